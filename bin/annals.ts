@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** The program: its commands, and what becomes of their errors. */
 import { Command, CommanderError } from 'commander';
-import { ConfigError } from '../adapters/system/config-error.js';
-import { maskCredentials } from '../adapters/system/mask.js';
+import { ConfigError } from '../adapters/platform/config/config-error.js';
+import { maskCredentials } from '../adapters/platform/config/mask.js';
 import { commands } from './commands/all.js';
 import { addCommands, checkCommandNames } from './commands/command.js';
 import { outsideCause } from './commands/failure.js';

@@ -1,15 +1,15 @@
 /** Everything that can be configured: the common settings and those of every service, and what must not be combined. */
-import { createClientAddress } from '../adapters/system/client-address.js';
-import type { Config } from '../adapters/system/config.js';
-import { commonSettings } from '../adapters/system/settings.js';
+import { createClientAddress } from '../adapters/platform/config/client-address.js';
+import type { Config } from '../adapters/platform/config/config.js';
+import { commonSettings } from '../adapters/platform/config/settings.js';
 import { analyticsServedRules, analyticsSettings } from '../application/analytics/settings.js';
-import { oauthRules, oauthSettings } from '../application/chat/oauth-settings.js';
 import { chatRules, chatSettings } from '../application/chat/settings.js';
-import { alertSettings } from '../application/logs/alert-settings.js';
+import { oauthRules, oauthSettings } from '../application/chat/sign-in/oauth-settings.js';
+import type { Rule, Settings, ValuesOf } from '../application/config/setting.js';
+import { alertSettings } from '../application/logs/alerts/settings.js';
 import { isLoopback, logsRules, logsServedRules, logsSettings } from '../application/logs/settings.js';
 import { meetingRules, meetingSettings } from '../application/meeting/settings.js';
 import { roomsSettings } from '../application/rooms/settings.js';
-import type { Rule, Settings, ValuesOf } from '../application/settings.js';
 import { readUrl } from '../domain/shared/url.js';
 
 const chat = { ...chatSettings, ...oauthSettings };

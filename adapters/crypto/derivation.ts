@@ -8,7 +8,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { timeOf } from '../../application/command/command-id.js';
-import type { Derivation } from '../../application/ports.js';
+import type { Derivation } from '../../application/ports/index.js';
 
 /** What ids are written in, in the order in which stores sort them. */
 const SORTED = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';

@@ -1,8 +1,8 @@
 /** Passwords by scrypt, off the event loop: a few at once, and no more waiting than can be answered in time. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { createAtOnce } from '../../application/at-once.js';
-import type { Hashed, PasswordHashing } from '../../application/identity-ports.js';
+import { createAtOnce } from '../../application/concurrency/fair-semaphore.js';
+import type { Hashed, PasswordHashing } from '../../application/ports/identity.js';
 
 const SALT_BYTES = 16;
 const KEY_BYTES = 64;

@@ -1,6 +1,6 @@
 /** The connection to the event store: the driver's client, for the address that was configured. */
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { AppendingClient } from './appending.js';
+import { AppendingClient } from './fast-client/client.js';
 
 /** Case is the driver's: it knows a key however it is written. */
 const PREFERENCE = /(?<=[?&]nodePreference=)[^&]*/gi;

@@ -1,10 +1,10 @@
 /** Between the domain's events and the log's: names, versions, schemas, sealing. The only place that knows versions. */
 import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { NewEvent, RecordedEvent, Vault } from '../../application/ports.js';
+import type { NewEvent, RecordedEvent, Vault } from '../../application/ports/index.js';
 import type { Catalog, EventSpec } from '../../domain/shared/catalog.js';
 import type { DomainEvent, EventData } from '../../domain/shared/decider.js';
-import { serviceOf } from '../../domain/shared/service.js';
+import { serviceOf } from '../../domain/shared/names.js';
 import { jsonEvent } from './driver.js';
 
 export interface Codec {

@@ -4,8 +4,8 @@
 import operations = require('@eventstore/db-client/generated/operations_grpc_pb.js');
 import messages = require('@eventstore/db-client/generated/operations_pb.js');
 
-import { Unavailable } from '../../application/ports.js';
-import { asked, translated } from './asked.js';
+import { Unavailable } from '../../application/ports/index.js';
+import { asked, translated } from './call.js';
 import { EventStoreDBClient, START } from './driver.js';
 
 export interface ScavengeOutcome {

@@ -1,13 +1,13 @@
 /** The operations port: health, metrics and projections, for this machine or whoever has the token. */
 import { hash, timingSafeEqual } from 'node:crypto';
-import { isLoopback } from '../system/client-address.js';
-import type { Metrics } from '../system/metrics.js';
-import { sameOrigin } from './kernel/cors.js';
-import { namesThisMachine } from './kernel/meant-for.js';
-import { openapiRoute } from './kernel/openapi.js';
-import type { ServicePolicy } from './kernel/policy.js';
-import { type Problem, problem } from './kernel/problem.js';
-import type { Request, Route } from './kernel/route.js';
+import { isLoopback } from '../platform/config/client-address.js';
+import type { Metrics } from '../platform/observability/metrics.js';
+import { sameOrigin } from './security/cors.js';
+import { namesThisMachine } from './security/host-guard.js';
+import { openapiRoute } from './server/openapi.js';
+import type { ServicePolicy } from './server/policy.js';
+import { type Problem, problem } from './server/problem.js';
+import type { Request, Route } from './server/route.js';
 
 /** What the operations port tells; `bin` connects it. */
 export interface Status {

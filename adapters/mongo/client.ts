@@ -1,7 +1,7 @@
 /** The connection to MongoDB: one client, two databases (read models, and keys apart from them). */
 import { type Db, type DbOptions, MongoClient, ReadConcern } from 'mongodb';
-import { CALL_MS } from '../../application/within.js';
-import { answered, guarded } from './guard.js';
+import { CALL_MS } from '../../application/concurrency/deadline.js';
+import { answered, guarded } from './call-policy.js';
 
 /** How long a server is looked for where a process begins, and for how long one may be silent. */
 const CONNECT_MS = 10_000;

@@ -1,18 +1,18 @@
 /** Answers reports, from days that were counted: at a cost that does not grow with the number of hits. */
 import type { DaySummary } from '../../domain/analytics/day.js';
+import type { DayLists, SiteNames } from '../../domain/analytics/dictionary-encoding.js';
+import { dayOf } from '../../domain/analytics/hit-batch.js';
 import { before, between, DAY_MS, lastDays, type Period } from '../../domain/analytics/period.js';
 import { type Report, reportOf } from '../../domain/analytics/report.js';
 import type { Retention } from '../../domain/analytics/retention.js';
 import { siteIdOf } from '../../domain/analytics/site-fields.js';
 import { type Site, siteNotFound } from '../../domain/analytics/sites.js';
-import type { DayLists, SiteNames } from '../../domain/analytics/tallies.js';
-import { dayOf } from '../../domain/analytics/traffic.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import { createAtOnce } from '../at-once.js';
-import type { Clock, Position, Settled } from '../ports.js';
-import { type Reflected, reflecting } from '../reflecting.js';
-import { inTurns } from '../turns.js';
-import type { Directory } from './directory.js';
+import { inTurns } from '../concurrency/cooperative-scheduler.js';
+import { createAtOnce } from '../concurrency/fair-semaphore.js';
+import { type Reflected, reflecting } from '../consistency/await-consistent.js';
+import type { Clock, Position, Settled } from '../ports/index.js';
+import type { Directory } from './site-directory.js';
 
 /** What was counted of days, by day. */
 export interface DaysRead {

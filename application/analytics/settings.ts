@@ -1,5 +1,5 @@
 /** What can be configured about the analytics service. */
-import { type Rule, type Settings, tokenOf } from '../settings.js';
+import { type Rule, type Settings, tokenOf } from '../config/setting.js';
 
 export const analyticsSettings = {
   'analytics.port': {

@@ -18,11 +18,11 @@ import {
 } from '../../domain/analytics/sites.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { sameText } from '../../domain/shared/text.js';
-import type { Handle } from '../command/handle.js';
-import type { Handled } from '../command/repetition.js';
-import type { Clock, CommandContext, Derivation, Position, Vault } from '../ports.js';
-import type { Directory } from './directory.js';
-import { sitesKind } from './kinds.js';
+import type { Handle } from '../command/handle-command.js';
+import type { Handled } from '../command/idempotency.js';
+import type { Clock, CommandContext, Derivation, Position, Vault } from '../ports/index.js';
+import { sitesKind } from './aggregates.js';
+import type { Directory } from './site-directory.js';
 
 export interface SitePorts {
   readonly handle: Handle;

@@ -1,6 +1,6 @@
 /** What can be configured about the chat: how people sign in, who the first admin is, how mail goes out. */
 import { isEmail, tidyEmail, tidyName } from '../../domain/chat/names.js';
-import type { Rule, Settings, ValuesOf } from '../settings.js';
+import type { Rule, Settings, ValuesOf } from '../config/setting.js';
 
 const seconds = (initial: number, description: string) =>
   ({ type: 'integer', minimum: 1, maximum: 2_147_483_647, default: initial, description }) as const;

@@ -1,6 +1,6 @@
 /** How the log service is: whether its index follows the log, and what it has taken in. */
-import type { Clock, Position, Settled } from '../ports.js';
-import { HEALTH_MS, within } from '../within.js';
+import { HEALTH_MS, within } from '../concurrency/deadline.js';
+import type { Clock, Position, Settled } from '../ports/index.js';
 
 /** An index that does not move for so long while the log does stands still. */
 const STANDSTILL_MS = 10_000;

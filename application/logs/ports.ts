@@ -1,7 +1,7 @@
 /** What the log service needs of the outside besides the kernel: searches, counts for alert rules, and webhooks. */
 import type { Filter } from '../../domain/logs/filter.js';
-import type { Order, Place } from '../../domain/logs/place.js';
-import type { Counts, Grouping } from './aggregate.js';
+import type { Order, Place } from '../../domain/logs/record-id.js';
+import type { Counts, Grouping } from './query/aggregate.js';
 
 export interface PageAsked {
   readonly filter: Filter;

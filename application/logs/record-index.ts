@@ -1,8 +1,8 @@
 /** What queries need of the index: blocks that may hold what is asked for, and counts that are kept. */
 import type { Filter } from '../../domain/logs/filter.js';
-import type { Order } from '../../domain/logs/place.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
-import type { Pace } from './pace.js';
+import type { Order } from '../../domain/logs/record-id.js';
+import type { Pace } from './query/query-budget.js';
 
 /** A block as the index knew it when it was asked; what is added to it later is not in it. */
 export interface BlockRef {

@@ -1,5 +1,5 @@
 /** What can be configured about the log service. */
-import { type Rule, type Settings, tokenOf } from '../settings.js';
+import { type Rule, type Settings, tokenOf } from '../config/setting.js';
 
 export const logsSettings = {
   'logs.port': {

@@ -1,17 +1,17 @@
 /** Who was in a meeting, from when to when: read from the log for whoever holds its creator token. */
 import { LRUCache } from 'lru-cache';
 import { catalog, NAMELESS, type RoomEvent } from '../../domain/meeting/catalog.js';
-import { roomNotFound } from '../../domain/meeting/entering.js';
+import { roomNotFound } from '../../domain/meeting/join.js';
 import { MOST_DEPARTED, roomStream } from '../../domain/meeting/state.js';
 import type { Rejection } from '../../domain/shared/decider.js';
-import { handlerOf, type On } from '../../domain/shared/on.js';
+import { handlerOf, type On } from '../../domain/shared/event-handlers.js';
 import { sameText } from '../../domain/shared/text.js';
-import { createAtOnce } from '../at-once.js';
-import type { Streams } from '../command/streams.js';
-import { pagesOf } from '../pages.js';
-import type { EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports.js';
-import { isOf, takenFor } from '../recorded.js';
-import { roomKind } from './kinds.js';
+import type { Streams } from '../command/aggregate-store.js';
+import { isOf, takenFor } from '../command/event-guards.js';
+import { pagesOf } from '../command/read-stream-pages.js';
+import { createAtOnce } from '../concurrency/fair-semaphore.js';
+import type { EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports/index.js';
+import { roomKind } from './aggregates.js';
 import { creatorHash } from './tokens.js';
 
 export interface AttendancePorts {

@@ -1,18 +1,18 @@
 /** What is done with meeting rooms from outside of them: making one before anybody comes. */
 import { meetingSubject } from '../../domain/meeting/catalog.js';
-import { roomExists } from '../../domain/meeting/entering.js';
-import { madeRoomId, USUAL_PARTICIPANTS } from '../../domain/meeting/names.js';
-import { REQUEST_SECONDS, requestStream } from '../../domain/meeting/request.js';
+import { roomExists } from '../../domain/meeting/join.js';
+import { madeRoomId, USUAL_PARTICIPANTS } from '../../domain/meeting/room-id.js';
+import { REQUEST_SECONDS, requestStream } from '../../domain/meeting/room-request.js';
 import { isOver, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import { prepaid } from '../command/charging.js';
-import type { Handle } from '../command/handle.js';
-import type { Handled, Repetition } from '../command/repetition.js';
-import type { Streams } from '../command/streams.js';
-import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports.js';
-import type { Census } from './census.js';
-import { requestKind, roomKind } from './kinds.js';
-import type { RoomPasswords } from './passwords.js';
+import type { Streams } from '../command/aggregate-store.js';
+import type { Handle } from '../command/handle-command.js';
+import type { Handled, Repetition } from '../command/idempotency.js';
+import { prepaid } from '../command/quota.js';
+import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports/index.js';
+import { requestKind, roomKind } from './aggregates.js';
+import type { Census } from './room-metrics.js';
+import type { RoomPasswords } from './room-passwords.js';
 import { creatorHash, creatorToken } from './tokens.js';
 
 export interface MeetingRoomPorts {

@@ -1,5 +1,5 @@
 /** What can be configured about the meetings. */
-import type { Rule, Settings, ValuesOf } from '../settings.js';
+import type { Rule, Settings, ValuesOf } from '../config/setting.js';
 
 const text = { type: 'string', minLength: 1 } as const;
 

@@ -1,6 +1,6 @@
 /** What whoever made a room before anybody came shows to be known for it: made from the command, kept as a hash only. */
 import { hash } from 'node:crypto';
-import type { Derivation } from '../ports.js';
+import type { Derivation } from '../ports/index.js';
 
 /** SHA-256, base64url: all that is ever stored of it. */
 export const creatorHash = (token: string): string => hash('sha256', token, 'base64url');

@@ -3,11 +3,11 @@ import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
 import { KEPT_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import type { Handle } from '../command/handle.js';
-import type { Handled, Repetition } from '../command/repetition.js';
-import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports.js';
-import { type Admitted, isRoomId } from './admission.js';
-import { messagesKind, roomKind } from './kinds.js';
+import type { Handle } from '../command/handle-command.js';
+import type { Handled, Repetition } from '../command/idempotency.js';
+import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports/index.js';
+import { messagesKind, roomKind } from './aggregates.js';
+import { type Admitted, isRoomId } from './authenticate.js';
 import { hashOf, sessionToken } from './tokens.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 

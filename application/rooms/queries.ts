@@ -3,14 +3,14 @@ import type { RoomsEvent } from '../../domain/rooms/catalog.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
 import { isOpen, notFound, roomStream } from '../../domain/rooms/room.js';
 import type { Rejection } from '../../domain/shared/decider.js';
-import type { Streams } from '../command/streams.js';
-import type { Clock, Position, Rows, Settled, Vault } from '../ports.js';
-import { later, type Reflected, reflecting, showing, type Touched } from '../reflecting.js';
-import { createTurns } from '../turns.js';
-import type { Admitted } from './admission.js';
-import { roomKind } from './kinds.js';
-import { createReadings } from './readings.js';
-import { isSame, isWhole, type Shown, type ShownRooms } from './shown.js';
+import type { Streams } from '../command/aggregate-store.js';
+import { createTurns } from '../concurrency/cooperative-scheduler.js';
+import { later, type Reflected, reflecting, showing, type Touched } from '../consistency/await-consistent.js';
+import type { Clock, Position, Rows, Settled, Vault } from '../ports/index.js';
+import { roomKind } from './aggregates.js';
+import type { Admitted } from './authenticate.js';
+import { isSame, isWhole, type Shown, type ShownRooms } from './room-cache.js';
+import { createReadings } from './shared-reads.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
 interface StateRow extends Touched {

@@ -1,5 +1,5 @@
 /** What can be configured about the encrypted rooms. */
-import type { Settings } from '../settings.js';
+import type { Settings } from '../config/setting.js';
 
 export const roomsSettings = {
   'rooms.port': {

@@ -1,5 +1,4 @@
 /** All commands of the program. */
-
 import { analyticsCommands } from './analytics/all.js';
 import { chatCommands } from './chat/all.js';
 import type { Listed } from './command.js';

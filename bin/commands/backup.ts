@@ -1,17 +1,22 @@
 /** `annals backup`: a copy of the data directory that can be started on, made beside a running server or without one. */
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import {
+  areStoresMarked,
+  flushDirectory,
+  lockDirectory,
+  mark,
+  openToCopy,
+  type StoreToCopy,
+  startEngines,
+  writePrivately,
+} from '@annals/engines';
 import { Argument } from 'commander';
-import { openToCopy, type StoreToCopy } from '../../adapters/engines/copy.js';
-import { lockDirectory } from '../../adapters/engines/lock.js';
-import { startEngines } from '../../adapters/engines/start.js';
-import { areStoresMarked, mark } from '../../adapters/engines/store-file.js';
-import { copyDirectoryStore } from '../../adapters/files/copy.js';
-import { createCheckpoints } from '../../adapters/mongo/checkpoints.js';
+import { copyDirectoryStore } from '../../adapters/filesystem/copy-store.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
-import { flushDirectory, writePrivately } from '../../adapters/system/private-files.js';
-import { onEnd } from '../../adapters/system/signals.js';
-import { takeName } from '../node/connect.js';
+import { createCheckpoints } from '../../adapters/mongo/coordination/checkpoints.js';
+import { onEnd } from '../../adapters/platform/process/signals.js';
+import { takeName } from '../node/locate-servers.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed } from './failure.js';

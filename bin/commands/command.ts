@@ -1,8 +1,8 @@
 /** The shape of a command of the program, and how commander gets to know it. */
 import { type Argument, type Command, Help, Option } from 'commander';
-import { loadConfig } from '../../adapters/system/config.js';
-import { flagNames, suggestion } from '../../adapters/system/names.js';
-import type { Setting } from '../../application/settings.js';
+import { loadConfig } from '../../adapters/platform/config/config.js';
+import { flagNames, suggestion } from '../../adapters/platform/config/setting-names.js';
+import type { Setting } from '../../application/config/setting.js';
 import { type AnnalsConfig, rulesOf, type ServiceName, STORE_SETTINGS, settings } from '../settings.js';
 
 /** A command as the help lists it. What stands behind it is loaded when it is called: much, in most of them. */

@@ -1,8 +1,8 @@
 /** `annals config`: the effective configuration, where each value came from, and no secret. */
 import { Option } from 'commander';
-import type { Entry } from '../../adapters/system/check-values.js';
-import { maskEntry } from '../../adapters/system/mask.js';
-import { envName, flagName } from '../../adapters/system/names.js';
+import { maskEntry } from '../../adapters/platform/config/mask.js';
+import { envName, flagName } from '../../adapters/platform/config/setting-names.js';
+import type { Entry } from '../../adapters/platform/config/validate.js';
 import { settings } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
 

@@ -1,9 +1,9 @@
 /** `annals engines`: the two embedded engines alone, for other processes to use. */
 import { resolve } from 'node:path';
-import { startEngines } from '../../adapters/engines/start.js';
-import { createLogger } from '../../adapters/system/logger.js';
-import { maskCredentials } from '../../adapters/system/mask.js';
-import { shutdownOn } from '../../adapters/system/shutdown.js';
+import { startEngines } from '@annals/engines';
+import { maskCredentials } from '../../adapters/platform/config/mask.js';
+import { createLogger } from '../../adapters/platform/observability/logger.js';
+import { shutdownOn } from '../../adapters/platform/process/shutdown.js';
 import type { Call, CommandSpec } from './command.js';
 
 export const engines: CommandSpec = {

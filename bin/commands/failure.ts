@@ -1,11 +1,8 @@
 /** What to tell a person about an error that is no bug. */
+import { DirectoryInUse, EngineFailed, SharedDirectory, StoreDamaged } from '@annals/engines';
 import { WrongSecret } from '../../adapters/crypto/wrapping.js';
-import { DirectoryInUse } from '../../adapters/engines/lock.js';
-import { EngineFailed } from '../../adapters/engines/start.js';
-import { StoreDamaged } from '../../adapters/engines/store-file.js';
-import { maskCredentials } from '../../adapters/system/mask.js';
-import { SharedDirectory } from '../../adapters/system/private-files.js';
-import { Damaged, Unavailable } from '../../application/ports.js';
+import { maskCredentials } from '../../adapters/platform/config/mask.js';
+import { Damaged, Unavailable } from '../../application/ports/index.js';
 
 /** A command can't do its work; the message is one line that says why, for people. */
 export class Failed extends Error {

@@ -1,6 +1,6 @@
 /** Points in time as people write them after a flag. */
 import { InvalidArgumentError } from 'commander';
-import { instantOf, instantOfQuery } from '../../domain/logs/instant.js';
+import { instantOf, instantOfQuery } from '../../domain/logs/timestamp.js';
 
 export { instantOf };
 

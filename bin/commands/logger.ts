@@ -1,6 +1,6 @@
 /** The logger of commands whose standard output is their result. */
-import { createLogger } from '../../adapters/system/logger.js';
-import type { Logger } from '../../application/ports.js';
+import { createLogger } from '../../adapters/platform/observability/logger.js';
+import type { Logger } from '../../application/ports/index.js';
 import type { AnnalsValues } from '../settings.js';
 
 /** Writes warnings and errors to standard error. */

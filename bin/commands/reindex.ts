@@ -1,17 +1,17 @@
 /** `annals reindex`: rebuilds read models from the log, beside the served ones, and switches to them. */
 import { MultiBar } from 'cli-progress';
 import { Argument, Option } from 'commander';
-import { onEnd } from '../../adapters/system/signals.js';
-import { serviceOf } from '../../domain/shared/service.js';
-import type { Progress } from '../../projections/catch-up.js';
-import { BuildInProgress } from '../../projections/lifecycle.js';
-import type { ReadModel } from '../../projections/projection.js';
-import type { Share } from '../../projections/shared-reading.js';
+import { onEnd } from '../../adapters/platform/process/signals.js';
+import { serviceOf } from '../../domain/shared/names.js';
+import type { Progress } from '../../projections/kernel/build.js';
+import type { ReadModel } from '../../projections/kernel/projection.js';
+import { BuildInProgress } from '../../projections/kernel/rebuild.js';
+import type { Share } from '../../projections/kernel/shared-subscription.js';
 import { type Kernel, openKernel } from '../node/kernel.js';
 import { services } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
 import { createCommandLogger } from './logger.js';
-import { createPatience } from './patience.js';
+import { createPatience } from './retry-store.js';
 import { findStores } from './stores.js';
 import { table } from './table.js';
 

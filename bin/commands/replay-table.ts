@@ -1,7 +1,6 @@
 /** Events as rows of a table, for an auditor's terminal. */
-
-import { safe } from '../../adapters/system/safe-text.js';
-import type { RevealedEvent } from '../../application/ports.js';
+import { safe } from '../../adapters/platform/observability/safe-text.js';
+import type { RevealedEvent } from '../../application/ports/index.js';
 
 const HEAD = ['TIME', 'POSITION', 'STREAM', 'TYPE', 'ACTOR', 'DATA'] as const;
 const WIDTHS = [24, 12, 40, 20, 24] as const;

@@ -1,12 +1,12 @@
 /** `annals replay`: the log as an auditor reads it, decoded, as a table or as NDJSON. */
 import { InvalidArgumentError, Option } from 'commander';
-import { startAfter } from '../../adapters/eventstore/subscribe.js';
-import { suggestion } from '../../adapters/system/names.js';
-import { safe } from '../../adapters/system/safe-text.js';
-import { onEnd } from '../../adapters/system/signals.js';
-import type { RevealedEvent } from '../../application/ports.js';
-import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../../application/replay.js';
-import { servedEvents } from '../../domain/shared/served.js';
+import { startAfter } from '../../adapters/eventstore/subscription.js';
+import { suggestion } from '../../adapters/platform/config/setting-names.js';
+import { safe } from '../../adapters/platform/observability/safe-text.js';
+import { onEnd } from '../../adapters/platform/process/signals.js';
+import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../../application/audit/replay.js';
+import type { RevealedEvent } from '../../application/ports/index.js';
+import { servedEvents } from '../../domain/shared/active-projection.js';
 import { openKernel } from '../node/kernel.js';
 import { services } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';

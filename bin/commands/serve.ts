@@ -1,9 +1,9 @@
-/** `annals serve`: the command; what it runs is in `begin.ts`, and loads while the engines start. */
+/** `annals serve`: the command; what it runs is in `run-node.ts`, and loads while the engines start. */
 import { Argument } from 'commander';
-import { keepHeapSmall } from '../../adapters/system/heap.js';
-import { createLogger } from '../../adapters/system/logger.js';
-import { once, type Step, shutdownOn, undo } from '../../adapters/system/shutdown.js';
-import { findServers } from '../node/connect.js';
+import { createLogger } from '../../adapters/platform/observability/logger.js';
+import { keepHeapSmall } from '../../adapters/platform/process/gc-tuning.js';
+import { once, type Step, shutdownOn, undo } from '../../adapters/platform/process/shutdown.js';
+import { findServers } from '../node/locate-servers.js';
 import { type ServiceName, serviceNames, settingsServing } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
 
@@ -43,7 +43,7 @@ export const serve: CommandSpec = {
     try {
       const [servers, { begin }, { services }] = await Promise.all([
         finding,
-        import('../node/begin.js'),
+        import('../node/run-node.js'),
         import('../services/all.js'),
       ]);
       const names: readonly string[] = chosen(args);

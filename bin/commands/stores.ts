@@ -1,8 +1,8 @@
 /** Finds the servers for commands that work on what is there, and make nothing. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Logger } from '../../application/ports.js';
-import { findServers, type Servers } from '../node/connect.js';
+import type { Logger } from '../../application/ports/index.js';
+import { findServers, type Servers } from '../node/locate-servers.js';
 import type { AnnalsValues } from '../settings.js';
 import { Failed } from './failure.js';
 

@@ -1,14 +1,14 @@
 /** Relays that know of their audience what was before the feed begins, and keep it for the next start. */
-import { type Audience, foldOf } from '../../adapters/relay/audience.js';
-import { createRelay, type Relay } from '../../adapters/relay/relay.js';
-import type { Metrics } from '../../adapters/system/metrics.js';
-import type { Feed } from '../../application/follow/feed.js';
-import { runPeriodically } from '../../application/follow/periodic.js';
-import { readSeed } from '../../application/follow/seed.js';
-import { createSnapshotKeeper, type KeepOptions } from '../../application/follow/snapshot-keeper.js';
-import type { WindowStart } from '../../application/follow/window.js';
-import type { Logger, RecordedEvent } from '../../application/ports.js';
-import { later } from '../../application/reflecting.js';
+import type { Metrics } from '../../adapters/platform/observability/metrics.js';
+import { createRelay, type Relay } from '../../adapters/realtime/relay/relay.js';
+import { later } from '../../application/consistency/await-consistent.js';
+import type { Logger, RecordedEvent } from '../../application/ports/index.js';
+import { type Audience, foldOf } from '../../application/subscription/audience.js';
+import type { Feed } from '../../application/subscription/live-feed.js';
+import { readSeed } from '../../application/subscription/restore-fold.js';
+import type { WindowStart } from '../../application/subscription/resume-window.js';
+import { runPeriodically } from '../../application/subscription/scheduled-job.js';
+import { createSnapshotKeeper, type KeepOptions } from '../../application/subscription/snapshot-writer.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import type { Kernel } from './kernel.js';
 

@@ -1,11 +1,11 @@
 /** The secret that wraps the keys: configured, or kept by the program. */
 import { join, resolve } from 'node:path';
 import type { Db } from 'mongodb';
-import { secretBesideKeys } from '../../adapters/mongo/kept-secret.js';
-import type { SecretSource } from '../../adapters/mongo/keys.js';
-import { secretFile } from '../../adapters/system/secret-file.js';
+import type { SecretSource } from '../../adapters/mongo/keys/key-store.js';
+import { secretBesideKeys } from '../../adapters/mongo/keys/stored-secret.js';
+import { secretFile } from '../../adapters/platform/config/secret-file.js';
 import type { AnnalsValues } from '../settings.js';
-import type { Servers } from './connect.js';
+import type { Servers } from './locate-servers.js';
 
 /** Where none is configured it is kept in the data directory of the engines; with servers that are given, in `keys`. */
 export const secretSource = (

@@ -1,17 +1,17 @@
 /** What a service is to the program: its parts as plain objects, to be connected and run (docs/services.md). */
-import type { ServicePolicy } from '../../adapters/http/kernel/policy.js';
-import type { Route } from '../../adapters/http/kernel/route.js';
-import type { Audience } from '../../adapters/relay/audience.js';
-import type { Relay } from '../../adapters/relay/relay.js';
-import type { Metrics } from '../../adapters/system/metrics.js';
-import type { LiveEvent } from '../../application/follow/live-event.js';
-import type { AnyReaction } from '../../application/follow/reactions.js';
-import type { Mesh } from '../../application/mesh.js';
-import type { Logger, Position } from '../../application/ports.js';
+import type { ServicePolicy } from '../../adapters/http/server/policy.js';
+import type { Route } from '../../adapters/http/server/route.js';
+import type { Metrics } from '../../adapters/platform/observability/metrics.js';
+import type { Relay } from '../../adapters/realtime/relay/relay.js';
+import type { Mesh } from '../../application/ports/cluster.js';
+import type { Logger, Position } from '../../application/ports/index.js';
+import type { Audience } from '../../application/subscription/audience.js';
+import type { LiveEvent } from '../../application/subscription/live-event.js';
+import type { AnyReaction } from '../../application/subscription/reaction-runner.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
-import type { ProjectorGroup, ReadModel } from '../../projections/projection.js';
-import type { Projector } from '../../projections/subscription.js';
+import type { ProjectorGroup, ReadModel } from '../../projections/kernel/projection.js';
+import type { Projector } from '../../projections/kernel/projector.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Kernel } from './kernel.js';
 

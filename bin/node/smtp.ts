@@ -1,7 +1,7 @@
 /** The mail server as it is configured, for every service that sends mail. */
-import type { SmtpOptions } from '../../adapters/mail/smtp.js';
-import { isLoopback } from '../../adapters/system/client-address.js';
-import type { Logger } from '../../application/ports.js';
+import type { SmtpOptions } from '../../adapters/outbound/mail/smtp.js';
+import { isLoopback } from '../../adapters/platform/config/client-address.js';
+import type { Logger } from '../../application/ports/index.js';
 import type { AnnalsValues } from '../settings.js';
 
 export function smtpOf(values: AnnalsValues, logger: Logger): SmtpOptions {

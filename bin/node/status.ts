@@ -1,10 +1,10 @@
 /** What the operations port tells of this node: whether it can work, and how far its read models are. */
 import type { Check, ProjectionStatus, Status } from '../../adapters/http/operations.js';
-import type { Feed } from '../../application/follow/feed.js';
-import { later } from '../../application/reflecting.js';
-import { StoreFull } from '../../application/store-full.js';
-import { HEALTH_MS, within } from '../../application/within.js';
-import { projectorLease } from '../../projections/catch-up.js';
+import { HEALTH_MS, within } from '../../application/concurrency/deadline.js';
+import { later } from '../../application/consistency/await-consistent.js';
+import { StoreFull } from '../../application/ports/store-full-error.js';
+import type { Feed } from '../../application/subscription/live-feed.js';
+import { projectorLease } from '../../projections/kernel/build.js';
 import type { Kernel } from './kernel.js';
 import type { Part } from './service.js';
 

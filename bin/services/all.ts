@@ -1,5 +1,4 @@
 /** All services of the program. */
-
 import type { Service } from '../node/service.js';
 import { analytics } from './analytics.js';
 import { chat } from './chat.js';

@@ -1,46 +1,45 @@
 /** The analytics service, put together. */
-
-import { createAgents } from '../../adapters/agents/agents.js';
 import { createAnalyticsAdmission } from '../../adapters/http/analytics/admission.js';
 import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
 import { analyticsRoutes } from '../../adapters/http/analytics/routes.js';
-import { createBurstLimit } from '../../adapters/http/kernel/burst-limit.js';
-import { createLimit } from '../../adapters/http/kernel/limit.js';
-import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
-import { createMailer } from '../../adapters/mail/smtp.js';
-import { createLive } from '../../adapters/relay/analytics.js';
-import { isTrustedBy } from '../../adapters/system/client-address.js';
-import { createAttempts } from '../../application/analytics/attempts.js';
-import { cleanupRound, createCleanup, expireReaction } from '../../application/analytics/cleanup.js';
-import { createCollect } from '../../application/analytics/collect.js';
-import { createCollecting } from '../../application/analytics/collecting.js';
-import { createDirectory } from '../../application/analytics/directory.js';
-import { eraseReaction } from '../../application/analytics/erasing.js';
-import { retentionKind } from '../../application/analytics/kinds.js';
-import { loginMailReaction } from '../../application/analytics/login-mail.js';
-import { createLogins } from '../../application/analytics/logins.js';
-import { createReports, DAYS_MODEL } from '../../application/analytics/report.js';
-import { createRequests } from '../../application/analytics/requests.js';
-import { createSites } from '../../application/analytics/sites.js';
+import { createBurstLimit } from '../../adapters/http/server/burst-limit.js';
+import { openapiRoute } from '../../adapters/http/server/openapi.js';
+import { createLimit } from '../../adapters/http/server/rate-limit.js';
+import { createMailer } from '../../adapters/outbound/mail/smtp.js';
+import { createAgents } from '../../adapters/outbound/user-agent-parser.js';
+import { isTrustedBy } from '../../adapters/platform/config/client-address.js';
+import { createLive } from '../../adapters/realtime/analytics/live-hits.js';
+import { retentionKind } from '../../application/analytics/aggregates.js';
+import { createCollect } from '../../application/analytics/collect-hits.js';
 import {
   createVisitorDays,
   END_DAYS_EVERY_MS,
   endDayReaction,
-} from '../../application/analytics/visitor-days.js';
-import { createAppender } from '../../application/command/appender.js';
-import { createEndDayKeys, DAY_KEYS_EVERY_MS } from '../../application/day-keys.js';
-import type { LiveEvent } from '../../application/follow/live-event.js';
-import { toEach } from '../../application/follow/to-each.js';
-import { ASK_EVERY_MS } from '../../application/lasting.js';
-import type { Position } from '../../application/ports.js';
+} from '../../application/analytics/daily-visitor-keys.js';
+import { eraseReaction } from '../../application/analytics/erase-site-reaction.js';
+import { cleanupRound, createCleanup, expireReaction } from '../../application/analytics/expire-days.js';
+import { createCollecting } from '../../application/analytics/hit-batcher.js';
+import { createRequests } from '../../application/analytics/idempotent-collect.js';
+import { createLogins } from '../../application/analytics/login.js';
+import { createAttempts } from '../../application/analytics/recent-attempts.js';
+import { createReports, DAYS_MODEL } from '../../application/analytics/report.js';
+import { loginMailReaction } from '../../application/analytics/send-login-link-reaction.js';
+import { createDirectory } from '../../application/analytics/site-directory.js';
+import { createSites } from '../../application/analytics/sites.js';
+import { createAppender } from '../../application/command/group-commit.js';
+import type { Position } from '../../application/ports/index.js';
+import { createEndDayKeys, DAY_KEYS_EVERY_MS } from '../../application/secrets/expire-day-keys.js';
+import { toEach } from '../../application/subscription/fan-out.js';
+import type { LiveEvent } from '../../application/subscription/live-event.js';
+import { ASK_EVERY_MS } from '../../application/time/clock-jump-guard.js';
 import { catalog } from '../../domain/analytics/catalog.js';
+import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
 import { loginsSubjectOf } from '../../domain/analytics/login-events.js';
 import { RETENTION } from '../../domain/analytics/retention.js';
-import type { HitsCollected } from '../../domain/analytics/traffic.js';
 import { tidyEmail } from '../../domain/shared/email.js';
-import { days as daysModel } from '../../projections/analytics/days.js';
+import { days as daysModel } from '../../projections/analytics/daily-counts.js';
+import { createDayReader } from '../../projections/analytics/daily-counts-reader.js';
 import { createRawCounter, raw as rawModel } from '../../projections/analytics/raw.js';
-import { createDayReader } from '../../projections/analytics/reader.js';
 import type { Service } from '../node/service.js';
 import { smtpOf } from '../node/smtp.js';
 import type { AnnalsValues } from '../settings.js';

@@ -2,19 +2,19 @@
 import { eventsRoute } from '../../adapters/http/chat/events.js';
 import { chatPolicy } from '../../adapters/http/chat/policy.js';
 import { createChatQuotas } from '../../adapters/http/chat/quotas.js';
-import { documentRoutes } from '../../adapters/http/kernel/docs.js';
-import { chat as audience, endBy } from '../../adapters/relay/chat.js';
-import { baseOnFolded } from '../../application/chat/folded.js';
-import type { LiveEvent } from '../../application/follow/live-event.js';
-import { toEach } from '../../application/follow/to-each.js';
+import { documentRoutes } from '../../adapters/http/server/api-docs.js';
+import { chat as audience, endBy } from '../../application/chat/audience/audience.js';
+import { baseOnFolded } from '../../application/chat/seed-aggregates.js';
+import { toEach } from '../../application/subscription/fan-out.js';
+import type { LiveEvent } from '../../application/subscription/live-event.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import { sessionStream } from '../../domain/chat/session.js';
 import { relayed, type Service } from '../node/service.js';
 import { administrationProjections, createAdministration } from './chat/administration.js';
 import { fileStoreName, fileStoreOf } from './chat/files.js';
 import { connectIdentity } from './chat/identity.js';
+import { createTalk, talkProjections } from './chat/messaging.js';
 import { createSearching, searchProjections } from './chat/searching.js';
-import { createTalk, talkProjections } from './chat/talk.js';
 
 const LOST_FILES =
   'the bytes of files that the log knows of are not in their store: these files are answered 404, and all else goes on; restore the store from a backup';

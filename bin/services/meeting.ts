@@ -1,24 +1,24 @@
 /** The meeting service, put together. */
-import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
-import { createSlidingLimit } from '../../adapters/http/kernel/sliding-limit.js';
-import { createWebPage } from '../../adapters/http/kernel/web-page.js';
-import { createCallerOf } from '../../adapters/http/meeting/caller.js';
+import { createCallerOf } from '../../adapters/http/meeting/caller-digest.js';
 import { meetingPolicy } from '../../adapters/http/meeting/policy.js';
 import { meetingRoutes } from '../../adapters/http/meeting/routes.js';
-import { createMeetingAudience } from '../../adapters/relay/meeting.js';
-import { createBudget } from '../../application/budget.js';
-import type { LiveEvent } from '../../application/follow/live-event.js';
-import { toEach } from '../../application/follow/to-each.js';
-import { createCensus } from '../../application/meeting/census.js';
-import { resumeTokenOf } from '../../application/meeting/entering.js';
-import { createIceServers } from '../../application/meeting/ice.js';
-import { createRoomPasswords } from '../../application/meeting/passwords.js';
+import { openapiRoute } from '../../adapters/http/server/openapi.js';
+import { createSlidingLimit } from '../../adapters/http/server/sliding-window-limit.js';
+import { createWebPage } from '../../adapters/http/server/web-page.js';
+import { createBudget } from '../../application/concurrency/fair-share-budget.js';
+import { createMeetingAudience } from '../../application/meeting/audience/audience.js';
+import { createIceServers } from '../../application/meeting/ice-servers.js';
+import { resumeTokenOf } from '../../application/meeting/join-room.js';
+import { createCensus } from '../../application/meeting/room-metrics.js';
+import { createRoomPasswords } from '../../application/meeting/room-passwords.js';
 import { createMeetingRooms } from '../../application/meeting/rooms.js';
 import { iceServersOf, returnMsOf, turnOf } from '../../application/meeting/settings.js';
+import { toEach } from '../../application/subscription/fan-out.js';
+import type { LiveEvent } from '../../application/subscription/live-event.js';
 import { catalog } from '../../domain/meeting/catalog.js';
 import { relayed, type Service } from '../node/service.js';
-import { connectAcross } from './meeting/across.js';
-import { createKeeping, keepingProjections } from './meeting/keeping.js';
+import { connectAcross } from './meeting/cluster.js';
+import { createKeeping, keepingProjections } from './meeting/retention.js';
 import { connectSignaling } from './meeting/signaling.js';
 
 const MINUTE_MS = 60_000;

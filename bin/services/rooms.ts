@@ -1,20 +1,20 @@
 /** The room service, put together. */
-import { createLimit } from '../../adapters/http/kernel/limit.js';
-import { openapiRoute } from '../../adapters/http/kernel/openapi.js';
 import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
 import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
-import { rooms as audience } from '../../adapters/relay/rooms.js';
-import type { LiveEvent } from '../../application/follow/live-event.js';
-import { toEach } from '../../application/follow/to-each.js';
-import { createRoomAdmission } from '../../application/rooms/admission.js';
+import { openapiRoute } from '../../adapters/http/server/openapi.js';
+import { createLimit } from '../../adapters/http/server/rate-limit.js';
+import { rooms as audience } from '../../application/rooms/audience.js';
+import { createRoomAdmission } from '../../application/rooms/authenticate.js';
 import { createRoomCommands } from '../../application/rooms/commands.js';
+import { eraseReaction } from '../../application/rooms/erase-room-reaction.js';
+import { createSweep, SWEEP_EVERY_MS } from '../../application/rooms/expire-rooms.js';
 import { createRoomQueries } from '../../application/rooms/queries.js';
-import { eraseReaction } from '../../application/rooms/reactions.js';
-import { createShownRooms } from '../../application/rooms/shown.js';
-import { createSweep, SWEEP_EVERY_MS } from '../../application/rooms/sweep.js';
+import { createShownRooms } from '../../application/rooms/room-cache.js';
+import { toEach } from '../../application/subscription/fan-out.js';
+import type { LiveEvent } from '../../application/subscription/live-event.js';
 import { catalog } from '../../domain/rooms/catalog.js';
-import { handlerOf } from '../../domain/shared/on.js';
-import { state } from '../../projections/rooms/state.js';
+import { handlerOf } from '../../domain/shared/event-handlers.js';
+import { state } from '../../projections/rooms/room-state.js';
 import { relayed, type Service } from '../node/service.js';
 
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@
 import { type Catalog, type EventOf, event } from '../shared/catalog.js';
 import { type DataOf, object, oneOf } from '../shared/schema.js';
 import { loginEvents } from './login-events.js';
-import { visitorSubject } from './visitors-subject.js';
+import { visitorSubject } from './visitor-key-subject.js';
 
 /**
  * The subject whose key seals a site, and all that was seen on it. A site that was deleted may be made again under its

@@ -6,7 +6,7 @@ import {
   type FrequentValues,
   type WrittenList,
 } from './frequent-values.js';
-import { emptySketch, REGISTERS, type Sketch, uniquesOf, type Visitor, withVisitors } from './uniques.js';
+import { emptySketch, REGISTERS, type Sketch, uniquesOf, type Visitor, withVisitors } from './hyperloglog.js';
 
 export const LISTS = [
   'pages',

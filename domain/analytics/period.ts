@@ -1,5 +1,5 @@
 /** Periods of whole UTC days, as they are asked for and as they are shown. */
-import { dayOf } from './traffic.js';
+import { dayOf } from './hit-batch.js';
 
 export const DAY_MS = 86_400_000;
 export const MOST_DAYS = 730;

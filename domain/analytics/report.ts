@@ -1,8 +1,8 @@
 /** What a report tells of a period, from what was counted of its days. */
 import { type DaySummary, LISTS, type ListName } from './day.js';
+import type { DayLists, Names, SiteNames, Tally } from './dictionary-encoding.js';
 import { OTHER } from './frequent-values.js';
 import { before, daysOf, type Period } from './period.js';
-import type { DayLists, Names, SiteNames, Tally } from './tallies.js';
 
 export interface Counted {
   readonly name: string;

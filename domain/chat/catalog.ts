@@ -1,12 +1,12 @@
 /** Every event of the chat: its versions, schemas, and what of it is sealed under whose key. */
 import type { Catalog, EventOf } from '../shared/catalog.js';
-import { addressEvents } from './events/address.js';
 import { auditEvents } from './events/audit.js';
 import { channelEvents } from './events/channels.js';
 import { conversationEvents } from './events/conversations.js';
 import { fileEvents } from './events/files.js';
 import { messageEvents } from './events/messages.js';
 import { oauthEvents } from './events/oauth.js';
+import { addressEvents } from './events/one-time-links.js';
 import { presenceEvents } from './events/presence.js';
 import { rosterEvents } from './events/roster.js';
 import { sessionEvents } from './events/session.js';

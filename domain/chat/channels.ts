@@ -1,6 +1,6 @@
 /** Which channels there are, what they are called, who may see each, and their webhooks. Stream `chat.channels-main`. */
 import type { Decider, Evolve, Rejection } from '../shared/decider.js';
-import { notBefore } from '../shared/not-before.js';
+import { notBefore } from '../shared/monotonic-time.js';
 import { PersistentMap } from '../shared/persistent-map.js';
 import { isSeen } from '../shared/text.js';
 import type { ChatEvent } from './catalog.js';
@@ -11,8 +11,8 @@ import {
   nameTaken,
   notYours,
   TOPIC_LENGTH,
-} from './channel-refusals.js';
-import { type Crowd, counted, isTooCrowded, nobody, tooCrowded } from './crowd.js';
+} from './channel-rejections.js';
+import { type Crowd, counted, isTooCrowded, nobody, tooCrowded } from './membership-limit.js';
 import { nameKey } from './names.js';
 import {
   createWebhook,

@@ -1,7 +1,7 @@
 /** A conversation of two: that it was begun is all there is to know. Stream `chat.conversation-<pair>`. */
 import type { Decider, Evolve, Rejection } from '../shared/decider.js';
 import type { ChatEvent } from './catalog.js';
-import { participantsOf } from './places.js';
+import { participantsOf } from './conversation-id.js';
 
 export interface ConversationState {
   /** Unix ms; undefined before it was begun. */

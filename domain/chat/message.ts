@@ -1,11 +1,21 @@
 /** A message with its reactions and its thread. Stream `chat.message-<id>`. */
 import type { Decider, Evolve, Rejection } from '../shared/decider.js';
-import { notBefore } from '../shared/not-before.js';
+import { notBefore } from '../shared/monotonic-time.js';
 import type { ChatEvent } from './catalog.js';
-import { type Changes, changedBy, hasChangedEnough, noChanges, tooManyChanges } from './changes.js';
 import type { Asking } from './channels.js';
+import { isDirect } from './conversation-id.js';
+import { type Changes, changedBy, hasChangedEnough, noChanges, tooManyChanges } from './edit-limit.js';
 import { NOTHING_SAID, type Said } from './events/messages.js';
-import { isDirect } from './places.js';
+import { isEmpty, isSame, saidIn } from './message-content.js';
+import {
+  empty,
+  messageNotFound,
+  notAuthor,
+  notInDirect,
+  replyChanged,
+  tooManyReactions,
+  tooManyReplies,
+} from './message-rejections.js';
 import {
   hasEnough,
   nextPlace,
@@ -16,16 +26,6 @@ import {
   withoutReaction,
   withReaction,
 } from './reactions.js';
-import {
-  empty,
-  messageNotFound,
-  notAuthor,
-  notInDirect,
-  replyChanged,
-  tooManyReactions,
-  tooManyReplies,
-} from './refusals.js';
-import { isEmpty, isSame, saidIn } from './said.js';
 import {
   hasRepliedEnough,
   noReplies,

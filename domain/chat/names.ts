@@ -1,5 +1,4 @@
 /** Emails and names of people: what is one, and when two are the same. */
-
 import { isSeen } from '../shared/text.js';
 
 export { isEmail, tidyEmail } from '../shared/email.js';

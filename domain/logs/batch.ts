@@ -1,7 +1,7 @@
 /** Batches of records on their way into the log: how a request is cut, and how large one is at most. */
 import type { Sealed } from '../shared/catalog.js';
 import type { LogsEvent } from './catalog.js';
-import { type EndedDays, keptWith } from './keeping.js';
+import { type EndedDays, keptWith } from './retention-bucket.js';
 
 export type RecordsIngested = LogsEvent<'RecordsIngested'>;
 

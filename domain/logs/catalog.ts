@@ -2,7 +2,7 @@
 import { type Catalog, type EventOf, event } from '../shared/catalog.js';
 import { object, oneOf } from '../shared/schema.js';
 import { alertEvents } from './alert-events.js';
-import { keeping, keepingSubject } from './keeping.js';
+import { keeping, keepingSubject } from './retention-bucket.js';
 
 const instant = { type: 'integer', minimum: 0 } as const;
 const count = { type: 'integer', minimum: 0 } as const;

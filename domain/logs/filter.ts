@@ -1,7 +1,7 @@
 /** Which records a query is about: the meaning of every filter, over one record. */
 import type { Json, JsonObject } from './json.js';
 import type { LogRecord } from './record.js';
-import { wordsOf } from './words.js';
+import { wordsOf } from './tokenizer.js';
 
 export interface FieldEquals {
   /** Dotted, into the record as it came; `tags=x` holds if any member of an array does. */

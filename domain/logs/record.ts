@@ -1,6 +1,6 @@
 /** What is understood of a log record, whoever wrote it: pino, winston, bunyan, journald or a hand. */
-import { instantOf } from './instant.js';
 import { isObject, type Json, type JsonObject, parseExact } from './json.js';
+import { instantOf } from './timestamp.js';
 
 export interface LogRecord {
   /** Unix ms: what orders it. */

@@ -1,7 +1,7 @@
 /** What is no longer kept, as a fact: a rebuild obeys it and brings nothing back. */
 import type { Decider } from '../shared/decider.js';
 import type { LogsEvent } from './catalog.js';
-import type { Keeping } from './keeping.js';
+import type { Keeping } from './retention-bucket.js';
 
 export interface ExpireRecords {
   /** `EraseBatches` does only what ends with them: there may be more of that than one append holds. */

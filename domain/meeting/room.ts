@@ -1,15 +1,7 @@
 /** A meeting room: who may come in, who is there, who decides. Stream `meeting.room-<id>`. */
 import { type Decider, isRejection, type Rejection } from '../shared/decider.js';
 import type { RoomEvent } from './catalog.js';
-import {
-  comeBack,
-  fillSeats,
-  type JoinRoom,
-  join,
-  type OpenRoom,
-  open,
-  type ReturnToRoom,
-} from './entering.js';
+import { comeBack, fillSeats, type JoinRoom, join, type OpenRoom, open, type ReturnToRoom } from './join.js';
 import {
   type EndRoom,
   type EraseMeeting,
@@ -21,10 +13,10 @@ import {
   leave,
   loseConnection,
   loseNode,
-} from './going.js';
-import { type InsideCommand, inside } from './inside.js';
-import { tooLongFor } from './length.js';
+} from './leave.js';
+import { type InsideCommand, inside } from './participant-actions.js';
 import { after, evolve, initialState, type RoomState } from './state.js';
+import { tooLongFor } from './stream-limit.js';
 
 export type RoomCommand =
   | OpenRoom

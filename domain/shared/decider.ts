@@ -1,5 +1,5 @@
 /** The shape of every rule in the house: a command and the state so far give events, or a reason why not. */
-import { entryOf } from './on.js';
+import { entryOf } from './event-handlers.js';
 
 /**
  * How a refused command is to be understood; adapters translate it, for example to an HTTP status. The kind alone

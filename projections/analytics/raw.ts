@@ -1,11 +1,11 @@
 /** What came lately, as it was counted: for those who look for a fault, where it is said that it be kept. */
 import type { Db } from 'mongodb';
-import type { RawCounter } from '../../application/analytics/cleanup.js';
-import { RAW_MODEL } from '../../application/analytics/raw.js';
+import type { RawCounter } from '../../application/analytics/expire-days.js';
+import { RAW_MODEL } from '../../application/analytics/raw-hits.js';
 import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
-import type { Projection, Row } from '../projection.js';
-import { assertStands } from '../standing.js';
-import { GATHER_MS } from './days.js';
+import { assertStands } from '../kernel/assert-build-exists.js';
+import type { Projection, Row } from '../kernel/projection.js';
+import { GATHER_MS } from './daily-counts.js';
 
 export interface RawRow extends Row {
   /** The instance. */

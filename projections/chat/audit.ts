@@ -1,10 +1,10 @@
 /** What auditors ask for: a row an act, of admins, on what is others', and of strangers at the limit. Texts stay sealed. */
-import type { RecordedEvent } from '../../application/ports.js';
-import { type Act, actOf, type PassingFact } from '../../domain/chat/acts.js';
+import type { RecordedEvent } from '../../application/ports/index.js';
+import { type Act, actOf, type PassingFact } from '../../domain/chat/audit-entries.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { channelSubject } from '../../domain/chat/events/channels.js';
 import { SETTINGS_SUBJECT } from '../../domain/chat/events/settings.js';
-import { longOf, type Projection, type RowChange } from '../projection.js';
+import { longOf, type Projection, type RowChange } from '../kernel/projection.js';
 
 type Told = ChatEvent<
   | 'UserAdded'

@@ -1,7 +1,7 @@
 /** The conversations of each user, by when something was last said in them: a row for each of the two. */
 import type { ChatEvent } from '../../domain/chat/catalog.js';
-import { isDirect, participantsOf } from '../../domain/chat/places.js';
-import { longOf, type Projection } from '../projection.js';
+import { isDirect, participantsOf } from '../../domain/chat/conversation-id.js';
+import { longOf, type Projection } from '../kernel/projection.js';
 
 type Told = ChatEvent<'ConversationStarted' | 'MessagePosted'>;
 

@@ -1,6 +1,6 @@
 /** Files by what they hang on, and those that are to be looked at: a row a file, and one for each message that holds it. */
 import type { ChatEvent } from '../../domain/chat/catalog.js';
-import type { Projection } from '../projection.js';
+import type { Projection } from '../kernel/projection.js';
 
 type Told = ChatEvent<'FileUploaded' | 'FileAttached' | 'FileKept' | 'FileDetached' | 'FileDiscarded'>;
 

@@ -3,9 +3,9 @@
  * was. Reactions stand in their message's row while they are few, and then in rows of their own. Texts stay sealed.
  * Of a deleted message the row keeps its place alone, for pages that end before it.
  */
-import type { RecordedEvent } from '../../application/ports.js';
+import type { RecordedEvent } from '../../application/ports/index.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
-import { longOf, type Projection, type RowChange } from '../projection.js';
+import { longOf, type Projection, type RowChange } from '../kernel/projection.js';
 
 /** Reactions in a row: each rewrites its row. */
 const PER_ROW = 32;

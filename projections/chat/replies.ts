@@ -3,7 +3,7 @@
  * Of a deleted reply the row keeps its place alone, for pages that end before it.
  */
 import type { ChatEvent } from '../../domain/chat/catalog.js';
-import { longOf, type Projection } from '../projection.js';
+import { longOf, type Projection } from '../kernel/projection.js';
 
 type Told = ChatEvent<'ReplyPosted' | 'ReplyEdited' | 'ReplyDeleted' | 'MessageDeleted' | 'ChannelErased'>;
 

@@ -1,8 +1,8 @@
 /** Which alerts were there: one row each, with how it ended and whether its webhook was delivered. */
-import type { RecordedEvent } from '../../application/ports.js';
+import type { RecordedEvent } from '../../application/ports/index.js';
 import type { AlertEvent } from '../../domain/logs/alert.js';
 import type { LogsEvent } from '../../domain/logs/catalog.js';
-import type { Projection, RowChange } from '../projection.js';
+import type { Projection, RowChange } from '../kernel/projection.js';
 
 export const alertHistory: Projection<AlertEvent> = {
   name: 'logs.alerts',

@@ -1,9 +1,9 @@
 /** Group commit over a log in memory: what waits together is appended together, or given up in time. */
+import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type Appender, createAppender } from '../../application/command/appender.js';
-import { newEvent } from '../../application/command/new-event.js';
-import { type EventLog, Unavailable } from '../../application/ports.js';
-import { quiet } from '../support/engines.js';
+import { newEvent } from '../../application/command/event-envelope.js';
+import { type Appender, createAppender } from '../../application/command/group-commit.js';
+import { type EventLog, Unavailable } from '../../application/ports/index.js';
 import { heldTime } from '../support/held-time.js';
 import { holdTimers } from '../support/held-timers.js';
 import { failure, type MemoryIntake, memoryIntake, NOON } from '../support/memory-intake.js';

@@ -1,12 +1,12 @@
 /** Group commit: what waits together is appended together, once, whatever the log answers. */
 import { randomUUID } from 'node:crypto';
+import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type Appender, createAppender, type Waiting } from '../../application/command/appender.js';
-import { newEvent } from '../../application/command/new-event.js';
-import { type EventLog, Unavailable } from '../../application/ports.js';
+import { newEvent } from '../../application/command/event-envelope.js';
+import { type Appender, createAppender, type Waiting } from '../../application/command/group-commit.js';
+import { type EventLog, Unavailable } from '../../application/ports/index.js';
 import { type BatchSecret, batchesOf, textsOf } from '../../domain/logs/batch.js';
-import { batchStream, keepingSubject } from '../../domain/logs/keeping.js';
-import { quiet, type Servers, startServers } from '../support/engines.js';
+import { batchStream, keepingSubject } from '../../domain/logs/retention-bucket.js';
 import { type LogsNode, recordText, startLogsNode } from '../support/logs.js';
 
 const NOON = Date.UTC(2026, 2, 1, 12);

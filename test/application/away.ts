@@ -1,8 +1,8 @@
 /** What is true of commands while the log does not answer: tried again, done once, and what was ended is not busy. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { newEvent } from '../../application/command/new-event.js';
-import { type EventLog, Unavailable } from '../../application/ports.js';
+import { newEvent } from '../../application/command/event-envelope.js';
+import { type EventLog, Unavailable } from '../../application/ports/index.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { commandsOf } from '../support/commands.js';
 import { box, context } from '../support/toys.js';

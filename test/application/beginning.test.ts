@@ -1,7 +1,7 @@
 /** Where the reading of a stream begins whose events say all of its state now and then. */
 import { expect } from 'chai';
-import { beginning, LOOKED_BACK } from '../../application/command/beginning.js';
-import type { EventLog, RecordedEvent } from '../../application/ports.js';
+import { beginning, LOOKED_BACK } from '../../application/command/replay-start.js';
+import type { EventLog, RecordedEvent } from '../../application/ports/index.js';
 
 describe('the reading of a stream', () => {
   /** Of so many events, of which those at these revisions say all. */

@@ -1,7 +1,7 @@
 /** What tests of remembered streams have in common: boxes full of toys, nodes that have read none, and counted reads. */
 import { randomUUID } from 'node:crypto';
-import { createStreams } from '../../application/command/streams.js';
-import type { EventLog } from '../../application/ports.js';
+import { createStreams } from '../../application/command/aggregate-store.js';
+import type { EventLog } from '../../application/ports/index.js';
 import { commandsOf } from '../support/commands.js';
 import type { Road } from './road.js';
 

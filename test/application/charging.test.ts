@@ -1,7 +1,7 @@
 /** What a command costs, in its quota and in what must be there before it: once, and nothing where nothing came of it. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type EventLog, Unavailable } from '../../application/ports.js';
+import { type EventLog, Unavailable } from '../../application/ports/index.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { commandsOf } from '../support/commands.js';
 import { box, context, type PutToy } from '../support/toys.js';

@@ -1,11 +1,11 @@
 /** Commands on a stream of whose events none is left, or not the newest: it goes on where it was. */
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createStreams, type Seeing } from '../../application/command/streams.js';
-import type { EventLog } from '../../application/ports.js';
+import { createStreams, type Seeing } from '../../application/command/aggregate-store.js';
+import type { EventLog } from '../../application/ports/index.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { commandsOf } from '../support/commands.js';
-import { eventually } from '../support/condition.js';
 import { type Box, box, context, type PutToy, type ToyEvent } from '../support/toys.js';
 import { onServers, type Road } from './road.js';
 

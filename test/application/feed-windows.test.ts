@@ -1,13 +1,13 @@
 /** Where a node's live feed begins: each service at its own window, and all together where the log ended then. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { runFeed } from '../../application/follow/feed.js';
-import type { WindowStart } from '../../application/follow/window.js';
-import type { Batch, Follow, RecordedEvent } from '../../application/ports.js';
+import type { Batch, Follow, RecordedEvent } from '../../application/ports/index.js';
+import { runFeed } from '../../application/subscription/live-feed.js';
+import type { WindowStart } from '../../application/subscription/resume-window.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
-import { eventually } from '../support/condition.js';
-import { quiet } from '../support/engines.js';
 import { memoryKernel, memoryWorld } from '../support/memory-kernel.js';
 import { eventAt } from '../support/ports.js';
 

@@ -1,13 +1,18 @@
 /** The live feed of a node: what it tells, what it makes the node forget, and what it does not stumble over. */
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
-import { runFeed } from '../../application/follow/feed.js';
-import type { LiveEvent } from '../../application/follow/live-event.js';
-import { type Position, type Reveal, type RevealedEvent, Unavailable } from '../../application/ports.js';
+import {
+  type Position,
+  type Reveal,
+  type RevealedEvent,
+  Unavailable,
+} from '../../application/ports/index.js';
+import type { LiveEvent } from '../../application/subscription/live-event.js';
+import { runFeed } from '../../application/subscription/live-feed.js';
 import type { Kernel } from '../../bin/node/kernel.js';
-import { eventually } from '../support/condition.js';
-import { quiet, type Servers, startServers } from '../support/engines.js';
 import { box, context, startToys, type ToyPut, toys } from '../support/toys.js';
 
 describe('the live feed', () => {

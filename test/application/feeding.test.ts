@@ -1,13 +1,13 @@
 /** The live feed over a log that a test hands it: what of an event is told to whom, and what it waits for. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { runFeed } from '../../application/follow/feed.js';
-import type { LiveEvent } from '../../application/follow/live-event.js';
-import { toEach } from '../../application/follow/to-each.js';
-import type { WindowStart } from '../../application/follow/window.js';
-import { type RecordedEvent, type Reveal, Unavailable } from '../../application/ports.js';
+import { type RecordedEvent, type Reveal, Unavailable } from '../../application/ports/index.js';
+import { toEach } from '../../application/subscription/fan-out.js';
+import type { LiveEvent } from '../../application/subscription/live-event.js';
+import { runFeed } from '../../application/subscription/live-feed.js';
+import type { WindowStart } from '../../application/subscription/resume-window.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
-import { eventually } from '../support/condition.js';
-import { quiet } from '../support/engines.js';
 import { memoryKernel, memoryWorld } from '../support/memory-kernel.js';
 import { eventAt, feed } from '../support/ports.js';
 import { toys } from '../support/toys.js';

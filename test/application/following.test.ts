@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
-import { following } from '../../application/follow/reactions.js';
+import { following } from '../../application/subscription/reaction-runner.js';
 import { eventAt } from '../support/ports.js';
 
 describe('the command by which a reaction follows an event', () => {

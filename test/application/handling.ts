@@ -1,8 +1,8 @@
 /** What is true of commands on the road to the log, on servers and in memory: done once, decided again on a conflict. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Handled } from '../../application/command/repetition.js';
-import type { Streams } from '../../application/command/streams.js';
+import type { Streams } from '../../application/command/aggregate-store.js';
+import type { Handled } from '../../application/command/idempotency.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { commandsOf } from '../support/commands.js';
 import { type Box, box, context, type PutToy, type ToyPut } from '../support/toys.js';

@@ -1,6 +1,6 @@
 /** What is heard of a stream while several read it: told to each of them, until it has read. */
 import { expect } from 'chai';
-import { createHearing, type News } from '../../application/command/hearing.js';
+import { createHearing, type News } from '../../application/command/read-invalidation.js';
 
 describe('what is heard of a stream while it is read', () => {
   const STREAM = 'toys.box-1';

@@ -1,8 +1,13 @@
 /** Leading: one at a time, told when it is over, and on again after whatever ended it. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { keepLeading, type Lead, type Leading, whileHeld } from '../../application/follow/leading.js';
-import { Unavailable } from '../../application/ports.js';
-import { eventually } from '../support/condition.js';
+import { Unavailable } from '../../application/ports/index.js';
+import {
+  keepLeading,
+  type Lead,
+  type Leading,
+  whileHeld,
+} from '../../application/subscription/leader-election.js';
 import { heldTime } from '../support/held-time.js';
 import { leasesInMemory } from '../support/ports.js';
 

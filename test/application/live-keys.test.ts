@@ -1,12 +1,12 @@
 /** What is opened while no key server takes writes, and that nothing is opened then that was erased. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
-import { runFeed } from '../../application/follow/feed.js';
-import type { LiveEvent } from '../../application/follow/live-event.js';
-import { type RevealedEvent, Unavailable } from '../../application/ports.js';
-import { createVault, type KeyStore } from '../../application/vault.js';
-import { eventually } from '../support/condition.js';
-import { quiet } from '../support/engines.js';
+import { type RevealedEvent, Unavailable } from '../../application/ports/index.js';
+import { createVault, type KeyStore } from '../../application/secrets/vault.js';
+import type { LiveEvent } from '../../application/subscription/live-event.js';
+import { runFeed } from '../../application/subscription/live-feed.js';
 import { memoryKernel, memoryWorld } from '../support/memory-kernel.js';
 import { box, context, type ToyPut, toys } from '../support/toys.js';
 

@@ -1,7 +1,6 @@
 /** Events on their way into the log: the same from the same command, and from no other. */
-
 import { expect } from 'chai';
-import { factSeed, newEvent } from '../../application/command/new-event.js';
+import { factSeed, newEvent } from '../../application/command/event-envelope.js';
 import type { EventData } from '../../domain/shared/decider.js';
 
 const origin = { service: 'toys', release: 'r1' };

@@ -1,5 +1,6 @@
 /** How far the streams of a fold have been read: kept in parts, and gone on from there. */
 import { expect } from 'chai';
+import type { EventLog, RecordedEvent } from '../../application/ports/index.js';
 import {
   before,
   countOf,
@@ -9,8 +10,7 @@ import {
   type Reaches,
   reach,
   reachedWith,
-} from '../../application/follow/reached.js';
-import type { EventLog, RecordedEvent } from '../../application/ports.js';
+} from '../../application/subscription/stream-cursors.js';
 import { eventAt } from '../support/ports.js';
 
 const [BOX, SHELF] = ['toys.box-1', 'toys.shelf-1'] as const;

@@ -1,11 +1,11 @@
 /** Reactions and the live feed over a log in memory: from where they begin, and what they do not stumble over. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { runFeed } from '../../application/follow/feed.js';
-import { type ReactionOptions, runReaction } from '../../application/follow/reactions.js';
-import type { WindowStart } from '../../application/follow/window.js';
-import { type RecordedEvent, type RevealedEvent, Unavailable } from '../../application/ports.js';
-import { eventually } from '../support/condition.js';
-import { quiet } from '../support/engines.js';
+import { type RecordedEvent, type RevealedEvent, Unavailable } from '../../application/ports/index.js';
+import { runFeed } from '../../application/subscription/live-feed.js';
+import { type ReactionOptions, runReaction } from '../../application/subscription/reaction-runner.js';
+import type { WindowStart } from '../../application/subscription/resume-window.js';
 import { type MemoryKernel, memoryKernel, memoryWorld } from '../support/memory-kernel.js';
 import { box, context, toys } from '../support/toys.js';
 

@@ -1,18 +1,18 @@
 /** Reactions: what must follow an event is done by one node, until it succeeds, and not by one that lost its turn. */
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createLeases } from '../../adapters/mongo/leases.js';
-import { runReaction } from '../../application/follow/reactions.js';
+import { createLeases } from '../../adapters/mongo/coordination/leases.js';
 import {
   type Checkpoints,
   type Follow,
   type Leases,
   type RecordedEvent,
   Unavailable,
-} from '../../application/ports.js';
+} from '../../application/ports/index.js';
+import { runReaction } from '../../application/subscription/reaction-runner.js';
 import type { Kernel } from '../../bin/node/kernel.js';
-import { eventually } from '../support/condition.js';
-import { quiet, type Servers, startServers } from '../support/engines.js';
 import { type HeldTime, heldTime } from '../support/held-time.js';
 import { box, context, startToys } from '../support/toys.js';
 

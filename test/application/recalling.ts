@@ -1,8 +1,8 @@
 /** What is true of the keyed commands that are known of a stream, on servers and in memory. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { LOOKED_BACK } from '../../application/command/beginning.js';
-import type { Handled } from '../../application/command/repetition.js';
+import type { Handled } from '../../application/command/idempotency.js';
+import { LOOKED_BACK } from '../../application/command/replay-start.js';
 import type { Decider, Rejection } from '../../domain/shared/decider.js';
 import { type Box, box, context, type PutToy, type ToyEvent, type ToyPut } from '../support/toys.js';
 import { countingReads, fill, freshNode, newestOf } from './boxes.js';

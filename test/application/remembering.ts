@@ -1,11 +1,11 @@
 /** What is true of remembered streams, on servers and in memory: within their bound, and beyond it found in the log. */
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import type { Handled } from '../../application/command/repetition.js';
-import { createStreams, type Streams } from '../../application/command/streams.js';
-import { Unavailable } from '../../application/ports.js';
+import { createStreams, type Streams } from '../../application/command/aggregate-store.js';
+import type { Handled } from '../../application/command/idempotency.js';
+import { Unavailable } from '../../application/ports/index.js';
 import { commandsOf } from '../support/commands.js';
-import { eventually } from '../support/condition.js';
 import { box, context } from '../support/toys.js';
 import { boxOf, countingReads, fill, freshNode, LIMIT, newestOf } from './boxes.js';
 import { type StartRoads, useRoad } from './road.js';

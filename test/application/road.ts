@@ -1,10 +1,10 @@
 /** Two nodes on one log, and how to begin with them: on the servers, or in memory within a millisecond. */
 import { randomUUID } from 'node:crypto';
-import type { Handle } from '../../application/command/handle.js';
-import type { Streams } from '../../application/command/streams.js';
-import type { EventLog, Reveal } from '../../application/ports.js';
-import type { CachingVault } from '../../application/vault.js';
-import { startServers } from '../support/engines.js';
+import { startServers } from '@annals/engines/testing/engines.js';
+import type { Streams } from '../../application/command/aggregate-store.js';
+import type { Handle } from '../../application/command/handle-command.js';
+import type { EventLog, Reveal } from '../../application/ports/index.js';
+import type { CachingVault } from '../../application/secrets/vault.js';
 import { memoryKernel, memoryWorld } from '../support/memory-kernel.js';
 import { startToys, toys } from '../support/toys.js';
 

@@ -1,6 +1,6 @@
 /** Snapshots in which what tells of somebody is sealed, many parts together, and all else is as it was written. */
 import { expect } from 'chai';
-import { type Sealing, sealing } from '../../application/follow/sealed-parts.js';
+import { type Sealing, sealing } from '../../application/subscription/encrypted-snapshots.js';
 import { snapshotsInMemory } from '../support/ports.js';
 
 /** A seal that only turns bytes around, and how many are sealed and opened at once. */

@@ -1,7 +1,7 @@
 /** What a fold begins with: read of the log in order up to where its window begins, or from the snapshot that is kept. */
 import { expect } from 'chai';
-import { type Fold, readSeed, type Snapshot } from '../../application/follow/seed.js';
-import type { Batch, Follow, RecordedEvent } from '../../application/ports.js';
+import type { Batch, Follow, RecordedEvent } from '../../application/ports/index.js';
+import { type Fold, readSeed, type Snapshot } from '../../application/subscription/restore-fold.js';
 import { eventAt } from '../support/ports.js';
 
 const { signal } = new AbortController();

@@ -1,8 +1,8 @@
 /** Readers wait for what they must be shown: no longer than needed, nor than they can, and for nobody else's. */
 import { setImmediate } from 'node:timers/promises';
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createSettled, type SettledTracker } from '../../application/settled.js';
-import { eventually } from '../support/condition.js';
+import { createSettled, type SettledTracker } from '../../application/consistency/projection-progress.js';
 import { type HeldTime, heldTime } from '../support/held-time.js';
 import { holdTimers } from '../support/held-timers.js';
 

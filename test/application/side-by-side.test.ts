@@ -1,6 +1,6 @@
 /** Work on events side by side: so much at once, and how far all of it is done. */
 import { expect } from 'chai';
-import { createSideBySide } from '../../application/follow/side-by-side.js';
+import { createSideBySide } from '../../application/subscription/ordered-checkpoint.js';
 
 /** Work that is done, or fails, when the test says so; it steps aside at once where that is asked. */
 function piece({ aside = true } = {}) {

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { heldBytes } from '../../application/held-bytes.js';
+import { heldBytes } from '../../application/memory/estimate-size.js';
 import { recallingCommands } from './recalling.js';
 import { rememberingStreams } from './remembering.js';
 import { onServers } from './road.js';

@@ -1,7 +1,7 @@
 /** How far back streams can be resumed, whatever the log holds. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createWindow, readWindow, type WindowStart } from '../../application/follow/window.js';
+import { createWindow, readWindow, type WindowStart } from '../../application/subscription/resume-window.js';
 
 const MOST = 500;
 const MOST_MEGABYTES = 16;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const LAYERS = ['domain', 'application', 'projections', 'adapters', 'bin', 'web'] as const;
+const LAYERS = ['domain', 'application', 'projections', 'adapters', 'engines', 'bin', 'web'] as const;
 const SERVICES = ['chat', 'meeting', 'analytics', 'logs', 'rooms'];
 
 interface Source {
@@ -18,7 +18,7 @@ interface Source {
 
 const sourcesIn = (folder: string): Source[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+    .filter((name) => /^(?!dist\/|node_modules\/).*(?<!\.d)\.ts$/.test(name))
     .map((name) => read(join(folder, name)));
 
 const sources: readonly Source[] = LAYERS.flatMap(sourcesIn);
@@ -106,6 +106,16 @@ describe('the architecture', () => {
     );
   });
 
+  it('keeps the embedded engines free of the application, which knows them by their package alone', () => {
+    expect(mayImport('engines', ['engines'])).to.deep.equal([]);
+    expect(
+      offences(
+        ({ path }, name) =>
+          layerOf(path) !== 'engines' && (layerOf(name) === 'engines' || name.startsWith('@annals/engines/')),
+      ),
+    ).to.deep.equal([]);
+  });
+
   it('keeps pages apart: what they share with the rest is the contract', () => {
     expect(mayImport('web', ['web'])).to.deep.equal([]);
     expect(offences(({ path }, name) => layerOf(name) === 'web' && layerOf(path) !== 'web')).to.deep.equal(
@@ -136,8 +146,7 @@ describe('the architecture', () => {
   it('keeps the client libraries of the two servers in their rooms', () => {
     const strays = offences(
       ({ path }, name) =>
-        name.startsWith('@eventstore/') &&
-        !/^adapters\/(eventstore|engines\/eventstore)\/|^bin\/kernel/.test(path),
+        name.startsWith('@eventstore/') && !/^adapters\/eventstore\/|^engines\/test\//.test(path),
     );
     expect(strays).to.deep.equal([]);
   });

@@ -5,12 +5,12 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { temporaryDirectory } from '../support/engines.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { processorMs, watchMemory } from '@annals/engines/testing/process-usage.js';
 import { run } from '../support/program.js';
 import type { Server } from '../support/server.js';
 import { asAdmin, HIT_FLAGS, hits, makeSite, reportPath } from './hits.js';
 import { load, type Request } from './load.js';
-import { processorMs, watchMemory } from './process.js';
 import { startUsual } from './started.js';
 
 type Print = (line: string) => void;

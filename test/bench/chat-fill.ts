@@ -2,11 +2,11 @@
  * Fills the store of a chat that nobody serves, by the application's own road without HTTP: deciders, codec, keys and
  * appends are those of every message. What the read models make of it is left to the next who serves.
  */
-import { loadConfig } from '../../adapters/system/config.js';
-import { messageKind } from '../../application/chat/kinds.js';
-import type { Logger } from '../../application/ports.js';
-import { findServers } from '../../bin/node/connect.js';
+import { loadConfig } from '../../adapters/platform/config/config.js';
+import { messageKind } from '../../application/chat/aggregates.js';
+import type { Logger } from '../../application/ports/index.js';
 import { openKernel } from '../../bin/node/kernel.js';
+import { findServers } from '../../bin/node/locate-servers.js';
 import { chat } from '../../bin/services/chat.js';
 import { settings } from '../../bin/settings.js';
 import { NOTHING_SAID } from '../../domain/chat/events/messages.js';

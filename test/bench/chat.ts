@@ -1,11 +1,11 @@
 /** The chat under load beside one that holds much already, by turns: posting, reading, searching, starting; whole programs in processes of their own. */
 import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { anonymousMB, processorMs } from '@annals/engines/testing/process-usage.js';
 import { ask, devLogin } from '../support/chat-client.js';
-import { temporaryDirectory } from '../support/engines.js';
 import type { Server } from '../support/server.js';
 import { fill } from './chat-fill.js';
 import { load, type Request } from './load.js';
-import { anonymousMB, processorMs } from './process.js';
 import { startUsual } from './started.js';
 
 /** A chat that is served, with one channel of its own and a hundred that what it holds is in. */

@@ -1,11 +1,11 @@
 /** What a request costs each process, of several builds by turns: `costs.js [post] [state] [single] [batch] [hit] [hits] [name=directory[,flag of node] ...]`. */
 import { fileURLToPath } from 'node:url';
-import { temporaryDirectory } from '../support/engines.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { processorMs } from '@annals/engines/testing/process-usage.js';
 import { ANNALS, type Server, startServer } from '../support/server.js';
 import { HIT_FLAGS, hits, makeSite } from './hits.js';
 import { load, makeRooms, type Person, posts, type Request, reads, roomWithMessages } from './load.js';
 import { body } from './logs.js';
-import { processorMs } from './process.js';
 
 const FLAGS = ['--rooms-create-per-hour', '1000000', ...HIT_FLAGS];
 const ROUNDS = Number(process.env.ROUNDS ?? 5);

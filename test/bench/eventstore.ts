@@ -7,16 +7,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { append, JSON_TYPE, rememberIds } from '@annals/engines/internal/eventstore/log/append.js';
+import { openEventLog } from '@annals/engines/internal/eventstore/log/event-log.js';
+import { ANY } from '@annals/engines/internal/eventstore/log/expected.js';
+import { toGrpcError } from '@annals/engines/internal/eventstore/wire/failures.js';
+import { frame } from '@annals/engines/internal/eventstore/wire/framing.js';
+import { type Handler, serveGrpc } from '@annals/engines/internal/eventstore/wire/grpc.js';
+import { parseUuid } from '@annals/engines/internal/eventstore/wire/uuid.js';
+import { embeddedEventStore } from '@annals/engines/testing/eventstore.js';
 import { END, EventStoreDBClient, jsonEvent, NO_STREAM, streamNameFilter } from '@eventstore/db-client';
 import { open } from 'lmdb';
-import { append, JSON_TYPE, rememberIds } from '../../adapters/engines/eventstore/log/append.js';
-import { openEventLog } from '../../adapters/engines/eventstore/log/event-log.js';
-import { ANY } from '../../adapters/engines/eventstore/log/expected.js';
-import { toGrpcError } from '../../adapters/engines/eventstore/wire/failures.js';
-import { frame } from '../../adapters/engines/eventstore/wire/framing.js';
-import { type Handler, serveGrpc } from '../../adapters/engines/eventstore/wire/grpc.js';
-import { parseUuid } from '../../adapters/engines/eventstore/wire/uuid.js';
-import { embeddedEventStore } from '../support/eventstore.js';
 
 type Print = (line: string) => void;
 

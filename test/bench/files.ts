@@ -1,8 +1,8 @@
 /** Uploads of the largest files the chat takes: what they cost in memory, in processor time and in turns of the event loop. */
 import { readFileSync } from 'node:fs';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { ask, devLogin } from '../support/chat-client.js';
 import { pdf } from '../support/chat-uploads.js';
-import { temporaryDirectory } from '../support/engines.js';
 import type { Server } from '../support/server.js';
 import { startUsual } from './started.js';
 

@@ -1,8 +1,8 @@
 /** The log service under load: ingest, queries over a million records, a rebuild; the whole program over HTTP. */
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { watchMemory } from '@annals/engines/testing/process-usage.js';
 import autocannon from 'autocannon';
-import { temporaryDirectory } from '../support/engines.js';
 import { type LogClient, logClient } from '../support/log-client.js';
-import { watchMemory } from './process.js';
 import { startUsual } from './started.js';
 
 const DAY = 86_400_000;

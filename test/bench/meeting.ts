@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import type { RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { anonymousMB, processorMs } from '@annals/engines/testing/process-usage.js';
 import type { WebSocket } from 'ws';
-import { temporaryDirectory } from '../support/engines.js';
 import { type Attendee, byRoom, connect, join, leave, roomIdOf, settled, talk } from './crowd.js';
-import { anonymousMB, processorMs } from './process.js';
 import { startUsual } from './started.js';
 
 const PER_ROOM = 8;

@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { mongoServer } from '@annals/engines/testing/mongo.js';
 import { open } from 'lmdb';
 import { type Collection, MongoClient } from 'mongodb';
-import { mongoServer } from '../support/mongo.js';
 
 interface Row {
   readonly _id: string;

@@ -2,10 +2,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { temporaryDirectory } from '../support/engines.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { anonymousMB } from '@annals/engines/testing/process-usage.js';
 import type { Server } from '../support/server.js';
 import { envelope, load, makeRooms, posts, reads, roomWithMessages, signingPublicKey } from './load.js';
-import { anonymousMB } from './process.js';
 import { startUsual } from './started.js';
 
 function atRest(server: Server): string {

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { WebSocket } from 'ws';
 import { ask, devLogin } from '../support/chat-client.js';
-import { temporaryDirectory } from '../support/engines.js';
 import type { Server } from '../support/server.js';
 import { startUsual } from './started.js';
 

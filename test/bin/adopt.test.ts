@@ -1,14 +1,13 @@
 /** Builds that another process has made: every node goes over to them, whatever is away just then. */
-
 import { randomUUID } from 'node:crypto';
+import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type RecordedEvent, Unavailable } from '../../application/ports.js';
-import { takenFor } from '../../application/recorded.js';
-import { adopt } from '../../bin/node/adopt.js';
+import { takenFor } from '../../application/command/event-guards.js';
+import { type RecordedEvent, Unavailable } from '../../application/ports/index.js';
 import type { Kernel } from '../../bin/node/kernel.js';
-import type { ProjectionSwitched } from '../../domain/shared/served.js';
-import { servedStream } from '../../domain/shared/served.js';
-import { quiet, type Servers, startServers } from '../support/engines.js';
+import { adopt } from '../../bin/node/switch-build.js';
+import type { ProjectionSwitched } from '../../domain/shared/active-projection.js';
+import { servedStream } from '../../domain/shared/active-projection.js';
 import { contents, startToys } from '../support/toys.js';
 
 describe('a new build', () => {

@@ -2,13 +2,17 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DirectoryInUse, lockDirectory } from '@annals/engines/internal/supervisor/directory-lock.js';
+import {
+  findRuntime,
+  removeRuntime,
+  writeRuntime,
+} from '@annals/engines/internal/supervisor/runtime-file.js';
+import { startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { DirectoryInUse, lockDirectory } from '../../adapters/engines/lock.js';
-import { findRuntime, removeRuntime, writeRuntime } from '../../adapters/engines/runtime.js';
-import { startEngines } from '../../adapters/engines/start.js';
-import { findServers } from '../../bin/node/connect.js';
-import { eventually } from '../support/condition.js';
-import { quiet, temporaryDirectory } from '../support/engines.js';
+import { findServers } from '../../bin/node/locate-servers.js';
 
 describe('beside another process on its data directory, a command', () => {
   let directory: ReturnType<typeof temporaryDirectory>;

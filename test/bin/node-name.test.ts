@@ -1,9 +1,9 @@
 /** What a process calls itself in leases, and what becomes of a name that a disk has spoilt. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { nodeName } from '../../bin/node/connect.js';
-import { temporaryDirectory } from '../support/engines.js';
+import { nodeName } from '../../bin/node/locate-servers.js';
 
 describe('the name of a node', () => {
   const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;

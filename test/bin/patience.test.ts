@@ -1,8 +1,8 @@
 /** What a long command does when a store has not answered in time. */
+import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
-import { Unavailable } from '../../application/ports.js';
-import { createPatience } from '../../bin/commands/patience.js';
-import { rejection } from '../support/eventstore-client.js';
+import { Unavailable } from '../../application/ports/index.js';
+import { createPatience } from '../../bin/commands/retry-store.js';
 
 describe('the patience of a command', () => {
   const silent = new Unavailable('MongoDB did not answer within 3500 ms');

@@ -1,19 +1,19 @@
 /** A node that starts again knows who is where, however long ago they came: the feed of its start does not tell. */
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { EventSource } from 'eventsource';
-import { sameOrigin } from '../../adapters/http/kernel/cors.js';
-import { route } from '../../adapters/http/kernel/route.js';
+import { sameOrigin } from '../../adapters/http/security/cors.js';
+import { route } from '../../adapters/http/server/route.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
-import { createSnapshots } from '../../adapters/mongo/snapshots.js';
-import { createWindows } from '../../adapters/mongo/windows.js';
+import { createWindows } from '../../adapters/mongo/coordination/resume-windows.js';
+import { createSnapshots } from '../../adapters/mongo/coordination/snapshots.js';
 import { relayed, type Service } from '../../bin/node/service.js';
 import { event } from '../../domain/shared/catalog.js';
 import type { Decider } from '../../domain/shared/decider.js';
 import { object } from '../../domain/shared/schema.js';
-import { connectAs, entered, left, said, type WardEvent, wardAudience } from '../relay/ward.js';
-import { eventually } from '../support/condition.js';
-import { type Servers, startServers } from '../support/engines.js';
+import { connectAs, entered, left, said, type WardEvent, wardAudience } from '../adapters/realtime/ward.js';
 import { type RunningNode, startNode } from '../support/node.js';
 
 const text = { type: 'string' } as const;

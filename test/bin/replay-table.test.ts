@@ -1,6 +1,6 @@
 /** The table of a replay: what an auditor sees of each event, on any terminal. */
 import { expect } from 'chai';
-import type { RevealedEvent } from '../../application/ports.js';
+import type { RevealedEvent } from '../../application/ports/index.js';
 import { tablePrinter } from '../../bin/commands/replay-table.js';
 
 const event = (data: object, actor = 'ada'): RevealedEvent =>

@@ -1,7 +1,7 @@
 /** What whoever copies the data directory learns of visitors: of who wants no trace, nothing; of others, nothing in clear. */
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { ask } from '../support/chat-client.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { bytesIn } from '../support/on-disk.js';
 import { startServer } from '../support/server.js';
 

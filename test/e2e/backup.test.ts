@@ -2,9 +2,9 @@
 import { existsSync, lstatSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { logClient } from '../support/log-client.js';
 import { type Ended, run, start } from '../support/program.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';

@@ -1,8 +1,8 @@
 /** What auditors were told is told for ever, also of what is gone from the log itself. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { ask, devLogin, type Member } from '../support/chat-client.js';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { run } from '../support/program.js';
 import { type Server, startServer } from '../support/server.js';
 

@@ -1,7 +1,7 @@
 /** The document of the chat keeps its word: hostile and honest hands are answered nothing that it does not say. */
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { ask, devLogin } from '../support/chat-client.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { Examined } from '../support/examined.js';
 import { type Server, startServer } from '../support/server.js';
 

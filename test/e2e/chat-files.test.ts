@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { type Answered, ask, devLogin, type Member } from '../support/chat-client.js';
 import { SAMPLES } from '../support/chat-files.js';
 import { pdf, read, uploaded, uploadFile } from '../support/chat-uploads.js';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { bytesIn, filesIn, shownIn } from '../support/on-disk.js';
 import { type Server, startServer } from '../support/server.js';
 

@@ -1,8 +1,8 @@
 /** People of the chat as an operator meets them: erased beside a server and without one, unreadable on the disk, mailed after a crash. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { ask, devLogin, Listening } from '../support/chat-client.js';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { bytesIn } from '../support/on-disk.js';
 import { run } from '../support/program.js';
 import { type Server, startServer } from '../support/server.js';

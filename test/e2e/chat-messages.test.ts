@@ -1,9 +1,9 @@
 /** The chat as its users run it: killed while they talk, started again, and its data directory read by its bytes. */
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { type Answered, ask, devLogin, Listening, type Member } from '../support/chat-client.js';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { bytesIn } from '../support/on-disk.js';
 import { type Server, startServer } from '../support/server.js';
 

@@ -2,10 +2,10 @@
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { lockDirectory } from '@annals/engines/internal/supervisor/directory-lock.js';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { lockDirectory } from '../../adapters/engines/lock.js';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { run } from '../support/program.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
 import { ANNALS, FREE_PORTS, startServer } from '../support/server.js';

@@ -1,10 +1,9 @@
 /** The documents keep their word: what hostile hands get from every route is what its document says, no more, no less. */
-
 import { once } from 'node:events';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { Examined, JSON_BODY } from '../support/examined.js';
 import { newSigner } from '../support/room-crypto.js';
 import { envelope } from '../support/rooms.js';

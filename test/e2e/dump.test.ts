@@ -1,14 +1,14 @@
 /** What somebody gets who has copies of both databases, log and keys, and not the secret: nothing that opens. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { findRuntime } from '@annals/engines/internal/supervisor/runtime-file.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { EventStoreDBClient, START } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { Binary, MongoClient } from 'mongodb';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
-import { findRuntime } from '../../adapters/engines/runtime.js';
 import { sessionToken } from '../../application/rooms/tokens.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { createRoom } from '../support/room-client.js';
 import { type Server, startServer } from '../support/server.js';
 

@@ -2,11 +2,11 @@
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { run, start } from '../support/program.js';
 import { answer, type Receiver, startReceiver } from '../support/receiver.js';
 import { freePort, type Server, startServer } from '../support/server.js';

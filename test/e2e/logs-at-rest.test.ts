@@ -1,8 +1,8 @@
 /** What whoever copies the data directory can read of log records without a key: nothing. Judged by its bytes. */
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { serialize } from 'bson';
 import { expect } from 'chai';
-import type { Page } from '../../application/logs/queries.js';
-import { temporaryDirectory } from '../support/engines.js';
+import type { Page } from '../../application/logs/query/query-service.js';
 import { logClient } from '../support/log-client.js';
 import { bytesIn, filesIn } from '../support/on-disk.js';
 import { startServer } from '../support/server.js';

@@ -1,9 +1,9 @@
 /** The log service killed in the middle of its work: what it acknowledged is there, and what is sent again is once. */
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import type { Entry } from '../../application/logs/queries.js';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
+import type { Entry } from '../../application/logs/query/query-service.js';
 import { logClient } from '../support/log-client.js';
 import { startServer } from '../support/server.js';
 

@@ -1,7 +1,7 @@
 /** The log service under requests made to fill its memory, in a process that has little of it. */
 import { gzipSync } from 'node:zlib';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { temporaryDirectory } from '../support/engines.js';
 import { type LogClient, logClient } from '../support/log-client.js';
 import { type Server, startServer } from '../support/server.js';
 

@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { logClient } from '../support/log-client.js';
 import { type Server, startServer } from '../support/server.js';
 

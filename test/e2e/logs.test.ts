@@ -1,7 +1,7 @@
 /** The log service from outside, over HTTP: all of it is asked of one program, which takes seconds to start. */
 import { randomUUID } from 'node:crypto';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { temporaryDirectory } from '../support/engines.js';
 import { type LogClient, logClient } from '../support/log-client.js';
 import { type Server, startServer } from '../support/server.js';
 import { answers } from './logs/answers.js';

@@ -1,7 +1,7 @@
 /** What people of a meeting were told of is so after everything was killed: who is there, who waits, the lock, what was said. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { come, type Person } from '../support/meeting-people.js';
 import { bytesIn, shownIn } from '../support/on-disk.js';
 import { run } from '../support/program.js';

@@ -1,8 +1,8 @@
 /** What the program holds in memory to be quick is bounded in bytes, and told in its metrics. */
 import { readFileSync } from 'node:fs';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { call, type Entered } from '../support/room-client.js';
 import { newSigner, random, text } from '../support/room-crypto.js';
 import { type Server, startServer } from '../support/server.js';

@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { createInterface } from 'node:readline';
+import { owned } from '@annals/engines/testing/children.js';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { owned } from '../support/children.js';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { call, createRoom, settledState } from '../support/room-client.js';
 import { ANNALS, FREE_PORTS, type Server, startServer } from '../support/server.js';
 

@@ -1,6 +1,6 @@
 /** One Idempotency-Key on two nodes at the same moment, and again after both have gone: processes that share the engines. */
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { temporaryDirectory } from '../support/engines.js';
 import { call, type Entered, type StoredMessage } from '../support/room-client.js';
 import { newSigner, random, text } from '../support/room-crypto.js';
 import { type Server, startServer } from '../support/server.js';

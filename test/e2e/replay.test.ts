@@ -1,6 +1,6 @@
 /** `annals replay` beside a running server: where it starts, and what it prints where. */
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { temporaryDirectory } from '../support/engines.js';
 import { run, start } from '../support/program.js';
 import { createRoom } from '../support/room-client.js';
 import { type Server, startServer } from '../support/server.js';

@@ -1,14 +1,14 @@
 /** What a node owes its readers after a start. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { type Engines, startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { Binary } from 'mongodb';
-import { type Engines, startEngines } from '../../adapters/engines/start.js';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import { secretSource } from '../../bin/node/secret.js';
 import { services } from '../../bin/services/all.js';
-import { eventually } from '../support/condition.js';
-import { quiet, temporaryDirectory } from '../support/engines.js';
 import { logClient, tailed } from '../support/log-client.js';
 import { run } from '../support/program.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';

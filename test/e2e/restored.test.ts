@@ -1,9 +1,9 @@
 /** A log that was restored from a backup, beside read models of after it: what is done now is not taken for done. */
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { logClient } from '../support/log-client.js';
 import { run } from '../support/program.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';

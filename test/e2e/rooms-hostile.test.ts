@@ -1,11 +1,11 @@
 /** Rooms under hostile hands: malformed input of every kind on every route, and posts that storm against a burn. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { findRuntime } from '@annals/engines/internal/supervisor/runtime-file.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
-import { findRuntime } from '../../adapters/engines/runtime.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { type RawAnswer, send } from '../support/raw.js';
 import { call, createRoom, joinRoom, type RoomClient } from '../support/room-client.js';
 import { ANNALS, type Server, startServer } from '../support/server.js';

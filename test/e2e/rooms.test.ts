@@ -1,7 +1,7 @@
 /** Rooms from outside, with real encryption: all of it is asked of one program, which takes seconds to start. */
 import { readFileSync } from 'node:fs';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { temporaryDirectory } from '../support/engines.js';
 import { filesIn } from '../support/on-disk.js';
 import { createRoom, joinRoom, type StoredMessage } from '../support/room-client.js';
 import { random, text } from '../support/room-crypto.js';

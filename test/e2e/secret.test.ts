@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findRuntime } from '@annals/engines/internal/supervisor/runtime-file.js';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { Binary, MongoClient } from 'mongodb';
 import { wrappingUnder } from '../../adapters/crypto/wrapping.js';
-import { findRuntime } from '../../adapters/engines/runtime.js';
-import type { KeyRow } from '../../adapters/mongo/key-rows.js';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
+import type { KeyRow } from '../../adapters/mongo/keys/key-rows.js';
 import { run, start } from '../support/program.js';
 import { call, createRoom, type Entered } from '../support/room-client.js';
 import { FREE_PORTS, type Server, startServer } from '../support/server.js';

@@ -1,9 +1,9 @@
 /** What all share of a server, from the outside: a whole house is served, and a network that wants all of it is told. */
 import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { call, createRoom, type RoomClient } from '../support/room-client.js';
 import { type Server, startServer } from '../support/server.js';
 

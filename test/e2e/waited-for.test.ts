@@ -1,6 +1,6 @@
 /** The program as tests start it: they wait until it says that it is ready, and never for what it will not say. */
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { temporaryDirectory } from '../support/engines.js';
 import { startServer } from '../support/server.js';
 
 describe('a server that a test starts', function () {

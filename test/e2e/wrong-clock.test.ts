@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { type Running, start } from '../support/program.js';
 import { call, createRoom } from '../support/room-client.js';
 import { type Server, startServer } from '../support/server.js';

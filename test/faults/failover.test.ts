@@ -1,8 +1,8 @@
 /** Connections to the stores that die in the middle of a request: 503 and never 500, and nothing is done twice. */
+import { type Engines, startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type Engines, startEngines } from '../../adapters/engines/start.js';
-import { eventually } from '../support/condition.js';
-import { quiet, temporaryDirectory } from '../support/engines.js';
 import { type CuttingProxy, startProxy } from '../support/proxy.js';
 import { call, createRoom, type RoomClient } from '../support/room-client.js';
 import { type Server, startServer } from '../support/server.js';

@@ -6,13 +6,13 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { owned } from '@annals/engines/testing/children.js';
+import { embeddedEventStore } from '@annals/engines/testing/eventstore.js';
+import { isReal, mongoServer } from '@annals/engines/testing/mongo.js';
 import { jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { connectEventStore } from '../../adapters/eventstore/client.js';
-import { owned } from '../support/children.js';
-import { embeddedEventStore } from '../support/eventstore.js';
-import { isReal, mongoServer } from '../support/mongo.js';
 
 const FLOOD = fileURLToPath(new URL('../support/flood-process.js', import.meta.url));
 

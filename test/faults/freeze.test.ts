@@ -1,8 +1,8 @@
 /** A store that is frozen (SIGSTOP) and thawed: everybody is answered meanwhile, and all goes on by itself after. */
 import { randomBytes } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { createRoom, type RoomClient } from '../support/room-client.js';
 import { type Server, startServer } from '../support/server.js';
 

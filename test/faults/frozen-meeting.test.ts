@@ -1,7 +1,7 @@
 /** A meeting whose log is frozen (SIGSTOP) and thawed: everybody is told in time to come again, and nobody is left over. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { come, joinedIn, open, peopleAt } from '../support/meeting-people.js';
 import { type Server, startServer } from '../support/server.js';
 

@@ -1,6 +1,6 @@
 /** A start beside a store that is frozen: it fails, and the process ends, so that whoever supervises it starts it again. */
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { temporaryDirectory } from '../support/engines.js';
 import { run } from '../support/program.js';
 import { FREE_PORTS, type Server, startServer } from '../support/server.js';
 

@@ -3,9 +3,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { call, createRoom } from '../support/room-client.js';
 import { type Server, startServer } from '../support/server.js';
 

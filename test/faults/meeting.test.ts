@@ -1,8 +1,8 @@
 /** Meetings on several processes: what is told live comes across, whose process is gone leaves, and who returns is who they were. */
 import { readFileSync } from 'node:fs';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { type Servers, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { eventually } from '../support/condition.js';
-import { type Servers, startServers, temporaryDirectory } from '../support/engines.js';
 import { come, type Heard, open, type Person, peopleAt } from '../support/meeting-people.js';
 import { bytesIn, shownIn } from '../support/on-disk.js';
 import { type Server, startServer } from '../support/server.js';

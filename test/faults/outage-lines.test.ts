@@ -1,7 +1,7 @@
 /** What a node logs while a store of its is frozen: an outage is no error of every part that waits for it. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
 import { type Server, startServer } from '../support/server.js';
 
 describe('the log of a node whose store is frozen', function () {

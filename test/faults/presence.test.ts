@@ -1,8 +1,8 @@
 /** Users of a node that was killed are gone within 30 seconds: by the nodes that are left, or by itself when it comes back. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { type Servers, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { ask, devLogin, Listening } from '../support/chat-client.js';
-import { eventually } from '../support/condition.js';
-import { type Servers, startServers, temporaryDirectory } from '../support/engines.js';
 import { type Server, startServer } from '../support/server.js';
 
 describe('the presence of users whose node was killed', function () {

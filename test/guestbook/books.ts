@@ -1,7 +1,7 @@
 /** What people do with guest books: sign one, read one. In `application/`. */
-import type { Handle } from '../../application/command/handle.js';
-import type { Clock, CommandContext, Position, Rows, Settled, Vault } from '../../application/ports.js';
-import { reflecting, showing, type Touched } from '../../application/reflecting.js';
+import type { Handle } from '../../application/command/handle-command.js';
+import { reflecting, showing, type Touched } from '../../application/consistency/await-consistent.js';
+import type { Clock, CommandContext, Position, Rows, Settled, Vault } from '../../application/ports/index.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { book, bookStream, catalog, type Entry } from './book.js';
 

@@ -1,5 +1,5 @@
 /** The entries of guest books: one row each, its name and text sealed as in the log. In `projections/`. */
-import type { Projection } from '../../projections/projection.js';
+import type { Projection } from '../../projections/kernel/projection.js';
 import type { BookSigned } from './book.js';
 
 export const entries: Projection<BookSigned> = {

@@ -1,9 +1,9 @@
-/** The routes of guest books, and who is told what over a stream. In `adapters/http/` and `adapters/relay/`. */
-import { cors } from '../../adapters/http/kernel/cors.js';
-import type { ServicePolicy } from '../../adapters/http/kernel/policy.js';
-import { type Route, route } from '../../adapters/http/kernel/route.js';
-import type { Audience } from '../../adapters/relay/audience.js';
-import type { Relay } from '../../adapters/relay/relay.js';
+/** The routes of guest books, and who is told what over a stream. In `adapters/http/` and `adapters/realtime/relay/`. */
+import { cors } from '../../adapters/http/security/cors.js';
+import type { ServicePolicy } from '../../adapters/http/server/policy.js';
+import { type Route, route } from '../../adapters/http/server/route.js';
+import type { Relay } from '../../adapters/realtime/relay/relay.js';
+import type { Audience } from '../../application/subscription/audience.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import type { BookSigned } from './book.js';
 import type { createBooks } from './books.js';

@@ -2,8 +2,8 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { problem } from '../../adapters/http/kernel/problem.js';
-import { listLimit } from '../../adapters/http/kernel/validate.js';
+import { problem } from '../../adapters/http/server/problem.js';
+import { listLimit } from '../../adapters/http/server/validate.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 const toy = {

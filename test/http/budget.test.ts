@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { BODY_COST } from '../../adapters/http/kernel/budgets.js';
-import { createBudget } from '../../application/budget.js';
+import { BODY_COST } from '../../adapters/http/server/budgets.js';
+import { createBudget } from '../../application/concurrency/fair-share-budget.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 /** What one network has of it is two thirds. */

@@ -1,13 +1,13 @@
 /** How many connections there may be, and which of them goes when there are more. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { createConnectionLimit, mostConnections } from '../../adapters/http/kernel/connection-limit.js';
-import { networkOf } from '../../adapters/system/client-address.js';
-import { type Budget, createBudget } from '../../application/budget.js';
-import { serveTalk } from '../socket/talk.js';
-import { eventually } from '../support/condition.js';
+import { createConnectionLimit, mostConnections } from '../../adapters/http/hardening/connection-limit.js';
+import { networkOf } from '../../adapters/platform/config/client-address.js';
+import { type Budget, createBudget } from '../../application/concurrency/fair-share-budget.js';
+import { serveTalk } from '../adapters/realtime/websocket/talk.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 const PROXY = '127.0.0.9';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { eachPiece } from '../../adapters/http/kernel/pieces.js';
+import { eachPiece } from '../../adapters/http/hardening/chunk-limit.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 const CRUMB = '1\r\nx\r\n';

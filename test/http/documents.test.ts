@@ -1,11 +1,11 @@
 /** The OpenAPI document of a service, made from its routes, and what the operations port tells. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
-import { createLimit } from '../../adapters/http/kernel/limit.js';
-import { openapi, openapiRoute } from '../../adapters/http/kernel/openapi.js';
-import type { Route } from '../../adapters/http/kernel/route.js';
 import { operationsPolicy, operationsRoutes, type ProjectionStatus } from '../../adapters/http/operations.js';
-import { createMetrics } from '../../adapters/system/metrics.js';
+import { openapi, openapiRoute } from '../../adapters/http/server/openapi.js';
+import { createLimit } from '../../adapters/http/server/rate-limit.js';
+import type { Route } from '../../adapters/http/server/route.js';
+import { createMetrics } from '../../adapters/platform/observability/metrics.js';
 import { echo, serveToys, type Toys, toyPolicy } from './toy.js';
 
 describe('the OpenAPI document', () => {

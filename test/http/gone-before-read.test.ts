@@ -1,6 +1,6 @@
 /** A request whose client has gone before its body is read: it is not waited for. */
 import { expect } from 'chai';
-import { createBodyReader, incomplete } from '../../adapters/http/kernel/body.js';
+import { createBodyReader, incomplete } from '../../adapters/http/server/body.js';
 
 describe('a body of a client that has gone', () => {
   it('is incomplete at once, also where the reader had to be loaded first', async () => {

@@ -1,6 +1,6 @@
 /** A list of whatever length is answered as JSON of one object, and no more of it is made than is read. */
 import { expect } from 'chai';
-import { listed } from '../../adapters/http/kernel/listed.js';
+import { listed } from '../../adapters/http/server/streamed-list.js';
 
 describe('a list that is answered', () => {
   const item = (n: number) => ({ n, text: 'ü'.repeat(1000) });

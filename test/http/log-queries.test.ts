@@ -1,10 +1,10 @@
 /** What queries of records reflect, and that they end with whoever asked. */
 import { expect } from 'chai';
-import type { Answer } from '../../adapters/http/kernel/answer.js';
 import { queryRoutes } from '../../adapters/http/logs/query.js';
-import type { LogQueries } from '../../application/logs/queries.js';
-import { createLogReading } from '../../application/logs/reading.js';
-import type { Position, Settled } from '../../application/ports.js';
+import type { Answer } from '../../adapters/http/server/answer.js';
+import { createLogReading } from '../../application/logs/query/consistent-query.js';
+import type { LogQueries } from '../../application/logs/query/query-service.js';
+import type { Position, Settled } from '../../application/ports/index.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 const ASKED = ['/api/logs', '/api/logs/aggregate?groupBy=level'];

@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { boundUnread } from '../../adapters/http/kernel/unread.js';
-import { createBudget } from '../../application/budget.js';
-import { eventually } from '../support/condition.js';
+import { boundUnread } from '../../adapters/http/hardening/slow-reader-limit.js';
+import { createBudget } from '../../application/concurrency/fair-share-budget.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;

@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
-import { BODY_COST, createBudgets } from '../../adapters/http/kernel/budgets.js';
 import { reindexRoutes } from '../../adapters/http/logs/reindex.js';
-import { createBudget } from '../../application/budget.js';
-import type { ReindexReport, Started } from '../../application/logs/reindex.js';
+import { BODY_COST, createBudgets } from '../../adapters/http/server/budgets.js';
+import { createBudget } from '../../application/concurrency/fair-share-budget.js';
+import type { ReindexReport, Started } from '../../application/logs/admin/reindex.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 describe('a request that is overdue', () => {

@@ -1,9 +1,9 @@
 /** What a page in a browser may send to a service of another origin, and read of its answers. */
 import { expect } from 'chai';
-import { openapi } from '../../adapters/http/kernel/openapi.js';
-import type { Route } from '../../adapters/http/kernel/route.js';
 import { logsPolicy } from '../../adapters/http/logs/policy.js';
 import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
+import { openapi } from '../../adapters/http/server/openapi.js';
+import type { Route } from '../../adapters/http/server/route.js';
 import { sendBytes } from '../support/raw.js';
 import { echo, serveToys } from './toy.js';
 

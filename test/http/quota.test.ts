@@ -1,7 +1,7 @@
 /** A quota lets exactly so many through, by network, whatever clocks say. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createLimit } from '../../adapters/http/kernel/limit.js';
-import { eventually } from '../support/condition.js';
+import { createLimit } from '../../adapters/http/server/rate-limit.js';
 
 describe('a quota', () => {
   it('lets exactly so many through, for each network by itself', async () => {

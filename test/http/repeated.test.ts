@@ -1,7 +1,7 @@
 /** Routes of commands that end what their callers are let in by: signing out, for one, after which nobody is signed in. */
 import { expect } from 'chai';
-import { problem } from '../../adapters/http/kernel/problem.js';
-import { route } from '../../adapters/http/kernel/route.js';
+import { problem } from '../../adapters/http/server/problem.js';
+import { route } from '../../adapters/http/server/route.js';
 import { serveToys, type Toys } from './toy.js';
 
 const SIGNED_OUT = problem(401, 'Sign in first');

@@ -1,9 +1,9 @@
 /** A request: when it is the same command again, what it carries, where it comes from, and which pages may ask. */
 import { expect } from 'chai';
-import { cors } from '../../adapters/http/kernel/cors.js';
-import { createClientAddress } from '../../adapters/system/client-address.js';
-import type { CommandContext } from '../../application/ports.js';
-import { Unavailable } from '../../application/ports.js';
+import { cors } from '../../adapters/http/security/cors.js';
+import { createClientAddress } from '../../adapters/platform/config/client-address.js';
+import type { CommandContext } from '../../application/ports/index.js';
+import { Unavailable } from '../../application/ports/index.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

@@ -1,10 +1,10 @@
 /** Requests to rooms that come again with their Idempotency-Key: while the room is there, and when it has gone. */
 import { expect } from 'chai';
-import { createLimit } from '../../adapters/http/kernel/limit.js';
 import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
 import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
-import { createRelay } from '../../adapters/relay/relay.js';
-import { rooms } from '../../adapters/relay/rooms.js';
+import { createLimit } from '../../adapters/http/server/rate-limit.js';
+import { createRelay } from '../../adapters/realtime/relay/relay.js';
+import { rooms } from '../../application/rooms/audience.js';
 import type { Entered } from '../../application/rooms/commands.js';
 import { roomStream } from '../../domain/rooms/room.js';
 import { memoryNode } from '../application/rooms/memory-node.js';

@@ -1,13 +1,13 @@
 /** Streams of rooms that end in the very moment: whoever was let in just before is told so, and that is all. */
 import { expect } from 'chai';
-import type { Request } from '../../adapters/http/kernel/route.js';
 import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
-import { createRelay } from '../../adapters/relay/relay.js';
-import { rooms } from '../../adapters/relay/rooms.js';
-import type { Sink } from '../../adapters/relay/sink.js';
-import type { RevealedEvent } from '../../application/ports.js';
+import type { Request } from '../../adapters/http/server/route.js';
+import { createRelay } from '../../adapters/realtime/relay/relay.js';
+import type { Sink } from '../../adapters/realtime/relay/sink.js';
+import type { RevealedEvent } from '../../application/ports/index.js';
+import { rooms } from '../../application/rooms/audience.js';
 import type { RoomEvent } from '../../domain/rooms/room.js';
-import { record, types } from '../relay/ward.js';
+import { record, types } from '../adapters/realtime/ward.js';
 import { burned, created, erased, expired, HOUR, joined, roomId } from '../support/rooms.js';
 
 const recorded = (event: RoomEvent, index: number) =>

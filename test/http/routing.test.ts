@@ -1,6 +1,6 @@
 /** Which route a request comes to, and what is answered where there is none. */
 import { expect } from 'chai';
-import { problem } from '../../adapters/http/kernel/problem.js';
+import { problem } from '../../adapters/http/server/problem.js';
 import type { RejectionKind } from '../../domain/shared/decider.js';
 import { echo, serveToys, type Toys } from './toy.js';
 

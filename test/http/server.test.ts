@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import type { Sink } from '../../adapters/relay/sink.js';
+import type { Sink } from '../../adapters/realtime/relay/sink.js';
 import { sendBytes } from '../support/raw.js';
 import { echo, serveToys as serve, type Toys } from './toy.js';
 

@@ -1,9 +1,9 @@
 /** What all callers share: one network that wants all of it is told to wait, and others are served. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { BODY_COST, type Budgets, createBudgets } from '../../adapters/http/kernel/budgets.js';
-import { createClientAddress } from '../../adapters/system/client-address.js';
-import { createBudget } from '../../application/budget.js';
-import { eventually } from '../support/condition.js';
+import { BODY_COST, type Budgets, createBudgets } from '../../adapters/http/server/budgets.js';
+import { createClientAddress } from '../../adapters/platform/config/client-address.js';
+import { createBudget } from '../../application/concurrency/fair-share-budget.js';
 import { echo, serveToys, type Told, type Toys } from './toy.js';
 
 const BODY = 1000;

@@ -1,6 +1,6 @@
 /** A sliding window lets nobody do more within any span of its length, wherever that begins. */
 import { expect } from 'chai';
-import { createSlidingLimit } from '../../adapters/http/kernel/sliding-limit.js';
+import { createSlidingLimit } from '../../adapters/http/server/sliding-window-limit.js';
 
 describe('a sliding limit', () => {
   const MINUTE = 60_000;

@@ -1,10 +1,10 @@
 /** Bodies that stall or trickle: they are given up, whatever they hold is free again, and slow uplinks still pass. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { BODY_COST } from '../../adapters/http/kernel/budgets.js';
-import { createBudget } from '../../application/budget.js';
-import { eventually } from '../support/condition.js';
+import { BODY_COST } from '../../adapters/http/server/budgets.js';
+import { createBudget } from '../../application/concurrency/fair-share-budget.js';
 import { heldTime } from '../support/held-time.js';
 import { echo, serveToys, type Toys } from './toy.js';
 

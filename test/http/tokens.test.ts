@@ -1,9 +1,9 @@
 /** Tokens count whole, and are asked for before anything else is looked at. */
 import { expect } from 'chai';
-import type { Route } from '../../adapters/http/kernel/route.js';
 import { createLogAdmission } from '../../adapters/http/logs/admission.js';
 import { operationsPolicy, operationsRoutes } from '../../adapters/http/operations.js';
-import { createMetrics } from '../../adapters/system/metrics.js';
+import type { Route } from '../../adapters/http/server/route.js';
+import { createMetrics } from '../../adapters/platform/observability/metrics.js';
 import { send } from '../support/raw.js';
 import { asking, echo, serveToys, type Toys } from './toy.js';
 

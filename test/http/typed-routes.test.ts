@@ -1,7 +1,7 @@
 /** The types of what a route's functions get, from its path, its schemas and its admission: wrong uses do not compile. */
 import { expect } from 'chai';
-import { type Admit, type ParamsOf, type Request, route } from '../../adapters/http/kernel/route.js';
-import { listLimit } from '../../adapters/http/kernel/validate.js';
+import { type Admit, type ParamsOf, type Request, route } from '../../adapters/http/server/route.js';
+import { listLimit } from '../../adapters/http/server/validate.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { object } from '../../domain/shared/schema.js';
 import { serveToys } from './toy.js';

@@ -1,6 +1,6 @@
 /** Pages as they are served: the document revalidated, its parts kept, nothing of it from elsewhere. */
 import { expect } from 'chai';
-import { createWebPage, readOnce, wantsPage } from '../../adapters/http/kernel/web-page.js';
+import { createWebPage, readOnce, wantsPage } from '../../adapters/http/server/web-page.js';
 import { serveToys, type Toys } from './toy.js';
 
 const html = { headers: { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' } };

@@ -1,10 +1,10 @@
 /** How a build catches up with the log, and how one that another makes is waited for. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
-import { type Follow, type Position, Unavailable } from '../../application/ports.js';
-import { built, type CatchUpOptions, catchUp, type Progress } from '../../projections/catch-up.js';
+import { type Follow, type Position, Unavailable } from '../../application/ports/index.js';
+import { built, type CatchUpOptions, catchUp, type Progress } from '../../projections/kernel/build.js';
 import { LEASE, useBuildWorld } from '../support/build-world.js';
-import { eventually } from '../support/condition.js';
-import { rejection } from '../support/eventstore-client.js';
 import { contents } from '../support/toys.js';
 
 const MORE_THAN_A_BATCH = Array.from({ length: 9000 }, (_, index) => BigInt(index + 1));

@@ -1,10 +1,10 @@
 /** A build that is only made to be compared with what is served. */
+import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
-import type { Position } from '../../application/ports.js';
-import type { Builds, Row } from '../../projections/projection.js';
+import type { Position } from '../../application/ports/index.js';
+import type { Builds, Row } from '../../projections/kernel/projection.js';
 import { useBuildWorld } from '../support/build-world.js';
-import { rejection } from '../support/eventstore-client.js';
 import { contents } from '../support/toys.js';
 
 describe('a build that is only to compare', () => {

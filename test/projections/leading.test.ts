@@ -1,15 +1,15 @@
 /** Many nodes and one leader: who was paused, replaced or refused writes nothing any more. */
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createLeases } from '../../adapters/mongo/leases.js';
-import type { Follow, Leases } from '../../application/ports.js';
+import { createLeases } from '../../adapters/mongo/coordination/leases.js';
+import type { Follow, Leases } from '../../application/ports/index.js';
 import type { Kernel } from '../../bin/node/kernel.js';
-import { catchUp } from '../../projections/catch-up.js';
-import { createLifecycle } from '../../projections/lifecycle.js';
-import type { Projection } from '../../projections/projection.js';
-import type { Projector } from '../../projections/subscription.js';
-import { eventually } from '../support/condition.js';
-import { type Servers, startServers } from '../support/engines.js';
+import { catchUp } from '../../projections/kernel/build.js';
+import type { Projection } from '../../projections/kernel/projection.js';
+import type { Projector } from '../../projections/kernel/projector.js';
+import { createLifecycle } from '../../projections/kernel/rebuild.js';
 import { type HeldTime, heldTime } from '../support/held-time.js';
 import { project } from '../support/projector.js';
 import { box, context, startToys, type ToyPut } from '../support/toys.js';

@@ -1,14 +1,14 @@
 /** The life of builds: where one begins and ends, who may make it, what is left behind. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
-import { type Position, Unavailable } from '../../application/ports.js';
-import type { Progress } from '../../projections/catch-up.js';
-import { BuildInProgress } from '../../projections/lifecycle.js';
-import { newRun, runOf } from '../../projections/projection.js';
-import { rebuildsOf } from '../../projections/rebuilds.js';
-import { createServed } from '../../projections/served.js';
+import { type Position, Unavailable } from '../../application/ports/index.js';
+import { createServed } from '../../projections/kernel/active-builds.js';
+import type { Progress } from '../../projections/kernel/build.js';
+import { newRun, runOf } from '../../projections/kernel/projection.js';
+import { BuildInProgress } from '../../projections/kernel/rebuild.js';
+import { rebuildsOf } from '../../projections/kernel/rebuild-api.js';
 import { LEASE, useBuildWorld } from '../support/build-world.js';
-import { eventually } from '../support/condition.js';
-import { rejection } from '../support/eventstore-client.js';
 import { contents } from '../support/toys.js';
 
 describe('the life of a build', () => {

@@ -1,7 +1,7 @@
 /** The rules of the projector’s loop: what it writes where, what it says and saves, and when it stops. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import type { ReadModel } from '../../projections/projection.js';
-import { eventually } from '../support/condition.js';
+import type { ReadModel } from '../../projections/kernel/projection.js';
 import { eventAt } from '../support/ports.js';
 import { shelf, useProjecting } from '../support/projecting.js';
 import { contents } from '../support/toys.js';

@@ -1,16 +1,16 @@
 /** Read models against the log: in step while it grows, equal to their rebuild, one projector among many nodes. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
-import { Unavailable } from '../../application/ports.js';
-import { isOf } from '../../application/recorded.js';
+import { isOf } from '../../application/command/event-guards.js';
+import { Unavailable } from '../../application/ports/index.js';
 import type { Kernel } from '../../bin/node/kernel.js';
-import type { ProjectionSwitched } from '../../domain/shared/served.js';
-import { collectionName } from '../../projections/projection.js';
-import type { Projector } from '../../projections/subscription.js';
-import { eventually } from '../support/condition.js';
-import { type Servers, startServers } from '../support/engines.js';
+import type { ProjectionSwitched } from '../../domain/shared/active-projection.js';
+import { collectionName } from '../../projections/kernel/projection.js';
+import type { Projector } from '../../projections/kernel/projector.js';
 import { project } from '../support/projector.js';
 import { box, contents, context, startToys } from '../support/toys.js';
 

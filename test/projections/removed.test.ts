@@ -1,5 +1,5 @@
 /** Rows that are removed and put again: they are there, as a build of the same events has them. */
-import type { Projection } from '../../projections/projection.js';
+import type { Projection } from '../../projections/kernel/projection.js';
 import { projectionSpec } from '../support/projection-spec.js';
 
 type Lent = { readonly type: 'Lent'; readonly data: { readonly book: string; readonly to: string } };

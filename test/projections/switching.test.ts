@@ -1,7 +1,7 @@
 /** The projector on the way from one build to the next: what it goes over to, and what it drops. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { RETIRE_AFTER_MS } from '../../projections/catch-up.js';
-import { eventually } from '../support/condition.js';
+import { RETIRE_AFTER_MS } from '../../projections/kernel/build.js';
 import { heldTime } from '../support/held-time.js';
 import { holdTimers } from '../support/held-timers.js';
 import { eventAt } from '../support/ports.js';

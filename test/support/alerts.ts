@@ -1,23 +1,22 @@
 /** A node that does alerting and nothing else, over HTTP; the counts of records are the test's. */
-
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { startEventStoreEngine } from '../../adapters/engines/eventstore/engine.js';
-import { startMongoEngine } from '../../adapters/engines/mongo/engine.js';
-import { sameOrigin } from '../../adapters/http/kernel/cors.js';
-import { listen } from '../../adapters/http/kernel/server.js';
+import { startEventStoreEngine } from '@annals/engines/internal/eventstore/engine.js';
+import { startMongoEngine } from '@annals/engines/internal/mongo/engine.js';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { quiet, type Servers, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { alertRoutes } from '../../adapters/http/logs/alerts.js';
-import { runPeriodically } from '../../application/follow/periodic.js';
-import { type Reaction, runReaction } from '../../application/follow/reactions.js';
+import { sameOrigin } from '../../adapters/http/security/cors.js';
+import { listen } from '../../adapters/http/server/http-server.js';
 import type { RecordCounts } from '../../application/logs/ports.js';
+import { type Reaction, runReaction } from '../../application/subscription/reaction-runner.js';
+import { runPeriodically } from '../../application/subscription/scheduled-job.js';
 import type { Kernel } from '../../bin/node/kernel.js';
 import { connectAlerting } from '../../bin/services/logs/alerting.js';
 import { alertEvents } from '../../domain/logs/alert-events.js';
 import type { AlertPolicy } from '../../domain/logs/alert-policy.js';
 import type { LogsEvent } from '../../domain/logs/catalog.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
-import { eventually } from './condition.js';
-import { quiet, type Servers, temporaryDirectory } from './engines.js';
 import { startGround } from './node.js';
 import { project } from './projector.js';
 import { type Receiver, startReceiver } from './receiver.js';

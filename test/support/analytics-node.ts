@@ -1,12 +1,12 @@
 /** The analytics service on nodes in the process of the test, over servers of their own, with what they wrote. */
 import { randomUUID } from 'node:crypto';
-import type { RevealedEvent } from '../../application/ports.js';
-import { takenFor } from '../../application/recorded.js';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { takenFor } from '../../application/command/event-guards.js';
+import type { RevealedEvent } from '../../application/ports/index.js';
 import { analytics } from '../../bin/services/analytics.js';
 import { catalog } from '../../domain/analytics/catalog.js';
-import type { HitsCollected } from '../../domain/analytics/traffic.js';
+import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
 import { type Asking, ask } from './chat-client.js';
-import { type Servers, startServers } from './engines.js';
 import { type HttpSpec, httpSpec } from './http-spec.js';
 import { type Ground, type RunningNode, startGround, startNode } from './node.js';
 

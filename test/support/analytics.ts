@@ -1,8 +1,8 @@
 /** What happens to sites, for tests. */
 import type { DaysRead } from '../../application/analytics/report.js';
 import { type DayCounts, LISTS, type ListName, writtenList } from '../../domain/analytics/day.js';
+import { type DayLists, noNames, tallied } from '../../domain/analytics/dictionary-encoding.js';
 import type { SiteFields, SitesCommand } from '../../domain/analytics/sites.js';
-import { type DayLists, noNames, tallied } from '../../domain/analytics/tallies.js';
 
 export const secretOf = (siteId: string): SiteFields => ({
   name: siteId,

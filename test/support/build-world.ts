@@ -1,8 +1,8 @@
 /** What builds have around them, in memory: a log that says what it was asked for, and what is served. */
 import { expect } from 'chai';
-import type { Follow, Position, RecordedEvent } from '../../application/ports.js';
-import type { ServedState, SwitchProjection } from '../../domain/shared/served.js';
-import { createLifecycle, type LifecyclePorts } from '../../projections/lifecycle.js';
+import type { Follow, Position, RecordedEvent } from '../../application/ports/index.js';
+import type { ServedState, SwitchProjection } from '../../domain/shared/active-projection.js';
+import { createLifecycle, type LifecyclePorts } from '../../projections/kernel/rebuild.js';
 import { buildsInMemory, checkpointsInMemory, eventAt, leasesInMemory } from './ports.js';
 import { contents } from './toys.js';
 

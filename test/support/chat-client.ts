@@ -1,6 +1,6 @@
 /** A client of the chat, written from the contract alone: asks, and listens to the event stream. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { createParser } from 'eventsource-parser';
-import { eventually } from './condition.js';
 
 export interface Answered {
   readonly status: number;

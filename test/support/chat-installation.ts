@@ -1,7 +1,7 @@
 /** The chat on nodes for tests: on free ports, with settings by their flags. */
 import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { chat } from '../../bin/services/chat.js';
-import { type Servers, startServers } from './engines.js';
 import { type RunningNode, startNode } from './node.js';
 
 export const JWT_SECRET = 'f3b1c0de-5eed-4b1d-8f00-0123456789ab';

@@ -1,9 +1,9 @@
 /** Channels, messages and conversations for specs: their commands, with only what a sentence is about left to say. */
 import type { Asking, ChannelsCommand } from '../../domain/chat/channels.js';
 import type { StartConversation } from '../../domain/chat/conversation.js';
+import { conversationOf } from '../../domain/chat/conversation-id.js';
 import { NOTHING_SAID, type Said } from '../../domain/chat/events/messages.js';
 import type { MessageCommand } from '../../domain/chat/message.js';
-import { conversationOf } from '../../domain/chat/places.js';
 
 export const NOON = 1_800_000_000_000;
 

@@ -1,7 +1,7 @@
 /** The chat on nodes of a test's own, with an admin, to which anybody may come. */
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { chat } from '../../bin/services/chat.js';
 import { ask, devLogin, type Member } from './chat-client.js';
-import { type Servers, startServers } from './engines.js';
 import { type RunningNode, startNode } from './node.js';
 
 export interface ChatNodes {

@@ -1,7 +1,7 @@
 /** A node of the chat with people on it: an admin, a member of a private channel, and one who is not. */
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { chat } from '../../bin/services/chat.js';
 import { type Answered, type Asking, ask, devLogin, type Member } from './chat-client.js';
-import { type Servers, startServers } from './engines.js';
 import { type RunningNode, startNode } from './node.js';
 
 export interface ChatWorld {

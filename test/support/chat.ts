@@ -1,5 +1,5 @@
 /** The chat for specs: its events and commands, with only what a sentence is about left to say. */
-import type { AddressCommand, AddressEvent, Purpose } from '../../domain/chat/address.js';
+import type { AddressCommand, AddressEvent, Purpose } from '../../domain/chat/one-time-links.js';
 import type { Hashed, PasswordSet, SetPassword } from '../../domain/chat/password.js';
 import type { RosterCommand, RosterEvent } from '../../domain/chat/roster.js';
 import type { SessionCommand, SessionEvent } from '../../domain/chat/session.js';

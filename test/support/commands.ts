@@ -1,8 +1,8 @@
 /** The road of a command on the parts of a kernel, or on others in the place of some. */
-import { createHandle, type HandleOptions } from '../../application/command/handle.js';
-import { createRepetition } from '../../application/command/repetition.js';
-import type { Clock } from '../../application/ports.js';
-import { quiet } from './engines.js';
+import { quiet } from '@annals/engines/testing/engines.js';
+import { createHandle, type HandleOptions } from '../../application/command/handle-command.js';
+import { createRepetition } from '../../application/command/idempotency.js';
+import type { Clock } from '../../application/ports/index.js';
 
 type Parts = Pick<HandleOptions, 'log' | 'streams'> &
   Partial<HandleOptions> & {

@@ -1,10 +1,10 @@
 /** The dashboard in a real browser, on a node and with mail of its own, and what its readers do and see there. */
 import { readFile } from 'node:fs/promises';
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { ADMIN, type AnalyticsNodes, useAnalytics } from './analytics-node.js';
 import { complaintsOf, hasBrowser, startBrowser } from './browser.js';
-import { eventually } from './condition.js';
 import { type Letter, type PostOffice, startPostOffice } from './smtp.js';
 
 /** Who may sign in by a link. */

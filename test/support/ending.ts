@@ -1,5 +1,5 @@
 /** The end of tests, of a file where files run side by side, else of all: what is left over then fails the run, and is named. */
-import { eventually } from './condition.js';
+import { eventually } from '@annals/engines/testing/condition.js';
 
 /** What would go on without the tests, and beside the next ones. */
 const OUTLIVES = ['ProcessWrap', 'TCPServerWrap'];

@@ -1,9 +1,8 @@
 /** A service held against its document: whatever it answers, the document must say. */
-
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { expect } from 'chai';
-import { type RawAnswer, send } from '../support/raw.js';
+import { type RawAnswer, send } from './raw.js';
 
 interface Documented {
   readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };

@@ -3,7 +3,7 @@
  * message when it begins.
  */
 import { connect } from 'node:net';
-import { opMsg } from '../contract/mongo/rawClient.js';
+import { opMsg } from '@annals/engines/testing/raw-client.js';
 
 const CONNECTIONS = 4;
 const [, , port = '0', kind = ''] = process.argv;

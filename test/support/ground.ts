@@ -1,9 +1,9 @@
 /** The kernel of a node without its services, over engines with an empty store: the ground that read models stand on. */
 import { randomUUID } from 'node:crypto';
+import { quiet, startServers } from '@annals/engines/testing/engines.js';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
-import type { ReadModel } from '../../projections/projection.js';
-import { quiet, startServers } from './engines.js';
+import type { ReadModel } from '../../projections/kernel/projection.js';
 
 export interface Ground {
   readonly kernel: Kernel;

@@ -1,9 +1,9 @@
 /** What records may be counted by, and what a look at every one of them says: the truth that counts are held against. */
 import fc from 'fast-check';
-import { type Grouping, MISSING } from '../../application/logs/aggregate.js';
+import { type Grouping, MISSING } from '../../application/logs/query/aggregate.js';
 import { leavesAt } from '../../domain/logs/filter.js';
-import { HOUR_MS } from '../../domain/logs/instant.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
+import { HOUR_MS } from '../../domain/logs/timestamp.js';
 
 export const grouping: fc.Arbitrary<Grouping> = fc.oneof(
   fc.constantFrom<Grouping>({ by: 'level' }, { by: 'event' }, { by: 'correlation' }),

@@ -1,16 +1,16 @@
 /** Databases of keys for tests, under the secrets that a test names, and what may happen to them meanwhile. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
 import { type Db, MongoClient, type ReadPreferenceMode } from 'mongodb';
 import type { KeptSecret } from '../../adapters/crypto/wrapping.js';
-import { secretBesideKeys } from '../../adapters/mongo/kept-secret.js';
-import { KEYS, type KeyRow } from '../../adapters/mongo/key-rows.js';
-import { openKeys, type SecretSource } from '../../adapters/mongo/keys.js';
-import { rotate } from '../../adapters/mongo/rotation.js';
-import { secretFile } from '../../adapters/system/secret-file.js';
-import { Unavailable } from '../../application/ports.js';
-import { quiet, temporaryDirectory } from './engines.js';
-import { type MongoServer, mongoServer } from './mongo.js';
+import { KEYS, type KeyRow } from '../../adapters/mongo/keys/key-rows.js';
+import { openKeys, type SecretSource } from '../../adapters/mongo/keys/key-store.js';
+import { rotate } from '../../adapters/mongo/keys/rotate.js';
+import { secretBesideKeys } from '../../adapters/mongo/keys/stored-secret.js';
+import { secretFile } from '../../adapters/platform/config/secret-file.js';
+import { Unavailable } from '../../application/ports/index.js';
 
 export const [OLD, NEW, OTHER] = ['old', 'new', 'other'].map(
   (name) => `${name} secret of these tests, long enough`,

@@ -1,11 +1,11 @@
 /** Nodes that compete for a lease on one MongoDB, in a time that the test lets pass. */
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { type MongoOptions, type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { connectMongo, type Mongo } from '../../adapters/mongo/client.js';
-import { createLeases } from '../../adapters/mongo/leases.js';
-import type { Lease } from '../../application/ports.js';
-import { eventually } from './condition.js';
+import { createLeases } from '../../adapters/mongo/coordination/leases.js';
+import type { Lease } from '../../application/ports/index.js';
 import { type HeldTime, heldTime } from './held-time.js';
-import { type MongoOptions, type MongoServer, mongoServer } from './mongo.js';
 
 export const LEASE_MS = 5000;
 

@@ -1,10 +1,9 @@
 /** Stands in for the log service where tests of its command line need it slow, busy, broken or gone. */
-
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { temporaryDirectory } from './engines.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { run } from './program.js';
 
 export interface Asked {

@@ -1,21 +1,21 @@
 /** The log service without its HTTP side: engines, projector, ingest and queries, as a node runs them. */
-import { createBudget } from '../../application/budget.js';
-import { createAppender } from '../../application/command/appender.js';
-import { createIngest } from '../../application/logs/ingest.js';
-import { INTAKE_BYTES } from '../../application/logs/intake.js';
-import { unhurried } from '../../application/logs/pace.js';
+import { quiet, type Servers } from '@annals/engines/testing/engines.js';
+import { createAppender } from '../../application/command/group-commit.js';
+import { createBudget } from '../../application/concurrency/fair-share-budget.js';
+import { createIngest } from '../../application/logs/ingest/ingest-records.js';
+import { INTAKE_BYTES } from '../../application/logs/ingest/limits.js';
+import { unhurried } from '../../application/logs/query/query-budget.js';
+import { search } from '../../application/logs/query/search-blocks.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
-import { search } from '../../application/logs/search.js';
 import type { RecordText } from '../../domain/logs/batch.js';
 import { catalog } from '../../domain/logs/catalog.js';
 import type { Filter } from '../../domain/logs/filter.js';
 import type { JsonObject } from '../../domain/logs/json.js';
-import type { Order } from '../../domain/logs/place.js';
 import { isAudit, type PlacedRecord } from '../../domain/logs/record.js';
-import { createRecordIndex } from '../../projections/logs/reader.js';
-import { createReceipts } from '../../projections/logs/receipts.js';
-import { records } from '../../projections/logs/records.js';
-import { quiet, type Servers } from './engines.js';
+import type { Order } from '../../domain/logs/record-id.js';
+import { createReceipts } from '../../projections/logs/index/ingest-receipts.js';
+import { createRecordIndex } from '../../projections/logs/index/reader.js';
+import { records } from '../../projections/logs/index/records.js';
 import { startGround } from './node.js';
 import { project } from './projector.js';
 

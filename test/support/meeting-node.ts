@@ -1,13 +1,13 @@
 /** The meeting service on nodes in the process of the test, over servers of their own. */
 import { randomUUID } from 'node:crypto';
-import { roomKind } from '../../application/meeting/kinds.js';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { roomKind } from '../../application/meeting/aggregates.js';
 import type { Kernel } from '../../bin/node/kernel.js';
 import { meeting } from '../../bin/services/meeting.js';
 import { meetingSubject } from '../../domain/meeting/catalog.js';
 import type { RoomCommand } from '../../domain/meeting/room.js';
 import { roomStream } from '../../domain/meeting/state.js';
 import { isRejection } from '../../domain/shared/decider.js';
-import { type Servers, startServers } from './engines.js';
 import { type HttpSpec, httpSpec } from './http-spec.js';
 import { type Ground, type RunningNode, startGround, startNode } from './node.js';
 

@@ -1,7 +1,7 @@
 /** People in meetings over real sockets: what each of them hears, in order, and nothing else. */
 import { once } from 'node:events';
+import { eventually } from '@annals/engines/testing/condition.js';
 import { WebSocket } from 'ws';
-import { eventually } from './condition.js';
 
 export interface Heard {
   readonly type: string;

@@ -1,8 +1,8 @@
 /** A tab with the trial page of meetings, and what its reader does and sees there. */
 import { readFile } from 'node:fs/promises';
+import { eventually } from '@annals/engines/testing/condition.js';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { complaintsOf } from './browser.js';
-import { eventually } from './condition.js';
 
 export interface Tab {
   readonly page: Page;

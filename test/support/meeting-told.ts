@@ -1,7 +1,7 @@
 /** Who in a meeting is told what of an event, by what has happened before. */
-import { hear, type Message } from '../../adapters/relay/audience.js';
-import { createMeetingAudience } from '../../adapters/relay/meeting.js';
-import type { RevealedEvent } from '../../application/ports.js';
+import { createMeetingAudience } from '../../application/meeting/audience/audience.js';
+import type { RevealedEvent } from '../../application/ports/index.js';
+import { hear, type Message } from '../../application/subscription/audience.js';
 import type { MeetingEvent } from '../../domain/meeting/catalog.js';
 import { NOON } from './meeting.js';
 

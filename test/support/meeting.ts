@@ -1,7 +1,7 @@
 /** Meetings for specs: their events and commands, with only what a sentence is about left to say. */
 import type { RoomEvent } from '../../domain/meeting/catalog.js';
-import type { JoinRoom, OpenRoom, ReturnToRoom } from '../../domain/meeting/entering.js';
-import type { InsideCommand } from '../../domain/meeting/inside.js';
+import type { JoinRoom, OpenRoom, ReturnToRoom } from '../../domain/meeting/join.js';
+import type { InsideCommand } from '../../domain/meeting/participant-actions.js';
 import type { RoomCommand } from '../../domain/meeting/room.js';
 
 export const NOON = 1_800_000_000_000;

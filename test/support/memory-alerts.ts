@@ -1,12 +1,12 @@
 /** Alerting over a log in memory: one node of a world, whose counts, webhook and clock are the test's. */
-import { createAlerts } from '../../application/logs/alerts.js';
-import { deliveryReaction } from '../../application/logs/alerts-delivery.js';
-import { createEvaluation } from '../../application/logs/alerts-evaluation.js';
-import { createTrial } from '../../application/logs/alerts-trial.js';
-import type { WebhookOutcome, WebhookRequest } from '../../application/webhooks.js';
+import { quiet } from '@annals/engines/testing/engines.js';
+import { deliveryReaction } from '../../application/logs/alerts/deliver.js';
+import { createEvaluation } from '../../application/logs/alerts/evaluate.js';
+import { createAlerts } from '../../application/logs/alerts/manage.js';
+import { createTrial } from '../../application/logs/alerts/test-webhook.js';
+import type { WebhookOutcome, WebhookRequest } from '../../application/ports/webhooks.js';
 import { alertStream } from '../../domain/logs/alert.js';
 import { alertEvents } from '../../domain/logs/alert-events.js';
-import { quiet } from './engines.js';
 import { taken } from './memory-intake.js';
 import { memoryKernel, memoryWorld } from './memory-kernel.js';
 import { context } from './toys.js';

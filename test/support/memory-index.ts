@@ -1,11 +1,11 @@
 /** The index of the log service in memory: real blocks, chosen by nothing, and counts of whole hours. */
 import type { Block, BlockRef, HourCount, RecordIndex } from '../../application/logs/record-index.js';
-import { HOUR_MS } from '../../domain/logs/instant.js';
 import type { JsonObject } from '../../domain/logs/json.js';
 import { isUsualLevel } from '../../domain/logs/levels.js';
-import { idOf } from '../../domain/logs/place.js';
 import { type PlacedRecord, readRecord } from '../../domain/logs/record.js';
-import { buildBlock, openBlock } from '../../projections/logs/block.js';
+import { idOf } from '../../domain/logs/record-id.js';
+import { HOUR_MS } from '../../domain/logs/timestamp.js';
+import { buildBlock, openBlock } from '../../projections/logs/index/block.js';
 
 /** Records of one producer and one keeping, as they came. */
 export interface Batch {

@@ -1,14 +1,13 @@
 /** Taking records in over a log in memory: one world and its clock a test, and what stands in the log of it. */
-
-import { createBudget } from '../../application/budget.js';
-import { createAppender } from '../../application/command/appender.js';
-import { createIngest } from '../../application/logs/ingest.js';
-import type { EventLog, Position } from '../../application/ports.js';
+import { quiet } from '@annals/engines/testing/engines.js';
+import { createAppender } from '../../application/command/group-commit.js';
+import { createBudget } from '../../application/concurrency/fair-share-budget.js';
+import { createIngest } from '../../application/logs/ingest/ingest-records.js';
+import type { EventLog, Position } from '../../application/ports/index.js';
 import { type SealedBatch, textsOf } from '../../domain/logs/batch.js';
 import { catalog } from '../../domain/logs/catalog.js';
-import { keepingSubject } from '../../domain/logs/keeping.js';
+import { keepingSubject } from '../../domain/logs/retention-bucket.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import { quiet } from './engines.js';
 import { memoryKernel, memoryWorld } from './memory-kernel.js';
 
 export const NOON = Date.UTC(2026, 2, 1, 12);

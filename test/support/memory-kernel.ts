@@ -2,19 +2,19 @@
  * The road of a command over a log and keys in memory: what several nodes of one world share. The sentences of
  * `test/application/road.ts` are true of it as they are of the servers.
  */
+import { quiet } from '@annals/engines/testing/engines.js';
 import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
 import { createCodec } from '../../adapters/eventstore/codec.js';
+import { createStreams } from '../../application/command/aggregate-store.js';
 import { freshCommandId } from '../../application/command/command-id.js';
-import { createStreams } from '../../application/command/streams.js';
-import type { Clock, EventLog, Follow } from '../../application/ports.js';
-import { asErased, countUnopened, createReveal } from '../../application/reveal.js';
-import { createSettled } from '../../application/settled.js';
-import { createVault, type KeyStore } from '../../application/vault.js';
+import { createSettled } from '../../application/consistency/projection-progress.js';
+import type { Clock, EventLog, Follow } from '../../application/ports/index.js';
+import { asErased, countUnopened, createReveal } from '../../application/secrets/decrypt-events.js';
+import { createVault, type KeyStore } from '../../application/secrets/vault.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import { commandsOf } from './commands.js';
-import { quiet } from './engines.js';
 import { checkpointsInMemory, leasesInMemory } from './ports.js';
 
 interface Stored extends JSONEventData {

@@ -1,8 +1,8 @@
 /** Nodes that speak with each other over real sockets, and know each other by a list that the test keeps. */
 import { randomBytes } from 'node:crypto';
-import { type OpenMesh, openMesh } from '../../adapters/mesh/mesh.js';
-import type { Hear, Mesh, Said } from '../../application/mesh.js';
-import { quiet } from './engines.js';
+import { quiet } from '@annals/engines/testing/engines.js';
+import { type OpenMesh, openMesh } from '../../adapters/cluster/cluster.js';
+import type { Hear, Mesh, Said } from '../../application/ports/cluster.js';
 import { type HeldTime, heldTime } from './held-time.js';
 
 export const KEY = randomBytes(32);

@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '../../adapters/system/config.js';
-import type { Logger } from '../../application/ports.js';
-import { begin } from '../../bin/node/begin.js';
+import { quiet, type Servers, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { loadConfig } from '../../adapters/platform/config/config.js';
+import type { Logger } from '../../application/ports/index.js';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
+import { begin } from '../../bin/node/run-node.js';
 import type { Service } from '../../bin/node/service.js';
 import { rulesOf, serviceNames, settings } from '../../bin/settings.js';
-import { quiet, type Servers, startServers, temporaryDirectory } from './engines.js';
 import { NO_LIMITS } from './no-limits.js';
 
 export interface RunningNode {

@@ -2,8 +2,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { owned } from '@annals/engines/testing/children.js';
 import { ask } from './chat-client.js';
-import { owned } from './children.js';
 
 export interface Provider {
   /** As it stands in `oauth.custom`. */

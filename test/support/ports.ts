@@ -1,8 +1,15 @@
 /** What follows the log has around it, in memory, for rules that must not wait for a store: the real ones have their own tests. */
 import { randomUUID } from 'node:crypto';
-import type { Snapshot, Snapshots } from '../../application/follow/seed.js';
-import type { Batch, Checkpoints, Follow, Leases, Position, RecordedEvent } from '../../application/ports.js';
-import type { Builds, ReadModel } from '../../projections/projection.js';
+import type {
+  Batch,
+  Checkpoints,
+  Follow,
+  Leases,
+  Position,
+  RecordedEvent,
+} from '../../application/ports/index.js';
+import type { Snapshot, Snapshots } from '../../application/subscription/restore-fold.js';
+import type { Builds, ReadModel } from '../../projections/kernel/projection.js';
 
 /** An event at a position, of a stream of its own unless a revision in one is given. */
 export const eventAt = (

@@ -1,7 +1,7 @@
 /** The program as people start it: a process, its input and output, its exit code. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { owned } from './children.js';
+import { owned } from '@annals/engines/testing/children.js';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/annals.js', import.meta.url));
 

@@ -1,9 +1,9 @@
 /** What the projector has around it, in memory: a log that a test feeds, and all that it says and tells. */
-import type { Position } from '../../application/ports.js';
-import type { ReadModel } from '../../projections/projection.js';
-import { createServed } from '../../projections/served.js';
-import { type Projector, runProjector } from '../../projections/subscription.js';
-import { eventually } from './condition.js';
+import { eventually } from '@annals/engines/testing/condition.js';
+import type { Position } from '../../application/ports/index.js';
+import { createServed } from '../../projections/kernel/active-builds.js';
+import type { ReadModel } from '../../projections/kernel/projection.js';
+import { type Projector, runProjector } from '../../projections/kernel/projector.js';
 import { buildsInMemory, checkpointsInMemory, feed, leasesInMemory } from './ports.js';
 import { contents } from './toys.js';
 

@@ -1,14 +1,19 @@
 /** The words for specifying a projection: given these events, then these rows; redelivered and rebuilt, the same. */
 import { randomUUID } from 'node:crypto';
+import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Collection, Long } from 'mongodb';
 import { connectMongo, type Mongo } from '../../adapters/mongo/client.js';
-import { createBuilds } from '../../adapters/mongo/rows.js';
-import type { RecordedEvent, Vault } from '../../application/ports.js';
+import { createBuilds } from '../../adapters/mongo/rows/row-store.js';
+import type { RecordedEvent, Vault } from '../../application/ports/index.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
-import { type AnyProjection, type Apply, collectionName, type Row } from '../../projections/projection.js';
-import { type MongoServer, mongoServer } from './mongo.js';
+import {
+  type AnyProjection,
+  type Apply,
+  collectionName,
+  type Row,
+} from '../../projections/kernel/projection.js';
 
 /** What stands in a row of a secret. */
 export const sealed = (secret: unknown): string => Buffer.from(JSON.stringify(secret)).toString('base64url');

@@ -1,9 +1,9 @@
 /** The loop that keeps read models up, on the parts of a kernel. */
+import { quiet } from '@annals/engines/testing/engines.js';
 import type { Kernel } from '../../bin/node/kernel.js';
-import { serviceOf } from '../../domain/shared/service.js';
-import type { ReadModel } from '../../projections/projection.js';
-import { type Projector, type ProjectorOptions, runProjector } from '../../projections/subscription.js';
-import { quiet } from './engines.js';
+import { serviceOf } from '../../domain/shared/names.js';
+import type { ReadModel } from '../../projections/kernel/projection.js';
+import { type Projector, type ProjectorOptions, runProjector } from '../../projections/kernel/projector.js';
 
 type Parts = Pick<Kernel, 'follow' | 'builds' | 'checkpoints' | 'leases' | 'served' | 'settled' | 'head'>;
 

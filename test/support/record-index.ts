@@ -1,19 +1,19 @@
 /** The record index in a store of its own: what requests make of it, and the naive truth to compare it with. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { unhurried } from '../../application/logs/pace.js';
+import { unhurried } from '../../application/logs/query/query-budget.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
-import type { RecordedEvent } from '../../application/ports.js';
+import type { RecordedEvent } from '../../application/ports/index.js';
 import { type BatchSecret, batchesOf, textsOf } from '../../domain/logs/batch.js';
 import { catalog } from '../../domain/logs/catalog.js';
-import { HOUR_MS } from '../../domain/logs/instant.js';
 import type { JsonObject } from '../../domain/logs/json.js';
-import { keepingSubject } from '../../domain/logs/keeping.js';
-import { comparePlaces, idOf } from '../../domain/logs/place.js';
 import { type PlacedRecord, readRecord } from '../../domain/logs/record.js';
-import { createRecordIndex } from '../../projections/logs/reader.js';
-import { records } from '../../projections/logs/records.js';
-import type { Row } from '../../projections/projection.js';
+import { comparePlaces, idOf } from '../../domain/logs/record-id.js';
+import { keepingSubject } from '../../domain/logs/retention-bucket.js';
+import { HOUR_MS } from '../../domain/logs/timestamp.js';
+import type { Row } from '../../projections/kernel/projection.js';
+import { createRecordIndex } from '../../projections/logs/index/reader.js';
+import { records } from '../../projections/logs/index/records.js';
 import { NOON, record } from '../domain/logs/arbitrary.js';
 import { startGround } from './ground.js';
 import { recordText } from './logs.js';

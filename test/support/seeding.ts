@@ -1,16 +1,16 @@
 /** The law of a start: a snapshot of any moment, and what the log has since, are what all of the log is. */
 import { randomUUID } from 'node:crypto';
+import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
-import { type Audience, foldOf } from '../../adapters/relay/audience.js';
-import { sealing } from '../../application/follow/sealed-parts.js';
-import { readSeed } from '../../application/follow/seed.js';
-import type { RecordedEvent } from '../../application/ports.js';
-import { createVault } from '../../application/vault.js';
+import type { RecordedEvent } from '../../application/ports/index.js';
+import { createVault } from '../../application/secrets/vault.js';
+import { type Audience, foldOf } from '../../application/subscription/audience.js';
+import { sealing } from '../../application/subscription/encrypted-snapshots.js';
+import { readSeed } from '../../application/subscription/restore-fold.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import { PersistentMap } from '../../domain/shared/persistent-map.js';
-import { quiet } from './engines.js';
 import { memoryKernel, memoryWorld } from './memory-kernel.js';
 import { snapshotsInMemory } from './ports.js';
 

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { owned } from '@annals/engines/testing/children.js';
 import { serviceNames } from '../../bin/settings.js';
-import { owned } from './children.js';
 import { NO_LIMITS } from './no-limits.js';
 import { tellOfFailures } from './printed.js';
 

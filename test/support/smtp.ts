@@ -2,8 +2,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { owned } from './children.js';
-import { eventually } from './condition.js';
+import { owned } from '@annals/engines/testing/children.js';
+import { eventually } from '@annals/engines/testing/condition.js';
 
 export interface Letter {
   readonly to: readonly string[];

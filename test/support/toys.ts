@@ -1,13 +1,13 @@
 /** A service small enough to test the kernel with: boxes that toys are put into, with a sealed note. */
 import { randomUUID } from 'node:crypto';
-import type { Seeing } from '../../application/command/streams.js';
-import type { CommandContext } from '../../application/ports.js';
+import { quiet, type Servers } from '@annals/engines/testing/engines.js';
+import type { Seeing } from '../../application/command/aggregate-store.js';
+import type { CommandContext } from '../../application/ports/index.js';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import { type Catalog, type EventOf, event } from '../../domain/shared/catalog.js';
 import type { Decider } from '../../domain/shared/decider.js';
 import { object } from '../../domain/shared/schema.js';
-import type { Projection } from '../../projections/projection.js';
-import { quiet, type Servers } from './engines.js';
+import type { Projection } from '../../projections/kernel/projection.js';
 
 const text = { type: 'string' } as const;
 const boxOf = ({ box }: { readonly box: string }) => `toys.box-${box}`;

@@ -3,11 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { loadConfig, type Sources } from '../../adapters/system/config.js';
-import { ConfigError } from '../../adapters/system/config-error.js';
-import { MASK, maskCredentials, maskEntry } from '../../adapters/system/mask.js';
-import { envName, flagName } from '../../adapters/system/names.js';
-import type { Rule, Settings } from '../../application/settings.js';
+import { loadConfig, type Sources } from '../../adapters/platform/config/config.js';
+import { ConfigError } from '../../adapters/platform/config/config-error.js';
+import { MASK, maskCredentials, maskEntry } from '../../adapters/platform/config/mask.js';
+import { envName, flagName } from '../../adapters/platform/config/setting-names.js';
+import type { Rule, Settings } from '../../application/config/setting.js';
 import { settings as programSettings, rulesOf, serviceNames } from '../../bin/settings.js';
 
 const settings = {

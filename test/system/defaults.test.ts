@@ -1,6 +1,6 @@
 /** The defaults of all settings, which no start checks. */
-import { checkValues } from '../../adapters/system/check-values.js';
-import type { Settings } from '../../application/settings.js';
+import { checkValues } from '../../adapters/platform/config/validate.js';
+import type { Settings } from '../../application/config/setting.js';
 import { settings } from '../../bin/settings.js';
 
 describe('the default', () => {

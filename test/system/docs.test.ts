@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { extractMermaidBlocks, validate } from '@probelabs/maid';
 import { expect } from 'chai';
-import { createMetrics } from '../../adapters/system/metrics.js';
+import { createMetrics } from '../../adapters/platform/observability/metrics.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const LAYERS = ['domain', 'application', 'projections', 'adapters', 'bin', 'web'];
+const LAYERS = ['domain', 'application', 'projections', 'adapters', 'engines', 'bin', 'web'];
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const filesIn = (folder: string, end: string) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith(end))
+    .filter((name) => name.endsWith(end) && !name.startsWith('dist/'))
     .map((name) => `${folder}/${name}`);
 
 const pages = filesIn('docs', '.md').map((path) => ({ path, text: read(path) }));

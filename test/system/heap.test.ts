@@ -1,11 +1,11 @@
 /** The heap of a process that makes much which lives for a while: how large it gets, and how often all of it is gone through. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
+import { owned } from '@annals/engines/testing/children.js';
 import { expect } from 'chai';
-import { owned } from '../support/children.js';
 
 const MB = 1024 * 1024;
-const HEAP = new URL('../../adapters/system/heap.js', import.meta.url);
+const HEAP = new URL('../../adapters/platform/process/gc-tuning.js', import.meta.url);
 
 /** 300 MB of what is in use for a while, beside 50 MB that stay. */
 const BUSY = `

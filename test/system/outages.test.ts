@@ -1,8 +1,8 @@
 /** What is logged while a store is away: two lines, however many wait for it. */
 import { expect } from 'chai';
-import { reportOutages } from '../../adapters/system/outages.js';
-import { type Logger, Unavailable } from '../../application/ports.js';
-import { StoreFull } from '../../application/store-full.js';
+import { reportOutages } from '../../adapters/platform/observability/outages.js';
+import { type Logger, Unavailable } from '../../application/ports/index.js';
+import { StoreFull } from '../../application/ports/store-full-error.js';
 import { heldTime } from '../support/held-time.js';
 
 describe('the report of outages', () => {

@@ -3,10 +3,10 @@ import { EventEmitter } from 'node:events';
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createClientAddress, isLoopback, networkOf } from '../../adapters/system/client-address.js';
-import { createLogger, type LoggerOptions } from '../../adapters/system/logger.js';
-import { once, type SignalHost, type Step, shutdownOn } from '../../adapters/system/shutdown.js';
-import { Unavailable } from '../../application/ports.js';
+import { createClientAddress, isLoopback, networkOf } from '../../adapters/platform/config/client-address.js';
+import { createLogger, type LoggerOptions } from '../../adapters/platform/observability/logger.js';
+import { once, type SignalHost, type Step, shutdownOn } from '../../adapters/platform/process/shutdown.js';
+import { Unavailable } from '../../application/ports/index.js';
 import { keepLines } from '../http/toy.js';
 import { heldTime } from '../support/held-time.js';
 

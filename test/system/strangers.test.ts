@@ -11,19 +11,19 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { frame } from '@annals/engines/internal/eventstore/wire/framing.js';
+import { field, message, numberField } from '@annals/engines/internal/eventstore/wire/protobuf.js';
+import { findRuntime } from '@annals/engines/internal/supervisor/runtime-file.js';
+import { type Engines, startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { rejection } from '@annals/engines/testing/eventstore-client.js';
+import { opMsg } from '@annals/engines/testing/raw-client.js';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { BSON, MongoClient } from 'mongodb';
-import { frame } from '../../adapters/engines/eventstore/wire/framing.js';
-import { field, message, numberField } from '../../adapters/engines/eventstore/wire/protobuf.js';
-import { findRuntime } from '../../adapters/engines/runtime.js';
-import { type Engines, startEngines } from '../../adapters/engines/start.js';
-import { createLogger } from '../../adapters/system/logger.js';
-import type { Logger } from '../../application/ports.js';
-import { opMsg } from '../contract/mongo/rawClient.js';
-import { eventually } from '../support/condition.js';
-import { temporaryDirectory } from '../support/engines.js';
-import { rejection } from '../support/eventstore-client.js';
+import { createLogger } from '../../adapters/platform/observability/logger.js';
+import type { Logger } from '../../application/ports/index.js';
 
 /** Run as another user where that can be done, else as our own, who then knows no more than the ports. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};

@@ -1,7 +1,7 @@
 /** What is counted beside a counter, as whoever asks for the metrics reads it. */
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { createTally } from '../../adapters/system/tally.js';
+import { createTally } from '../../adapters/platform/observability/fast-counter.js';
 
 describe('a tally', () => {
   it('is all that was counted since the start, by service, however often it is asked for', async () => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 
-const TICKS = new URL('../../adapters/system/ticks.js', import.meta.url);
+const TICKS = new URL(import.meta.resolve('@annals/engines'));
 
 /** Prints how many of the objects made so far are left after full collections in a quiet moment. */
 const program = (begin: string) => `

@@ -1,6 +1,6 @@
 /** What becomes of a start that has failed: it is undone, but is not waited for without end. */
 import { expect } from 'chai';
-import { undo } from '../../adapters/system/shutdown.js';
+import { undo } from '../../adapters/platform/process/shutdown.js';
 
 describe('a start that has failed', () => {
   const told: string[] = [];

@@ -1,19 +1,19 @@
 /** What the compiler keeps of events: where `@ts-expect-error` stands, the line below must not build. */
 import { expect } from 'chai';
-import { type Audience, hear } from '../../adapters/relay/audience.js';
-import type { Relay } from '../../adapters/relay/relay.js';
-import type { Aggregate } from '../../application/command/streams.js';
-import type { LiveEvent } from '../../application/follow/live-event.js';
-import type { Reaction } from '../../application/follow/reactions.js';
-import type { RecordedEvent, RevealedEvent } from '../../application/ports.js';
-import { isOf } from '../../application/recorded.js';
+import type { Relay } from '../../adapters/realtime/relay/relay.js';
+import type { Aggregate } from '../../application/command/aggregate-store.js';
+import { isOf } from '../../application/command/event-guards.js';
+import type { RecordedEvent, RevealedEvent } from '../../application/ports/index.js';
+import { type Audience, hear } from '../../application/subscription/audience.js';
+import type { LiveEvent } from '../../application/subscription/live-event.js';
+import type { Reaction } from '../../application/subscription/reaction-runner.js';
 import type { Service } from '../../bin/node/service.js';
 
 import { type Catalog, type Erasing, type EventOf, event, type Sealed } from '../../domain/shared/catalog.js';
 import { type Decider, type Evolve, evolveOf } from '../../domain/shared/decider.js';
-import { handlerOf, type On } from '../../domain/shared/on.js';
+import { handlerOf, type On } from '../../domain/shared/event-handlers.js';
 import { object } from '../../domain/shared/schema.js';
-import type { Projection } from '../../projections/projection.js';
+import type { Projection } from '../../projections/kernel/projection.js';
 import { eventAt } from '../support/ports.js';
 
 const text = { type: 'string' } as const;

@@ -1,8 +1,8 @@
 /** The meeting page when its connection is lost, or its tab is reloaded: nothing typed is lost, and nothing is told twice. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { accessible, CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
-import { eventually } from '../support/condition.js';
 import { useMeeting } from '../support/meeting-node.js';
 import { openTab, type Tab } from '../support/meeting-tab.js';
 import { type CuttingProxy, startProxy } from '../support/proxy.js';

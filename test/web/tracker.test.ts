@@ -1,12 +1,12 @@
 /** The tracker in a real browser, on pages of another origin: what is told of a visit, and what never is. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { asAdmin, useAnalytics } from '../support/analytics-node.js';
 import { hasBrowser, startBrowser } from '../support/browser.js';
 import { ask } from '../support/chat-client.js';
-import { eventually } from '../support/condition.js';
 import { serveTagged } from '../support/tagged-pages.js';
 
 /** What a page of these tests can be told to do in its own words. */

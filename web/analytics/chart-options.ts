@@ -1,6 +1,6 @@
 /** How the chart looks: its colours are those of the page, its days those of UTC. */
 import UPlot from 'uplot';
-import { short, tick } from './words.js';
+import { short, tick } from './formatting.js';
 
 const DAY = 86_400;
 const MONTH = 30 * DAY;

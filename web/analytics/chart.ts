@@ -4,7 +4,7 @@ import './language.js';
 import UPlot from 'uplot';
 import { byId } from '../shared/dom.js';
 import { optionsOf } from './chart-options.js';
-import { instantOf } from './words.js';
+import { instantOf } from './formatting.js';
 
 export interface Line {
   readonly label: string;

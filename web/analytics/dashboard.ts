@@ -3,6 +3,7 @@ import { byId, element } from '../shared/dom.js';
 import { type Api, query, wordsOf } from './api.js';
 import type { Privacy, Report, Site } from './contract.js';
 import { createDataDialog } from './data.js';
+import { counted } from './formatting.js';
 import { createInstall } from './install.js';
 import { followHits } from './live.js';
 import { createLiveView } from './live-view.js';
@@ -10,7 +11,6 @@ import { watchMidnight } from './midnight.js';
 import { createPeriodPicker, type Period, periodOf } from './period.js';
 import { createReportView } from './report-view.js';
 import { createSiteDialogs } from './sites.js';
-import { counted } from './words.js';
 
 /** While hits come, reports are asked for no more often, and the less often the more work they are. */
 const REFRESH_MS = 2000;

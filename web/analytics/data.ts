@@ -3,7 +3,7 @@ import { byId, element } from '../shared/dom.js';
 import type { Api } from './api.js';
 import type { Privacy } from './contract.js';
 import { formDialog } from './dialogs.js';
-import { counted, day } from './words.js';
+import { counted, day } from './formatting.js';
 
 /** `cleaned`: days may have gone from reports. */
 export function createDataDialog(api: Api, cleaned: () => void) {

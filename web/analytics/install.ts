@@ -2,7 +2,7 @@
 import { byId, element } from '../shared/dom.js';
 import { type Api, wordsOf } from './api.js';
 import type { Attempt, Site } from './contract.js';
-import { reason, time } from './words.js';
+import { reason, time } from './formatting.js';
 
 const EVERY_MS = 3000;
 const SHOWN = 20;

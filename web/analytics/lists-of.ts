@@ -1,7 +1,7 @@
 /** Which lists a report has, and how each of their items is called. */
 import type { Counted, Report, Trend } from './contract.js';
 import type { Cell } from './csv.js';
-import { country } from './words.js';
+import { country } from './formatting.js';
 
 /** An item: what it is, and last how often. */
 export type Row = readonly [...what: readonly Cell[], count: number];

@@ -2,8 +2,8 @@
 import { byId, element, list, type Shown } from '../shared/dom.js';
 import type { Report, Trend } from './contract.js';
 import { csvOf, download } from './csv.js';
+import { number } from './formatting.js';
 import { isSame, LISTS, type ListOf, trendOf } from './lists-of.js';
-import { number } from './words.js';
 
 /** The remainder of a list, which is no value and has no bar. */
 const OTHER = '(other)';

@@ -1,9 +1,9 @@
 /** The live view: how many came in the last five minutes, and the last of them. */
 import { byId, element } from '../shared/dom.js';
 import type { Hit } from './contract.js';
+import { counted, country, time } from './formatting.js';
 import { siteOf } from './lists-of.js';
 import type { Hearing } from './live.js';
-import { counted, country, time } from './words.js';
 
 const WINDOW_MS = 5 * 60_000;
 const SHOWN = 6;

@@ -1,6 +1,6 @@
 /** Which days are reported: so many up to today, or from one to another. */
 import { byId } from '../shared/dom.js';
-import { dayAt } from './words.js';
+import { dayAt } from './formatting.js';
 
 export type Period = { readonly days: number } | { readonly start: string; readonly end: string };
 

@@ -3,10 +3,10 @@ import { byId, element } from '../shared/dom.js';
 import { createChart } from './chart.js';
 import type { Metric, Report, Trend } from './contract.js';
 import { csvOf, download } from './csv.js';
+import { countedAs, day, longDay, NAMES, number } from './formatting.js';
 import { createLists } from './lists.js';
 import { isSame } from './lists-of.js';
 import { createTotals } from './totals.js';
-import { countedAs, day, longDay, NAMES, number } from './words.js';
 
 /** It is read out when it changes, and only then. */
 function tellRange(what: string) {

@@ -1,7 +1,6 @@
 /** What goes out of us: one picture at a time, muted or dark as our flags say. */
-
+import { camera, drawing, type Picture } from './camera.js';
 import type { Tracks } from './peer.js';
-import { camera, drawing, type Picture } from './picture.js';
 import type { Person } from './room.js';
 
 export interface Media {

@@ -1,18 +1,18 @@
 /** The trial page of meetings, put together: what is heard is shown, what is done is said. */
 import { byId } from '../shared/dom.js';
+import { createTalk } from './chat-panel.js';
 import { createControls } from './controls.js';
 import { createFiles } from './files.js';
-import { createHappenings } from './happenings.js';
 import { createLobby, type Entering } from './lobby.js';
 import { createMedia } from './media.js';
 import type { Said } from './messages.js';
+import { createHappenings } from './notices.js';
 import { createOutbox } from './outbox.js';
 import { createPeers, type Distance, type Peers } from './peers.js';
 import { createPeople, createWaiting } from './people.js';
+import { heldUntil, type Stay, storeStay, takeStay } from './saved-visit.js';
 import { createSession, type Return, type State } from './session.js';
 import { createStage } from './stage.js';
-import { heldUntil, type Stay, storeStay, takeStay } from './stay.js';
-import { createTalk } from './talk.js';
 import { showRoom, showState, type View } from './view.js';
 
 const socketUrl = new URL('ws', location.href);

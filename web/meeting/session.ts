@@ -1,10 +1,10 @@
 /** Being in a meeting: joining, waiting, coming back after the connection was lost, and why it ended. */
-import { type Line, openLine, REFUSED, REMOVED, REPLACED } from './line.js';
+import { inWords } from './error-texts.js';
 import type { Flags, Heard, Join, Said } from './messages.js';
 import { plainName } from './names.js';
 import { confirmedBy, roomOnReturn, unconfirmedOf } from './reconnect.js';
 import { after, changed, emptyRoom, isNews, type Person, type Room } from './room.js';
-import { inWords } from './words.js';
+import { type Line, openLine, REFUSED, REMOVED, REPLACED } from './socket.js';
 
 export interface State {
   /** `away`: the connection is lost, and it will be tried again. */

@@ -1,9 +1,9 @@
 /** The pictures of all who are there, with what there is to see of each. */
 import { element, list, type Shown } from '../shared/dom.js';
+import { initials } from './camera.js';
 import { named } from './names.js';
 import type { Distance } from './peers.js';
 import { marksOf } from './people.js';
-import { initials } from './picture.js';
 import type { Person } from './room.js';
 
 export interface Tile extends Person {

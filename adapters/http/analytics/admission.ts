@@ -1,9 +1,9 @@
 /** Who may see and change what is counted: whoever has the admin token, or a session of the dashboard. */
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { Logins, Visitor } from '../../../application/analytics/logins.js';
-import { cookieOf, isSameOrigin } from '../kernel/cookies.js';
-import { type Problem, problem } from '../kernel/problem.js';
-import type { Request } from '../kernel/route.js';
+import type { Logins, Visitor } from '../../../application/analytics/login.js';
+import { cookieOf, isSameOrigin } from '../server/cookies.js';
+import { type Problem, problem } from '../server/problem.js';
+import type { Request } from '../server/route.js';
 
 /** Somebody who is let in. */
 export interface Admin {

@@ -1,12 +1,12 @@
 /** The routes by which people sign in to the dashboard, and out. */
-import type { Logins } from '../../../application/analytics/logins.js';
+import type { Logins } from '../../../application/analytics/login.js';
 import { SESSION_MS } from '../../../domain/analytics/login.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { cookieOf, isSameOrigin, setCookie } from '../kernel/cookies.js';
-import { inStep, type StepTime } from '../kernel/in-step.js';
-import type { Limit } from '../kernel/limit.js';
-import { problem } from '../kernel/problem.js';
-import { type Admit, type Route, route } from '../kernel/route.js';
+import { inStep, type StepTime } from '../hardening/constant-time-response.js';
+import { cookieOf, isSameOrigin, setCookie } from '../server/cookies.js';
+import { problem } from '../server/problem.js';
+import type { Limit } from '../server/rate-limit.js';
+import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, FORGED_ANSWER, SECURITY, SESSION_COOKIE } from './admission.js';
 import * as schemas from './schemas.js';
 

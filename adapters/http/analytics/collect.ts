@@ -1,13 +1,13 @@
 /** The route that takes hits in, from anywhere. */
-import type { Collect } from '../../../application/analytics/collect.js';
-import type { Item } from '../../../application/analytics/judging.js';
+import type { Collect } from '../../../application/analytics/collect-hits.js';
+import type { Item } from '../../../application/analytics/validate-hits.js';
 import { countryOf } from '../../../domain/analytics/country.js';
-import { type Payload, payload } from '../../../domain/analytics/payload.js';
+import { type Payload, payload } from '../../../domain/analytics/hit-payload.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { retryAfter } from '../kernel/answer.js';
-import { sentenceAsSent } from '../kernel/invalid.js';
-import { type Request, type Route, route } from '../kernel/route.js';
-import { bodyValidator } from '../kernel/validate.js';
+import { retryAfter } from '../server/answer.js';
+import { type Request, type Route, route } from '../server/route.js';
+import { bodyValidator } from '../server/validate.js';
+import { sentenceAsSent } from '../server/validation-message.js';
 import { TOKEN_HEADER } from './policy.js';
 import * as schemas from './schemas.js';
 

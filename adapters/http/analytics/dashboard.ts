@@ -1,6 +1,6 @@
 /** The dashboard, which whoever opens the service in a browser is shown; what it shows then is for who signs in. */
-import { type Route, route } from '../kernel/route.js';
-import { createWebPage } from '../kernel/web-page.js';
+import { type Route, route } from '../server/route.js';
+import { createWebPage } from '../server/web-page.js';
 
 export function dashboardRoutes(): readonly Route[] {
   const page = createWebPage('analytics');

@@ -1,9 +1,9 @@
 /** The route on which hits are seen as they come. */
-import type { Directory } from '../../../application/analytics/directory.js';
+import type { Directory } from '../../../application/analytics/site-directory.js';
 import { siteIdOf } from '../../../domain/analytics/site-fields.js';
 import { siteNotFound } from '../../../domain/analytics/sites.js';
-import type { Live } from '../../relay/analytics.js';
-import { type Admit, type Route, route } from '../kernel/route.js';
+import type { Live } from '../../realtime/analytics/live-hits.js';
+import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, SECURITY } from './admission.js';
 
 export interface LiveRouteDeps {

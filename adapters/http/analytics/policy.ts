@@ -1,10 +1,9 @@
 /** What all answers of the analytics service have in common: CORS for what pages of other origins need, and headers. */
-
 import type { Rejection } from '../../../domain/shared/decider.js';
-import type { Cors } from '../kernel/cors.js';
-import { sentenceAsSent } from '../kernel/invalid.js';
-import type { ServicePolicy } from '../kernel/policy.js';
-import { fromRejection, type Problem, problem } from '../kernel/problem.js';
+import type { Cors } from '../security/cors.js';
+import type { ServicePolicy } from '../server/policy.js';
+import { fromRejection, type Problem, problem } from '../server/problem.js';
+import { sentenceAsSent } from '../server/validation-message.js';
 import { CHALLENGE, SESSION_COOKIE } from './admission.js';
 
 /** What trackers on other people's pages ask for. */

@@ -1,6 +1,6 @@
 /** What the analytics routes take and answer, for checks and the document. */
-import { payload } from '../../../domain/analytics/payload.js';
-import { REASONS } from '../../../domain/analytics/rules.js';
+import { payload } from '../../../domain/analytics/hit-payload.js';
+import { REASONS } from '../../../domain/analytics/hit-rules.js';
 import { SITE_LIMITS } from '../../../domain/analytics/site-fields.js';
 import { object, type Schema } from '../../../domain/shared/schema.js';
 

@@ -1,10 +1,10 @@
 /** The routes of sites: which there are, and what was tried at them lately. */
-import type { Attempts } from '../../../application/analytics/attempts.js';
-import type { Directory } from '../../../application/analytics/directory.js';
+import type { Attempts } from '../../../application/analytics/recent-attempts.js';
+import type { Directory } from '../../../application/analytics/site-directory.js';
 import type { Sites } from '../../../application/analytics/sites.js';
 import { siteIdOf } from '../../../domain/analytics/site-fields.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { type Admit, type Route, route } from '../kernel/route.js';
+import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, FORGED_ANSWER, SECURITY } from './admission.js';
 import * as schemas from './schemas.js';
 

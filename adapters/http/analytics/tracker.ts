@@ -1,8 +1,8 @@
 /** The route of the tracker: what pages of other origins load to tell of their views. */
 import { readFile } from 'node:fs/promises';
-import { isKnown } from '../kernel/range.js';
-import { type Route, route } from '../kernel/route.js';
-import { BUILT, etagOf, readOnce } from '../kernel/web-page.js';
+import { isKnown } from '../server/byte-range.js';
+import { type Route, route } from '../server/route.js';
+import { BUILT, etagOf, readOnce } from '../server/web-page.js';
 
 export function trackerRoute(): Route {
   const script = readOnce(read);

@@ -1,17 +1,17 @@
 /** The routes of administration: the audit log, and all that there is. */
-import type { Budget } from '../../../application/budget.js';
-import type { Audit } from '../../../application/chat/audit.js';
-import type { Export } from '../../../application/chat/export.js';
+import type { Audit } from '../../../application/chat/admin/audit-log.js';
+import type { Export } from '../../../application/chat/admin/export.js';
+import type { Budget } from '../../../application/concurrency/fair-share-budget.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { object } from '../../../domain/shared/schema.js';
-import { encoded, inPieces } from '../kernel/answer.js';
-import { isProblem } from '../kernel/problem.js';
-import { type Route, route } from '../kernel/route.js';
-import { listLimit } from '../kernel/validate.js';
-import { by, type Doors } from './admit.js';
-import { sendPieces } from './downloads.js';
-import { admittedStill } from './in-place.js';
+import { encoded, inPieces } from '../server/answer.js';
+import { isProblem } from '../server/problem.js';
+import { type Route, route } from '../server/route.js';
+import { listLimit } from '../server/validate.js';
+import { by, type Doors } from './auth.js';
+import { admittedStill } from './page-response.js';
 import { text, time } from './schemas.js';
+import { sendPieces } from './stream-download.js';
 
 export interface AdminDeps {
   readonly doors: Doors;

@@ -1,93 +1,54 @@
-/** The routes of sessions: who one is, going on, signing out. */
-import type { ChatAdmission } from '../../../application/chat/admission.js';
-import type { From, Sessions } from '../../../application/chat/sessions.js';
-import { networkOf } from '../../system/client-address.js';
-import { type Request, type Route, route } from '../kernel/route.js';
-import { answer, by, type Doors, guest } from './admit.js';
-import * as schemas from './schemas.js';
+/** Who may call a route of the chat: whoever is signed in, or admins only. */
+import type { Caller, ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import type { Done } from '../../../application/chat/sign-in/sessions.js';
+import type { CommandContext } from '../../../application/ports/index.js';
+import { notAdmin } from '../../../domain/chat/roster.js';
+import type { Rejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import type { Answer } from '../server/answer.js';
+import type { Admit, Request } from '../server/route.js';
 
-export interface AuthDeps {
-  readonly doors: Doors;
-  readonly admission: ChatAdmission;
-  readonly sessions: Sessions;
+type Asked = Pick<Request, 'bearer' | 'ifPosition'>;
+
+export interface Doors {
+  readonly user: Admit<Caller, Asked>;
+  readonly admin: Admit<Caller, Asked>;
 }
 
-/** Where a sign-in comes from. */
-export const fromOf = ({ address, headers }: Pick<Request, 'address' | 'headers'>): From => ({
-  ip: address,
-  network: networkOf(address),
-  userAgent: headers['user-agent'] ?? '',
-});
-
-export function authRoutes({ doors, admission, sessions }: AuthDeps): readonly Route[] {
-  const refresh = route({
-    method: 'POST',
-    path: '/auth/refresh',
-    summary: 'Go on with a session',
-    description:
-      'Gives a new refresh token. The one before is taken for 30 seconds more, for two tabs that refresh at once, and ' +
-      'gives the same; after that its use ends the session, since somebody else may have it.',
-    body: schemas.refreshBody,
-    answers: { 200: { description: 'New tokens', schema: schemas.signedIn }, 401: OVER },
-    handle: async (request) => answer(await sessions.refresh(request.body.refreshToken, guest(request))),
-  });
-
-  const logout = route({
-    method: 'POST',
-    path: '/auth/logout',
-    summary: 'End a session',
-    security: 'access',
-    body: schemas.logoutBody,
-    answers: { 200: { description: 'Ended', schema: schemas.told } },
-    admit: doors.user,
-    async repeated(request) {
-      const whose = await admission.bearer(request.bearer);
-      const done = whose && (await sessions.wasLoggedOut(whose.userId, by(whose, request)));
-      return done && answer(done);
+export const createDoors = (admission: ChatAdmission): Doors => {
+  const user = ({ bearer, ifPosition }: Asked) => admission.admit(bearer, ifPosition);
+  return {
+    user,
+    async admin(request) {
+      const caller = await user(request);
+      return isRejection(caller) || caller.isAdmin ? caller : notAdmin;
     },
-    handle: async (request, caller) =>
-      answer(await sessions.logout(caller, request.body.refreshToken, by(caller, request))),
-  });
+  };
+};
 
-  const me = route({
-    method: 'GET',
-    path: '/auth/me',
-    summary: 'Who is signed in',
-    security: 'access',
-    answers: { 200: { description: 'The caller', schema: schemas.me } },
-    admit: doors.user,
-    handle: (_, { userId: id, userName, isAdmin }) => ({
-      status: 200,
-      body: { user: { id, userName, isAdmin } },
-    }),
-  });
+/** A command of somebody who is signed in: their keys are theirs, whatever session they come with. */
+export const by = (
+  { userId }: Pick<Caller, 'userId'>,
+  { context }: Pick<Request, 'context'>,
+): CommandContext => context(userId, userId);
 
-  const list = route({
-    method: 'GET',
-    path: '/auth/sessions',
-    summary: "The caller's sessions that live, newest first",
-    security: 'access',
-    answers: { 200: { description: 'Sessions', schema: schemas.sessions } },
-    admit: doors.user,
-    handle: async ({ ifPosition }, caller) => answer(await sessions.list(caller, ifPosition)),
-  });
-
-  const revoke = route({
-    method: 'DELETE',
-    path: '/auth/sessions',
-    summary: "End the caller's other sessions, or one of them",
-    description:
-      '`sessionId` names the one to end; `refreshToken` the one to keep; without either all but the one that the ' +
-      'request is made with end.',
-    security: 'access',
-    body: schemas.revokeBody,
-    answers: { 200: { description: 'Ended', schema: schemas.revoked } },
-    admit: doors.user,
-    handle: async (request, caller) =>
-      answer(await sessions.revoke(caller, request.body, by(caller, request))),
-  });
-
-  return [refresh, logout, me, list, revoke];
+/** The same where it counts towards a quota of each user: admins have none. */
+export function freely(
+  caller: Pick<Caller, 'userId' | 'isAdmin'>,
+  request: Pick<Request, 'context'>,
+): CommandContext {
+  const { quota, ...free } = by(caller, request);
+  return quota && !caller.isAdmin ? { ...free, quota } : free;
 }
 
-const OVER = { description: 'The refresh token is none, or its session has ended' };
+/**
+ * A command of somebody whom nobody knows yet. `shown`: what they come with beside the body; who come from one address
+ * with other tokens are others, whatever their keys.
+ */
+export const guest = (
+  { context, address, bearer }: Pick<Request, 'context' | 'address' | 'bearer'>,
+  shown = bearer ?? '',
+): CommandContext => context('chat.guest', `${address} ${shown}`);
+
+export const answer = (done: Done<unknown> | Rejection): Answer =>
+  isRejection(done) ? done : { status: 200, ...done };

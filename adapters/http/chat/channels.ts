@@ -1,8 +1,8 @@
 /** The routes of channels. */
-import type { Channels } from '../../../application/chat/channels.js';
-import { listed } from '../kernel/listed.js';
-import { type Route, route } from '../kernel/route.js';
-import { answer, by, type Doors, freely } from './admit.js';
+import type { Channels } from '../../../application/chat/channels/channels.js';
+import { type Route, route } from '../server/route.js';
+import { listed } from '../server/streamed-list.js';
+import { answer, by, type Doors, freely } from './auth.js';
 import * as schemas from './message-schemas.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';

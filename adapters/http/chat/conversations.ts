@@ -1,15 +1,15 @@
 /** The routes of direct messages. */
-import type { Caller } from '../../../application/chat/admission.js';
-import type { Conversations } from '../../../application/chat/conversations.js';
-import type { Messages } from '../../../application/chat/messages.js';
-import type { Places } from '../../../application/chat/places.js';
-import type { Reading } from '../../../application/chat/reading.js';
+import type { Conversations } from '../../../application/chat/channels/conversations.js';
+import type { Messages } from '../../../application/chat/messages/messages.js';
+import type { Reading } from '../../../application/chat/messages/read-messages.js';
+import type { Places } from '../../../application/chat/messages/visibility.js';
+import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { messageNotFound } from '../../../domain/chat/message.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
-import { type Route, route } from '../kernel/route.js';
-import { answer, by, type Doors } from './admit.js';
-import { asking, pageFor, postIn } from './in-place.js';
+import { type Route, route } from '../server/route.js';
+import { answer, by, type Doors } from './auth.js';
 import * as schemas from './message-schemas.js';
+import { asking, pageFor, postIn } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
 

@@ -1,11 +1,11 @@
 /** Signing in with an email and nothing else: in dev mode only. */
-import type { SignIn } from '../../../application/chat/sign-in.js';
+import type { SignIn } from '../../../application/chat/sign-in/open-session.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import type { Guard } from '../kernel/policy.js';
-import { type Route, route } from '../kernel/route.js';
-import { guest } from './admit.js';
-import { fromOf } from './auth.js';
+import type { Guard } from '../server/policy.js';
+import { type Route, route } from '../server/route.js';
+import { guest } from './auth.js';
 import * as schemas from './schemas.js';
+import { fromOf } from './session-routes.js';
 
 /** Nothing is asked for that a page could not know: `guard` keeps those of other sites from it. */
 export const devLoginRoute = (signIn: SignIn, guard: Guard): Route =>

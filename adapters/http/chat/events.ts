@@ -1,12 +1,17 @@
 /** The event stream of the chat. */
-import type { Caller, ChatAdmission } from '../../../application/chat/admission.js';
-import type { Presence } from '../../../application/chat/presence.js';
-import type { Clock, Position } from '../../../application/ports.js';
-import type { Delivery } from '../../relay/audience.js';
-import { type ChatState, connected, isEntitled, keysOf } from '../../relay/chat.js';
-import type { Relay } from '../../relay/relay.js';
-import type { Sink } from '../../relay/sink.js';
-import { type Route, route } from '../kernel/route.js';
+import {
+  type ChatState,
+  connected,
+  isEntitled,
+  keysOf,
+} from '../../../application/chat/audience/audience.js';
+import type { Presence } from '../../../application/chat/people/presence.js';
+import type { Caller, ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import type { Clock, Position } from '../../../application/ports/index.js';
+import type { Delivery } from '../../../application/subscription/audience.js';
+import type { Relay } from '../../realtime/relay/relay.js';
+import type { Sink } from '../../realtime/relay/sink.js';
+import { type Route, route } from '../server/route.js';
 import { frame } from './event-schemas.js';
 
 export interface EventsDeps {

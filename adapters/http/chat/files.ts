@@ -1,19 +1,19 @@
 /** The routes of files and images. */
-import { type Budget, createBudget } from '../../../application/budget.js';
-import type { Caller } from '../../../application/chat/admission.js';
-import type { Files } from '../../../application/chat/files.js';
-import type { Places } from '../../../application/chat/places.js';
-import type { Replies } from '../../../application/chat/replies.js';
-import type { SealedFiles } from '../../../application/files/sealed.js';
+import type { Files } from '../../../application/chat/files/files.js';
+import type { Replies } from '../../../application/chat/messages/replies.js';
+import type { Places } from '../../../application/chat/messages/visibility.js';
+import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
+import { type Budget, createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import type { SealedFiles } from '../../../application/files/encrypted-blobs.js';
 import { MOST_BYTES } from '../../../domain/chat/file-types.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Answer } from '../kernel/answer.js';
-import type { Problem } from '../kernel/problem.js';
-import { type Request, type Route, route } from '../kernel/route.js';
-import { type Doors, freely } from './admit.js';
-import { send } from './downloads.js';
+import type { Answer } from '../server/answer.js';
+import type { Problem } from '../server/problem.js';
+import { type Request, type Route, route } from '../server/route.js';
+import { type Doors, freely } from './auth.js';
 import * as schemas from './file-schemas.js';
 import type { ChatQuotas } from './quotas.js';
+import { send } from './stream-download.js';
 
 export interface FileDeps {
   readonly doors: Doors;

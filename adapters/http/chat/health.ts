@@ -1,5 +1,5 @@
 /** What the chat tells everybody: that it is there, and how people sign in. */
-import { type Route, route } from '../kernel/route.js';
+import { type Route, route } from '../server/route.js';
 import * as schemas from './schemas.js';
 
 export interface PublicConfig {

@@ -1,13 +1,13 @@
 /** Signing in with a link that is sent by mail: in magic-link mode only. */
-import type { Links } from '../../../application/chat/links.js';
-import type { SignIn } from '../../../application/chat/sign-in.js';
+import type { Links } from '../../../application/chat/sign-in/one-time-links.js';
+import type { SignIn } from '../../../application/chat/sign-in/open-session.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import type { Limit } from '../kernel/limit.js';
-import { type Route, route } from '../kernel/route.js';
-import { guest } from './admit.js';
-import { fromOf } from './auth.js';
-import { askForLink } from './mailed-links.js';
+import type { Limit } from '../server/rate-limit.js';
+import { type Route, route } from '../server/route.js';
+import { guest } from './auth.js';
+import { askForLink } from './request-link.js';
 import * as schemas from './schemas.js';
+import { fromOf } from './session-routes.js';
 
 export interface MagicLinkDeps {
   readonly links: Links;

@@ -1,6 +1,6 @@
 /** JSON Schemas of channels, messages, threads and conversations. */
 import { object } from '../../../domain/shared/schema.js';
-import { listLimit } from '../kernel/validate.js';
+import { listLimit } from '../server/validate.js';
 import { flag, text, time } from './schemas.js';
 
 const id = { type: 'string', maxLength: 64 } as const;

@@ -1,20 +1,20 @@
 /** The routes of messages in channels, and of single messages wherever they are: edits, pins, reactions, history. */
-import type { Budget } from '../../../application/budget.js';
-import type { Caller } from '../../../application/chat/admission.js';
-import type { History } from '../../../application/chat/history.js';
-import type { Messages } from '../../../application/chat/messages.js';
-import { type Places, parentOf } from '../../../application/chat/places.js';
-import type { Reading } from '../../../application/chat/reading.js';
-import { MOST_CHANGES } from '../../../domain/chat/changes.js';
+import type { History } from '../../../application/chat/messages/message-history.js';
+import type { Messages } from '../../../application/chat/messages/messages.js';
+import type { Reading } from '../../../application/chat/messages/read-messages.js';
+import { type Places, parentOf } from '../../../application/chat/messages/visibility.js';
+import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
+import type { Budget } from '../../../application/concurrency/fair-share-budget.js';
+import { MOST_CHANGES } from '../../../domain/chat/edit-limit.js';
 import { MOST_EVER, MOST_REACTIONS } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { type Request, type Route, route } from '../kernel/route.js';
-import { answer, by, type Doors } from './admit.js';
-import { sendPieces } from './downloads.js';
-import { asking, pageFor, postIn, refusedBy } from './in-place.js';
+import { type Request, type Route, route } from '../server/route.js';
+import { answer, by, type Doors } from './auth.js';
 import * as schemas from './message-schemas.js';
+import { asking, pageFor, postIn, refusedBy } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
+import { sendPieces } from './stream-download.js';
 
 export interface MessageDeps {
   readonly doors: Doors;

@@ -1,12 +1,12 @@
 /** Signing in by way of other providers: away, and back with a redirect, whatever came of it. */
-import type { OAuth, Returned } from '../../../application/chat/oauth.js';
+import type { OAuth, Returned } from '../../../application/chat/sign-in/oauth.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
-import type { Answer } from '../kernel/answer.js';
-import type { Limit } from '../kernel/limit.js';
-import { type Route, route } from '../kernel/route.js';
-import { guest } from './admit.js';
-import { fromOf } from './auth.js';
+import type { Answer } from '../server/answer.js';
+import type { Limit } from '../server/rate-limit.js';
+import { type Route, route } from '../server/route.js';
+import { guest } from './auth.js';
 import * as schemas from './schemas.js';
+import { fromOf } from './session-routes.js';
 
 export interface OAuthDeps {
   readonly oauth: OAuth;

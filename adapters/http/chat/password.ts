@@ -1,17 +1,17 @@
 /** Signing in with a password, registering, and setting one by a link: in password mode only. */
-import { createAtOnce } from '../../../application/at-once.js';
-import type { Budget } from '../../../application/budget.js';
-import type { Links } from '../../../application/chat/links.js';
-import type { PasswordSignIn } from '../../../application/chat/password-sign-in.js';
-import { networkOf } from '../../system/client-address.js';
-import type { Answer } from '../kernel/answer.js';
-import { overBudget } from '../kernel/budgets.js';
-import type { Limit } from '../kernel/limit.js';
-import { type Request, type Route, route } from '../kernel/route.js';
-import { answer, guest } from './admit.js';
-import { fromOf } from './auth.js';
-import { askForLink, SENT } from './mailed-links.js';
+import type { Links } from '../../../application/chat/sign-in/one-time-links.js';
+import type { PasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
+import { createAtOnce } from '../../../application/concurrency/fair-semaphore.js';
+import type { Budget } from '../../../application/concurrency/fair-share-budget.js';
+import { networkOf } from '../../platform/config/client-address.js';
+import type { Answer } from '../server/answer.js';
+import { overBudget } from '../server/budgets.js';
+import type { Limit } from '../server/rate-limit.js';
+import { type Request, type Route, route } from '../server/route.js';
+import { answer, guest } from './auth.js';
+import { askForLink, SENT } from './request-link.js';
 import * as schemas from './schemas.js';
+import { fromOf } from './session-routes.js';
 
 export interface PasswordDeps {
   readonly passwords: PasswordSignIn;

@@ -1,8 +1,8 @@
 /** What all answers of the chat have in common: headers, CORS, and how errors are told. */
 import type { Rejection } from '../../../domain/shared/decider.js';
-import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../kernel/cors.js';
-import type { ServicePolicy } from '../kernel/policy.js';
-import { fromRejection, type Problem } from '../kernel/problem.js';
+import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../security/cors.js';
+import type { ServicePolicy } from '../server/policy.js';
+import { fromRejection, type Problem } from '../server/problem.js';
 
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } };
 

@@ -1,10 +1,10 @@
 /** The routes of who is there. */
-import type { Presence } from '../../../application/chat/presence.js';
+import type { Presence } from '../../../application/chat/people/presence.js';
 import { STATUSES } from '../../../domain/chat/presence.js';
 import { object } from '../../../domain/shared/schema.js';
-import { listed } from '../kernel/listed.js';
-import { type Route, route } from '../kernel/route.js';
-import { answer, by, type Doors } from './admit.js';
+import { type Route, route } from '../server/route.js';
+import { listed } from '../server/streamed-list.js';
+import { answer, by, type Doors } from './auth.js';
 import { text, time } from './schemas.js';
 
 export interface PresenceDeps {

@@ -1,8 +1,8 @@
 /** What one user may do only so often: what every node keeps and reads when it starts, and what fills its disk. */
-import type { Quota } from '../../../application/ports.js';
-import { createBurstLimit } from '../kernel/burst-limit.js';
-import { createLimit, quotaOf, type RouteQuota, unlimited } from '../kernel/limit.js';
-import { createSlidingLimit } from '../kernel/sliding-limit.js';
+import type { Quota } from '../../../application/ports/index.js';
+import { createBurstLimit } from '../server/burst-limit.js';
+import { createLimit, quotaOf, type RouteQuota, unlimited } from '../server/rate-limit.js';
+import { createSlidingLimit } from '../server/sliding-window-limit.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,13 +1,13 @@
 /** The route of searching what was said. */
-import type { Search } from '../../../application/chat/search.js';
-import { MOST_WORDS } from '../../../domain/chat/search.js';
+import type { Search } from '../../../application/chat/search/search-messages.js';
+import { MOST_WORDS } from '../../../domain/chat/text-search.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { object } from '../../../domain/shared/schema.js';
-import { isProblem } from '../kernel/problem.js';
-import { type Route, route } from '../kernel/route.js';
-import { listLimit } from '../kernel/validate.js';
-import type { Doors } from './admit.js';
-import { admittedStill, asJson } from './in-place.js';
+import { isProblem } from '../server/problem.js';
+import { type Route, route } from '../server/route.js';
+import { listLimit } from '../server/validate.js';
+import type { Doors } from './auth.js';
+import { admittedStill, asJson } from './page-response.js';
 import { flag, text, time } from './schemas.js';
 
 export interface SearchDeps {

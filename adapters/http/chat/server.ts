@@ -1,8 +1,8 @@
 /** The routes of the settings of the server. */
-import type { Server } from '../../../application/chat/server.js';
+import type { Server } from '../../../application/chat/admin/server-settings.js';
 import { object } from '../../../domain/shared/schema.js';
-import { type Route, route } from '../kernel/route.js';
-import { answer, by, type Doors } from './admit.js';
+import { type Route, route } from '../server/route.js';
+import { answer, by, type Doors } from './auth.js';
 import { text } from './schemas.js';
 
 export interface ServerDeps {

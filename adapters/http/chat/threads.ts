@@ -1,10 +1,10 @@
 /** The routes of threads: replies to messages of channels. */
-import type { Reading } from '../../../application/chat/reading.js';
-import type { Replies } from '../../../application/chat/replies.js';
-import { type Route, route } from '../kernel/route.js';
-import { answer, by, type Doors } from './admit.js';
-import { asking, pageFor } from './in-place.js';
+import type { Reading } from '../../../application/chat/messages/read-messages.js';
+import type { Replies } from '../../../application/chat/messages/replies.js';
+import { type Route, route } from '../server/route.js';
+import { answer, by, type Doors } from './auth.js';
 import * as schemas from './message-schemas.js';
+import { asking, pageFor } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 
 export interface ThreadDeps {

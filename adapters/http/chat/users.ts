@@ -1,13 +1,13 @@
 /** The routes of the people of the chat. */
-import type { ChatAdmission } from '../../../application/chat/admission.js';
-import type { AddUser } from '../../../application/chat/inviting.js';
-import type { PasswordSignIn } from '../../../application/chat/password-sign-in.js';
-import type { Users } from '../../../application/chat/users.js';
+import type { AddUser } from '../../../application/chat/people/add-user.js';
+import type { Users } from '../../../application/chat/people/users.js';
+import type { ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import type { PasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
 import { unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { listed } from '../kernel/listed.js';
-import { type Request, type Route, route } from '../kernel/route.js';
-import { answer, by, type Doors, freely } from './admit.js';
+import { type Request, type Route, route } from '../server/route.js';
+import { listed } from '../server/streamed-list.js';
+import { answer, by, type Doors, freely } from './auth.js';
 import type { ChatQuotas } from './quotas.js';
 import * as schemas from './schemas.js';
 

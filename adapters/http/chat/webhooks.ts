@@ -1,9 +1,9 @@
 /** The routes of webhooks: for admins, and the one by which they speak. */
-import type { Webhooks } from '../../../application/chat/webhooks.js';
+import type { Webhooks } from '../../../application/chat/admin/webhooks.js';
 import { webhookAuthor } from '../../../domain/chat/webhooks.js';
 import { object } from '../../../domain/shared/schema.js';
-import { type Route, route } from '../kernel/route.js';
-import { answer, by, type Doors } from './admit.js';
+import { type Route, route } from '../server/route.js';
+import { answer, by, type Doors } from './auth.js';
 import { MESSAGE_LIMIT, oneMessage } from './message-schemas.js';
 import type { ChatQuotas } from './quotas.js';
 import { success, text, time } from './schemas.js';

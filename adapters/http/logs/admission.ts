@@ -1,7 +1,7 @@
 /** Who may do what at the log service: its token or basic credentials for all, producers' tokens to ingest only. */
 import { hash, timingSafeEqual } from 'node:crypto';
-import { type Problem, problem } from '../kernel/problem.js';
-import type { Request, Route } from '../kernel/route.js';
+import { type Problem, problem } from '../server/problem.js';
+import type { Request, Route } from '../server/route.js';
 import { LOG_SECURITY } from './policy.js';
 
 export interface LogCaller {

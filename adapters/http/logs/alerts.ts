@@ -1,11 +1,11 @@
 /** The routes of alerting. */
-import type { Alerts } from '../../../application/logs/alerts.js';
-import type { AlertHistory } from '../../../application/logs/alerts-history.js';
-import type { Trial } from '../../../application/logs/alerts-trial.js';
+import type { AlertHistory } from '../../../application/logs/alerts/history.js';
+import type { Alerts } from '../../../application/logs/alerts/manage.js';
+import type { Trial } from '../../../application/logs/alerts/test-webhook.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { problem } from '../kernel/problem.js';
-import { type Admit, type Route, route } from '../kernel/route.js';
-import { listLimit } from '../kernel/validate.js';
+import { problem } from '../server/problem.js';
+import { type Admit, type Route, route } from '../server/route.js';
+import { listLimit } from '../server/validate.js';
 import { notForProducers } from './admission.js';
 import { alertPage, policyBody, policyChanges, testBody, testOutcome } from './alert-schemas.js';
 

@@ -1,9 +1,9 @@
 /** The filters of a query string, the same for lists, counts and the live tail. */
 import type { Filter } from '../../../domain/logs/filter.js';
-import { instantOfQuery } from '../../../domain/logs/instant.js';
-import { wordsOf } from '../../../domain/logs/words.js';
+import { instantOfQuery } from '../../../domain/logs/timestamp.js';
+import { wordsOf } from '../../../domain/logs/tokenizer.js';
 import type { DataOf } from '../../../domain/shared/schema.js';
-import { type Problem, problem } from '../kernel/problem.js';
+import { type Problem, problem } from '../server/problem.js';
 
 const text = (description: string) => ({ type: 'string', maxLength: 1000, description }) as const;
 const texts = (description: string) =>

@@ -1,7 +1,7 @@
 /** The health of the log service: public, so it tells no secret. */
 import type { IndexHealth } from '../../../application/logs/health.js';
-import type { Reply } from '../kernel/answer.js';
-import { type Route, route } from '../kernel/route.js';
+import type { Reply } from '../server/answer.js';
+import { type Route, route } from '../server/route.js';
 import { healthBody, unhealthyBody } from './schemas.js';
 
 export interface HealthDeps {

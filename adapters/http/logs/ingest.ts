@@ -1,8 +1,8 @@
 /** The route that takes records in. */
-import type { Announced } from '../../../application/logs/body.js';
-import type { Ingest } from '../../../application/logs/ingest.js';
+import type { Ingest } from '../../../application/logs/ingest/ingest-records.js';
+import type { Announced } from '../../../application/logs/ingest/parse-body.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { type Admit, type Route, route } from '../kernel/route.js';
+import { type Admit, type Route, route } from '../server/route.js';
 import type { LogCaller } from './admission.js';
 import { receiptBody } from './schemas.js';
 

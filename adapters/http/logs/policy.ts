@@ -1,8 +1,8 @@
 /** What all answers of the log service have in common: CORS, credentials, and who may call. */
-import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../kernel/cors.js';
-import { unforged } from '../kernel/cross-site.js';
-import { type Expected, meantFor } from '../kernel/meant-for.js';
-import type { ServicePolicy } from '../kernel/policy.js';
+import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../security/cors.js';
+import { unforged } from '../security/csrf-guard.js';
+import { type Expected, meantFor } from '../security/host-guard.js';
+import type { ServicePolicy } from '../server/policy.js';
 
 /** The schemes that documents name: a bearer token, or a name and password. */
 export const LOG_SECURITY = ['token', 'basic'] as const;

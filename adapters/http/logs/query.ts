@@ -1,14 +1,14 @@
 /** The routes that ask: pages of records, and counts of them. */
-import type { Grouping } from '../../../application/logs/aggregate.js';
-import type { LogReading } from '../../../application/logs/reading.js';
-import { REQUEST_MS } from '../../../application/within.js';
+import { REQUEST_MS } from '../../../application/concurrency/deadline.js';
+import type { Grouping } from '../../../application/logs/query/aggregate.js';
+import type { LogReading } from '../../../application/logs/query/consistent-query.js';
 import { INTERVAL, intervalOf } from '../../../domain/logs/interval.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import type { DataOf } from '../../../domain/shared/schema.js';
-import { JSON_TYPE } from '../kernel/answer.js';
-import { isProblem, type Problem, problem } from '../kernel/problem.js';
-import { type Admit, type Request, type Route, route } from '../kernel/route.js';
-import { listLimit } from '../kernel/validate.js';
+import { JSON_TYPE } from '../server/answer.js';
+import { isProblem, type Problem, problem } from '../server/problem.js';
+import { type Admit, type Request, type Route, route } from '../server/route.js';
+import { listLimit } from '../server/validate.js';
 import type { LogCaller } from './admission.js';
 import { filterOf, filterProperties } from './filters.js';
 import { aggregateBody, pageBody } from './schemas.js';

@@ -1,8 +1,8 @@
 /** The routes of the rebuild. */
-import { type Reindex, RUNNING } from '../../../application/logs/reindex.js';
+import { type Reindex, RUNNING } from '../../../application/logs/admin/reindex.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { problem } from '../kernel/problem.js';
-import { type Admit, type Route, route } from '../kernel/route.js';
+import { problem } from '../server/problem.js';
+import { type Admit, type Route, route } from '../server/route.js';
 import type { LogCaller } from './admission.js';
 import { reindexProgress, reindexRefused, reindexReport } from './schemas.js';
 

@@ -1,6 +1,5 @@
 /** The routes of the log service; those of alerting stand in `logs/alerts.ts`. */
-
-import type { Route } from '../kernel/route.js';
+import type { Route } from '../server/route.js';
 import { type LogAdmission, notForProducers } from './admission.js';
 import { type HealthDeps, healthRoute } from './health.js';
 import { type IngestRouteDeps, ingestRoute } from './ingest.js';

@@ -1,7 +1,7 @@
 /** The route of the live tail. */
-import type { Tail } from '../../relay/logs.js';
-import { isProblem } from '../kernel/problem.js';
-import { type Admit, type Route, route } from '../kernel/route.js';
+import type { Tail } from '../../realtime/logs/log-tail.js';
+import { isProblem } from '../server/problem.js';
+import { type Admit, type Route, route } from '../server/route.js';
 import type { LogCaller } from './admission.js';
 import { filterOf, filterProperties } from './filters.js';
 

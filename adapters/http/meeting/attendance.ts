@@ -1,14 +1,14 @@
 /** The route of who was in a meeting. */
-import { type Budget, createBudget } from '../../../application/budget.js';
-import { jsonList } from '../../../application/json-list.js';
+import { type Budget, createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { jsonList } from '../../../application/json/stream-list.js';
 import { type Attendance, MOST_ATTENDANCES } from '../../../application/meeting/attendance.js';
-import { roomNotFound } from '../../../domain/meeting/entering.js';
-import { roomIdOf } from '../../../domain/meeting/names.js';
+import { roomNotFound } from '../../../domain/meeting/join.js';
+import { roomIdOf } from '../../../domain/meeting/room-id.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { networkOf } from '../../system/client-address.js';
-import { encoded, inPieces } from '../kernel/answer.js';
-import { overBudget } from '../kernel/budgets.js';
-import { type Route, route } from '../kernel/route.js';
+import { networkOf } from '../../platform/config/client-address.js';
+import { encoded, inPieces } from '../server/answer.js';
+import { overBudget } from '../server/budgets.js';
+import { type Route, route } from '../server/route.js';
 import { attended } from './schemas.js';
 
 const FRESH = { 'Cache-Control': 'no-store' };

@@ -1,7 +1,7 @@
 /** How refusals are told over the WebSocket of the meetings. */
+import type { ErrorCode } from '../../../application/meeting/audience/messages.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
-import type { ErrorCode } from '../../relay/meeting/messages.js';
-import type { Misunderstanding } from '../../socket/vocabulary.js';
+import type { Misunderstanding } from '../../realtime/websocket/message-schema.js';
 
 export type Told = readonly [code: ErrorCode, text: string];
 

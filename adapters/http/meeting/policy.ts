@@ -1,7 +1,7 @@
 /** What all answers of the meeting service have in common: seven headers, and how errors are told. */
 import type { Rejection } from '../../../domain/shared/decider.js';
-import type { ServicePolicy } from '../kernel/policy.js';
-import { fromRejection, type Problem, problem } from '../kernel/problem.js';
+import type { ServicePolicy } from '../server/policy.js';
+import { fromRejection, type Problem, problem } from '../server/problem.js';
 
 /** A room that was made before stays for hours at least: to ask sooner is in vain. */
 const HOUR_MS = 3_600_000;

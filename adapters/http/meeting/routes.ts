@@ -1,16 +1,16 @@
 /** The routes of the meetings that are plain HTTP: what there is, how to reach one another, making a room. */
-import type { Census } from '../../../application/meeting/census.js';
+import type { Census } from '../../../application/meeting/room-metrics.js';
 import type { MeetingRooms } from '../../../application/meeting/rooms.js';
 import type { IceServer } from '../../../application/meeting/settings.js';
-import type { Position } from '../../../application/ports.js';
+import type { Position } from '../../../application/ports/index.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import type { Limit } from '../kernel/limit.js';
-import { isProblem } from '../kernel/problem.js';
-import { type Route, route } from '../kernel/route.js';
-import { type WebPage, wantsPage } from '../kernel/web-page.js';
-import type { CallerOf } from './caller.js';
+import { isProblem } from '../server/problem.js';
+import type { Limit } from '../server/rate-limit.js';
+import { type Route, route } from '../server/route.js';
+import { type WebPage, wantsPage } from '../server/web-page.js';
+import type { CallerOf } from './caller-digest.js';
+import { wantedRoom } from './parse-room.js';
 import * as schemas from './schemas.js';
-import { wantedRoom } from './wanted.js';
 
 export interface MeetingDeps {
   readonly rooms: MeetingRooms;

@@ -1,9 +1,9 @@
 /** What all answers of the room service have in common: headers, CORS, and errors with a code. */
 import type { Rejection } from '../../../domain/shared/decider.js';
-import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../kernel/cors.js';
-import type { FieldError } from '../kernel/invalid.js';
-import type { ServicePolicy } from '../kernel/policy.js';
-import { fromRejection, type Problem, problem } from '../kernel/problem.js';
+import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../security/cors.js';
+import type { ServicePolicy } from '../server/policy.js';
+import { fromRejection, type Problem, problem } from '../server/problem.js';
+import type { FieldError } from '../server/validation-message.js';
 
 type Told = readonly [code: string, error: string];
 

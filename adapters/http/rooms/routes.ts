@@ -1,15 +1,15 @@
 /** The routes of the encrypted rooms. */
-import type { Admitted, OpenRoom, RoomAdmission } from '../../../application/rooms/admission.js';
+import { connected, type EndedRooms, expired } from '../../../application/rooms/audience.js';
+import type { Admitted, OpenRoom, RoomAdmission } from '../../../application/rooms/authenticate.js';
 import type { Done, RoomCommands } from '../../../application/rooms/commands.js';
 import type { RoomQueries } from '../../../application/rooms/queries.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import type { DataOf } from '../../../domain/shared/schema.js';
-import type { Relay } from '../../relay/relay.js';
-import { connected, type EndedRooms, expired } from '../../relay/rooms.js';
-import { frame, type Sink } from '../../relay/sink.js';
-import { type Answer, JSON_TYPE } from '../kernel/answer.js';
-import type { Limit } from '../kernel/limit.js';
-import { type Admit, type Method, type Request, type Route, route } from '../kernel/route.js';
+import type { Relay } from '../../realtime/relay/relay.js';
+import { frame, type Sink } from '../../realtime/relay/sink.js';
+import { type Answer, JSON_TYPE } from '../server/answer.js';
+import type { Limit } from '../server/rate-limit.js';
+import { type Admit, type Method, type Request, type Route, route } from '../server/route.js';
 import * as schemas from './schemas.js';
 
 export interface RoomsDeps {

@@ -1,11 +1,11 @@
 /** Lines of hits, put together to what is stored at once: of one site and day, the same for the same lines, however they come. */
 import { createHash } from 'node:crypto';
-import { sentenceAsSent } from '../../../adapters/http/kernel/invalid.js';
-import { bodyValidator } from '../../../adapters/http/kernel/validate.js';
-import type { Chunk } from '../../../application/analytics/importing.js';
-import type { PastHit } from '../../../application/analytics/past.js';
-import { pastHit, type WrittenPastHit } from '../../../domain/analytics/past-hit.js';
-import { dayOf } from '../../../domain/analytics/traffic.js';
+import { bodyValidator } from '../../../adapters/http/server/validate.js';
+import { sentenceAsSent } from '../../../adapters/http/server/validation-message.js';
+import type { Chunk } from '../../../application/analytics/import-hits.js';
+import type { PastHit } from '../../../application/analytics/store-imported-hits.js';
+import { dayOf } from '../../../domain/analytics/hit-batch.js';
+import { pastHit, type WrittenPastHit } from '../../../domain/analytics/imported-hit.js';
 import { batchesOf } from '../input/lines.js';
 import { instantOf } from '../instants.js';
 

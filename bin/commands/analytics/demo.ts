@@ -1,8 +1,8 @@
 /** A day of a demonstration: visits that might have been, the same ones for the same seed, site and day. */
-import type { PastHit } from '../../../application/analytics/past.js';
+import type { PastHit } from '../../../application/analytics/store-imported-hits.js';
 import type { Hit } from '../../../domain/analytics/catalog.js';
+import { dayOf, type Instance } from '../../../domain/analytics/hit-batch.js';
 import { DAY_MS } from '../../../domain/analytics/period.js';
-import { dayOf, type Instance } from '../../../domain/analytics/traffic.js';
 import { DEMO_AGENTS, DEMO_COUNTRIES, DEMO_HOURS, type DemoSite, type Weighted } from './demo-sites.js';
 
 const MINUTE_MS = 60_000;

@@ -1,10 +1,10 @@
 /** `annals analytics import`: hits from files and pipes, at the times that they tell. */
 import { Argument, Option } from 'commander';
-import { createAgents } from '../../../adapters/agents/agents.js';
-import { safe } from '../../../adapters/system/safe-text.js';
-import { type Chunk, createImporting, type Importing } from '../../../application/analytics/importing.js';
+import { createAgents } from '../../../adapters/outbound/user-agent-parser.js';
+import { safe } from '../../../adapters/platform/observability/safe-text.js';
+import { type Chunk, createImporting, type Importing } from '../../../application/analytics/import-hits.js';
 import { Failed } from '../failure.js';
-import { createOverlapping } from '../input/overlapping.js';
+import { createOverlapping } from '../input/bounded-parallel.js';
 import { showProgress } from '../input/progress.js';
 import { openSource, type Source, Unreadable } from '../input/source.js';
 import { chunksOf } from './chunks.js';

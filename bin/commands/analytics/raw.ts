@@ -1,7 +1,7 @@
 /** `annals analytics raw`: what came lately, for those who look for a fault. */
 import { Argument, Option } from 'commander';
-import { createDirectory } from '../../../application/analytics/directory.js';
-import { newestRaw } from '../../../application/analytics/raw.js';
+import { newestRaw } from '../../../application/analytics/raw-hits.js';
+import { createDirectory } from '../../../application/analytics/site-directory.js';
 import { siteIdOf } from '../../../domain/analytics/site-fields.js';
 import { raw as rawModel } from '../../../projections/analytics/raw.js';
 import { Failed } from '../failure.js';

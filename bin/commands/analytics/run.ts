@@ -1,8 +1,8 @@
 /** What the commands of analytics stand on: the stores, and the road of hits of the past into the log. */
 import { InvalidArgumentError } from 'commander';
-import { onEnd } from '../../../adapters/system/signals.js';
-import { createStorePast, type StorePast } from '../../../application/analytics/past.js';
-import { createVisitorDays } from '../../../application/analytics/visitor-days.js';
+import { onEnd } from '../../../adapters/platform/process/signals.js';
+import { createVisitorDays } from '../../../application/analytics/daily-visitor-keys.js';
+import { createStorePast, type StorePast } from '../../../application/analytics/store-imported-hits.js';
 import { type Kernel, openKernel } from '../../node/kernel.js';
 import { release } from '../../node/release.js';
 import { services } from '../../services/all.js';

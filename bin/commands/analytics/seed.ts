@@ -1,16 +1,16 @@
 /** `annals analytics seed`: three sites with a year behind them, for whoever wants to see what a dashboard shows. */
 import { Option } from 'commander';
-import { createDirectory } from '../../../application/analytics/directory.js';
-import type { PastHit } from '../../../application/analytics/past.js';
+import { createDirectory } from '../../../application/analytics/site-directory.js';
 import { createSites } from '../../../application/analytics/sites.js';
+import type { PastHit } from '../../../application/analytics/store-imported-hits.js';
+import { dayOf, type Instance } from '../../../domain/analytics/hit-batch.js';
 import { DAY_MS, MOST_DAYS } from '../../../domain/analytics/period.js';
-import { dayOf, type Instance } from '../../../domain/analytics/traffic.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { days as daysModel } from '../../../projections/analytics/days.js';
-import { createDayReader } from '../../../projections/analytics/reader.js';
+import { days as daysModel } from '../../../projections/analytics/daily-counts.js';
+import { createDayReader } from '../../../projections/analytics/daily-counts-reader.js';
 import type { Kernel } from '../../node/kernel.js';
 import { Failed } from '../failure.js';
-import { createOverlapping } from '../input/overlapping.js';
+import { createOverlapping } from '../input/bounded-parallel.js';
 import { showProgress } from '../input/progress.js';
 import { hitsOfDay } from './demo.js';
 import { DEMO_SITES, type DemoSite } from './demo-sites.js';

@@ -1,9 +1,9 @@
 /** `annals chat export`: all that the chat holds, for whoever runs the server. */
-import { createAudit } from '../../../application/chat/audit.js';
-import { createExport } from '../../../application/chat/export.js';
-import { createOpened } from '../../../application/chat/opened.js';
-import { groupsOf } from '../../../projections/projection.js';
-import { type Projector, runProjector } from '../../../projections/subscription.js';
+import { createAudit } from '../../../application/chat/admin/audit-log.js';
+import { createExport } from '../../../application/chat/admin/export.js';
+import { createOpened } from '../../../application/chat/messages/row-mapper.js';
+import { groupsOf } from '../../../projections/kernel/projection.js';
+import { type Projector, runProjector } from '../../../projections/kernel/projector.js';
 import { openKernel } from '../../node/kernel.js';
 import { services } from '../../services/all.js';
 import { chat } from '../../services/chat.js';

@@ -1,9 +1,8 @@
 /** Asks the person at the terminal before anything is erased. */
-
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { Option } from 'commander';
-import { ConfigError } from '../../../adapters/system/config-error.js';
+import { ConfigError } from '../../../adapters/platform/config/config-error.js';
 import type { Call } from '../command.js';
 import { Failed } from '../failure.js';
 

@@ -1,7 +1,7 @@
 /** `annals erase meeting`: nobody can read any more who was in the meetings of a room, and what was said there. */
 import { Argument, InvalidArgumentError } from 'commander';
-import { createEraseMeetings } from '../../../application/meeting/erasing.js';
-import { roomIdOf } from '../../../domain/meeting/names.js';
+import { createEraseMeetings } from '../../../application/meeting/erase-meetings.js';
+import { roomIdOf } from '../../../domain/meeting/room-id.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { openKernel } from '../../node/kernel.js';
 import { services } from '../../services/all.js';

@@ -1,7 +1,7 @@
 /** `annals erase user`: nobody can read any more who a user of the chat was. */
 import { Argument } from 'commander';
-import { createEraseUser } from '../../../application/chat/erasing.js';
-import { rosterKind } from '../../../application/chat/kinds.js';
+import { rosterKind } from '../../../application/chat/aggregates.js';
+import { createEraseUser } from '../../../application/chat/people/erase-user.js';
 import { tidyEmail } from '../../../domain/chat/names.js';
 import { ROSTER, userOf } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/decider.js';

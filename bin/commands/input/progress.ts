@@ -1,6 +1,6 @@
 /** How an import gets on, on a terminal: a bar where the end is known, and what is said without tearing it. */
 import { SingleBar } from 'cli-progress';
-import { safe } from '../../../adapters/system/safe-text.js';
+import { safe } from '../../../adapters/platform/observability/safe-text.js';
 import type { Source } from './source.js';
 
 export interface ImportProgress {

@@ -1,8 +1,8 @@
 /** `annals logs aggregate`: how many records there are of each kind. */
 import { InvalidArgumentError, Option } from 'commander';
 import picocolors from 'picocolors';
-import { ConfigError } from '../../../adapters/system/config-error.js';
-import { safe } from '../../../adapters/system/safe-text.js';
+import { ConfigError } from '../../../adapters/platform/config/config-error.js';
+import { safe } from '../../../adapters/platform/observability/safe-text.js';
 import { INTERVAL, intervalOf } from '../../../domain/logs/interval.js';
 import { print } from '../print.js';
 import { table } from '../table.js';

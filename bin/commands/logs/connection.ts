@@ -1,8 +1,8 @@
 /** How the commands of the log service reach it: its address, who is calling, and what goes wrong on the way. */
 import { InvalidArgumentError, Option } from 'commander';
-import { ConfigError } from '../../../adapters/system/config-error.js';
-import { urlOf } from '../../../adapters/system/url.js';
-import { VISIBLE } from '../../../application/settings.js';
+import { ConfigError } from '../../../adapters/platform/config/config-error.js';
+import { urlOf } from '../../../adapters/platform/process/format-url.js';
+import { VISIBLE } from '../../../application/config/setting.js';
 import { readUrl } from '../../../domain/shared/url.js';
 import type { Call } from '../command.js';
 import { Failed } from '../failure.js';

@@ -1,6 +1,6 @@
 /** Log records on a terminal: one line each, colours by level, and nothing in them that moves the cursor. */
 import picocolors from 'picocolors';
-import { safe } from '../../../adapters/system/safe-text.js';
+import { safe } from '../../../adapters/platform/observability/safe-text.js';
 import { type JsonObject, parseExact } from '../../../domain/logs/json.js';
 
 /** As the service answers it. */

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { Argument, Option } from 'commander';
-import { safe } from '../../../adapters/system/safe-text.js';
+import { safe } from '../../../adapters/platform/observability/safe-text.js';
 import { Failed } from '../failure.js';
 import { batchesOf, type Line } from '../input/lines.js';
 import { showProgress } from '../input/progress.js';

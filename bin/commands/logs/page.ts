@@ -1,5 +1,5 @@
 /** A page of records as the service wrote it: parsed and written again, its numbers might not be what they were. */
-import { itemsOf } from '../../../domain/logs/json-scan.js';
+import { itemsOf } from '../../../domain/logs/json-scanner.js';
 
 export interface Page {
   /** The JSON text of every entry. */

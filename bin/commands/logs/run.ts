@@ -1,5 +1,5 @@
 /** What all commands of the log service share: how they end when they fail, are interrupted, or lose their reader. */
-import { onEnd } from '../../../adapters/system/signals.js';
+import { onEnd } from '../../../adapters/platform/process/signals.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
 import { CONNECTION_SETTINGS, connectionOptions, Refused } from './connection.js';

@@ -1,21 +1,21 @@
 /** What admins do with the chat, put together, and what all see of each other: settings of the server, webhooks, presence. */
 import { adminRoutes } from '../../../adapters/http/chat/admin.js';
-import type { Doors } from '../../../adapters/http/chat/admit.js';
+import type { Doors } from '../../../adapters/http/chat/auth.js';
 import { presenceRoutes } from '../../../adapters/http/chat/presence.js';
 import type { ChatQuotas } from '../../../adapters/http/chat/quotas.js';
 import { serverRoutes } from '../../../adapters/http/chat/server.js';
 import { webhookRoutes } from '../../../adapters/http/chat/webhooks.js';
-import type { ChatAdmission } from '../../../application/chat/admission.js';
-import type { Audit } from '../../../application/chat/audit.js';
-import { createExport } from '../../../application/chat/export.js';
-import { createPresence, presenceWork, SWEEP_EVERY_MS } from '../../../application/chat/presence.js';
-import { createServer } from '../../../application/chat/server.js';
-import { createWebhooks } from '../../../application/chat/webhooks.js';
-import type { Logger } from '../../../application/ports.js';
+import type { Audit } from '../../../application/chat/admin/audit-log.js';
+import { createExport } from '../../../application/chat/admin/export.js';
+import { createServer } from '../../../application/chat/admin/server-settings.js';
+import { createWebhooks } from '../../../application/chat/admin/webhooks.js';
+import { createPresence, presenceWork, SWEEP_EVERY_MS } from '../../../application/chat/people/presence.js';
+import type { ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import type { Logger } from '../../../application/ports/index.js';
 import { audit as auditRows } from '../../../projections/chat/audit.js';
 import { presence as presenceRows } from '../../../projections/chat/presence.js';
 import type { Kernel } from '../../node/kernel.js';
-import type { Talk } from './talk.js';
+import type { Talk } from './messaging.js';
 
 export const administrationProjections = [presenceRows, auditRows];
 

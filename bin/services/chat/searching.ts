@@ -1,11 +1,11 @@
 /** Searching what was said, put together. */
-import type { Doors } from '../../../adapters/http/chat/admit.js';
+import type { Doors } from '../../../adapters/http/chat/auth.js';
 import { searchRoutes } from '../../../adapters/http/chat/search.js';
-import type { Metrics } from '../../../adapters/system/metrics.js';
-import type { ChatAdmission } from '../../../application/chat/admission.js';
-import { createSearch } from '../../../application/chat/search.js';
+import type { Metrics } from '../../../adapters/platform/observability/metrics.js';
+import { createSearch } from '../../../application/chat/search/search-messages.js';
+import type { ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import { search as searchRows } from '../../../projections/chat/search/projection.js';
 import { createSearchIndex } from '../../../projections/chat/search/reader.js';
-import { search as searchRows } from '../../../projections/chat/search.js';
 import type { Kernel } from '../../node/kernel.js';
 
 export const searchProjections = [searchRows];

@@ -1,12 +1,12 @@
 /** Alerting, put together: what the log service adds to its routes, reactions and periodic work. */
-import { createWebhooks } from '../../../adapters/webhook/deliver.js';
-import { createAlerts } from '../../../application/logs/alerts.js';
-import { deliveryReaction } from '../../../application/logs/alerts-delivery.js';
-import { createEvaluation } from '../../../application/logs/alerts-evaluation.js';
-import { createAlertHistory } from '../../../application/logs/alerts-history.js';
-import { createTrial } from '../../../application/logs/alerts-trial.js';
+import { createWebhooks } from '../../../adapters/outbound/webhook/deliver.js';
+import { deliveryReaction } from '../../../application/logs/alerts/deliver.js';
+import { createEvaluation } from '../../../application/logs/alerts/evaluate.js';
+import { createAlertHistory } from '../../../application/logs/alerts/history.js';
+import { createAlerts } from '../../../application/logs/alerts/manage.js';
+import { createTrial } from '../../../application/logs/alerts/test-webhook.js';
 import type { RecordCounts } from '../../../application/logs/ports.js';
-import type { Logger } from '../../../application/ports.js';
+import type { Logger } from '../../../application/ports/index.js';
 import type { Kernel } from '../../node/kernel.js';
 import type { Periodic } from '../../node/service.js';
 

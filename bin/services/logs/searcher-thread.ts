@@ -3,15 +3,15 @@ import { platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { aes256gcm } from '../../../adapters/crypto/cipher.js';
 import { connectMongo } from '../../../adapters/mongo/client.js';
-import { createPeer } from '../../../adapters/threads/peer.js';
+import { createPeer } from '../../../adapters/platform/process/worker-rpc.js';
+import { CALL_MS } from '../../../application/concurrency/deadline.js';
 import type { CountAsked, PageAsked } from '../../../application/logs/ports.js';
-import { createSearcher } from '../../../application/logs/searcher.js';
-import { Unavailable } from '../../../application/ports.js';
-import { asErased } from '../../../application/reveal.js';
-import { createVault } from '../../../application/vault.js';
-import { CALL_MS } from '../../../application/within.js';
-import { createRecordIndex } from '../../../projections/logs/reader.js';
-import { assertStands } from '../../../projections/standing.js';
+import { createSearcher } from '../../../application/logs/query/searcher.js';
+import { Unavailable } from '../../../application/ports/index.js';
+import { asErased } from '../../../application/secrets/decrypt-events.js';
+import { createVault } from '../../../application/secrets/vault.js';
+import { assertStands } from '../../../projections/kernel/assert-build-exists.js';
+import { createRecordIndex } from '../../../projections/logs/index/reader.js';
 import type { CacheUse, SearcherData, Serving } from './searching.js';
 
 /** Keys are for the question at hand: this thread does not hear which of them are destroyed. */

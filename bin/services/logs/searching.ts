@@ -1,9 +1,9 @@
 /** Searches the index of the log service in a thread of its own: heavy questions take no other service's processor. */
-import { createThread } from '../../../adapters/threads/thread.js';
-import { Abandoned, TimedOut } from '../../../application/logs/pace.js';
+import { createThread } from '../../../adapters/platform/process/worker.js';
 import type { Searcher } from '../../../application/logs/ports.js';
-import { TooManyKeys } from '../../../application/logs/tally.js';
-import { type Cache, type Logger, Unopenable } from '../../../application/ports.js';
+import { Abandoned, TimedOut } from '../../../application/logs/query/query-budget.js';
+import { TooManyKeys } from '../../../application/logs/query/top-k-counter.js';
+import { type Cache, type Logger, Unopenable } from '../../../application/ports/index.js';
 import type { Kernel } from '../../node/kernel.js';
 
 /** Twice what all counts, open blocks and caches may take at once. */

@@ -1,21 +1,21 @@
 /** The WebSocket of the meeting service, put together. */
-import type { Limit } from '../../../adapters/http/kernel/limit.js';
-import { createSlidingLimit } from '../../../adapters/http/kernel/sliding-limit.js';
-import type { CallerOf } from '../../../adapters/http/meeting/caller.js';
-import { createSocketDoor } from '../../../adapters/http/meeting/door.js';
-import { createSignaling } from '../../../adapters/http/meeting/signaling.js';
-import type { Audience } from '../../../adapters/relay/audience.js';
-import type { Rooms } from '../../../adapters/relay/meeting.js';
-import type { Relay } from '../../../adapters/relay/relay.js';
-import { createAppender } from '../../../application/command/appender.js';
-import type { Census } from '../../../application/meeting/census.js';
-import { createEntering } from '../../../application/meeting/entering.js';
-import { createInside } from '../../../application/meeting/inside.js';
-import type { LiveRelay } from '../../../application/meeting/live.js';
-import type { RoomPasswords } from '../../../application/meeting/passwords.js';
+import type { CallerOf } from '../../../adapters/http/meeting/caller-digest.js';
+import { createSocketDoor } from '../../../adapters/http/meeting/socket-limit.js';
+import { createSignaling } from '../../../adapters/http/meeting/socket-route.js';
+import type { Limit } from '../../../adapters/http/server/rate-limit.js';
+import { createSlidingLimit } from '../../../adapters/http/server/sliding-window-limit.js';
+import type { Relay } from '../../../adapters/realtime/relay/relay.js';
+import { createAppender } from '../../../application/command/group-commit.js';
+import type { Rooms } from '../../../application/meeting/audience/audience.js';
+import { createTalk } from '../../../application/meeting/chat-messages.js';
+import { createEntering } from '../../../application/meeting/join-room.js';
+import { createInside } from '../../../application/meeting/participant-actions.js';
+import { createSignals, type SignalPorts } from '../../../application/meeting/relay-signal.js';
+import type { Census } from '../../../application/meeting/room-metrics.js';
+import type { RoomPasswords } from '../../../application/meeting/room-passwords.js';
 import { returnMsOf } from '../../../application/meeting/settings.js';
-import { createSignals, type SignalPorts } from '../../../application/meeting/signals.js';
-import { createTalk } from '../../../application/meeting/talk.js';
+import type { LiveRelay } from '../../../application/meeting/signaling-port.js';
+import type { Audience } from '../../../application/subscription/audience.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
 import type { ServiceContext } from '../../node/service.js';
 

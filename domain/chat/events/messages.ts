@@ -1,7 +1,7 @@
 /** What happens to a message, in a channel or between two, and in its thread. */
 import { event } from '../../shared/catalog.js';
 import { type DataOf, object, oneOf } from '../../shared/schema.js';
-import { conversationSubject, isDirect } from '../places.js';
+import { conversationSubject, isDirect } from '../conversation-id.js';
 import { channelSubject } from './channels.js';
 import { count, id, text, time } from './words.js';
 

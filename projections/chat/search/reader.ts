@@ -1,17 +1,17 @@
 /** The index of what was said as queries see it: packs in memory, most of which a filter rules out unread. */
 import { LRUCache } from 'lru-cache';
 import type { Collection, Db } from 'mongodb';
-import type { SearchIndex, SearchQuery } from '../../../application/chat/search.js';
-import type { Cache, Vault } from '../../../application/ports.js';
-import { isTurnOver, nextTurn } from '../../../application/turns.js';
-import { mayHave, piecesOfWord } from '../../../domain/chat/search.js';
-import { createFoundDocs } from './found.js';
-import { createHeads, type Head, keyOf } from './heads.js';
-import { type Found, isEnough, newest } from './newest.js';
-import { lineOf } from './packs.js';
+import type { SearchIndex, SearchQuery } from '../../../application/chat/search/search-messages.js';
+import { isTurnOver, nextTurn } from '../../../application/concurrency/cooperative-scheduler.js';
+import type { Cache, Vault } from '../../../application/ports/index.js';
+import { mayHave, piecesOfWord } from '../../../domain/chat/text-search.js';
+import { createHeads, type Head, keyOf } from './block-directory.js';
+import { lineOf } from './blocks.js';
+import { createFoundDocs } from './hydrate-hits.js';
+import { type Found, isEnough, newest } from './merge-newest.js';
+import { encodeTexts, type LineQuery, Texts } from './packed-text.js';
 import { openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf, unique } from './rows.js';
 import { createSharedReads } from './shared-reads.js';
-import { encodeTexts, type LineQuery, Texts } from './texts.js';
 
 /** Filters of a million messages take about so much. */
 const FILTER_BYTES = 18 * 1024 * 1024;

@@ -1,9 +1,9 @@
 /** What stands in the index of what was said: runs of messages of one place, and the texts of sixteen runs in one, sealed. */
 import { Binary, type IndexDescription, type Long } from 'mongodb';
-import type { Vault } from '../../../application/ports.js';
+import type { Vault } from '../../../application/ports/index.js';
+import { conversationSubject, isDirect } from '../../../domain/chat/conversation-id.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
-import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
-import { foldText } from '../../../domain/chat/search.js';
+import { foldText } from '../../../domain/chat/text-search.js';
 
 /** A message or reply as it is found. */
 export interface Doc {

@@ -1,8 +1,8 @@
 /** A node whose clock is behind the event store's: it may be wrong about the time, and must not stand still for it. */
 import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { Kernel } from '../../../bin/node/kernel.js';
-import { type Servers, startServers } from '../../support/engines.js';
 import { box, context, startToys } from '../../support/toys.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,12 +1,12 @@
 /** Between events and what is stored of them: names, versions, schemas, seals. */
 import { randomUUID } from 'node:crypto';
+import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import type { ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { type Codec, createCodec } from '../../../adapters/eventstore/codec.js';
-import type { Vault } from '../../../application/ports.js';
+import type { Vault } from '../../../application/ports/index.js';
 import type { Catalog, EventVersion } from '../../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
-import { rejection } from '../../support/eventstore-client.js';
 
 // What ajv does not know is for those who read the documents.
 const text = { type: 'string', format: 'word', example: 'leo' } as const;

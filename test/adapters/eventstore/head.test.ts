@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import type { EventStoreDBClient, ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
-import { headOf } from '../../../adapters/eventstore/subscribe.js';
+import { headOf } from '../../../adapters/eventstore/subscription.js';
 import { stored } from './driver.js';
 
 describe('the head of the log', () => {

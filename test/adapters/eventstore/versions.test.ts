@@ -1,10 +1,10 @@
 /** Events that another release has written: an error in a stream that is decided on, skipped by who only listens. */
 import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
-import type { RecordedEvent } from '../../../application/ports.js';
+import type { RecordedEvent } from '../../../application/ports/index.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
-import { type Servers, startServers } from '../../support/engines.js';
 import { box, context, startToys } from '../../support/toys.js';
 
 describe('an event of another release', () => {

@@ -1,16 +1,16 @@
 /** The documents of a service, and its reference in a real browser: read, authorised, tried out, from one origin. */
+import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { parse } from 'yaml';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
-import { sameOrigin } from '../../../adapters/http/kernel/cors.js';
-import { documentRoutes } from '../../../adapters/http/kernel/docs.js';
-import type { ServicePolicy } from '../../../adapters/http/kernel/policy.js';
-import { problem } from '../../../adapters/http/kernel/problem.js';
-import type { Route } from '../../../adapters/http/kernel/route.js';
-import { type Listening, listen } from '../../../adapters/http/kernel/server.js';
+import { sameOrigin } from '../../../adapters/http/security/cors.js';
+import { documentRoutes } from '../../../adapters/http/server/api-docs.js';
+import { type Listening, listen } from '../../../adapters/http/server/http-server.js';
+import type { ServicePolicy } from '../../../adapters/http/server/policy.js';
+import { problem } from '../../../adapters/http/server/problem.js';
+import type { Route } from '../../../adapters/http/server/route.js';
 import { hasBrowser, startBrowser } from '../../support/browser.js';
-import { quiet } from '../../support/engines.js';
 
 const policy: ServicePolicy = {
   service: 'toys',

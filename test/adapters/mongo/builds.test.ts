@@ -1,14 +1,20 @@
 /** The collections that builds of read models stand in: what is found in them, what a build consists of, what goes. */
 import { randomUUID } from 'node:crypto';
+import { all, rejection } from '@annals/engines/testing/eventstore-client.js';
+import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
 import { Long, MongoServerError } from 'mongodb';
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
-import { createBuilds, createRows } from '../../../adapters/mongo/rows.js';
-import { type RecordedEvent, Unavailable, type Vault } from '../../../application/ports.js';
+import { createBuilds, createRows } from '../../../adapters/mongo/rows/row-store.js';
+import { type RecordedEvent, Unavailable, type Vault } from '../../../application/ports/index.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
-import type { Build, Builds, OwnProjection, Projection, Row } from '../../../projections/projection.js';
-import { all, rejection } from '../../support/eventstore-client.js';
-import { type MongoServer, mongoServer } from '../../support/mongo.js';
+import type {
+  Build,
+  Builds,
+  OwnProjection,
+  Projection,
+  Row,
+} from '../../../projections/kernel/projection.js';
 
 const held = { assertHeld() {} };
 const toys: Projection<DomainEvent> = {

@@ -1,11 +1,11 @@
 /** The connection to MongoDB: what it asks for with every write, what it hands out, and that it can be closed. */
 import { randomUUID } from 'node:crypto';
+import { all, rejection } from '@annals/engines/testing/eventstore-client.js';
+import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
-import { Unavailable } from '../../../application/ports.js';
-import { all, rejection } from '../../support/eventstore-client.js';
-import { type MongoServer, mongoServer } from '../../support/mongo.js';
+import { Unavailable } from '../../../application/ports/index.js';
 
 interface Doc {
   readonly _id: string;

@@ -1,14 +1,14 @@
 /** Leases while MongoDB fails, is frozen or away, and by the timers of the process. */
+import { rejection } from '@annals/engines/testing/eventstore-client.js';
+import { isReal } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
 import { MongoServerError } from 'mongodb';
-import { createLeases } from '../../../adapters/mongo/leases.js';
-import { Unavailable } from '../../../application/ports.js';
-import { CALL_MS } from '../../../application/within.js';
-import { rejection } from '../../support/eventstore-client.js';
+import { createLeases } from '../../../adapters/mongo/coordination/leases.js';
+import { CALL_MS } from '../../../application/concurrency/deadline.js';
+import { Unavailable } from '../../../application/ports/index.js';
 import { heldTime } from '../../support/held-time.js';
 import { holdTimers } from '../../support/held-timers.js';
 import { given, isHeld, LEASE_MS, useLeases } from '../../support/leases.js';
-import { isReal } from '../../support/mongo.js';
 
 describe('a lease in trouble', () => {
   const nodes = useLeases({ ownProcess: true });

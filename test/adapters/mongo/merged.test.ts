@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
-import { createBuilds } from '../../../adapters/mongo/rows.js';
-import type { RecordedEvent } from '../../../application/ports.js';
+import { createBuilds } from '../../../adapters/mongo/rows/row-store.js';
+import type { RecordedEvent } from '../../../application/ports/index.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import {
@@ -14,7 +14,7 @@ import {
   type RowUpdate,
   type RowWrite,
   writesOf,
-} from '../../../projections/projection.js';
+} from '../../../projections/kernel/projection.js';
 import { type Ground, startGround } from '../../support/ground.js';
 
 const changing: Projection<DomainEvent> = {

@@ -1,17 +1,17 @@
 /** Hits of a day that retention has ended already, by a clock ahead that was set right. */
+import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createCleanup, expireReaction } from '../../../application/analytics/cleanup.js';
-import { createCollecting } from '../../../application/analytics/collecting.js';
-import { createDirectory } from '../../../application/analytics/directory.js';
-import { eraseReaction } from '../../../application/analytics/erasing.js';
-import { sitesKind } from '../../../application/analytics/kinds.js';
-import { createAppender } from '../../../application/command/appender.js';
-import { Unavailable } from '../../../application/ports.js';
+import { sitesKind } from '../../../application/analytics/aggregates.js';
+import { eraseReaction } from '../../../application/analytics/erase-site-reaction.js';
+import { createCleanup, expireReaction } from '../../../application/analytics/expire-days.js';
+import { createCollecting } from '../../../application/analytics/hit-batcher.js';
+import { createDirectory } from '../../../application/analytics/site-directory.js';
+import { createAppender } from '../../../application/command/group-commit.js';
+import { Unavailable } from '../../../application/ports/index.js';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
+import { trafficStream } from '../../../domain/analytics/hit-batch.js';
 import { SITES } from '../../../domain/analytics/sites.js';
-import { trafficStream } from '../../../domain/analytics/traffic.js';
 import { registerSite } from '../../support/analytics.js';
-import { quiet } from '../../support/engines.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);

@@ -1,6 +1,6 @@
 /** Who has a link to sign in has no session by that, whatever the session is opened under. */
 import { expect } from 'chai';
-import { createLogins } from '../../../application/analytics/logins.js';
+import { createLogins } from '../../../application/analytics/login.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';

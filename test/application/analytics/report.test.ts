@@ -1,13 +1,13 @@
 /** Reports of much: others are served while they are worked out. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import type { Directory } from '../../../application/analytics/directory.js';
 import { createReports, type DayReader } from '../../../application/analytics/report.js';
-import type { Settled } from '../../../application/ports.js';
+import type { Directory } from '../../../application/analytics/site-directory.js';
+import type { Settled } from '../../../application/ports/index.js';
 import { emptyDay, LISTS, readDay, writtenDay } from '../../../domain/analytics/day.js';
 import { daysOf, lastDays } from '../../../domain/analytics/period.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { talliesOf } from '../../support/analytics.js';
-import { eventually } from '../../support/condition.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 

@@ -1,9 +1,9 @@
 /** A message that was edited very often: what is read of it before anything is decided. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { messageKind } from '../../../application/chat/kinds.js';
-import { createStreams } from '../../../application/command/streams.js';
-import type { Reveal } from '../../../application/ports.js';
+import { messageKind } from '../../../application/chat/aggregates.js';
+import { createStreams } from '../../../application/command/aggregate-store.js';
+import type { Reveal } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { type MessageCommand, messageStream } from '../../../domain/chat/message.js';

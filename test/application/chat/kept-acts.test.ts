@@ -1,11 +1,11 @@
 /** What was done to what is others' is kept in the log once, and keeps no node of a release before from its own notes. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createAudit, keepActs } from '../../../application/chat/audit.js';
-import type { RecordedEvent } from '../../../application/ports.js';
+import { createAudit, keepActs } from '../../../application/chat/admin/audit-log.js';
+import type { RecordedEvent } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { messageStream } from '../../../domain/chat/message.js';
-import { handlerOf } from '../../../domain/shared/on.js';
+import { handlerOf } from '../../../domain/shared/event-handlers.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { context } from '../../support/toys.js';
 

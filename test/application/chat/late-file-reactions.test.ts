@@ -1,13 +1,13 @@
 /** Edits whose reactions on files come late: after another edit has taken back what the first took away. */
 import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import type { Caller } from '../../../application/chat/admission.js';
+import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import { fileIdOf } from '../../../domain/chat/file-names.js';
 import { messageStream } from '../../../domain/chat/message.js';
-import { handlerOf } from '../../../domain/shared/on.js';
+import { handlerOf } from '../../../domain/shared/event-handlers.js';
 import { SAMPLES } from '../../support/chat-files.js';
-import { type Servers, startServers } from '../../support/engines.js';
 import { context } from '../../support/toys.js';
 import { accepted, type ChatNode, startChatNode } from './node.js';
 

@@ -1,6 +1,6 @@
 /** A thread of 100,000 replies: what is remembered of it stays small, and each further one costs as little as the first. */
 import { expect } from 'chai';
-import { heldBytes } from '../../../application/held-bytes.js';
+import { heldBytes } from '../../../application/memory/estimate-size.js';
 import { message } from '../../../domain/chat/message.js';
 import { MOST_REPLIES } from '../../../domain/chat/thread.js';
 import { evolveOf } from '../../../domain/shared/decider.js';

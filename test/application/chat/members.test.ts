@@ -1,10 +1,10 @@
 /** Naming the members of a channel: however many nobody knows, the log is asked about them once. */
 import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createChatAdmission } from '../../../application/chat/admission.js';
-import { type Channels, createChannels } from '../../../application/chat/channels.js';
+import { type Channels, createChannels } from '../../../application/chat/channels/channels.js';
+import { createChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { type Servers, startServers } from '../../support/engines.js';
 import { context } from '../../support/toys.js';
 import { accepted, type ChatNode, startChatNode } from './node.js';
 

@@ -1,16 +1,16 @@
 /** A node of the chat without its HTTP side, with people on it: what is said, read, and follows of both. */
 import { randomUUID } from 'node:crypto';
-import { createGridFsStore } from '../../../adapters/mongo/files.js';
-import { type Caller, createChatAdmission } from '../../../application/chat/admission.js';
-import { createPeople } from '../../../application/chat/people.js';
-import { runReaction } from '../../../application/follow/reactions.js';
-import type { EventLog, RecordedEvent } from '../../../application/ports.js';
+import { quiet, type Servers } from '@annals/engines/testing/engines.js';
+import { createGridFsStore } from '../../../adapters/mongo/gridfs-blobs.js';
+import { createPeople } from '../../../application/chat/people/join.js';
+import { type Caller, createChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import type { EventLog, RecordedEvent } from '../../../application/ports/index.js';
+import { runReaction } from '../../../application/subscription/reaction-runner.js';
 import { createKernel } from '../../../bin/node/kernel.js';
-import { createTalk, talkProjections } from '../../../bin/services/chat/talk.js';
+import { createTalk, talkProjections } from '../../../bin/services/chat/messaging.js';
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { commandsOf } from '../../support/commands.js';
-import { quiet, type Servers } from '../../support/engines.js';
 import { project } from '../../support/projector.js';
 import { context } from '../../support/toys.js';
 

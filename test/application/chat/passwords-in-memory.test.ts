@@ -1,9 +1,9 @@
 /** A password that was set very often: what is read of it before anything is decided. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { passwordKind } from '../../../application/chat/kinds.js';
-import { createStreams } from '../../../application/command/streams.js';
-import type { EventLog } from '../../../application/ports.js';
+import { passwordKind } from '../../../application/chat/aggregates.js';
+import { createStreams } from '../../../application/command/aggregate-store.js';
+import type { EventLog } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { userStream } from '../../../domain/chat/password.js';
 import { setPassword } from '../../support/chat.js';

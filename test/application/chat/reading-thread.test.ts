@@ -1,10 +1,10 @@
 /** Reading a long thread on a node that has just been started: what has happened in it is not read for that. */
 import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { messageKind } from '../../../application/chat/kinds.js';
-import type { EventLog } from '../../../application/ports.js';
+import { messageKind } from '../../../application/chat/aggregates.js';
+import type { EventLog } from '../../../application/ports/index.js';
 import { messageStream } from '../../../domain/chat/message.js';
-import { type Servers, startServers } from '../../support/engines.js';
 import { context } from '../../support/toys.js';
 import { accepted, type ChatNode, somebody, startChatNode } from './node.js';
 

@@ -1,6 +1,6 @@
 /** Setting somebody's password as an admin, who may be none any more once it is hashed. */
 import { expect } from 'chai';
-import { createPasswordSignIn } from '../../../application/chat/password-sign-in.js';
+import { createPasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
 import { notAdmin } from '../../../domain/chat/roster.js';
 import { context } from '../../support/toys.js';
 

@@ -1,7 +1,7 @@
 /** Changing what was said while the rows are behind: the log has the last word on what there is. */
 import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type Servers, startServers } from '../../support/engines.js';
 import { context } from '../../support/toys.js';
 import { accepted, type ChatNode, startChatNode } from './node.js';
 

@@ -1,10 +1,10 @@
 /** Who is in the chat, and in which channels, is known to a relay that begins anywhere in the log. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { foldOf } from '../../../adapters/relay/audience.js';
-import { type ChatState, chat } from '../../../adapters/relay/chat.js';
-import { countOf } from '../../../application/follow/reached.js';
-import type { RecordedEvent } from '../../../application/ports.js';
+import { type ChatState, chat } from '../../../application/chat/audience/audience.js';
+import type { RecordedEvent } from '../../../application/ports/index.js';
+import { foldOf } from '../../../application/subscription/audience.js';
+import { countOf } from '../../../application/subscription/stream-cursors.js';
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { CHANNELS, type ChannelsCommand, channels } from '../../../domain/chat/channels.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';

@@ -1,7 +1,7 @@
 /** Combinations of the chat's settings that must not run. */
 import { expect } from 'chai';
-import { oauthRules } from '../../../application/chat/oauth-settings.js';
 import { chatRules, chatSettings } from '../../../application/chat/settings.js';
+import { oauthRules } from '../../../application/chat/sign-in/oauth-settings.js';
 
 const rules = chatRules((host) => host === '127.0.0.1');
 type Values = Parameters<(typeof rules)[number]>[0];

@@ -2,10 +2,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
-import { networkOf } from '../../../adapters/system/client-address.js';
-import { createFailures } from '../../../adapters/system/failures.js';
-import { createPasswordSignIn } from '../../../application/chat/password-sign-in.js';
-import type { AuditEvent } from '../../../domain/chat/audit.js';
+import { networkOf } from '../../../adapters/platform/config/client-address.js';
+import { createFailures } from '../../../adapters/platform/process/failure-counter.js';
+import { createPasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
+import type { AuditEvent } from '../../../domain/chat/audit-log.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { context } from '../../support/toys.js';
 

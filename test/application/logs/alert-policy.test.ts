@@ -1,7 +1,7 @@
 /** The policy of alerting over HTTP and both stores: on every node, changed in part, refused by name. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { alertPolicyKind } from '../../../application/logs/alert-kinds.js';
+import { alertPolicyKind } from '../../../application/logs/alerts/aggregates.js';
 import { ALERT_POLICY_STREAM } from '../../../domain/logs/alert-events.js';
 import { alertPolicy } from '../../../domain/logs/alert-policy.js';
 import { isRejection } from '../../../domain/shared/decider.js';

@@ -1,7 +1,7 @@
 /** Alerting after a start: how much of the log it reads does not grow with what was changed and raised. */
 import { expect } from 'chai';
-import { createStreams } from '../../../application/command/streams.js';
-import { alertKind, currentAlertPolicy } from '../../../application/logs/alert-kinds.js';
+import { createStreams } from '../../../application/command/aggregate-store.js';
+import { alertKind, currentAlertPolicy } from '../../../application/logs/alerts/aggregates.js';
 import { alertStream } from '../../../domain/logs/alert.js';
 import { memoryAlerts as fixture } from '../../support/memory-alerts.js';
 import { memoryWorld } from '../../support/memory-kernel.js';

@@ -1,12 +1,11 @@
 /** Alerting over a log in memory: what is judged, what goes out to the webhook, and what people are told of it. */
-
+import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createAlerts } from '../../../application/logs/alerts.js';
-import type { RecordedEvent } from '../../../application/ports.js';
-import { takenFor } from '../../../application/recorded.js';
+import { takenFor } from '../../../application/command/event-guards.js';
+import { createAlerts } from '../../../application/logs/alerts/manage.js';
+import type { RecordedEvent } from '../../../application/ports/index.js';
 import { ALERT_POLICY_STREAM } from '../../../domain/logs/alert-events.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
-import { quiet } from '../../support/engines.js';
 import { memoryAlerts as fixture, NOON } from '../../support/memory-alerts.js';
 import { taken } from '../../support/memory-intake.js';
 import { memoryWorld } from '../../support/memory-kernel.js';

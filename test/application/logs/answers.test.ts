@@ -1,17 +1,17 @@
 /** Pages and counts say what a look at every record would say, however the index has packed them. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { aggregate, type Grouping } from '../../../application/logs/aggregate.js';
-import { unhurried } from '../../../application/logs/pace.js';
-import { pageOf } from '../../../application/logs/page.js';
-import type { Page } from '../../../application/logs/queries.js';
+import { aggregate, type Grouping } from '../../../application/logs/query/aggregate.js';
+import { unhurried } from '../../../application/logs/query/query-budget.js';
+import type { Page } from '../../../application/logs/query/query-service.js';
+import { pageOf } from '../../../application/logs/query/render-page.js';
+import { search } from '../../../application/logs/query/search-blocks.js';
 import type { Block, BlockRef } from '../../../application/logs/record-index.js';
-import { search } from '../../../application/logs/search.js';
 import { EVERYTHING, type Filter, matches } from '../../../domain/logs/filter.js';
-import { HOUR_MS } from '../../../domain/logs/instant.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
-import { comparePlaces, type Order, placeOf } from '../../../domain/logs/place.js';
 import type { PlacedRecord } from '../../../domain/logs/record.js';
+import { comparePlaces, type Order, placeOf } from '../../../domain/logs/record-id.js';
+import { HOUR_MS } from '../../../domain/logs/timestamp.js';
 import { filter, NOON, record } from '../../domain/logs/arbitrary.js';
 import { grouping, keysOf } from '../../support/groupings.js';
 import { type Batch, type MemoryIndex, memoryIndex } from '../../support/memory-index.js';

@@ -1,8 +1,8 @@
 /** Records of a day that retention has ended already, by a clock ahead that was set right. */
 import { expect } from 'chai';
-import { createRetention, eraseReaction } from '../../../application/logs/retention.js';
-import { Unavailable } from '../../../application/ports.js';
-import { batchStream, requestStream, streamsOf } from '../../../domain/logs/keeping.js';
+import { createRetention, eraseReaction } from '../../../application/logs/retention/expire-records.js';
+import { Unavailable } from '../../../application/ports/index.js';
+import { batchStream, requestStream, streamsOf } from '../../../domain/logs/retention-bucket.js';
 import { DAY, failure, lines, memoryIntake, NOON, taken } from '../../support/memory-intake.js';
 import { context } from '../../support/toys.js';
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { readBody } from '../../../application/logs/body.js';
+import { readBody } from '../../../application/logs/ingest/parse-body.js';
 import { readRecord } from '../../../domain/logs/record.js';
 
 const RECEIVED = Date.UTC(2026, 0, 1);

@@ -1,7 +1,7 @@
 /** Records on their way into a log in memory: taken in, and told of. */
 import { expect } from 'chai';
-import type { Records } from '../../../application/logs/ingest.js';
-import { type RecordedEvent, Unavailable, Unopenable } from '../../../application/ports.js';
+import type { Records } from '../../../application/logs/ingest/ingest-records.js';
+import { type RecordedEvent, Unavailable, Unopenable } from '../../../application/ports/index.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { recordText } from '../../support/logs.js';
 import { failure, lines, type MemoryIntake, memoryIntake, NOON, taken } from '../../support/memory-intake.js';

@@ -1,7 +1,7 @@
 /** Requests with a key on their way into a log in memory: stored once, whatever goes wrong on the way. */
 import { expect } from 'chai';
-import { type EventLog, Unavailable } from '../../../application/ports.js';
-import { requestStream } from '../../../domain/logs/keeping.js';
+import { type EventLog, Unavailable } from '../../../application/ports/index.js';
+import { requestStream } from '../../../domain/logs/retention-bucket.js';
 import { DAY, failure, lines, type MemoryIntake, memoryIntake, taken } from '../../support/memory-intake.js';
 import { context } from '../../support/toys.js';
 import { withoutPauses } from '../../support/without-pauses.js';

@@ -1,11 +1,15 @@
 /** Retention and reindex over a log in memory: what is let go, and how a rebuild is begun, told of and finished. */
 import { expect } from 'chai';
-import { createStreams } from '../../../application/command/streams.js';
-import { createReindex, type ReindexPorts, RUNNING } from '../../../application/logs/reindex.js';
-import { createRetention, eraseReaction, retentionKind } from '../../../application/logs/retention.js';
-import type { RecordedEvent } from '../../../application/ports.js';
-import { batchStream, keepingSubject, requestStream } from '../../../domain/logs/keeping.js';
+import { createStreams } from '../../../application/command/aggregate-store.js';
+import { createReindex, type ReindexPorts, RUNNING } from '../../../application/logs/admin/reindex.js';
+import {
+  createRetention,
+  eraseReaction,
+  retentionKind,
+} from '../../../application/logs/retention/expire-records.js';
+import type { RecordedEvent } from '../../../application/ports/index.js';
 import { RETENTION_STREAM } from '../../../domain/logs/retention.js';
+import { batchStream, keepingSubject, requestStream } from '../../../domain/logs/retention-bucket.js';
 import {
   DAY,
   failure,

@@ -1,7 +1,7 @@
 /** What alert rules ask of the records, and how a record is shown. */
 import { expect } from 'chai';
-import { createLogQueries, entryOf, entryText } from '../../../application/logs/queries.js';
-import { createSearcher } from '../../../application/logs/searcher.js';
+import { createLogQueries, entryOf, entryText } from '../../../application/logs/query/query-service.js';
+import { createSearcher } from '../../../application/logs/query/searcher.js';
 import { readRecord } from '../../../domain/logs/record.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { memoryIndex } from '../../support/memory-index.js';

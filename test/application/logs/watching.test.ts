@@ -1,8 +1,8 @@
 /** Watched files: each line taken in once, whatever becomes of the files, the log and this process. */
+import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import type { Records } from '../../../application/logs/ingest.js';
-import { createWatch } from '../../../application/logs/watch.js';
-import { quiet } from '../../support/engines.js';
+import type { Records } from '../../../application/logs/ingest/ingest-records.js';
+import { createWatch } from '../../../application/logs/ingest/tail-files.js';
 import { lines, NOON } from '../../support/memory-intake.js';
 import { context } from '../../support/toys.js';
 

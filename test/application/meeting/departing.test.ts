@@ -1,9 +1,9 @@
 /** Whose connection is gone leaves the room, also where the log does not answer at first. */
 import { expect } from 'chai';
-import type { Handle } from '../../../application/command/handle.js';
-import { createInside } from '../../../application/meeting/inside.js';
-import { roomKind } from '../../../application/meeting/kinds.js';
-import { Unavailable } from '../../../application/ports.js';
+import type { Handle } from '../../../application/command/handle-command.js';
+import { roomKind } from '../../../application/meeting/aggregates.js';
+import { createInside } from '../../../application/meeting/participant-actions.js';
+import { Unavailable } from '../../../application/ports/index.js';
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
 import { heldTime } from '../../support/held-time.js';

@@ -1,7 +1,7 @@
 /** Making meeting rooms: what costs much is done for nobody who gets no room by it. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { createCensus } from '../../../application/meeting/census.js';
+import { createCensus } from '../../../application/meeting/room-metrics.js';
 import { createMeetingRooms } from '../../../application/meeting/rooms.js';
 import { catalog, type RoomEvent } from '../../../domain/meeting/catalog.js';
 import { after, initialState } from '../../../domain/meeting/state.js';

@@ -1,7 +1,7 @@
 /** Who is in which meeting is known to a relay that begins anywhere in the log. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createMeetingAudience } from '../../../adapters/relay/meeting.js';
+import { createMeetingAudience } from '../../../application/meeting/audience/audience.js';
 import { catalog, meetingSubject, NAMELESS, type RoomEvent } from '../../../domain/meeting/catalog.js';
 import { type RoomCommand, room } from '../../../domain/meeting/room.js';
 import { roomStream } from '../../../domain/meeting/state.js';

@@ -1,10 +1,9 @@
 /** What people do with rooms, over a log in memory: what they are answered, and who is let in to what. */
-
 import { expect } from 'chai';
-import { Damaged, type Rows } from '../../../application/ports.js';
-import { takenFor } from '../../../application/recorded.js';
-import { unauthorized } from '../../../application/rooms/admission.js';
-import { createSweep } from '../../../application/rooms/sweep.js';
+import { takenFor } from '../../../application/command/event-guards.js';
+import { Damaged, type Rows } from '../../../application/ports/index.js';
+import { unauthorized } from '../../../application/rooms/authenticate.js';
+import { createSweep } from '../../../application/rooms/expire-rooms.js';
 import { hashOf } from '../../../application/rooms/tokens.js';
 import type { RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';

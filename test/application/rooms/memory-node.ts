@@ -1,10 +1,10 @@
 /** A node of the room service over a log in memory, on the test's clock; its rows may lag behind. */
-import type { Position, RecordedEvent, Rows } from '../../../application/ports.js';
-import { createRoomAdmission } from '../../../application/rooms/admission.js';
+import type { Position, RecordedEvent, Rows } from '../../../application/ports/index.js';
+import { createRoomAdmission } from '../../../application/rooms/authenticate.js';
 import { createRoomCommands, type Entered } from '../../../application/rooms/commands.js';
+import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
-import { eraseReaction } from '../../../application/rooms/reactions.js';
-import { createShownRooms } from '../../../application/rooms/shown.js';
+import { createShownRooms } from '../../../application/rooms/room-cache.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';

@@ -1,7 +1,6 @@
 /** What is said in rooms, over a log in memory: stored once, shown in order, and only what is new. */
-
 import { expect } from 'chai';
-import type { Position } from '../../../application/ports.js';
+import type { Position } from '../../../application/ports/index.js';
 import type { Entered } from '../../../application/rooms/commands.js';
 import { envelope, NOON } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';

@@ -1,17 +1,17 @@
 /** A node of the room service without its HTTP side, on a clock that tests hold in their hands. */
-import { runReaction } from '../../../application/follow/reactions.js';
-import type { Clock, EventLog } from '../../../application/ports.js';
-import { createRoomAdmission } from '../../../application/rooms/admission.js';
+import { quiet, type Servers } from '@annals/engines/testing/engines.js';
+import type { Clock, EventLog } from '../../../application/ports/index.js';
+import { createRoomAdmission } from '../../../application/rooms/authenticate.js';
 import { createRoomCommands, type Done, type Entered } from '../../../application/rooms/commands.js';
+import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js';
+import { createSweep } from '../../../application/rooms/expire-rooms.js';
 import { createRoomQueries, type Found, type RoomView } from '../../../application/rooms/queries.js';
-import { eraseReaction } from '../../../application/rooms/reactions.js';
-import { createShownRooms } from '../../../application/rooms/shown.js';
-import { createSweep } from '../../../application/rooms/sweep.js';
+import { createShownRooms } from '../../../application/rooms/room-cache.js';
+import { runReaction } from '../../../application/subscription/reaction-runner.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import { state } from '../../../projections/rooms/state.js';
+import { state } from '../../../projections/rooms/room-state.js';
 import { commandsOf } from '../../support/commands.js';
-import { quiet, type Servers } from '../../support/engines.js';
 import { startGround } from '../../support/node.js';
 import { project } from '../../support/projector.js';
 import { signingPublicKey } from '../../support/rooms.js';

@@ -1,18 +1,18 @@
 /** The law of the relay for rooms: what was read of a room, and the frames since, are what is read of it later. */
+import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { foldOf } from '../../../adapters/relay/audience.js';
-import { createRelay } from '../../../adapters/relay/relay.js';
-import { rooms } from '../../../adapters/relay/rooms.js';
-import type { Sink } from '../../../adapters/relay/sink.js';
-import { readSeed } from '../../../application/follow/seed.js';
-import type { RecordedEvent } from '../../../application/ports.js';
+import { createRelay } from '../../../adapters/realtime/relay/relay.js';
+import type { Sink } from '../../../adapters/realtime/relay/sink.js';
+import type { RecordedEvent } from '../../../application/ports/index.js';
+import { rooms } from '../../../application/rooms/audience.js';
 import type { Entered } from '../../../application/rooms/commands.js';
 import type { RoomView } from '../../../application/rooms/queries.js';
+import { foldOf } from '../../../application/subscription/audience.js';
+import { readSeed } from '../../../application/subscription/restore-fold.js';
 import { catalog, type RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { record, types } from '../../relay/ward.js';
-import { quiet } from '../../support/engines.js';
+import { record, types } from '../../adapters/realtime/ward.js';
 import { memoryWorld } from '../../support/memory-kernel.js';
 import { snapshotsInMemory } from '../../support/ports.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';

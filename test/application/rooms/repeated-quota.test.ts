@@ -1,7 +1,7 @@
 /** What the same command again costs: nothing more, on two nodes or where nothing came of it. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { Unavailable } from '../../../application/ports.js';
+import { Unavailable } from '../../../application/ports/index.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import { done } from './node.js';
 import { fails, keyed, newcomer, useTwoNodes } from './two-nodes.js';

@@ -1,9 +1,9 @@
 /** The same command again, on two nodes or after its answer was lost: it is done once, and told as the first time. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type EventLog, Unavailable } from '../../../application/ports.js';
+import { type EventLog, Unavailable } from '../../../application/ports/index.js';
+import { roomKind } from '../../../application/rooms/aggregates.js';
 import { createRoomCommands, type Done } from '../../../application/rooms/commands.js';
-import { roomKind } from '../../../application/rooms/kinds.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';

@@ -1,17 +1,16 @@
 /** What follows the end of a room, what is kept of a busy one, and rooms on several nodes. */
-
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import type { NewEvent } from '../../../application/ports.js';
-import { takenFor } from '../../../application/recorded.js';
+import { takenFor } from '../../../application/command/event-guards.js';
+import type { NewEvent } from '../../../application/ports/index.js';
 import type { Entered } from '../../../application/rooms/commands.js';
-import { AT_ONCE } from '../../../application/rooms/sweep.js';
+import { AT_ONCE } from '../../../application/rooms/expire-rooms.js';
 import { hashOf } from '../../../application/rooms/tokens.js';
 import { KEPT_MESSAGES, messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
-import { state } from '../../../projections/rooms/state.js';
-import { eventually } from '../../support/condition.js';
-import { type Servers, startServers } from '../../support/engines.js';
+import { state } from '../../../projections/rooms/room-state.js';
 import { envelope, HOUR, signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
 import { accepted, done, type Node, shownBy, startNode } from './node.js';

@@ -1,13 +1,12 @@
 /** Rooms on two nodes: what a caller has seen on one it sees on the other, and what one erased is erased on both. */
-
 import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { takenFor } from '../../../application/recorded.js';
+import { takenFor } from '../../../application/command/event-guards.js';
+import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
-import { eraseReaction } from '../../../application/rooms/reactions.js';
 import type { RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { roomStream } from '../../../domain/rooms/room.js';
-import { type Servers, startServers } from '../../support/engines.js';
 import { envelope } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
 import { accepted, done, type Node, startNode } from './node.js';

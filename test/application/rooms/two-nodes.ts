@@ -1,7 +1,7 @@
 /** Two nodes of the rooms over the same servers, whose appends can be held until both have decided, fail, or be lost. */
 import { randomUUID } from 'node:crypto';
-import { type EventLog, Unavailable } from '../../../application/ports.js';
-import { type Servers, startServers } from '../../support/engines.js';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { type EventLog, Unavailable } from '../../../application/ports/index.js';
 import { signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
 import { type Node, startNode } from './node.js';

@@ -1,18 +1,18 @@
 /** The thread that searches the log index: it answers like the index itself, and comes second to who serves people. */
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { all } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
-import { Abandoned, TimedOut } from '../../../application/logs/pace.js';
 import type { Searcher } from '../../../application/logs/ports.js';
-import { createSearcher } from '../../../application/logs/searcher.js';
-import { type Cache, Unavailable } from '../../../application/ports.js';
+import { Abandoned, TimedOut } from '../../../application/logs/query/query-budget.js';
+import { createSearcher } from '../../../application/logs/query/searcher.js';
+import { type Cache, Unavailable } from '../../../application/ports/index.js';
 import { startSearcher } from '../../../bin/services/logs/searching.js';
 import { EVERYTHING } from '../../../domain/logs/filter.js';
-import { createReceipts } from '../../../projections/logs/receipts.js';
-import { records } from '../../../projections/logs/records.js';
-import { eventually } from '../../support/condition.js';
-import { quiet, type Servers, startServers } from '../../support/engines.js';
-import { all } from '../../support/eventstore-client.js';
+import { createReceipts } from '../../../projections/logs/index/ingest-receipts.js';
+import { records } from '../../../projections/logs/index/records.js';
 import { type LogsNode, startLogsNode } from '../../support/logs.js';
 
 describe('the thread that searches', function () {

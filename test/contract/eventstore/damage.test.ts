@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { quiet } from '@annals/engines/testing/engines.js';
+import { embeddedEventStore } from '@annals/engines/testing/eventstore.js';
+import { all, rejection, take } from '@annals/engines/testing/eventstore-client.js';
 import { EventStoreDBClient, jsonEvent, streamNameFilter } from '@eventstore/db-client';
 import { expect } from 'chai';
-import { createEventLog } from '../../../adapters/eventstore/log.js';
-import { Damaged } from '../../../application/ports.js';
-import { quiet } from '../../support/engines.js';
-import { embeddedEventStore } from '../../support/eventstore.js';
-import { all, rejection, take } from '../../support/eventstore-client.js';
+import { createEventLog } from '../../../adapters/eventstore/event-log.js';
+import { Damaged } from '../../../application/ports/index.js';
 
 const MARK = 'a text that stands in one event only';
 

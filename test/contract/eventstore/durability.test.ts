@@ -3,11 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ANY, BACKWARDS, END, EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
-import { expect } from 'chai';
-import { scavenge } from '../../../adapters/eventstore/scavenge.js';
-import { eventually } from '../../support/condition.js';
-import { type EmbeddedServer, embeddedEventStore } from '../../support/eventstore.js';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { type EmbeddedServer, embeddedEventStore } from '@annals/engines/testing/eventstore.js';
 import {
   all,
   freshStream,
@@ -15,7 +12,10 @@ import {
   numberedFrom,
   numbersOf,
   rejection,
-} from '../../support/eventstore-client.js';
+} from '@annals/engines/testing/eventstore-client.js';
+import { ANY, BACKWARDS, END, EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
+import { expect } from 'chai';
+import { scavenge } from '../../../adapters/eventstore/scavenge.js';
 
 if (!process.env.EVENTSTORE_URL) {
   describe('after a SIGKILL', () => {

@@ -1,17 +1,7 @@
 /** A scavenge: what may not be read any more is gone, from $all and from the disk. */
-
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import {
-  END,
-  jsonEvent,
-  NO_STREAM,
-  streamNameFilter,
-  WrongExpectedVersionError,
-} from '@eventstore/db-client';
-import { expect } from 'chai';
-import { scavenge } from '../../../adapters/eventstore/scavenge.js';
-import { eventually } from '../../support/condition.js';
+import { eventually } from '@annals/engines/testing/condition.js';
 import {
   all,
   freshStream,
@@ -22,7 +12,16 @@ import {
   take,
   useEventStore,
   useOwnEventStore,
-} from '../../support/eventstore-client.js';
+} from '@annals/engines/testing/eventstore-client.js';
+import {
+  END,
+  jsonEvent,
+  NO_STREAM,
+  streamNameFilter,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import { expect } from 'chai';
+import { scavenge } from '../../../adapters/eventstore/scavenge.js';
 
 describe('a scavenge', () => {
   const store = useEventStore();

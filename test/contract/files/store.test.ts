@@ -4,15 +4,15 @@ import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { owned } from '@annals/engines/testing/children.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { isReal, type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
-import { createDirectoryStore } from '../../../adapters/files/directory-store.js';
+import { createDirectoryStore } from '../../../adapters/filesystem/directory-store.js';
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
-import { createGridFsStore } from '../../../adapters/mongo/files.js';
-import { type FileStore, NotStored } from '../../../application/files/store.js';
-import { Unavailable } from '../../../application/ports.js';
-import { owned } from '../../support/children.js';
-import { temporaryDirectory } from '../../support/engines.js';
-import { isReal, type MongoServer, mongoServer } from '../../support/mongo.js';
+import { createGridFsStore } from '../../../adapters/mongo/gridfs-blobs.js';
+import { type FileStore, NotStored } from '../../../application/ports/blob-store.js';
+import { Unavailable } from '../../../application/ports/index.js';
 
 /** Two that nobody will settle: one in the middle, one that was kept. */
 interface Abandoned {

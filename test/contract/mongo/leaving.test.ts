@@ -1,12 +1,12 @@
 /** What becomes of a long command when its client has gone: nobody waits for it, and others do for their turn. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { all, rejection } from '@annals/engines/testing/eventstore-client.js';
+import { isReal } from '@annals/engines/testing/mongo.js';
+import { fixture } from '@annals/engines/testing/mongo-fixture.js';
+import { opMsg, rawClient } from '@annals/engines/testing/raw-client.js';
 import { expect } from 'chai';
 import { connectMongo } from '../../../adapters/mongo/client.js';
-import { Unavailable } from '../../../application/ports.js';
-import { eventually } from '../../support/condition.js';
-import { all, rejection } from '../../support/eventstore-client.js';
-import { isReal } from '../../support/mongo.js';
-import { fixture } from './fixture.js';
-import { opMsg, rawClient } from './rawClient.js';
+import { Unavailable } from '../../../application/ports/index.js';
 
 const DOCUMENTS = 100_000;
 

@@ -1,14 +1,14 @@
 /** Every event of the analytics service: what is emitted fits its schema, and what was ever written can still be read. */
 import { expect } from 'chai';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
+import { collected } from '../../../domain/analytics/hit-batch.js';
+import { type Payload, visitOf } from '../../../domain/analytics/hit-payload.js';
 import { LINK_MS, login, SESSION_MS } from '../../../domain/analytics/login.js';
 import { loginsSubject } from '../../../domain/analytics/login-events.js';
-import { type Payload, visitOf } from '../../../domain/analytics/payload.js';
 import { retention } from '../../../domain/analytics/retention.js';
 import { sites } from '../../../domain/analytics/sites.js';
-import { collected } from '../../../domain/analytics/traffic.js';
-import { visitors } from '../../../domain/analytics/visitors.js';
-import { visitorSubject } from '../../../domain/analytics/visitors-subject.js';
+import { visitorSubject } from '../../../domain/analytics/visitor-key-subject.js';
+import { visitors } from '../../../domain/analytics/visitor-keys.js';
 import { changeSite, deleteSite, registerSite } from '../../support/analytics.js';
 import { specifyCatalog } from '../../support/catalog-spec.js';
 import { specOf } from '../../support/decider-spec.js';

@@ -1,18 +1,18 @@
 /** Every event of the chat: what deciders emit fits its schema, and what was ever written can still be read. */
-import { address } from '../../../domain/chat/address.js';
-import { audit } from '../../../domain/chat/audit.js';
+import { audit } from '../../../domain/chat/audit-log.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { channels } from '../../../domain/chat/channels.js';
 import { conversation } from '../../../domain/chat/conversation.js';
+import { conversationSubject, isDirect } from '../../../domain/chat/conversation-id.js';
+import { request } from '../../../domain/chat/conversation-request.js';
 import { file, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { message } from '../../../domain/chat/message.js';
 import { oauth } from '../../../domain/chat/oauth.js';
+import { address } from '../../../domain/chat/one-time-links.js';
 import { password } from '../../../domain/chat/password.js';
-import { conversationSubject, isDirect } from '../../../domain/chat/places.js';
 import { presence } from '../../../domain/chat/presence.js';
-import { request } from '../../../domain/chat/request.js';
 import { roster } from '../../../domain/chat/roster.js';
-import { server } from '../../../domain/chat/server.js';
+import { server } from '../../../domain/chat/server-settings.js';
 import { session } from '../../../domain/chat/session.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { specifyCatalog } from '../../support/catalog-spec.js';

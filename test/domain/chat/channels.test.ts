@@ -8,7 +8,7 @@ import {
   channels,
   channelsFor,
 } from '../../../domain/chat/channels.js';
-import { counted, nobody } from '../../../domain/chat/crowd.js';
+import { counted, nobody } from '../../../domain/chat/membership-limit.js';
 import { nameKey } from '../../../domain/chat/names.js';
 import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import {

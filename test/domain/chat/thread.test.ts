@@ -1,7 +1,7 @@
 /** The rules of reactions and threads: what is counted, shown and told of them, and what is changed twice. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MOST_CHANGES } from '../../../domain/chat/changes.js';
+import { MOST_CHANGES } from '../../../domain/chat/edit-limit.js';
 import { type MessageCommand, message } from '../../../domain/chat/message.js';
 import {
   MOST_EVER,

@@ -1,5 +1,4 @@
 /** Alerts: one per rule and cooldown, resolved once, delivered once; and when a rule is breached at all. */
-
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {

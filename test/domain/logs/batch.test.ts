@@ -8,8 +8,8 @@ import {
   requestBatches,
   textsOf,
 } from '../../../domain/logs/batch.js';
-import { batchStream, keepingSubject, streamsOf } from '../../../domain/logs/keeping.js';
-import { comparePlaces, cursorOf, idOf, placeOf } from '../../../domain/logs/place.js';
+import { comparePlaces, cursorOf, idOf, placeOf } from '../../../domain/logs/record-id.js';
+import { batchStream, keepingSubject, streamsOf } from '../../../domain/logs/retention-bucket.js';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 9, 59);
 

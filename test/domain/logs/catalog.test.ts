@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { batchesOf, requestBatches, textsOf } from '../../../domain/logs/batch.js';
 import { catalog } from '../../../domain/logs/catalog.js';
-import { keepingSubject } from '../../../domain/logs/keeping.js';
-import { type RebuildCommand, rebuild } from '../../../domain/logs/rebuild.js';
+import { type RebuildCommand, rebuild } from '../../../domain/logs/reindex-job.js';
 import { type ExpireRecords, retention } from '../../../domain/logs/retention.js';
+import { keepingSubject } from '../../../domain/logs/retention-bucket.js';
 import type { Catalog } from '../../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';

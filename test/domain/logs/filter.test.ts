@@ -9,10 +9,10 @@ import {
   leavesAt,
   matches,
 } from '../../../domain/logs/filter.js';
+import { termsOf, termsOfFilter } from '../../../domain/logs/index-terms.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
 import { understand } from '../../../domain/logs/record.js';
-import { termsOf, termsOfFilter } from '../../../domain/logs/terms.js';
-import { wordsOf } from '../../../domain/logs/words.js';
+import { wordsOf } from '../../../domain/logs/tokenizer.js';
 import { filter, NOON, record } from './arbitrary.js';
 
 const passes = (data: object, some: Partial<Filter>) =>

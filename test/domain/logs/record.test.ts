@@ -1,8 +1,8 @@
 /** What is understood of records, whoever wrote them, and of the instants in them. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { dayName, instantOf, instantOfQuery, startOfDay } from '../../../domain/logs/instant.js';
 import { understand } from '../../../domain/logs/record.js';
+import { dayName, instantOf, instantOfQuery, startOfDay } from '../../../domain/logs/timestamp.js';
 import { record } from './arbitrary.js';
 
 const RECEIVED = Date.UTC(2026, 0, 2);

@@ -1,7 +1,7 @@
 /** Every event of meetings: what the decider emits fits its schema, and what was ever written can still be read. */
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
+import { chatSent, reactionSent } from '../../../domain/meeting/meeting-chat.js';
 import { room } from '../../../domain/meeting/room.js';
-import { chatSent, reactionSent } from '../../../domain/meeting/talk.js';
 import { specifyCatalog } from '../../support/catalog-spec.js';
 import { specOf } from '../../support/decider-spec.js';
 import { everything, meetingId, NOON, roomId } from '../../support/meeting.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { catalog } from '../../../domain/meeting/catalog.js';
-import { MAX_WAITING } from '../../../domain/meeting/entering.js';
+import { MAX_WAITING } from '../../../domain/meeting/join.js';
 import { type RoomCommand, room } from '../../../domain/meeting/room.js';
 import { MOST_DEPARTED } from '../../../domain/meeting/state.js';
 import { evolveOf, isRejection } from '../../../domain/shared/decider.js';

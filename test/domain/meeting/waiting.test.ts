@@ -1,5 +1,5 @@
 /** Who waits before a meeting room, and who lets them in. */
-import { MAX_WAITING } from '../../../domain/meeting/entering.js';
+import { MAX_WAITING } from '../../../domain/meeting/join.js';
 import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
 import {

@@ -3,8 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { catalog as logs } from '../../../domain/logs/catalog.js';
 import { catalog as rooms } from '../../../domain/rooms/catalog.js';
+import { servedEvents } from '../../../domain/shared/active-projection.js';
 import { type DataOf, object, oneOf, type Schema } from '../../../domain/shared/schema.js';
-import { servedEvents } from '../../../domain/shared/served.js';
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 

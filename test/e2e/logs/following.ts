@@ -1,6 +1,6 @@
 /** How the log service brings new records to whoever follows. */
 import { expect } from 'chai';
-import type { Page } from '../../../application/logs/queries.js';
+import type { Page } from '../../../application/logs/query/query-service.js';
 import { tailed } from '../../support/log-client.js';
 import { type Asked, type LogsUnderTest, messages } from './under-test.js';
 

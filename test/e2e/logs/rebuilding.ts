@@ -1,10 +1,10 @@
 /** How the log service builds its index anew while it is asked. */
+import { findRuntime } from '@annals/engines/internal/supervisor/runtime-file.js';
 import { expect } from 'chai';
-import { findRuntime } from '../../../adapters/engines/runtime.js';
-import { createCheckpoints } from '../../../adapters/mongo/checkpoints.js';
 import { connectMongo } from '../../../adapters/mongo/client.js';
-import { createLeases } from '../../../adapters/mongo/leases.js';
-import type { Reindexing, ReindexReport } from '../../../application/logs/reindex.js';
+import { createCheckpoints } from '../../../adapters/mongo/coordination/checkpoints.js';
+import { createLeases } from '../../../adapters/mongo/coordination/leases.js';
+import type { Reindexing, ReindexReport } from '../../../application/logs/admin/reindex.js';
 import { type Asked, ISO, type LogsUnderTest } from './under-test.js';
 
 export function rebuilds(logs: LogsUnderTest) {

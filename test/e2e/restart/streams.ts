@@ -1,10 +1,10 @@
 /** What those get who follow rooms and records while their server is killed and comes back. */
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { EventSource } from 'eventsource';
 import type { Kernel } from '../../../bin/node/kernel.js';
-import { eventually } from '../../support/condition.js';
 import { logClient, tailed } from '../../support/log-client.js';
 import { createRoom, type RoomClient } from '../../support/room-client.js';
 import type { Server } from '../../support/server.js';

@@ -1,9 +1,9 @@
 /** Cleaning up over HTTP, by the contract: what is older than it is kept goes, from rows and log, and stays gone. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { newEvent } from '../../../application/command/new-event.js';
-import { collected, trafficStream } from '../../../domain/analytics/traffic.js';
+import { newEvent } from '../../../application/command/event-envelope.js';
+import { collected, trafficStream } from '../../../domain/analytics/hit-batch.js';
 import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
-import { eventually } from '../../support/condition.js';
 import { run } from '../../support/program.js';
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,8 @@
 /** The live view over HTTP: what came lately, what comes, from any node, and how it ends. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createParser } from 'eventsource-parser';
 import { ADMIN, asAdmin, useAnalytics } from '../../support/analytics-node.js';
-import { eventually } from '../../support/condition.js';
 
 interface Told {
   readonly id: string | undefined;

@@ -1,8 +1,8 @@
 /** Links that are asked for too often: nobody is told, but for the operator, who reads nothing of whom. */
 import { expect } from 'chai';
 import { authRoutes } from '../../../adapters/http/analytics/auth.js';
-import { createLimit } from '../../../adapters/http/kernel/limit.js';
-import { createLogins } from '../../../application/analytics/logins.js';
+import { createLimit } from '../../../adapters/http/server/rate-limit.js';
+import { createLogins } from '../../../application/analytics/login.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { context } from '../../support/toys.js';

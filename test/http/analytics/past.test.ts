@@ -2,14 +2,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createAgents } from '../../../adapters/agents/agents.js';
-import { createImporting, type Importing } from '../../../application/analytics/importing.js';
-import { createStorePast } from '../../../application/analytics/past.js';
-import { createVisitorDays } from '../../../application/analytics/visitor-days.js';
+import { createAgents } from '../../../adapters/outbound/user-agent-parser.js';
+import { createVisitorDays } from '../../../application/analytics/daily-visitor-keys.js';
+import { createImporting, type Importing } from '../../../application/analytics/import-hits.js';
+import { createStorePast } from '../../../application/analytics/store-imported-hits.js';
 import { chunksOf } from '../../../bin/commands/analytics/chunks.js';
 import { asAdmin, FIREFOX, SAFARI, useAnalytics } from '../../support/analytics-node.js';
-import { temporaryDirectory } from '../../support/engines.js';
 import { run } from '../../support/program.js';
 
 const DAY_MS = 86_400_000;

@@ -1,11 +1,11 @@
 /** Signing in to the dashboard by the contract: links that are mailed, and the session of the cookie. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createLogins } from '../../../application/analytics/logins.js';
+import { createLogins } from '../../../application/analytics/login.js';
 import { loginsSubjectOf } from '../../../domain/analytics/login-events.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
 import { ask } from '../../support/chat-client.js';
-import { eventually } from '../../support/condition.js';
 import { type PostOffice, startPostOffice } from '../../support/smtp.js';
 
 const APP = 'https://stats.example/below';

@@ -1,9 +1,9 @@
 /** Sites over HTTP, by the contract: made, changed, listed and deleted by whoever has the admin token. */
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
 import { ask } from '../../support/chat-client.js';
-import { eventually } from '../../support/condition.js';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

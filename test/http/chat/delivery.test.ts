@@ -1,8 +1,8 @@
 /** Who is told what, over real event streams: an admin, the one who acts, a member, and one who is no member. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { Listening, type Told } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
-import { eventually } from '../../support/condition.js';
 
 describe('the event stream of the chat', function () {
   this.timeout(60_000);

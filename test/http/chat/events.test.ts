@@ -1,12 +1,12 @@
 /** Who is let onto the event stream of the chat, while their session ends or goes on just then. */
 import { expect } from 'chai';
 import { eventsRoute } from '../../../adapters/http/chat/events.js';
-import type { Request } from '../../../adapters/http/kernel/route.js';
-import { chat } from '../../../adapters/relay/chat.js';
-import { createRelay } from '../../../adapters/relay/relay.js';
-import type { ChatAdmission } from '../../../application/chat/admission.js';
+import type { Request } from '../../../adapters/http/server/route.js';
+import { createRelay } from '../../../adapters/realtime/relay/relay.js';
+import { chat } from '../../../application/chat/audience/audience.js';
+import type { ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
 import type { Session } from '../../../domain/chat/session.js';
-import { head, record, types } from '../../relay/ward.js';
+import { head, record, types } from '../../adapters/realtime/ward.js';
 
 const caller = {
   userId: 'ada',

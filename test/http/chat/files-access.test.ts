@@ -1,9 +1,9 @@
 /** Who may read the files of the chat, over HTTP: by the contract, and until when. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Answered, Member } from '../../support/chat-client.js';
 import { pdf, read, uploaded, uploadFile } from '../../support/chat-uploads.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
-import { eventually } from '../../support/condition.js';
 
 describe('the files of messages', function () {
   this.timeout(120_000);

@@ -1,9 +1,9 @@
 /** Every type of frame of the chat's event stream, produced by real commands, against its schema in `/openapi.json`. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { ask, Listening, type Told } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
-import { eventually } from '../../support/condition.js';
 
 /** The "Events" table of the specification. */
 const FIELDS: { readonly [type: string]: readonly string[] } = {

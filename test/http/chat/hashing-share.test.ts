@@ -1,11 +1,11 @@
 /** Hashing a password takes long: however many sign in from one network, others come in between. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { passwordRoutes } from '../../../adapters/http/chat/password.js';
-import { createLimit } from '../../../adapters/http/kernel/limit.js';
-import type { Request } from '../../../adapters/http/kernel/route.js';
-import { createBudget } from '../../../application/budget.js';
-import type { CommandContext } from '../../../application/ports.js';
-import { eventually } from '../../support/condition.js';
+import { createLimit } from '../../../adapters/http/server/rate-limit.js';
+import type { Request } from '../../../adapters/http/server/route.js';
+import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import type { CommandContext } from '../../../application/ports/index.js';
 
 describe('passwords that are hashed for many at once', () => {
   const paths = ['/auth/password-login', '/auth/register', '/auth/setup-password'];

@@ -1,10 +1,10 @@
 /** Images over HTTP, by the contract: they are of the channel or conversation that they were uploaded to. */
 import { randomBytes } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Member } from '../../support/chat-client.js';
 import { SAMPLES } from '../../support/chat-files.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
-import { eventually } from '../../support/condition.js';
 
 const MEBIBYTE = 1024 * 1024;
 

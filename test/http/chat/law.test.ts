@@ -1,8 +1,8 @@
 /** The law of the event stream, for everything that people say: what was read, and the frames since, are what is read later. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { ask, Listening, type Member, type Told } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
-import { eventually } from '../../support/condition.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
 type Any = any;

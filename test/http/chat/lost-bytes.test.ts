@@ -1,9 +1,9 @@
 /** A file that the log knows, and whose bytes are lost: told to be gone, and said aloud to whoever runs the server. */
 import { expect } from 'chai';
-import { send } from '../../../adapters/http/chat/downloads.js';
-import { createBudget } from '../../../application/budget.js';
-import type { Download } from '../../../application/chat/files.js';
-import { NotStored } from '../../../application/files/store.js';
+import { send } from '../../../adapters/http/chat/stream-download.js';
+import type { Download } from '../../../application/chat/files/files.js';
+import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { NotStored } from '../../../application/ports/blob-store.js';
 
 describe('a file whose bytes are lost', () => {
   const about = { contentType: 'text/plain', size: 3, sha256: 'x', originalName: 'x.txt', position: 1n };

@@ -1,8 +1,8 @@
 /** Links that strangers ask for: as many of one network as one network of people needs, and nobody is told. */
 import { expect } from 'chai';
-import { askForLink, SENT } from '../../../adapters/http/chat/mailed-links.js';
-import { createLimit } from '../../../adapters/http/kernel/limit.js';
-import type { CommandContext } from '../../../application/ports.js';
+import { askForLink, SENT } from '../../../adapters/http/chat/request-link.js';
+import { createLimit } from '../../../adapters/http/server/rate-limit.js';
+import type { CommandContext } from '../../../application/ports/index.js';
 import { heldTime } from '../../support/held-time.js';
 
 const asked = (address: string, email: string) => {

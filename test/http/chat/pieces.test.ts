@@ -1,7 +1,7 @@
 /** Answers that are made as they are read: so many at a time, and each gives its place back however it ends. */
 import { expect } from 'chai';
-import { sendPieces } from '../../../adapters/http/chat/downloads.js';
-import { createBudget } from '../../../application/budget.js';
+import { sendPieces } from '../../../adapters/http/chat/stream-download.js';
+import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
 
 describe('an answer that is made as it is read', () => {
   let begun = 0;

@@ -1,9 +1,9 @@
 /** Who is there, over HTTP and real event streams, on two nodes; by the contract's tables. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
 import { ask, Listening, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-node.js';
-import { eventually } from '../../support/condition.js';
 
 describe('the presence of users of the chat', function () {
   this.timeout(90_000);

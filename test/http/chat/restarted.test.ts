@@ -1,10 +1,12 @@
 /** A chat of which much has happened starts by a snapshot, and does not read all of it again, then or later. */
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { connectMongo } from '../../../adapters/mongo/client.js';
-import { createSnapshots } from '../../../adapters/mongo/snapshots.js';
-import { createWindows } from '../../../adapters/mongo/windows.js';
-import { rosterKind } from '../../../application/chat/kinds.js';
+import { createWindows } from '../../../adapters/mongo/coordination/resume-windows.js';
+import { createSnapshots } from '../../../adapters/mongo/coordination/snapshots.js';
+import { rosterKind } from '../../../application/chat/aggregates.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
 import type { Service } from '../../../bin/node/service.js';
 import { chat } from '../../../bin/services/chat.js';
@@ -12,8 +14,6 @@ import { userSubject } from '../../../domain/chat/events/roster.js';
 import { ROSTER } from '../../../domain/chat/roster.js';
 import { added, erased, removed, renamed } from '../../support/chat.js';
 import { ask, devLogin } from '../../support/chat-client.js';
-import { eventually } from '../../support/condition.js';
-import { type Servers, startServers } from '../../support/engines.js';
 import { type RunningNode, startNode } from '../../support/node.js';
 
 const AT_ONCE = 500;

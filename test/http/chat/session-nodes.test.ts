@@ -1,9 +1,9 @@
 /** Sessions over several nodes, and by the clock: what one node ends has ended on all, and streams with it. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
 import { type Answered, ask, devLogin, Listening, type Member } from '../../support/chat-client.js';
 import { type Chats, startChats } from '../../support/chat-installation.js';
-import { eventually } from '../../support/condition.js';
 
 const status = ({ status }: Answered) => status;
 

@@ -1,9 +1,9 @@
 /** Sessions over HTTP: signing in with an email alone, going on, ending, by the contract's tables. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { chat } from '../../../bin/services/chat.js';
 import { ask, devLogin, Listening } from '../../support/chat-client.js';
-import { eventually } from '../../support/condition.js';
 import { type RunningNode, startNode } from '../../support/node.js';
 
 const FLAGS = { '--chat-port': '0' };

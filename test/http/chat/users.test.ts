@@ -1,9 +1,9 @@
 /** The people of the chat over HTTP, on two nodes: roles, names, going; by the contract's tables. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { chat } from '../../../bin/services/chat.js';
 import { type Answered, ask, devLogin, Listening, type Member } from '../../support/chat-client.js';
-import { eventually } from '../../support/condition.js';
-import { type Servers, startServers } from '../../support/engines.js';
 import { type RunningNode, startNode } from '../../support/node.js';
 
 describe('the people of the chat', function () {

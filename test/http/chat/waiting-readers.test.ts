@@ -1,17 +1,17 @@
 /** Who waits for a page, and does not see its place any more when it is made. */
 import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { adminRoutes } from '../../../adapters/http/chat/admin.js';
-import { pageFor } from '../../../adapters/http/chat/in-place.js';
 import { messageRoutes } from '../../../adapters/http/chat/messages.js';
-import { createBudget } from '../../../application/budget.js';
-import type { Caller } from '../../../application/chat/admission.js';
-import { unauthorized } from '../../../application/chat/admission.js';
+import { pageFor } from '../../../adapters/http/chat/page-response.js';
+import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
+import { unauthorized } from '../../../application/chat/sign-in/authenticate.js';
+import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { notAdmin } from '../../../domain/chat/roster.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import { accepted, type ChatNode, startChatNode } from '../../application/chat/node.js';
-import { type Servers, startServers } from '../../support/engines.js';
 import { context } from '../../support/toys.js';
 
 describe('a page that is waited for', function () {

@@ -1,8 +1,8 @@
 /** Who waits for what a search finds, and sees less when it is found. */
 import { expect } from 'chai';
 import { searchRoutes } from '../../../adapters/http/chat/search.js';
-import { type Caller, unauthorized } from '../../../application/chat/admission.js';
-import { createSearch, type SearchQuery } from '../../../application/chat/search.js';
+import { createSearch, type SearchQuery } from '../../../application/chat/search/search-messages.js';
+import { type Caller, unauthorized } from '../../../application/chat/sign-in/authenticate.js';
 import { roster } from '../../../domain/chat/roster.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 

@@ -1,8 +1,8 @@
 /** Webhooks over HTTP, on two nodes: who makes them, what they say, and whose tokens are good; by the contract's tables. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { ask, Listening, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-node.js';
-import { eventually } from '../../support/condition.js';
 
 describe('webhooks of the chat', function () {
   this.timeout(60_000);

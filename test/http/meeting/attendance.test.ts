@@ -1,7 +1,7 @@
 /** Who was in a meeting: told to who made its room, for as long as it is kept, and to nobody else. */
 import { expect } from 'chai';
 import { createAttendance } from '../../../application/meeting/attendance.js';
-import { createEraseMeetings } from '../../../application/meeting/erasing.js';
+import { createEraseMeetings } from '../../../application/meeting/erase-meetings.js';
 import { roomStream } from '../../../domain/meeting/state.js';
 import { ask } from '../../support/chat-client.js';
 import { DAY, doesTo, joinRoom, leaveRoom, returning } from '../../support/meeting.js';

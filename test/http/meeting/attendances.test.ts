@@ -1,10 +1,10 @@
 /** Many who ask who was in a meeting at once: they are read in turn, and of one network not more than there are places for. */
 import { expect } from 'chai';
 import { attendanceRoute } from '../../../adapters/http/meeting/attendance.js';
-import { createBudget } from '../../../application/budget.js';
+import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
 import { createAttendance } from '../../../application/meeting/attendance.js';
 import { creatorHash } from '../../../application/meeting/tokens.js';
-import type { EventLog, Reveal } from '../../../application/ports.js';
+import type { EventLog, Reveal } from '../../../application/ports/index.js';
 import { initialState } from '../../../domain/meeting/state.js';
 
 describe('who was in many meetings', () => {

@@ -1,9 +1,9 @@
 /** What the clock brings about, on nodes as the program runs them: rooms end, and old meetings are erased. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { meetingSubject } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
 import { ask } from '../../support/chat-client.js';
-import { eventually } from '../../support/condition.js';
 import { DAY, joinRoom, leaveRoom, openRoom } from '../../support/meeting.js';
 import { useMeeting } from '../../support/meeting-node.js';
 

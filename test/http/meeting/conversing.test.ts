@@ -1,22 +1,22 @@
 /** One client of the meetings on a node whose relay lags behind its log, and whose log may be away. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createConversing } from '../../../adapters/http/meeting/conversing.js';
-import { createMeetingAudience } from '../../../adapters/relay/meeting.js';
-import { createRelay } from '../../../adapters/relay/relay.js';
-import { createAppender } from '../../../application/command/appender.js';
-import { createCensus } from '../../../application/meeting/census.js';
-import { createEntering, resumeTokenOf } from '../../../application/meeting/entering.js';
-import { createInside } from '../../../application/meeting/inside.js';
-import type { LiveRelay } from '../../../application/meeting/live.js';
-import { CHANGES_OF_NETWORK, TALK, TOLD } from '../../../application/meeting/pace.js';
-import { createSignals } from '../../../application/meeting/signals.js';
-import { createTalk } from '../../../application/meeting/talk.js';
-import { createPace } from '../../../application/pace.js';
-import { type Clock, type Quota, type RecordedEvent, Unavailable } from '../../../application/ports.js';
+import { createConversing } from '../../../adapters/http/meeting/socket-session.js';
+import { createRelay } from '../../../adapters/realtime/relay/relay.js';
+import { createAppender } from '../../../application/command/group-commit.js';
+import { createPace } from '../../../application/concurrency/token-bucket.js';
+import { createMeetingAudience } from '../../../application/meeting/audience/audience.js';
+import { createTalk } from '../../../application/meeting/chat-messages.js';
+import { createEntering, resumeTokenOf } from '../../../application/meeting/join-room.js';
+import { CHANGES_OF_NETWORK, TALK, TOLD } from '../../../application/meeting/message-limits.js';
+import { createInside } from '../../../application/meeting/participant-actions.js';
+import { createSignals } from '../../../application/meeting/relay-signal.js';
+import { createCensus } from '../../../application/meeting/room-metrics.js';
+import type { LiveRelay } from '../../../application/meeting/signaling-port.js';
+import { type Clock, type Quota, type RecordedEvent, Unavailable } from '../../../application/ports/index.js';
 import { catalog, type MeetingEvent } from '../../../domain/meeting/catalog.js';
-import { record, types } from '../../relay/ward.js';
-import { eventually } from '../../support/condition.js';
-import { quiet } from '../../support/engines.js';
+import { record, types } from '../../adapters/realtime/ward.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { context } from '../../support/toys.js';
 

@@ -1,9 +1,9 @@
 /** The door of the sockets: so many a minute, so many at a time, of one network; and digests of where they come from. */
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
-import { createSlidingLimit } from '../../../adapters/http/kernel/sliding-limit.js';
-import { createCallerOf } from '../../../adapters/http/meeting/caller.js';
-import { createSocketDoor } from '../../../adapters/http/meeting/door.js';
+import { createCallerOf } from '../../../adapters/http/meeting/caller-digest.js';
+import { createSocketDoor } from '../../../adapters/http/meeting/socket-limit.js';
+import { createSlidingLimit } from '../../../adapters/http/server/sliding-window-limit.js';
 
 describe('the door of the meetings', () => {
   const here = '203.0.113.9';

@@ -1,6 +1,6 @@
 /** Coming into a meeting over a socket: who may, as what, what they are told first, and what of it ends when they go. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { eventually } from '../../support/condition.js';
 import { useMeeting } from '../../support/meeting-node.js';
 import { come, joinedIn, open, type Person, told } from '../../support/meeting-people.js';
 

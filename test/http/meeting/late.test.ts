@@ -1,6 +1,6 @@
 /** Whom the log takes into a meeting when their connection has long ended: they leave, and nobody else does. */
 import { expect } from 'chai';
-import { createSignaling, type SignalingDeps } from '../../../adapters/http/meeting/signaling.js';
+import { createSignaling, type SignalingDeps } from '../../../adapters/http/meeting/socket-route.js';
 import { happened, joined, NOON, requested } from '../../support/meeting.js';
 
 describe('who is in a meeting without a connection', () => {

@@ -1,7 +1,7 @@
 /** What a client of the meetings may say, and how much of it: every limit and every error, in the order they are checked. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { eventually } from '../../support/condition.js';
 import { useMeeting } from '../../support/meeting-node.js';
 import { come, type Heard, open, type Person } from '../../support/meeting-people.js';
 import { send } from '../../support/raw.js';

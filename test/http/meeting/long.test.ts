@@ -1,11 +1,11 @@
 /** A meeting room in which very much has happened, over sockets: what people are told, and that they can go. */
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { newEvent } from '../../../application/command/new-event.js';
-import { roomKind } from '../../../application/meeting/kinds.js';
+import { newEvent } from '../../../application/command/event-envelope.js';
+import { roomKind } from '../../../application/meeting/aggregates.js';
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
-import { eventually } from '../../support/condition.js';
 import { useMeeting } from '../../support/meeting-node.js';
 import { come, peopleAt } from '../../support/meeting-people.js';
 

@@ -1,6 +1,6 @@
 /** Connections to a meeting that end: which of them are lost and keep their place, and who may come back to it. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { eventually } from '../../support/condition.js';
 import { useMeeting } from '../../support/meeting-node.js';
 import { come, type Heard, joinedIn, type Person, told } from '../../support/meeting-people.js';
 

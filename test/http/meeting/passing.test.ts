@@ -1,6 +1,6 @@
 /** Files between people of a meeting: whole and in order, at the pace of who gets them, and nobody else notices. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { eventually } from '../../support/condition.js';
 import { useMeeting } from '../../support/meeting-node.js';
 import { come, type Heard, type Person } from '../../support/meeting-people.js';
 

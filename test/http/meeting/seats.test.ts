@@ -1,8 +1,8 @@
 /** Seats in a meeting, one after the other on one socket: what arrives where, and what becomes of the socket. */
 import { expect } from 'chai';
-import { createChair } from '../../../adapters/http/meeting/seats.js';
-import { frame } from '../../../adapters/relay/sink.js';
-import { record, types } from '../../relay/ward.js';
+import { createChair } from '../../../adapters/http/meeting/socket-seat.js';
+import { frame } from '../../../adapters/realtime/relay/sink.js';
+import { record, types } from '../../adapters/realtime/ward.js';
 
 const told = (type: string) => frame({ type });
 

@@ -1,6 +1,6 @@
 /** The waiting room over sockets: who is told of whom, who is let in or sent away, and what ends it. */
+import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { eventually } from '../../support/condition.js';
 import { useMeeting } from '../../support/meeting-node.js';
 import { come, type Heard, joinedIn, type Person, told } from '../../support/meeting-people.js';
 

@@ -1,7 +1,7 @@
 /** Base64 that is decoded as it comes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createBase64 } from '../../../adapters/http/kernel/upload/base64.js';
+import { createBase64 } from '../../../adapters/http/upload/base64.js';
 
 /** What comes of a text that comes in pieces of these lengths. */
 function decoded(text: string, lengths: readonly number[] = []): Buffer | undefined {

@@ -1,7 +1,7 @@
 /** Large members that are taken out of JSON while it comes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createMemberScanner, RestTooLarge } from '../../../adapters/http/kernel/upload/members.js';
+import { createMemberScanner, RestTooLarge } from '../../../adapters/http/upload/json-member-scanner.js';
 
 interface Scanned {
   /** What is left, as it is parsed; undefined where it is no JSON. */

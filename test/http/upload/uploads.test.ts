@@ -1,13 +1,13 @@
 /** Bodies with large members over HTTP: what comes to nothing leaves nothing, and nobody is kept waiting by who is slow. */
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { aes256gcm } from '../../../adapters/crypto/cipher.js';
-import { createDirectoryStore } from '../../../adapters/files/directory-store.js';
-import { createBudget } from '../../../application/budget.js';
-import { createSealedFiles } from '../../../application/files/sealed.js';
-import { eventually } from '../../support/condition.js';
-import { temporaryDirectory } from '../../support/engines.js';
+import { createDirectoryStore } from '../../../adapters/filesystem/directory-store.js';
+import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { createSealedFiles } from '../../../application/files/encrypted-blobs.js';
 import { heldTime } from '../../support/held-time.js';
 import { echo, serveToys, type Toys } from '../toy.js';
 

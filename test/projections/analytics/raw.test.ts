@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Long } from 'mongodb';
 import type { AnalyticsEvent } from '../../../domain/analytics/catalog.js';
-import { collected } from '../../../domain/analytics/traffic.js';
+import { collected } from '../../../domain/analytics/hit-batch.js';
 import { createRawCounter, type RawRow, raw } from '../../../projections/analytics/raw.js';
 import { startGround } from '../../support/ground.js';
 import { projectionSpec, sealed } from '../../support/projection-spec.js';

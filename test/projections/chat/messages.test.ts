@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { Long } from 'mongodb';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { conversation } from '../../../domain/chat/conversation.js';
+import { conversationSubject } from '../../../domain/chat/conversation-id.js';
 import {
   type MessageCommand,
   type MessageEvent,
   message,
   messageStream,
 } from '../../../domain/chat/message.js';
-import { conversationSubject } from '../../../domain/chat/places.js';
 import { threadOf } from '../../../domain/chat/thread.js';
 import { conversations } from '../../../projections/chat/conversations.js';
 import { messages } from '../../../projections/chat/messages.js';

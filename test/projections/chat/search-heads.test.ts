@@ -2,8 +2,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
-import { createHeads } from '../../../projections/chat/search/heads.js';
-import { longOf } from '../../../projections/projection.js';
+import { createHeads } from '../../../projections/chat/search/block-directory.js';
+import { longOf } from '../../../projections/kernel/projection.js';
 
 const rowOf = (n: number, at = n) => ({
   _id: `one ${n}`,

@@ -1,9 +1,9 @@
 /** Texts in one piece of memory: what is found in it is what looking at each of them finds. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { foldText } from '../../../domain/chat/search.js';
+import { foldText } from '../../../domain/chat/text-search.js';
+import { encodeTexts, type Line, Texts } from '../../../projections/chat/search/packed-text.js';
 import { textOf } from '../../../projections/chat/search/rows.js';
-import { encodeTexts, type Line, Texts } from '../../../projections/chat/search/texts.js';
 
 const AUTHORS = ['ada', 'bob', 'cy'];
 const words = fc.array(fc.constantFrom('a', 'ab', 'ba', 'éa', '日本', '😀', 'x\ny', 'abab'), {

@@ -1,8 +1,8 @@
 /** What the record index counts, by columns or by a look at every record, against a naive count. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { aggregate, type Grouping } from '../../../application/logs/aggregate.js';
-import { unhurried } from '../../../application/logs/pace.js';
+import { aggregate, type Grouping } from '../../../application/logs/query/aggregate.js';
+import { unhurried } from '../../../application/logs/query/query-budget.js';
 import type { BlockRef } from '../../../application/logs/record-index.js';
 import { EVERYTHING, type Filter, matches } from '../../../domain/logs/filter.js';
 import { filter, NOON } from '../../domain/logs/arbitrary.js';

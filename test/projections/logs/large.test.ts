@@ -1,24 +1,23 @@
 /** What is large or many in its kinds goes into the index as well: no row of it outgrows what a document may be. */
-
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type AnyBulkWriteOperation, Binary } from 'mongodb';
-import { aggregate, type Grouping } from '../../../application/logs/aggregate.js';
-import { unhurried } from '../../../application/logs/pace.js';
+import { aggregate, type Grouping } from '../../../application/logs/query/aggregate.js';
+import { unhurried } from '../../../application/logs/query/query-budget.js';
 import type { RecordIndex } from '../../../application/logs/record-index.js';
-import type { RecordedEvent } from '../../../application/ports.js';
+import type { RecordedEvent } from '../../../application/ports/index.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
 import { batchesOf } from '../../../domain/logs/batch.js';
 import { catalog } from '../../../domain/logs/catalog.js';
 import { EVERYTHING, type Filter } from '../../../domain/logs/filter.js';
-import { HOUR_MS } from '../../../domain/logs/instant.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
-import { keepingSubject } from '../../../domain/logs/keeping.js';
-import { createRecordIndex } from '../../../projections/logs/reader.js';
-import { createReceipts } from '../../../projections/logs/receipts.js';
-import { records } from '../../../projections/logs/records.js';
-import type { BlockRow } from '../../../projections/logs/rows.js';
-import type { Build, Row } from '../../../projections/projection.js';
+import { keepingSubject } from '../../../domain/logs/retention-bucket.js';
+import { HOUR_MS } from '../../../domain/logs/timestamp.js';
+import type { Build, Row } from '../../../projections/kernel/projection.js';
+import { createReceipts } from '../../../projections/logs/index/ingest-receipts.js';
+import { createRecordIndex } from '../../../projections/logs/index/reader.js';
+import { records } from '../../../projections/logs/index/records.js';
+import type { BlockRow } from '../../../projections/logs/index/rows.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { type Ground, startGround } from '../../support/ground.js';
 import { foundIn, recordText } from '../../support/logs.js';

@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { BlockRef } from '../../../application/logs/record-index.js';
 import type { Filter } from '../../../domain/logs/filter.js';
-import type { Order } from '../../../domain/logs/place.js';
-import { createRecordIndex } from '../../../projections/logs/reader.js';
-import { records } from '../../../projections/logs/records.js';
+import type { Order } from '../../../domain/logs/record-id.js';
+import { createRecordIndex } from '../../../projections/logs/index/reader.js';
+import { records } from '../../../projections/logs/index/records.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { held, type IndexGround, startIndexGround } from '../../support/record-index.js';
 

@@ -1,10 +1,10 @@
 /** Registers of full blocks: what they tell is what the blocks hold, however they came into one. */
 import { expect } from 'chai';
 import type { Filter } from '../../../domain/logs/filter.js';
-import { DAY_MS } from '../../../domain/logs/instant.js';
-import { keepingSubject } from '../../../domain/logs/keeping.js';
-import { records } from '../../../projections/logs/records.js';
-import { headersIn, REGISTERS, type RegisterRow } from '../../../projections/logs/register.js';
+import { keepingSubject } from '../../../domain/logs/retention-bucket.js';
+import { DAY_MS } from '../../../domain/logs/timestamp.js';
+import { headersIn, REGISTERS, type RegisterRow } from '../../../projections/logs/index/filter-group.js';
+import { records } from '../../../projections/logs/index/records.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { foundIn } from '../../support/logs.js';
 import { held, type IndexGround, type Request, startIndexGround } from '../../support/record-index.js';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { AnyBulkWriteOperation } from 'mongodb';
-import type { RecordedEvent } from '../../../application/ports.js';
-import { records } from '../../../projections/logs/records.js';
-import type { Build, Row } from '../../../projections/projection.js';
+import type { RecordedEvent } from '../../../application/ports/index.js';
+import type { Build, Row } from '../../../projections/kernel/projection.js';
+import { records } from '../../../projections/logs/index/records.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { type IndexGround, startIndexGround } from '../../support/record-index.js';
 

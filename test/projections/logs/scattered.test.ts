@@ -1,10 +1,10 @@
 /** Full blocks of scattered records: told of by registers as those of a day are, and let go record by record. */
 import { expect } from 'chai';
-import { aggregate } from '../../../application/logs/aggregate.js';
+import { aggregate } from '../../../application/logs/query/aggregate.js';
 import { EVERYTHING, type Filter } from '../../../domain/logs/filter.js';
-import { DAY_MS } from '../../../domain/logs/instant.js';
-import { createReceipts } from '../../../projections/logs/receipts.js';
-import { REGISTERS } from '../../../projections/logs/register.js';
+import { DAY_MS } from '../../../domain/logs/timestamp.js';
+import { REGISTERS } from '../../../projections/logs/index/filter-group.js';
+import { createReceipts } from '../../../projections/logs/index/ingest-receipts.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { foundIn } from '../../support/logs.js';
 import { type IndexGround, leisurely, startIndexGround } from '../../support/record-index.js';

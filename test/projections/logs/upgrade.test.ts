@@ -1,9 +1,9 @@
 /** Rows of an older version of the index are not read: a node builds the index anew before it serves it. */
 import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { EVERYTHING } from '../../../domain/logs/filter.js';
-import { records } from '../../../projections/logs/records.js';
-import { type Servers, startServers } from '../../support/engines.js';
+import { records } from '../../../projections/logs/index/records.js';
 import { foundIn, startLogsNode } from '../../support/logs.js';
 
 describe('an index of log records of an older version', () => {

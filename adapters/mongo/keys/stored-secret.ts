@@ -1,0 +1,28 @@
+/** The secret beside the keys that it wraps: shared by all nodes, but no protection. For where none is configured. */
+import type { Db } from 'mongodb';
+import type { KeptSecret } from '../../crypto/wrapping.js';
+import { SECRETS, type SecretRow } from './keyring.js';
+
+const ID = 'kept';
+
+export function secretBesideKeys(db: Db): KeptSecret {
+  const rows = db.collection<SecretRow>(SECRETS);
+  const read = async () => (await rows.findOne({ _id: ID }))?.secret;
+  return {
+    read,
+    async keep(secret) {
+      const row = await rows.findOneAndUpdate(
+        { _id: ID },
+        { $setOnInsert: { secret } },
+        { upsert: true, returnDocument: 'after' },
+      );
+      return row?.secret ?? secret;
+    },
+    async replace(secret) {
+      await rows.updateOne({ _id: ID }, { $set: { secret } }, { upsert: true });
+    },
+    async remove() {
+      await rows.deleteOne({ _id: ID });
+    },
+  };
+}

@@ -1,0 +1,89 @@
+/** Mail over SMTP, by nodemailer: tried again, so often, while the server does not take it, unless it never will. */
+import { pause } from '../../../application/concurrency/sleep.js';
+import type { Mail, Mailer } from '../../../application/ports/identity.js';
+import type { Logger } from '../../../application/ports/index.js';
+
+export interface SmtpOptions {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte. */
+  readonly secure: boolean;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  readonly from: string;
+  readonly maxRetries: number;
+  /** On this machine no certificate is asked for. */
+  readonly isLocal: boolean;
+  readonly logger: Logger;
+}
+
+const CONNECTIONS = 4;
+const SILENCE_MS = 10_000;
+const BACKOFF_MS = { first: 500, most: 60_000 };
+
+export function createMailer(options: SmtpOptions): Mailer & { close(): Promise<void> } {
+  const { host, port, secure, user, password: pass, from, maxRetries, isLocal, logger } = options;
+  const open = async () => {
+    const { createTransport } = await import('nodemailer');
+    return createTransport({
+      host,
+      port,
+      secure,
+      pool: true,
+      maxConnections: CONNECTIONS,
+      connectionTimeout: SILENCE_MS,
+      greetingTimeout: SILENCE_MS,
+      socketTimeout: 3 * SILENCE_MS,
+      ...(user !== undefined && { auth: { user, pass } }),
+      ...(isLocal && { tls: { rejectUnauthorized: false } }),
+    });
+  };
+  /** Only for the first mail: a node that starts needs none of it. */
+  let transport: ReturnType<typeof open> | undefined;
+
+  const post = async ({ id, to, subject, text, html }: Mail) => {
+    transport ??= open();
+    const messageId = `<${id}@${domainOf(from)}>`;
+    return (await transport).sendMail({ from, to, subject, text, html, messageId });
+  };
+
+  async function send(mail: Mail, signal: AbortSignal): Promise<boolean> {
+    for (let tried = 0, wait = BACKOFF_MS.first; ; tried++, wait = Math.min(2 * wait, BACKOFF_MS.most)) {
+      signal.throwIfAborted();
+      try {
+        await post(mail);
+        return true;
+      } catch (error) {
+        const isFinal = tried >= maxRetries || isRefused(error);
+        logger.warn({ err: withoutAddress(error), mail: mail.id, tried, isFinal }, 'a mail was not taken');
+        if (isFinal) return false;
+      }
+      await pause(wait, signal);
+    }
+  }
+
+  return { send, close: async () => (await transport)?.close() };
+}
+
+const REFUSALS = ['EENVELOPE', 'EMESSAGE'];
+const PERMANENT = 500;
+
+/**
+ * For good: who it is for, or the mail itself, with a permanent answer (RFC 5321, 4.2.1) or without asking the server. What
+ * is wrong with the connection or the credentials is not the mail's fault, and may be mended meanwhile.
+ */
+const isRefused = (error: unknown): boolean => {
+  const { code, responseCode = PERMANENT } = error as {
+    readonly code?: string;
+    readonly responseCode?: number;
+  };
+  return code !== undefined && REFUSALS.includes(code) && responseCode >= PERMANENT;
+};
+
+/** What a server answers may name whom the mail is for. */
+const withoutAddress = (error: unknown) => {
+  const { code, responseCode, command } = error as { [name: string]: unknown };
+  return { code, responseCode, command };
+};
+
+const domainOf = (from: string) => /@([^\s>]+)/.exec(from)?.[1] ?? 'annals';

@@ -1,0 +1,120 @@
+/** Delivers a message to a webhook: signed, tried again while that makes sense, and its outcome told as a value. */
+import { pause as pauseFor } from '../../../application/concurrency/sleep.js';
+import type { WebhookOutcome, WebhookRequest, Webhooks } from '../../../application/ports/webhooks.js';
+import { type Answer, post } from './post.js';
+import { signatureOf } from './signature.js';
+import { systemResolve, TargetRefused, type TargetRules, targetOf } from './target.js';
+
+export interface WebhookOptions extends Partial<TargetRules> {
+  readonly allowPrivate: boolean;
+  /** Signs every message, if set. */
+  readonly secret?: string;
+  readonly userAgent: string;
+  /** Waits between attempts. */
+  readonly pause?: typeof pauseFor;
+}
+
+/** One attempt's end. */
+interface Failure {
+  readonly reason: string;
+  readonly status?: number;
+  readonly final: boolean;
+  /** What the receiver asks for, ms. */
+  readonly waitMs?: number;
+}
+
+/** A receiver may ask for patience, but a queue stands behind it. */
+const PATIENCE_MS = 60_000;
+const REFUSAL_LOOKUP_MS = 2000;
+
+export function createWebhooks({ secret, userAgent, pause = pauseFor, ...rest }: WebhookOptions): Webhooks {
+  const rules: TargetRules = { resolve: systemResolve, ...rest };
+
+  /** Why this URL must not be called, or undefined; a name that can't be looked up now may be called later. */
+  async function refusal(url: string): Promise<string | undefined> {
+    const late = new AbortController();
+    const judged = targetOf(url, rules).then(
+      () => undefined,
+      (error) => (error instanceof TargetRefused ? error.message : undefined),
+    );
+    const slow = pause(REFUSAL_LOOKUP_MS, late.signal).then(() => undefined);
+    return Promise.race([judged, slow]).finally(() => late.abort());
+  }
+
+  async function deliver(request: WebhookRequest): Promise<WebhookOutcome> {
+    const { retries, backoffMs, deadlineMs = Number.POSITIVE_INFINITY, signal } = request;
+    const deadline = performance.now() + deadlineMs;
+    for (let attempts = 1; ; attempts++) {
+      const timeoutMs = Math.max(1, Math.min(request.timeoutMs, deadline - performance.now()));
+      const outcome = await attempt({ ...request, timeoutMs: Math.ceil(timeoutMs) });
+      if ('answered' in outcome) return { delivered: true, status: outcome.answered, attempts };
+      signal.throwIfAborted();
+      const { final, waitMs = 0, ...failure } = outcome;
+      const backoff = backoffMs * 2 ** (attempts - 1) * (1 + Math.random() / 4);
+      const wait = Math.min(Math.max(backoff, waitMs), PATIENCE_MS);
+      const late = performance.now() + wait > deadline;
+      if (final || late || attempts > retries) return { delivered: false, ...failure, attempts };
+      await pause(wait, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  async function attempt(request: WebhookRequest): Promise<{ answered: number } | Failure> {
+    const { url, payload, deliveryId, timeoutMs } = request;
+    const body = JSON.stringify(payload);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const headers = {
+      'Content-Type': 'application/json',
+      'User-Agent': userAgent,
+      'X-Annals-Delivery': deliveryId,
+      ...(secret ? { 'X-Annals-Signature': signatureOf(secret, body, Math.floor(Date.now() / 1000)) } : {}),
+    };
+    try {
+      const signal = AbortSignal.any([request.signal, timeout]);
+      const answer = await post(rules, { url, body, headers, signal });
+      return answer.status >= 200 && answer.status < 300 ? { answered: answer.status } : refused(answer);
+    } catch (error) {
+      if (timeout.aborted)
+        return { reason: `the receiver did not answer within ${timeoutMs} ms`, final: false };
+      if (error instanceof TargetRefused)
+        return { reason: `the URL is refused: ${error.message}`, final: true };
+      return { reason: sentenceFor(error), final: false };
+    }
+  }
+
+  return { refusal, deliver };
+}
+
+function refused({ status, retryAfter }: Answer): Failure {
+  const redirect = status >= 300 && status < 400;
+  const reason = `the receiver answered ${status}${redirect ? ', a redirect, which is not followed' : ''}`;
+  const again = status === 408 || status === 429 || status >= 500;
+  const waitMs = again && retryAfter !== undefined ? patience(retryAfter) : undefined;
+  return { reason, status, final: !again, ...(waitMs === undefined ? {} : { waitMs }) };
+}
+
+/** Seconds or a date (RFC 9110, 10.2.3), as ms from now; undefined for anything else. */
+function patience(retryAfter: string): number | undefined {
+  if (/^\d{1,9}$/.test(retryAfter)) return Number(retryAfter) * 1000;
+  const until = Date.parse(retryAfter);
+  return Number.isNaN(until) ? undefined : Math.max(0, until - Date.now());
+}
+
+const SENTENCES: { readonly [code: string]: string } = {
+  ENOTFOUND: 'the name is not known',
+  EAI_AGAIN: 'the name could not be looked up',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was closed before an answer',
+  EHOSTUNREACH: 'the host can not be reached',
+  ENETUNREACH: 'the network can not be reached',
+  HPE_HEADER_OVERFLOW: 'the answer is too long',
+};
+
+/** Error messages of the network carry addresses: only their codes are told. */
+function sentenceFor(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (SENTENCES[code]) return SENTENCES[code];
+  if (/CERT|SSL|TLS/.test(code)) return `the secure connection failed (${code})`;
+  if (code.startsWith('HPE_')) return 'the answer is not HTTP';
+  return code ? `the connection failed (${code})` : 'the connection failed';
+}

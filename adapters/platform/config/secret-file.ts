@@ -1,0 +1,28 @@
+/** The secret of an installation in a file of its own, made at the first start where none is configured. */
+import { readFileSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { createPrivately, flushDirectory, writePrivately } from '@annals/engines';
+import type { KeptSecret } from '../../crypto/wrapping.js';
+
+export function secretFile(path: string): KeptSecret {
+  const read = async () => {
+    try {
+      return readFileSync(path, 'utf8').trim();
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw error;
+    }
+  };
+  return {
+    read,
+    async keep(secret) {
+      createPrivately(path, `${secret}\n`);
+      return (await read()) ?? secret;
+    },
+    replace: async (secret) => writePrivately(path, `${secret}\n`),
+    async remove() {
+      rmSync(path, { force: true });
+      flushDirectory(dirname(path));
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/** What can be configured that is not one service's business. */
+import { type Settings, tokenOf } from '../../../application/config/setting.js';
+import { SECRET_CHARACTERS } from '../../crypto/wrapping.js';
+
+/** What can be listened on, as far as its look tells. */
+const listened = {
+  type: 'string',
+  pattern: '^[A-Za-z\\d._:%-]+$',
+  form: 'an address or a name of this machine, without a port or brackets',
+} as const;
+
+export const commonSettings = {
+  dataDir: {
+    type: 'string',
+    minLength: 1,
+    default: './data',
+    description: 'Directory of the embedded engines and of everything made at the first start',
+  },
+  secret: {
+    type: 'string',
+    minLength: SECRET_CHARACTERS,
+    secret: true,
+    description:
+      'Wraps all keys, the same on all nodes; without it one is made and kept in the data directory',
+  },
+  host: {
+    ...listened,
+    default: '127.0.0.1',
+    description: 'Address all services listen on',
+  },
+  'eventStore.url': {
+    type: 'string',
+    pattern: '^esdb(\\+discover)?://',
+    form: 'an address like esdb://host:2113 or esdb+discover://host:2113',
+    description: 'EventStoreDB to use instead of the embedded engine, esdb://...',
+  },
+  'mongo.url': {
+    type: 'string',
+    pattern: '^mongodb(\\+srv)?://',
+    form: 'an address like mongodb://host/ or mongodb+srv://host/',
+    description: 'MongoDB to use instead of the embedded engine, mongodb://...',
+  },
+  'mongo.database': {
+    type: 'string',
+    pattern: '^[A-Za-z0-9_-]{1,38}$',
+    form: '1 to 38 letters, digits, - or _',
+    default: 'annals',
+    description: 'Database of the read models; the keys live in one beside it',
+  },
+  'mesh.host': {
+    ...listened,
+    default: '127.0.0.1',
+    description: 'Address on which a node hears the other nodes, never clients',
+  },
+  'mesh.port': {
+    type: 'integer',
+    minimum: 0,
+    maximum: 65535,
+    default: 0,
+    description: 'Port on which a node hears the other nodes; 0 picks a free one',
+  },
+  'mesh.address': {
+    type: 'string',
+    pattern: '^(?:[^\\s:/\\[\\]]+|\\[[0-9A-Fa-f:.]+\\])(?::\\d{1,5})?$',
+    form: 'a host, or host:port; IPv6 in brackets',
+    description: 'Where the other nodes reach it; `mesh.host` and its port unless given',
+  },
+  'operations.port': {
+    type: 'integer',
+    minimum: 0,
+    maximum: 65535,
+    default: 3009,
+    description: 'Port for health, metrics and projections; 0 picks a free one',
+  },
+  'operations.token': {
+    ...tokenOf(16),
+    secret: true,
+    description: 'Bearer token for the operations port; without it only this machine may ask',
+  },
+  'log.level': {
+    type: 'string',
+    enum: ['debug', 'info', 'warn', 'error', 'silent'],
+    default: 'info',
+    description: 'What is worth a line',
+  },
+  'log.format': {
+    type: 'string',
+    enum: ['auto', 'json', 'pretty'],
+    default: 'auto',
+    description: 'auto is pretty on a terminal and json elsewhere',
+  },
+  'server.connections': {
+    type: 'integer',
+    minimum: 1,
+    default: 10_000,
+    description: 'Connections of clients to all services; fewer where the limit of open files is low',
+  },
+  'server.trustedProxies': {
+    type: 'array',
+    items: { type: 'string' },
+    default: [],
+    description: 'Addresses and CIDR blocks whose X-Forwarded-For is believed',
+  },
+} as const satisfies Settings;

@@ -1,0 +1,94 @@
+/** Reports each outage of a store in two lines, instead of one for everything that waits for the store. */
+import { type Logger, Unavailable } from '../../../application/ports/index.js';
+import { StoreFull } from '../../../application/ports/store-full-error.js';
+import type { After } from '../process/timer.js';
+
+/** Whether a store takes writes, by its name as its errors begin. */
+export interface Probes {
+  readonly 'the event store': () => Promise<unknown>;
+  readonly MongoDB: () => Promise<unknown>;
+}
+
+interface Outage {
+  readonly began: number;
+  last: number;
+  /** Lines that were left out. */
+  lines: number;
+}
+
+/** A store is asked whether it is back once nothing has failed for so long, and again after as long, ms. */
+const QUIET_MS = 3000;
+/** Errors of a store that is away, restarts, elects or has a full disk; one that is damaged is none of these. */
+const AWAY =
+  /^(the event store|MongoDB) (?:is away|does not answer|did not answer|was silent|was not done|closed|takes no writes)/;
+const DAMAGE = /damage/;
+
+/** For a process that ends while it waits. */
+const afterUnref: After = (ms, work) => {
+  const timer = setTimeout(work, ms).unref();
+  return () => clearTimeout(timer);
+};
+
+/**
+ * The same logger, where lines about `Unavailable` stores are warnings at most. The first of an outage is reported with its
+ * cause; further ones go to debug until the store answers again, which is one line with the time from first to last failure.
+ */
+export function reportOutages(
+  logger: Logger,
+  probes: Probes,
+  { now, after }: { now(): number; after: After } = { now: () => performance.now(), after: afterUnref },
+): Logger {
+  const outages = new Map<keyof Probes, Outage>();
+
+  function watch(store: keyof Probes, outage: Outage) {
+    after(QUIET_MS, async () => {
+      const quiet = now() - outage.last >= QUIET_MS;
+      const isBack =
+        quiet &&
+        (await probes[store]().then(
+          () => true,
+          () => false,
+        ));
+      if (!isBack || now() - outage.last < QUIET_MS) return watch(store, outage);
+      outages.delete(store);
+      const { began, last, lines } = outage;
+      const awayMs = Math.round(last - began);
+      logger.info({ store, awayMs, lines }, `${store} answers again, after ${(awayMs / 1000).toFixed(1)} s`);
+    });
+  }
+
+  const line = (level: 'warn' | 'error') => (fields: object, message: string) => {
+    const error = 'err' in fields ? fields.err : undefined;
+    if (!(error instanceof Unavailable)) return logger[level](fields, message);
+    const store = storeOf(error);
+    if (store === undefined && (outages.size === 0 || DAMAGE.test(error.message)))
+      return logger.warn(fields, message);
+    for (const [name, outage] of outages) {
+      if (store !== undefined && name !== store) continue;
+      outage.lines++;
+      if (name === store) outage.last = now();
+    }
+    if (store !== undefined && !outages.has(store)) {
+      const outage = { began: now(), last: now(), lines: 0 };
+      outages.set(store, outage);
+      logger.warn(
+        { err: error, store, first: message },
+        `${error instanceof StoreFull ? error.message : `${store} does not answer`}, trying again until it does`,
+      );
+      watch(store, outage);
+    } else logger.debug(fields, message);
+  };
+
+  return {
+    debug: (fields, message) => logger.debug(fields, message),
+    info: (fields, message) => logger.info(fields, message),
+    warn: line('warn'),
+    error: line('error'),
+  };
+}
+
+/** The store that an error, or what caused it, is about. */
+function storeOf(error: unknown): keyof Probes | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return (AWAY.exec(error.message)?.[1] as keyof Probes | undefined) ?? storeOf(error.cause);
+}

@@ -1,0 +1,147 @@
+/** The audit log: what is noted for it, and how it is read. */
+import { actOf, type PassingFact } from '../../../domain/chat/audit-entries.js';
+import { type AuditEvent, auditStream } from '../../../domain/chat/audit-log.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Handle } from '../../command/handle-command.js';
+import { type Reflected, reflecting, showing, type Touched } from '../../consistency/await-consistent.js';
+import { jsonList } from '../../json/stream-list.js';
+import type {
+  Clock,
+  CommandContext,
+  Derivation,
+  Position,
+  RecordedEvent,
+  Rows,
+  Settled,
+  Vault,
+} from '../../ports/index.js';
+import { following, type Reaction } from '../../subscription/reaction-runner.js';
+import { auditKind } from '../aggregates.js';
+
+export interface AuditPorts {
+  readonly handle: Handle;
+  readonly rows: Rows;
+  readonly settled: Settled;
+  readonly vault: Pick<Vault, 'open'>;
+  readonly clock: Clock;
+}
+
+export interface AuditEntry {
+  readonly id: string;
+  /** `<target>.<verb>`. */
+  readonly action: string;
+  readonly actorId: string;
+  readonly targetType: string;
+  readonly targetId: string;
+  readonly createdAt: number;
+  readonly metadata: object;
+}
+
+export interface AuditRow extends Touched, Omit<AuditEntry, 'id'> {
+  readonly _id: string;
+  readonly at: { toBigInt(): bigint };
+  readonly subject?: string;
+  readonly secret?: string;
+}
+
+export interface Wanted {
+  readonly limit: number;
+  /** Of an entry: those just before it. */
+  readonly before?: string;
+  readonly action?: string;
+}
+
+/** Once told, they may be read once. */
+export interface Entries extends Reflected {
+  /** JSON: `{entries: [AuditEntry]}`, newest first. However many there are, a few of them are in hand. */
+  pieces(): AsyncGenerator<string>;
+}
+
+/** Rows in hand at once: one may be of half a megabyte, of all who came into a channel, and readers may be slow. */
+export const AUDIT_PAGE = 20;
+
+const unknownBefore: Rejection = {
+  rejected: 'chat/unknown-before',
+  kind: 'invalid',
+  detail: 'before must be an entry of the audit log',
+};
+
+export type Audit = ReturnType<typeof createAudit>;
+
+export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts) {
+  /** What no other event tells, or none for ever; `now`: Unix ms, of the day that it is noted under. */
+  async function note(event: AuditEvent, context: CommandContext, now = clock.now()): Promise<Position> {
+    const outcome = await handle(auditKind, auditStream(event, now), event, context);
+    if (isRejection(outcome)) throw new Error(`what was noted was refused: ${outcome.rejected}`);
+    return outcome.position;
+  }
+
+  /** Newest first. */
+  async function list({ limit, before, action }: Wanted, seen?: Position): Promise<Entries | Rejection> {
+    const reflected = await reflecting(settled, 'chat.audit', { told: settled.latestOf('chat'), seen });
+    const end = before === undefined ? undefined : await positionOf(before);
+    if (before !== undefined && end === undefined) return unknownBefore;
+    const filter = action === undefined ? {} : { action };
+    const first = await pageOf(filter, limit, end);
+    return { ...showing(reflected, first), pieces: () => pieces(pages(filter, limit, first)) };
+  }
+
+  /** Those of before a position, or the newest. */
+  const pageOf = (filter: object, limit: number, end?: Position): Promise<readonly AuditRow[]> => {
+    const at = end === undefined ? { $gt: 0n } : { $gt: 0n, $lt: end };
+    const query = {
+      filter: { ...filter, at },
+      sort: { at: -1 as const },
+      limit: Math.min(limit, AUDIT_PAGE),
+    };
+    return rows.find<AuditRow>('chat.audit', query);
+  };
+
+  async function* pages(filter: object, limit: number, first: readonly AuditRow[]) {
+    let left = limit;
+    for (let page = first; page.length > 0; page = await pageOf(filter, left, page.at(-1)!.at.toBigInt())) {
+      yield await Promise.all(page.map((each) => entryOf(vault, each)));
+      left -= page.length;
+      if (left === 0 || page.length < AUDIT_PAGE) return;
+    }
+  }
+
+  async function positionOf(id: string): Promise<Position | undefined> {
+    const [row] = await rows.find<AuditRow>('chat.audit', { filter: { _id: id }, limit: 1 });
+    return row?.at.toBigInt();
+  }
+
+  return { note, list };
+}
+
+const KEEP = 'chat.keep-acts';
+
+/** Of what was done to what is others' the log tells for ever, though the streams that told it first are let go of. */
+export function keepActs(note: Audit['note'], derivation: Derivation): Reaction<PassingFact> {
+  async function keep(event: RecordedEvent<PassingFact>) {
+    const act = actOf(event);
+    if (!act) return;
+    const { action, by, target, metadata = {} } = act;
+    const [targetType, targetId] = target;
+    const { id: factId, recordedAt: doneAt } = event;
+    const position = String(event.position);
+    const data = { factId, position, doneAt, action, by, targetType, targetId, metadata };
+    // With a fingerprint it is looked for before it is kept: who was stopped just after may have kept it.
+    const context = { ...following(derivation, KEEP, event), fingerprint: derivation.id(KEEP, factId) };
+    await note({ type: 'ActKept', data }, context, doneAt);
+  }
+  const on = { MessageDeleted: keep, ReplyDeleted: keep, PasswordSet: keep };
+  return { name: KEEP, unordered: true, on };
+}
+
+async function* pieces(pages: AsyncIterable<readonly AuditEntry[]>): AsyncGenerator<string> {
+  yield* jsonList('{"entries":', pages);
+  yield '}';
+}
+
+/** Texts that nobody can read any more are left out. */
+export async function entryOf(vault: Pick<Vault, 'open'>, row: AuditRow): Promise<AuditEntry> {
+  const { _id: id, action, actorId, targetType, targetId, createdAt, metadata, subject, secret } = row;
+  const texts = subject && secret ? await vault.open(subject, secret) : undefined;
+  return { id, action, actorId, targetType, targetId, createdAt, metadata: { ...metadata, ...texts } };
+}

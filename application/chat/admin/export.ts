@@ -1,0 +1,145 @@
+/** All that the chat holds, as one JSON text in pieces: a server of a million messages never has more than a page of them in hand. */
+import { CHANNELS, channelsFor } from '../../../domain/chat/channels.js';
+import { participantsOf } from '../../../domain/chat/conversation-id.js';
+import { ROSTER, type RosterState } from '../../../domain/chat/roster.js';
+import { SETTINGS } from '../../../domain/chat/server-settings.js';
+import { webhooksOf } from '../../../domain/chat/webhooks.js';
+import type { Streams } from '../../command/aggregate-store.js';
+import { jsonList } from '../../json/stream-list.js';
+import type { Clock, CommandContext, Position, Rows, Settled, Vault } from '../../ports/index.js';
+import { channelsKind, rosterKind, serverKind } from '../aggregates.js';
+import type { MessageRow, Opened, ReplyRow } from '../messages/row-mapper.js';
+import { userView } from '../people/user-view.js';
+import { channelView, messageView, replyView } from '../view-models.js';
+import { AUDIT_PAGE, type Audit, type AuditRow, entryOf } from './audit-log.js';
+import { webhookView } from './webhooks.js';
+
+export interface ExportPorts {
+  readonly streams: Streams;
+  readonly rows: Rows;
+  readonly settled: Settled;
+  readonly vault: Pick<Vault, 'open'>;
+  readonly clock: Clock;
+  readonly audit: Pick<Audit, 'note'>;
+  readonly opened: Opened;
+}
+
+export interface Exported {
+  readonly position: Position;
+  /** Not everything is in it that was told to somebody: a read model lags. */
+  readonly isPending: boolean;
+  /** JSON, to be read once. */
+  pieces(): AsyncGenerator<string>;
+}
+
+interface ConversationRow {
+  readonly _id: string;
+  readonly user: string;
+  readonly conversation: string;
+  readonly createdAt: number;
+  readonly lastMessageAt: number | null;
+}
+
+/** Rows in hand at once. */
+const PAGE = 200;
+const MODELS = ['chat.messages', 'chat.replies', 'chat.conversations', 'chat.audit'];
+
+export type Export = ReturnType<typeof createExport>;
+
+export function createExport({ streams, rows, settled, vault, clock, audit, opened }: ExportPorts) {
+  /** `by`: an admin, or whoever runs the server. It is itself told to auditors. `patienceMs`: for the read models. */
+  return async function exported(
+    by: string,
+    context: CommandContext,
+    patienceMs?: number,
+  ): Promise<Exported> {
+    const exportedAt = clock.now();
+    const position = await audit.note({ type: 'Exported', data: { by, exportedAt } }, context);
+    const settling = MODELS.map((each) => settled.wait(each, position, patienceMs));
+    const isPending = (await Promise.all(settling)).includes(false);
+    return { position, isPending, pieces: () => pieces(exportedAt) };
+  };
+
+  async function* pieces(exportedAt: number): AsyncGenerator<string> {
+    const { state: roster } = await streams.load(rosterKind, ROSTER);
+    const { state: channels } = await streams.load(channelsKind, CHANNELS);
+    const { state: settings } = await streams.load(serverKind, SETTINGS);
+    const users = [...roster.users.values()].filter(({ isGone }) => !isGone);
+    const all = channelsFor(channels, { userId: '', isAdmin: true });
+    yield `{"exportedAt":${exportedAt}`;
+    yield* jsonList(',"users":', once(users.map((user) => ({ ...userView(user), email: user.email }))));
+    yield* jsonList(',"channels":', once(all.map((each) => channelView(roster, each))));
+    yield* jsonList(',"messages":', messages(roster, all));
+    yield* jsonList(',"conversations":', conversations());
+    yield `,"serverSettings":${JSON.stringify({ name: settings.name })}`;
+    yield* jsonList(',"webhooks":', once(webhooksOf(channels.webhooks).map(webhookView)));
+    yield* jsonList(',"auditLog":', auditLog());
+    yield '}';
+  }
+
+  /** In channels and between two, oldest first in each place, replies after their message. */
+  async function* messages(roster: RosterState, channels: readonly { readonly id: string }[]) {
+    for (const { id } of channels) yield* messagesIn(roster, id);
+    for await (const some of conversations()) for (const { id } of some) yield* messagesIn(roster, id);
+  }
+
+  async function* messagesIn(roster: RosterState, channel: string): AsyncGenerator<readonly object[]> {
+    const found = inOrder<MessageRow>('chat.messages', { channel }, 'posted', (row) => row.posted.toBigInt());
+    for await (const page of found) {
+      for (const { message } of await opened.messages(channel, page)) {
+        yield [messageView(roster, message)];
+        if (message.thread) yield* repliesTo(roster, channel, message.id);
+      }
+    }
+  }
+
+  async function* repliesTo(
+    roster: RosterState,
+    channel: string,
+    thread: string,
+  ): AsyncGenerator<readonly object[]> {
+    const found = inOrder<ReplyRow>('chat.replies', { thread }, 'posted', (row) => row.posted.toBigInt());
+    for await (const page of found)
+      yield (await opened.replies(channel, page)).map((each) => replyView(roster, each));
+  }
+
+  /** Each has a row for either of the two: it is told by that of the first. */
+  async function* conversations() {
+    for await (const page of inOrder<ConversationRow>('chat.conversations', {}, '_id', ({ _id }) => _id))
+      yield page
+        .filter(({ user, conversation }) => participantsOf(conversation)?.[0] === user)
+        .map(({ conversation: id, createdAt, lastMessageAt }) => ({
+          id,
+          participants: participantsOf(id) ?? [],
+          createdAt,
+          lastMessageAt,
+        }));
+  }
+
+  async function* auditLog() {
+    for await (const page of inOrder<AuditRow>('chat.audit', {}, 'at', ({ at }) => at.toBigInt(), AUDIT_PAGE))
+      yield await Promise.all(page.map((each) => entryOf(vault, each)));
+  }
+
+  /** Page after page, whatever comes and goes meanwhile. */
+  async function* inOrder<Row>(
+    projection: string,
+    filter: object,
+    by: string,
+    at: (row: Row) => bigint | string,
+    limit = PAGE,
+  ): AsyncGenerator<readonly Row[]> {
+    for (let after: bigint | string | undefined; ; ) {
+      const from: object = after === undefined ? { $gt: by === '_id' ? '' : 0n } : { $gt: after };
+      const query = { filter: { ...filter, [by]: from }, sort: { [by]: 1 as const }, limit };
+      const page = await rows.find<Row>(projection, query);
+      if (page.length > 0) yield page;
+      if (page.length < limit) return;
+      after = at(page.at(-1)!);
+    }
+  }
+}
+
+async function* once(items: readonly object[]): AsyncGenerator<readonly object[]> {
+  yield items;
+}

@@ -1,0 +1,108 @@
+/** Webhooks: made and removed by admins, and speaking in their channel by a token that is told once. */
+import { hash } from 'node:crypto';
+import { CHANNELS, type ChannelsCommand, type ChannelsState } from '../../../domain/chat/channels.js';
+import { type Webhook, webhookAuthor, webhookNotFound, webhooksOf } from '../../../domain/chat/webhooks.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Streams } from '../../command/aggregate-store.js';
+import type { Handle } from '../../command/handle-command.js';
+import type { Clock, CommandContext, Derivation, Position } from '../../ports/index.js';
+import { channelsKind } from '../aggregates.js';
+import type { Messages } from '../messages/messages.js';
+import { createMentions } from '../messages/prepare-content.js';
+import type { ChatAdmission } from '../sign-in/authenticate.js';
+import type { Done } from '../sign-in/sessions.js';
+import type { MessageView } from '../view-models.js';
+
+export interface WebhookPorts {
+  readonly handle: Handle;
+  readonly streams: Streams;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+  readonly admission: ChatAdmission;
+  readonly messages: Messages;
+}
+
+export type WebhookView = Omit<Webhook, 'tokenHash'>;
+
+export const webhookView = ({ tokenHash: _, ...webhook }: Webhook): WebhookView => webhook;
+
+const noToken: Rejection = {
+  rejected: 'chat/bad-webhook-token',
+  kind: 'unauthenticated',
+  detail: 'The token of the webhook is missing, or is none',
+};
+const othersToken: Rejection = {
+  rejected: 'chat/token-of-another-webhook',
+  kind: 'forbidden',
+  detail: 'The token is of another webhook',
+};
+
+/** All that is kept of a token. */
+const hashOf = (token: string): string => hash('sha256', token, 'base64url');
+
+export type Webhooks = ReturnType<typeof createWebhooks>;
+
+export function createWebhooks({ handle, streams, derivation, clock, admission, messages }: WebhookPorts) {
+  const mentionsIn = createMentions(admission);
+  const run = (command: ChannelsCommand, context: CommandContext) =>
+    handle(channelsKind, CHANNELS, command, context);
+
+  /** `by` is an admin, who sees every channel. The same command tells the same token again. */
+  async function create(
+    { name, channelId }: { readonly name: string; readonly channelId: string },
+    by: string,
+    context: CommandContext,
+  ): Promise<Done<{ readonly webhook: WebhookView & { readonly token: string } }> | Rejection> {
+    const webhookId = derivation.id('chat.webhook', context.commandId);
+    const token = derivation.secret('chat.webhook-token', context.commandId).toString('hex');
+    const about = { webhookId, channelId, by, name, tokenHash: hashOf(token), now: clock.now() };
+    const outcome = await run({ type: 'CreateWebhook', ...about }, context);
+    if (isRejection(outcome)) return outcome;
+    const webhook = (await outcome.state()).webhooks.get(webhookId);
+    if (!webhook) throw new Error('a webhook was made, and is not there');
+    return { body: { webhook: { ...webhookView(webhook), token } }, position: outcome.position };
+  }
+
+  async function remove(
+    webhookId: string,
+    by: string,
+    context: CommandContext,
+  ): Promise<Done<{ readonly success: true }> | Rejection> {
+    const outcome = await run({ type: 'DeleteWebhook', webhookId, by, now: clock.now() }, context);
+    return isRejection(outcome) ? outcome : { body: { success: true }, position: outcome.position };
+  }
+
+  async function list(seen?: Position): Promise<Done<{ readonly webhooks: readonly WebhookView[] }>> {
+    const { state, position } = await admission.load(channelsKind, CHANNELS, seen);
+    return { body: { webhooks: webhooksOf(state.webhooks).map(webhookView) }, position };
+  }
+
+  /** The webhook that speaks by this token, as this node knows it or, where it knows it not, as the log has it. */
+  async function admit(webhookId: string, token: string | undefined, seen?: Position) {
+    if (token === undefined) return noToken;
+    const given = hashOf(token);
+    const known = speaking((await admission.load(channelsKind, CHANNELS, seen)).state, webhookId, given);
+    return isRejection(known)
+      ? speaking((await streams.refresh(channelsKind, CHANNELS)).state, webhookId, given)
+      : known;
+  }
+
+  async function say(
+    { id, channelId, name }: Webhook,
+    content: string,
+    context: CommandContext,
+  ): Promise<Done<{ readonly message: MessageView }> | Rejection> {
+    const said = { content, mentions: await mentionsIn(content), botName: name };
+    return messages.say(webhookAuthor(id), channelId, { said }, context);
+  }
+
+  return { create, remove, list, admit, say };
+}
+
+/** Hashes tell nothing of the tokens, however long comparing them takes. */
+function speaking({ webhooks }: ChannelsState, webhookId: string, given: string): Webhook | Rejection {
+  const webhook = webhooks.get(webhookId);
+  if (!webhook) return webhookNotFound;
+  if (webhook.tokenHash === given) return webhook;
+  return [...webhooks.values()].some(({ tokenHash }) => tokenHash === given) ? othersToken : noToken;
+}

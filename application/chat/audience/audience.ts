@@ -1,0 +1,82 @@
+/** Who in the chat is told what, and when a stream's authority has ended. */
+import { randomUUID } from 'node:crypto';
+import type { ChatEvent, catalog } from '../../../domain/chat/catalog.js';
+import type { Audience, Message, StreamControl } from '../../subscription/audience.js';
+import type { LiveEvent } from '../../subscription/live-event.js';
+import type { Caller } from '../sign-in/authenticate.js';
+import { channelsOn } from './channels.js';
+import { conversationsOn } from './conversations.js';
+import { messagesOn } from './messages.js';
+import { presenceOn } from './presence.js';
+import { rosterOn } from './roster.js';
+import { settingsOn } from './settings.js';
+import { snapshot } from './snapshot.js';
+import { type ChatState, EVERYBODY, initialState, sessionKey, userKey } from './state.js';
+
+export { isEntitled } from './channels.js';
+export type { ChatState } from './state.js';
+
+export const chat: Audience<ChatState, ChatEvent> = {
+  initialState,
+  reached: ({ reached }) => reached,
+  snapshot,
+  on: {
+    ...rosterOn,
+    ...channelsOn,
+    ...messagesOn,
+    ...conversationsOn,
+    ...settingsOn,
+    ...presenceOn,
+    SessionOpened: {},
+    SessionRefreshed: {},
+    SessionEnded: {},
+    // Messages tell of what hangs on them.
+    FileUploaded: {},
+    FileAttached: {},
+    FileKept: {},
+    FileDetached: {},
+    FileDiscarded: {},
+    PasswordSet: {},
+    LinkRequested: {},
+    LinkMailed: {},
+    LinkNotMailed: {},
+    LinkSpent: {},
+    SignInLimitReached: {},
+    Exported: {},
+    ActKept: {},
+    OAuthReturned: {},
+  },
+};
+
+/** The keys of somebody's stream. */
+export const keysOf = ({ userId, sessionId }: Caller): readonly string[] => [
+  EVERYBODY,
+  userKey(userId),
+  sessionKey(sessionId),
+];
+
+/** Lets streams end as an event says, once they are told of it: with their session, or with whose they are. */
+export function endBy(event: LiveEvent<typeof catalog>, { end, until }: StreamControl): void {
+  switch (event.type) {
+    case 'SessionRefreshed':
+      until(sessionKey(event.data.sessionId), event.data.expiresAt);
+      break;
+    case 'SessionEnded':
+      end(sessionKey(event.data.sessionId));
+      break;
+    case 'UserRemoved':
+    case 'UserLeft':
+    case 'UserErased':
+      end(userKey(event.data.userId));
+  }
+}
+
+export const connected = (userId: string, now: number): Message => ({
+  type: 'CONNECTED',
+  payload: {
+    message: 'Connected',
+    timestamp: new Date(now).toISOString(),
+    userId,
+    connectionId: randomUUID(),
+  },
+});

@@ -1,0 +1,122 @@
+/** What is told of channels, and to whom: what somebody sees from now on comes, and what they see no more goes. */
+import {
+  type Channel,
+  type ChannelsEvent,
+  channels,
+  channelsFor,
+  maySee,
+} from '../../../domain/chat/channels.js';
+import { userWith } from '../../../domain/chat/roster.js';
+import { evolveOf } from '../../../domain/shared/decider.js';
+import type { RevealedEvent } from '../../ports/index.js';
+import type { Audience, Delivery } from '../../subscription/audience.js';
+import { reach } from '../../subscription/stream-cursors.js';
+import { channelView } from '../view-models.js';
+import { type ChatState, EVERYBODY, userKey } from './state.js';
+
+type On = Audience<ChatState, ChannelsEvent>['on'];
+
+const fold = evolveOf(channels);
+const evolve = (state: ChatState, event: RevealedEvent<ChannelsEvent>): ChatState => ({
+  ...state,
+  channels: fold(state.channels, event),
+  reached: reach(state.reached, event),
+});
+
+/** Those who see a channel now, as keys of their streams; undefined for everybody. */
+function seeing({ admins }: ChatState, channel: Channel | undefined): readonly string[] | undefined {
+  if (!channel) return [];
+  return channel.isPrivate ? [...new Set([...channel.members, ...admins])].map(userKey) : undefined;
+}
+
+/** To those who see the channel now: nobody where there is none. */
+export const toSeers = (state: ChatState, channelId: string): Pick<Delivery, 'to' | 'about'> => ({
+  to: seeing(state, state.channels.channels.get(channelId)) ?? [EVERYBODY],
+  about: channelId,
+});
+
+const shown = (state: ChatState, type: 'NEW_CHANNEL' | 'UPDATE_CHANNEL', channel: Channel) => ({
+  type,
+  payload: channelView(state.roster, channel),
+});
+const gone = ({ id, name }: Channel) => ({ type: 'DELETE_CHANNEL', payload: { id, name } });
+
+/** What is told where a channel has become another one, or has come, or gone. */
+function changed(
+  { data: { channelId } }: RevealedEvent<ChannelsEvent>,
+  after: ChatState,
+  before: ChatState,
+): readonly Delivery[] {
+  const [was, is] = [before.channels.channels.get(channelId), after.channels.channels.get(channelId)];
+  const [saw, see] = [seeing(before, was), seeing(after, is)];
+  const told: Delivery[] = [];
+  const about = channelId;
+  if (is) {
+    if (was) told.push({ ...both(saw, see), about, message: shown(after, 'UPDATE_CHANNEL', is) });
+    told.push({ ...only(see, saw), about, message: shown(after, 'NEW_CHANNEL', is) });
+  }
+  if (was) told.push({ ...only(saw, see), about, message: gone(was), erases: !is });
+  return told.filter(({ to }) => to.length > 0);
+}
+
+type Keys = readonly string[] | undefined;
+
+/** Those who are in both. */
+function both(a: Keys, b: Keys): Pick<Delivery, 'to'> {
+  if (!a || !b) return { to: a ?? b ?? [EVERYBODY] };
+  const others = new Set(b);
+  return { to: a.filter((key) => others.has(key)) };
+}
+
+/** Those who are in the first alone. */
+function only(these: Keys, others: Keys): Pick<Delivery, 'to' | 'except'> {
+  if (!others) return { to: [] };
+  if (!these) return { to: [EVERYBODY], except: others };
+  const not = new Set(others);
+  return { to: these.filter((key) => !not.has(key)) };
+}
+
+/** To those who see the channel. */
+const webhook = (state: ChatState, channelId: string, type: string, payload: object): readonly Delivery[] =>
+  [{ ...toSeers(state, channelId), message: { type, payload } }].filter(({ to }) => to.length > 0);
+
+export const channelsOn: On = {
+  ChannelCreated: { evolve, deliver: changed },
+  ChannelUpdated: { evolve, deliver: changed },
+  ChannelDeleted: { evolve, deliver: changed },
+  ChannelErased: { evolve },
+  WebhookCreated: {
+    evolve,
+    deliver({ data: { webhookId: id, channelId, createdAt, createdBy, secret }, erased }, state) {
+      const payload = { id, name: secret.name, channelId, createdAt, createdBy };
+      return erased ? [] : webhook(state, channelId, 'NEW_WEBHOOK', payload);
+    },
+  },
+  WebhookDeleted: {
+    evolve,
+    deliver: ({ data: { webhookId: id, channelId } }, state) =>
+      webhook(state, channelId, 'DELETE_WEBHOOK', { id, channelId }),
+  },
+};
+
+/** Whoever becomes an admin sees all channels from then on, and not before, nor after. */
+export function seenByRole(userId: string, after: ChatState, before: ChatState): readonly Delivery[] {
+  const is = { userId, isAdmin: userWith(after.roster, userId)?.isAdmin ?? false };
+  const was = { userId, isAdmin: userWith(before.roster, userId)?.isAdmin ?? false };
+  if (is.isAdmin === was.isAdmin) return [];
+  const all = channelsFor(after.channels, { userId, isAdmin: true });
+  const private_ = all.filter((each) => !maySee(each, { userId, isAdmin: false }));
+  return private_.map((channel) => ({
+    to: [userKey(userId)],
+    about: channel.id,
+    message: is.isAdmin ? shown(after, 'NEW_CHANNEL', channel) : gone(channel),
+  }));
+}
+
+/** Whether somebody may still be told what they missed: what is about a channel only while they see that. */
+export function isEntitled({ about, message }: Delivery, now: ChatState, userId: string): boolean {
+  if (about === undefined || message.type === 'DELETE_CHANNEL') return true;
+  const channel = now.channels.channels.get(about);
+  const isAdmin = userWith(now.roster, userId)?.isAdmin ?? false;
+  return channel !== undefined && maySee(channel, { userId, isAdmin });
+}

@@ -1,0 +1,20 @@
+/** What the two are told of a conversation that is begun: each of the other. */
+import type { ConversationEvent } from '../../../domain/chat/conversation.js';
+import type { RequestEvent } from '../../../domain/chat/conversation-request.js';
+import type { Audience } from '../../subscription/audience.js';
+import { conversationView } from '../view-models.js';
+import { type ChatState, userKey } from './state.js';
+
+export const conversationsOn: Audience<ChatState, ConversationEvent | RequestEvent>['on'] = {
+  ConversationRequested: {},
+  ConversationStarted: {
+    deliver: ({ data: { conversationId: id, participants, startedAt: createdAt } }, { roster }) =>
+      participants.map((each) => ({
+        to: [userKey(each)],
+        message: {
+          type: 'NEW_CONVERSATION',
+          payload: conversationView(roster, each, { id, participants, createdAt, lastMessageAt: null }),
+        },
+      })),
+  },
+};

@@ -1,0 +1,14 @@
+/** What everybody is told of who is there. */
+import type { PresenceEvent } from '../../../domain/chat/presence.js';
+import { userWith } from '../../../domain/chat/roster.js';
+import type { Audience } from '../../subscription/audience.js';
+import { type ChatState, EVERYBODY } from './state.js';
+
+export const presenceOn: Audience<ChatState, PresenceEvent>['on'] = {
+  PresenceChanged: {
+    deliver: ({ data: { userId, status, former, lastSeen } }, { roster }) =>
+      status === former || !userWith(roster, userId)
+        ? []
+        : [{ to: [EVERYBODY], message: { type: 'PRESENCE_UPDATE', payload: { userId, status, lastSeen } } }],
+  },
+};

@@ -1,0 +1,54 @@
+/** What everybody is told of the people of the chat: who comes, goes, and is called or may do something else now. */
+import { type RosterEvent, roster, type User, userWith } from '../../../domain/chat/roster.js';
+import { evolveOf } from '../../../domain/shared/decider.js';
+import type { RevealedEvent } from '../../ports/index.js';
+import type { Audience, Delivery, Hearing } from '../../subscription/audience.js';
+import { reach } from '../../subscription/stream-cursors.js';
+import { userView } from '../people/user-view.js';
+import { seenByRole } from './channels.js';
+import { type ChatState, EVERYBODY } from './state.js';
+
+type On = Audience<ChatState, RosterEvent>['on'];
+
+const fold = evolveOf(roster);
+
+function evolve<Event extends RosterEvent>(before: ChatState, event: RevealedEvent<Event>): ChatState {
+  const roster = fold(before.roster, event);
+  const state = { ...before, roster, reached: reach(before.reached, event) };
+  const { userId } = event.data;
+  const isAdmin = userWith(roster, userId)?.isAdmin ?? false;
+  if (isAdmin === state.admins.includes(userId)) return state;
+  const others = state.admins.filter((each) => each !== userId);
+  return { ...state, admins: isAdmin ? [...others, userId].sort() : others };
+}
+
+const told = (type: string, payload: object): readonly Delivery[] => [
+  { to: [EVERYBODY], message: { type, payload } },
+];
+
+/** `type` about whom the event is about, as `tell` says; nothing of whom nobody knows any more. */
+const hearing = <Event extends RosterEvent>(
+  type: string,
+  tell: (user: User) => object,
+): Hearing<ChatState, RevealedEvent<Event>> => ({
+  evolve,
+  deliver({ data: { userId }, erased }, { roster: { users } }) {
+    const user = users.get(userId);
+    return user && !erased ? told(type, tell(user)) : [];
+  },
+});
+
+export const rosterOn: On = {
+  UserAdded: hearing('NEW_USER', (user) => ({ ...userView(user), email: user.email })),
+  UserRenamed: hearing('UPDATE_USER', userView),
+  RoleChanged: {
+    evolve,
+    deliver: (event, after, before) => [
+      ...(hearing<RosterEvent>('UPDATE_USER', userView).deliver?.(event, after, before) ?? []),
+      ...seenByRole(event.data.userId, after, before),
+    ],
+  },
+  UserRemoved: hearing('REMOVE_USER', (user) => ({ ...userView(user), email: user.email })),
+  UserLeft: hearing('USER_EXIT', userView),
+  UserErased: { evolve },
+};

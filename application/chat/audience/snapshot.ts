@@ -1,0 +1,70 @@
+/** Who is in the chat and which channels there are, as kept for the next start of a node: all names are sealed, each under its key. */
+import { type Channel, withChannel } from '../../../domain/chat/channels.js';
+import { channelSubject } from '../../../domain/chat/events/channels.js';
+import { NOBODY, userSubject } from '../../../domain/chat/events/roster.js';
+import { type User, withUser } from '../../../domain/chat/roster.js';
+import type { Webhook } from '../../../domain/chat/webhooks.js';
+import type { SealedPart } from '../../subscription/encrypted-snapshots.js';
+import type { SnapshotForm } from '../../subscription/restore-fold.js';
+import { type KeyedPart, partsOf, type ReachedPart, reachedWith } from '../../subscription/stream-cursors.js';
+import { type ChatState, initialState } from './state.js';
+
+/** What is sealed of a `Whole`, and the rest of it. */
+interface Split<Kind extends string, Whole, Names extends keyof Whole> extends SealedPart {
+  readonly is: Kind;
+  readonly plain: Omit<Whole, Names>;
+  readonly secret?: Pick<Whole, Names> | undefined;
+}
+
+type Part =
+  | Split<'user', User, 'email' | 'userName'>
+  | Split<'channel', Channel, 'name' | 'topic'>
+  | Split<'webhook', Webhook, 'name'>
+  | { readonly is: 'ending'; readonly channelId: string }
+  | { readonly is: 'made'; readonly made: number }
+  | { readonly is: 'reached'; readonly reached: ReachedPart | KeyedPart };
+
+function* parts({ roster, channels, reached }: ChatState): Generator<Part> {
+  for (const each of partsOf(reached)) yield { is: 'reached', reached: each };
+  for (const { email, userName, ...plain } of roster.users.values())
+    yield { is: 'user', plain, subject: userSubject({ userId: plain.id }), secret: { email, userName } };
+  yield { is: 'made', made: channels.made };
+  for (const { name, topic, ...plain } of channels.channels.values())
+    yield { is: 'channel', plain, subject: channelSubject({ channelId: plain.id }), secret: { name, topic } };
+  for (const [channelId] of channels.ending) yield { is: 'ending', channelId };
+  for (const { name, ...plain } of channels.webhooks.values())
+    yield { is: 'webhook', plain, subject: channelSubject(plain), secret: { name } };
+}
+
+/** With what a part says: erased names are what they are where the log is read. */
+function withPart(state: ChatState, part: Part): ChatState {
+  const { roster, admins, channels } = state;
+  switch (part.is) {
+    case 'reached':
+      return { ...state, reached: reachedWith(state.reached, part.reached) };
+    case 'user': {
+      const user = { email: '', userName: NOBODY, ...part.plain, ...part.secret };
+      const known = withUser(roster, user);
+      return { ...state, roster: known, admins: user.isAdmin ? [...admins, user.id].sort() : admins };
+    }
+    case 'made':
+      return { ...state, channels: { ...channels, made: part.made } };
+    case 'channel':
+      return {
+        ...state,
+        channels: withChannel(channels, { name: '', topic: '', ...part.plain, ...part.secret }),
+      };
+    case 'ending':
+      return { ...state, channels: { ...channels, ending: channels.ending.set(part.channelId, true) } };
+    case 'webhook': {
+      const webhook = { name: '', ...part.plain, ...part.secret };
+      return { ...state, channels: { ...channels, webhooks: channels.webhooks.set(webhook.id, webhook) } };
+    }
+  }
+}
+
+export const snapshot: SnapshotForm<ChatState> = {
+  version: 1,
+  parts,
+  from: (parts: readonly Part[]) => parts.reduce(withPart, initialState),
+};

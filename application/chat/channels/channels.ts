@@ -1,0 +1,152 @@
+/** Making, changing and deleting channels, and which somebody sees. */
+import {
+  CHANNELS,
+  type Channel,
+  type ChannelsCommand,
+  type ChannelsState,
+  channelsFor,
+} from '../../../domain/chat/channels.js';
+import { channelSubject } from '../../../domain/chat/events/channels.js';
+import type { RosterState } from '../../../domain/chat/roster.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Handle } from '../../command/handle-command.js';
+import type { Handled } from '../../command/idempotency.js';
+import { later } from '../../consistency/await-consistent.js';
+import type { Clock, CommandContext, Derivation, Position, Vault } from '../../ports/index.js';
+import { channelsKind } from '../aggregates.js';
+import type { Places } from '../messages/visibility.js';
+import type { Caller, ChatAdmission } from '../sign-in/authenticate.js';
+import type { Done } from '../sign-in/sessions.js';
+import { type ChannelView, channelView } from '../view-models.js';
+
+export interface ChannelPorts {
+  readonly handle: Handle;
+  readonly vault: Pick<Vault, 'create' | 'destroy'>;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+  readonly admission: ChatAdmission;
+  readonly places: Places;
+}
+
+export interface ChannelWishes {
+  readonly name?: string;
+  readonly topic?: string;
+  readonly isPrivate?: boolean;
+  readonly members?: readonly string[];
+}
+
+const unknownMember: Rejection = {
+  rejected: 'chat/unknown-member',
+  kind: 'invalid',
+  detail: 'members must be users',
+};
+const noChange: Rejection = {
+  rejected: 'chat/no-change',
+  kind: 'invalid',
+  detail: 'Give at least one of name, topic, isPrivate and members',
+};
+
+export type Channels = ReturnType<typeof createChannels>;
+
+export function createChannels({ handle, vault, derivation, clock, admission, places }: ChannelPorts) {
+  const viewed = async (channel: Channel): Promise<ChannelView> =>
+    channelView((await admission.roster()).state, channel);
+
+  async function create(
+    caller: Caller,
+    { name, topic, isPrivate = false, members = [] }: ChannelWishes & { readonly name: string },
+    context: CommandContext,
+  ): Promise<Done<{ readonly channel: ChannelView }> | Rejection> {
+    if (!(await admission.areUsers(members))) return unknownMember;
+    const wishes = { name, topic, isPrivate, members };
+    const made = await make({ by: caller.userId, asAdmin: caller.isAdmin, ...wishes }, context);
+    if (isRejection(made)) return made;
+    const { channelId, outcome } = made;
+    return shown(channelId, outcome);
+  }
+
+  /** The one that is there from the first start, unless there ever was one. */
+  async function createFirst(by: string, name: string, context: CommandContext): Promise<void> {
+    const made = await make({ by, name, isPrivate: false, members: [], first: true }, context);
+    if (isRejection(made)) throw new Error(`the first channel was refused: ${made.rejected}`);
+  }
+
+  async function make(
+    wishes: Omit<Extract<ChannelsCommand, { type: 'CreateChannel' }>, 'type' | 'channelId' | 'now'>,
+    context: CommandContext,
+  ) {
+    const channelId = derivation.id('chat.channel', context.commandId);
+    // Nothing of it can be sealed before there is a key.
+    const before = async () => {
+      await vault.create(channelSubject({ channelId }));
+      return undefined;
+    };
+    const command = { type: 'CreateChannel' as const, channelId, ...wishes, now: clock.now() };
+    const outcome = await handle(channelsKind, CHANNELS, command, context, before);
+    return isRejection(outcome) ? outcome : { channelId, outcome };
+  }
+
+  /** As it is by the command. */
+  async function shown(
+    channelId: string,
+    { state, position }: Handled<ChannelsState>,
+  ): Promise<Done<{ readonly channel: ChannelView }>> {
+    const channel = (await state()).channels.get(channelId);
+    if (!channel) throw new Error('a channel was changed, and is not there');
+    return { body: { channel: await viewed(channel) }, position };
+  }
+
+  async function update(
+    caller: Caller,
+    channelId: string,
+    { name, topic, isPrivate, members }: ChannelWishes,
+    context: CommandContext,
+  ): Promise<Done<{ readonly channel: ChannelView }> | Rejection> {
+    const place = await places.channel(caller, channelId);
+    if ('rejected' in place) return place;
+    if ([name, topic, isPrivate, members].every((each) => each === undefined)) return noChange;
+    const isTheirs = caller.isAdmin || place.createdBy === caller.userId;
+    if (isTheirs && !(await admission.areUsers(members ?? []))) return unknownMember;
+    const wishes = { name, topic, isPrivate, members };
+    const about = { channelId, by: caller, now: clock.now() };
+    const command = { type: 'UpdateChannel' as const, ...about, ...wishes };
+    const outcome = await handle(channelsKind, CHANNELS, command, context);
+    if (isRejection(outcome)) return outcome;
+    const { body, position } = await shown(channelId, outcome);
+    const { updatedAt = body.channel.createdAt } = body.channel;
+    return { body: { channel: { ...body.channel, updatedAt } }, position };
+  }
+
+  /** Answered once the fact is in the log and the key is gone: nobody can read it any more. The rest is a reaction's. */
+  async function remove(
+    caller: Caller,
+    channelId: string,
+    context: CommandContext,
+  ): Promise<Done<{ readonly success: true }> | Rejection> {
+    const command = { type: 'DeleteChannel' as const, channelId, by: caller, now: clock.now() };
+    const outcome = await handle(channelsKind, CHANNELS, command, context);
+    if (isRejection(outcome)) return outcome;
+    await vault.destroy(channelSubject({ channelId }));
+    return { body: { success: true }, position: outcome.position };
+  }
+
+  /** All that the caller sees, in the order in which they were made. */
+  async function list(
+    caller: Caller,
+    seen?: Position,
+  ): Promise<{ readonly channels: Iterable<ChannelView>; readonly position: Position }> {
+    const [channels, roster] = await Promise.all([places.channels(seen), admission.roster(seen)]);
+    const theirs = channelsFor(channels.state, caller);
+    return {
+      channels: viewsOf(roster.state, theirs),
+      position: later(channels.position, roster.position),
+    };
+  }
+
+  return { create, createFirst, update, remove, list };
+}
+
+/** Made one by one: there may be very many, and they are not small. */
+function* viewsOf(roster: RosterState, channels: readonly Channel[]): Generator<ChannelView> {
+  for (const each of channels) yield channelView(roster, each);
+}

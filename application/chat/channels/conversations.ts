@@ -1,0 +1,132 @@
+/** Conversations of two: beginning one, and which somebody has. */
+import { conversationOf, conversationSubject, participantsOf } from '../../../domain/chat/conversation-id.js';
+import { REQUEST_SECONDS, requestStream } from '../../../domain/chat/conversation-request.js';
+import { unknownUser } from '../../../domain/chat/roster.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Handle } from '../../command/handle-command.js';
+import { type Reflected, reflecting, showing, type Touched } from '../../consistency/await-consistent.js';
+import type {
+  Clock,
+  CommandContext,
+  Derivation,
+  EventLog,
+  Position,
+  Rows,
+  Settled,
+  Vault,
+} from '../../ports/index.js';
+import { conversationKind, requestKind } from '../aggregates.js';
+import type { Acknowledged } from '../messages/acknowledged-positions.js';
+import type { Caller, ChatAdmission } from '../sign-in/authenticate.js';
+import type { Done } from '../sign-in/sessions.js';
+import { type ConversationView, conversationView } from '../view-models.js';
+
+export interface ConversationPorts {
+  readonly handle: Handle;
+  readonly log: Pick<EventLog, 'retain'>;
+  readonly vault: Pick<Vault, 'create'>;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+  readonly admission: ChatAdmission;
+  readonly rows: Rows;
+  readonly settled: Settled;
+  readonly acknowledged: Acknowledged;
+}
+
+interface ConversationRow extends Touched {
+  readonly conversation: string;
+  readonly createdAt: number;
+  readonly lastMessageAt: number | null;
+}
+
+/** The last that somebody had. */
+const MOST = 1000;
+
+const withOneself: Rejection = {
+  rejected: 'chat/conversation-with-oneself',
+  kind: 'invalid',
+  detail: 'A conversation is with somebody else',
+};
+
+export type Conversations = ReturnType<typeof createConversations>;
+
+export function createConversations(ports: ConversationPorts) {
+  const { handle, log, vault, derivation, clock, admission, rows, settled, acknowledged } = ports;
+
+  async function start(
+    { userId }: Caller,
+    targetUserId: string,
+    context: CommandContext,
+  ): Promise<Done<{ readonly conversation: ConversationView; readonly isNew: boolean }> | Rejection> {
+    if (targetUserId === userId) return withOneself;
+    if (!(await admission.user({ id: targetUserId }))) return unknownUser;
+    const id = conversationOf(userId, targetUserId);
+    const misused = context.fingerprint === undefined ? undefined : await note(id, userId, context);
+    if (misused) return misused;
+    const stream = conversationSubject(id);
+    const before = async () => {
+      await vault.create(stream);
+      return undefined;
+    };
+    const command = { type: 'StartConversation' as const, conversationId: id, by: userId, now: clock.now() };
+    const outcome = await handle(conversationKind, stream, command, context, before);
+    if (isRejection(outcome)) return outcome;
+    for (const each of [userId, targetUserId]) acknowledged.note(listOf(each), outcome.position);
+    const { startedAt: createdAt = 0 } = await outcome.state();
+    const isNew = outcome.events.length > 0;
+    const lastMessageAt = isNew ? null : await lastIn(userId, id);
+    const about = { id, participants: participantsOf(id) ?? [], createdAt, lastMessageAt };
+    const conversation = conversationView((await admission.roster()).state, userId, about);
+    return { body: { conversation, isNew }, position: outcome.position };
+  }
+
+  /** The same key may not begin another one: told by a stream that is found by the key alone. */
+  async function note(conversationId: string, by: string, context: CommandContext) {
+    const stream = requestStream(derivation.id('chat.request', context.commandId));
+    const keep = async () => {
+      await log.retain(stream, { maxAgeSeconds: REQUEST_SECONDS });
+      return undefined;
+    };
+    const command = { type: 'RequestConversation' as const, conversationId, by, now: clock.now() };
+    const outcome = await handle(requestKind, stream, command, context, keep);
+    return isRejection(outcome) ? outcome : undefined;
+  }
+
+  /** By when something was last said in each, newest first. */
+  async function list(
+    { userId }: Caller,
+    seen?: Position,
+  ): Promise<Reflected & { readonly body: { readonly conversations: readonly ConversationView[] } }> {
+    const reflected = await owed(userId, seen);
+    const found = await rows.find<ConversationRow>('chat.conversations', {
+      filter: { user: userId },
+      sort: { active: -1 },
+      limit: MOST,
+    });
+    const { state: roster } = await admission.roster(seen);
+    const conversations = found.map(({ conversation: id, createdAt, lastMessageAt }) =>
+      conversationView(roster, userId, {
+        id,
+        participants: participantsOf(id) ?? [],
+        createdAt,
+        lastMessageAt,
+      }),
+    );
+    return { body: { conversations }, ...showing(reflected, found) };
+  }
+
+  const owed = (userId: string, seen?: Position) =>
+    reflecting(settled, 'chat.conversations', { told: acknowledged.latest(listOf(userId)), seen });
+
+  async function lastIn(userId: string, id: string): Promise<number | null> {
+    await owed(userId);
+    const filter = { _id: `${userId} ${id}` };
+    const [row] = await rows.find<ConversationRow>('chat.conversations', { filter, limit: 1 });
+    return row?.lastMessageAt ?? null;
+  }
+
+  return { start, list };
+}
+
+/** What is acknowledged of somebody's list of conversations, beside what is said in channels. */
+export const listOf = (userId: string): string => `conversations of ${userId}`;

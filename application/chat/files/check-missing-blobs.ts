@@ -1,0 +1,44 @@
+/** Whether the bytes of files that the log knows of are there: their store may have been lost, or left out of a backup. */
+import { fileSubject } from '../../../domain/chat/events/files.js';
+import type { Streams } from '../../command/aggregate-store.js';
+import { type FileStore, NotStored } from '../../ports/blob-store.js';
+import type { Rows } from '../../ports/index.js';
+import { fileKind } from '../aggregates.js';
+
+export interface LostFilesPorts {
+  readonly streams: Pick<Streams, 'refresh'>;
+  readonly rows: Rows;
+  readonly fileStore: Pick<FileStore, 'read'>;
+}
+
+/** Rows that are looked at, of all files: a store that is lost lacks each of them. */
+const LOOKED_AT = 50;
+
+/** How many of some files lack their bytes. Rejects with `Unavailable`. */
+export function createLostFiles({ streams, rows, fileStore }: LostFilesPorts) {
+  async function storedOf(fileId: string): Promise<string | undefined> {
+    const { state } = await streams.refresh(fileKind, fileSubject({ fileId }));
+    return state.status === 'there' ? state.content.stored : undefined;
+  }
+
+  async function isLost(fileId: string): Promise<boolean> {
+    const stored = await storedOf(fileId);
+    if (stored === undefined) return false;
+    try {
+      for await (const _ of fileStore.read(stored, 0, 1)) break;
+      return false;
+    } catch (error) {
+      if (!(error instanceof NotStored)) throw error;
+      // It may have been discarded meanwhile.
+      return (await storedOf(fileId)) !== undefined;
+    }
+  }
+
+  return async (): Promise<{ readonly looked: number; readonly lost: number }> => {
+    const found = await rows.find<{ readonly file: string }>('chat.files', { filter: {}, limit: LOOKED_AT });
+    const files = new Set(found.map(({ file }) => file));
+    let lost = 0;
+    for (const file of files) if (await isLost(file)) lost++;
+    return { looked: files.size, lost };
+  };
+}

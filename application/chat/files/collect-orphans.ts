@@ -1,0 +1,96 @@
+/** Clears away what was never attached, and what uploads have left behind that came to nothing. */
+import { fileSubject } from '../../../domain/chat/events/files.js';
+import { type FileState, type Holder, UNATTACHED_MS } from '../../../domain/chat/file.js';
+import { messageStream } from '../../../domain/chat/message.js';
+import { replyWith } from '../../../domain/chat/thread.js';
+import type { Streams } from '../../command/aggregate-store.js';
+import type { Handle } from '../../command/handle-command.js';
+import { oneByOne } from '../../concurrency/collect-failures.js';
+import type { FileStore } from '../../ports/blob-store.js';
+import type { CertainClock, CommandContext, Rows } from '../../ports/index.js';
+import { fileKind, messageKind } from '../aggregates.js';
+
+export interface FileSweepPorts {
+  readonly handle: Handle;
+  readonly streams: Streams;
+  readonly rows: Rows;
+  readonly clock: CertainClock;
+  readonly context: (actor: string) => CommandContext;
+  readonly fileStore: FileStore;
+}
+
+export const FILE_SWEEP_EVERY_MS = 10 * 60_000;
+/** Files that are looked at in one go. */
+const AT_ONCE = 100;
+const NAME = 'chat.file-sweep';
+
+interface DueRow {
+  readonly file: string;
+  readonly due: number;
+}
+
+/** One round over all files that are due. */
+export function createFileSweep({ handle, streams, rows, clock, context, fileStore }: FileSweepPorts) {
+  /** The log says whether somebody was told of it, or could have been. */
+  async function isKnown(stored: string, fileId: string): Promise<boolean> {
+    const { state } = await streams.refresh(fileKind, fileSubject({ fileId }));
+    const { status, content, thumbnail } = state;
+    return status === 'there' && (content.stored === stored || thumbnail?.stored === stored);
+  }
+
+  async function clear(stop: AbortSignal) {
+    for await (const { stored, of } of fileStore.unsettled()) {
+      if (stop.aborted) return;
+      if (of === undefined || !(await isKnown(stored, of))) await fileStore.remove(stored);
+      await fileStore.settle(stored);
+    }
+  }
+
+  /** Whether what is said to hold it was said, and says so still; of a reply, that it is there. */
+  async function holds({ messageId, holderId }: Holder, name: string): Promise<boolean> {
+    const { state, deleted } = await streams.refresh(messageKind, messageStream(messageId));
+    if (deleted || state.status !== 'there') return false;
+    if (holderId !== messageId) return replyWith(state.replies, holderId) !== undefined;
+    const { attachments, images } = state.said;
+    return images.includes(name) || attachments.some(({ filename }) => filename === name);
+  }
+
+  async function goneOf({ holders, name }: FileState): Promise<readonly string[]> {
+    const gone: string[] = [];
+    for (const holder of holders) if (!(await holds(holder, name))) gone.push(holder.holderId);
+    return gone;
+  }
+
+  async function review(fileId: string, now: number) {
+    const stream = fileSubject({ fileId });
+    const { state } = await streams.refresh(fileKind, stream);
+    if (state.status !== 'there' || now - state.touchedAt < UNATTACHED_MS) return;
+    const command = { type: 'ReviewFile' as const, fileId, gone: await goneOf(state), now };
+    await handle(fileKind, stream, command, context(NAME));
+  }
+
+  const dueBy = (time: number, from: number, limit: number) =>
+    rows.find<DueRow>('chat.files', {
+      filter: { due: { $gte: from, $lte: time } },
+      sort: { due: 1 },
+      limit,
+    });
+
+  return async (stop: AbortSignal): Promise<void> => {
+    await clear(stop);
+    // The certain time is asked for only where something hangs on it: to be asked, the store must write.
+    if ((await dueBy(clock.now() - UNATTACHED_MS, 0, 1)).length === 0) return;
+    const now = await clock.certain();
+    if (now === undefined) return;
+    // By pages of their time: a file met again at the edge of two was looked at already, and that is all.
+    const each = oneByOne();
+    for (let from = 0; !stop.aborted; ) {
+      const due = await dueBy(now - UNATTACHED_MS, from, AT_ONCE);
+      for (const { file } of due) await each.on(review(file, now));
+      const last = due.at(-1)?.due ?? from;
+      if (due.length < AT_ONCE || last === from) break;
+      from = last;
+    }
+    each.end();
+  };
+}

@@ -1,0 +1,138 @@
+/** What must follow for files where something that held them is deleted or edited, and where they are discarded. */
+import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
+import { fileSubject } from '../../../domain/chat/events/files.js';
+import type { FileCommand, Held } from '../../../domain/chat/file.js';
+import type { Streams } from '../../command/aggregate-store.js';
+import type { Handle } from '../../command/handle-command.js';
+import { pagesOf } from '../../command/read-stream-pages.js';
+import type { FileStore } from '../../ports/blob-store.js';
+import {
+  type Clock,
+  type Derivation,
+  type EventLog,
+  type Position,
+  type RecordedEvent,
+  type Reveal,
+  type Rows,
+  type Settled,
+  Unavailable,
+  type Vault,
+} from '../../ports/index.js';
+import { following, type Reaction } from '../../subscription/reaction-runner.js';
+import { fileKind } from '../aggregates.js';
+import { filesOf } from './attachments.js';
+
+export interface FileReactionPorts {
+  readonly handle: Handle;
+  readonly streams: Streams;
+  readonly log: Pick<EventLog, 'tombstone' | 'read'>;
+  readonly vault: Pick<Vault, 'destroy'>;
+  readonly reveal: Reveal;
+  readonly rows: Rows;
+  readonly settled: Settled;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+  readonly fileStore: FileStore;
+}
+
+type Deleted = ChatEvent<'MessageDeleted' | 'ReplyDeleted' | 'ChannelDeleted'>;
+type Edited = ChatEvent<'MessageEdited' | 'ReplyEdited'>;
+type Discarded = ChatEvent<'FileDiscarded'>;
+
+interface HoldingRow {
+  readonly _id: string;
+  readonly file: string;
+}
+
+/** Rows that are read in one go. */
+const AT_ONCE = 200;
+const NAME = 'chat.files';
+
+/** Each step does no harm when done again, so a crash between two of them is made good by the next run. */
+export function tendFiles(ports: FileReactionPorts): Reaction<Deleted | Edited | Discarded> {
+  const { handle, streams, log, vault, reveal, rows, settled, derivation, clock, fileStore } = ports;
+
+  /** The files that rows say something of, as they stand after a position. */
+  async function* filesBy(filter: { readonly [field: string]: string }, after: Position) {
+    if (!(await settled.wait('chat.files', after))) throw new Unavailable('the rows are behind');
+    for (let last = ''; ; ) {
+      const found = await rows.find<HoldingRow>('chat.files', {
+        filter: { ...filter, _id: { $gt: last } },
+        sort: { _id: 1 },
+        limit: AT_ONCE,
+      });
+      for (const { file } of found) yield file;
+      last = found.at(-1)?._id ?? last;
+      if (found.length < AT_ONCE) return;
+    }
+  }
+
+  async function tell(command: FileCommand, event: RecordedEvent) {
+    const context = following(derivation, NAME, event, command.type, command.fileId);
+    return handle(fileKind, fileSubject(command), command, context);
+  }
+
+  async function release(held: Held, filter: { readonly [field: string]: string }, event: RecordedEvent) {
+    for await (const fileId of filesBy(filter, event.position))
+      await tell({ type: 'ReleaseFile', fileId, held, now: clock.now() }, event);
+  }
+
+  /** Whether the same message or reply has been edited again since. */
+  async function isSuperseded({ stream, revision, type, data }: RecordedEvent<Edited>): Promise<boolean> {
+    const replyId = 'replyId' in data ? data.replyId : undefined;
+    for await (const page of pagesOf(log, stream, revision + 1))
+      if (page.some((later) => later.type === type && later.data.replyId === replyId)) return true;
+    return false;
+  }
+
+  /**
+   * What hangs there now is what the newest edit says: what two edits at once have crossed is set right by the last. An
+   * edit that is no longer the newest changes nothing, or it would take away what a later one has taken back.
+   */
+  async function rehang(event: RecordedEvent<Edited>) {
+    const { data, erased } = await reveal(catalog, event);
+    if (erased) return;
+    const { messageId, channelId, by, secret } = data;
+    const holderId = 'replyId' in data ? data.replyId : messageId;
+    const hanging = new Set(filesOf(secret));
+    const before = new Set<string>();
+    for await (const fileId of filesBy({ holder: holderId }, event.position)) before.add(fileId);
+    if (await isSuperseded(event)) return;
+    const now = clock.now();
+    // Also those that hung there before: the reaction to an earlier edit may just have detached them.
+    for (const fileId of hanging)
+      await tell({ type: 'AttachFile', fileId, by, holderId, messageId, channelId, now }, event);
+    for (const fileId of before)
+      if (!hanging.has(fileId)) await tell({ type: 'DetachFile', fileId, holderId, now }, event);
+  }
+
+  /** The key first: from then on nobody can read what may still stand somewhere. */
+  async function erase({ data, stream }: RecordedEvent<Discarded>) {
+    await vault.destroy(fileSubject(data));
+    const { state } = await streams.load(fileKind, stream);
+    for (const content of [state.content, state.thumbnail])
+      if (content) await fileStore.remove(content.stored);
+    await log.tombstone(stream);
+  }
+
+  return {
+    name: NAME,
+    on: {
+      MessageDeleted: (event) => {
+        const { messageId } = event.data;
+        return release({ messageId }, { message: messageId }, event);
+      },
+      ReplyDeleted: (event) => {
+        const { replyId } = event.data;
+        return release({ holderId: replyId }, { holder: replyId }, event);
+      },
+      ChannelDeleted: (event) => {
+        const { channelId } = event.data;
+        return release({ channelId }, { channel: channelId }, event);
+      },
+      MessageEdited: rehang,
+      ReplyEdited: rehang,
+      FileDiscarded: erase,
+    },
+  };
+}

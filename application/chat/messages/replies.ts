@@ -1,0 +1,182 @@
+/** What people do in the threads of messages. */
+import { isDirect } from '../../../domain/chat/conversation-id.js';
+import { NOTHING_SAID, type Said } from '../../../domain/chat/events/messages.js';
+import {
+  type MessageCommand,
+  type MessageEvent,
+  messageNotFound,
+  messageStream,
+  notAuthor,
+  notInDirect,
+  replyChanged,
+} from '../../../domain/chat/message.js';
+import { replyWith, threadOf } from '../../../domain/chat/thread.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import { type CommandContext, Unavailable } from '../../ports/index.js';
+import { messageKind } from '../aggregates.js';
+import type { Caller } from '../sign-in/authenticate.js';
+import type { Done } from '../sign-in/sessions.js';
+import { type ReplyView, replyView, type ThreadView, threadView } from '../view-models.js';
+import type { MessagePlace } from './message-location.js';
+import type { MessagePorts, Success } from './messages.js';
+import type { Wording } from './prepare-content.js';
+import { createReplyText, type ReplyTextPorts } from './reply-body.js';
+import { parentOf, replyIdIn } from './visibility.js';
+
+export interface ReplyPorts extends MessagePorts, ReplyTextPorts {}
+
+export interface Replied {
+  readonly reply: ReplyView;
+  readonly threadMeta: ThreadView;
+}
+
+/** A reply has no replies of its own. */
+const ofReply: Rejection = {
+  rejected: 'chat/reply-to-reply',
+  kind: 'invalid',
+  detail: 'A reply has no thread of its own',
+};
+
+/** Of an edit that others come between. */
+const MOST_ATTEMPTS = 10;
+
+export type Replies = ReturnType<typeof createReplies>;
+
+export function createReplies(ports: ReplyPorts) {
+  const { handle, derivation, clock, admission, places, worded, uploads, acknowledged } = ports;
+  const replyText = createReplyText(ports);
+
+  /** Where the message of a thread is, which the caller sees. */
+  async function parent(caller: Caller, messageId: string, seen?: bigint): Promise<MessagePlace | Rejection> {
+    if (parentOf(messageId) !== undefined) return noParent(caller, messageId, seen);
+    const found = await places.placeOf(caller, messageId, seen);
+    if ('rejected' in found) return found;
+    return isDirect(found.channelId) ? notInDirect('have no threads') : found;
+  }
+
+  async function noParent(caller: Caller, replyId: string, seen?: bigint): Promise<Rejection> {
+    const found = await places.message(caller, parentOf(replyId) ?? replyId, seen);
+    if ('rejected' in found) return found;
+    return replyWith(found.state.replies, replyId) ? ofReply : messageNotFound;
+  }
+
+  async function run(
+    command: MessageCommand,
+    channelId: string,
+    context: CommandContext,
+    before?: () => Promise<Rejection | undefined>,
+  ) {
+    const outcome = await handle(messageKind, messageStream(command.messageId), command, context, before);
+    if (!isRejection(outcome)) acknowledged.note(channelId, outcome.position);
+    return outcome;
+  }
+
+  async function post(
+    caller: Caller,
+    messageId: string,
+    wording: Wording,
+    context: CommandContext,
+  ): Promise<Done<Replied> | Rejection> {
+    const found = await parent(caller, messageId);
+    if ('rejected' in found) return found;
+    const { channelId } = found;
+    const ready = await worded(caller, channelId, wording);
+    if ('rejected' in ready) return ready;
+    const said: Said = { ...NOTHING_SAID, ...ready.said };
+    const replyId = replyIdIn(messageId, derivation.idInTime('chat.reply', context.commandId));
+    const about = { messageId, replyId, author: caller.userId, now: clock.now() };
+    const { quotedMessageId = null } = ready;
+    const command = { type: 'PostReply' as const, ...about, said, quotedMessageId };
+    const holding = { messageId, holderId: replyId, channelId };
+    const hang = () => uploads.hang(caller.userId, holding, ready.said, context);
+    const outcome = await run(command, channelId, context, hang);
+    if (isRejection(outcome)) return outcome;
+    const [posted] = outcome.events as readonly Extract<MessageEvent, { type: 'ReplyPosted' }>[];
+    if (!posted) throw new Error('a reply was posted without an event');
+    const { state: roster } = await admission.roster();
+    const { author, createdAt, thread, secret } = posted.data;
+    const written = { id: replyId, threadId: messageId, channelId, author, createdAt, updatedAt: null };
+    const reply = replyView(roster, { ...written, quotedMessageId, said: secret });
+    return { body: { reply, threadMeta: threadView(roster, thread) }, position: outcome.position };
+  }
+
+  /** Again, from what it says by then, where another edit came between. */
+  async function edit(...asked: Parameters<typeof editOnce>): ReturnType<typeof editOnce> {
+    for (let left = MOST_ATTEMPTS; left > 0; left--) {
+      const done = await editOnce(...asked);
+      if (!isRejection(done) || done.rejected !== replyChanged.rejected) return done;
+    }
+    throw new Unavailable('the thread is edited all the time');
+  }
+
+  async function editOnce(
+    caller: Caller,
+    messageId: string,
+    replyId: string,
+    wording: Wording,
+    context: CommandContext,
+  ): Promise<Done<{ readonly message: ReplyView }> | Rejection> {
+    const found = await inThread(caller, messageId, replyId);
+    if ('rejected' in found) return found;
+    const { channelId, author, createdAt, edits } = found;
+    if (author !== caller.userId) return notAuthor;
+    const from = await replyText({ channelId, messageId, replyId, position: found.position });
+    if (!from) return messageNotFound;
+    const before = { id: replyId, quotedMessageId: from.quotedMessageId };
+    const ready = await worded(caller, channelId, wording, before);
+    if ('rejected' in ready) return ready;
+    const { quotedMessageId = from.quotedMessageId } = ready;
+    const to = { said: { ...from.said, ...ready.said }, quotedMessageId };
+    const about = { messageId, replyId, by: caller.userId, now: clock.now() };
+    const command = { type: 'EditReply' as const, ...about, edit: { from, to, edits } };
+    const holding = { messageId, holderId: replyId, channelId };
+    const hang = () => uploads.hang(caller.userId, holding, ready.said, context);
+    const outcome = await run(command, channelId, context, hang);
+    if (isRejection(outcome)) return outcome;
+    const [edited] = outcome.events as readonly Extract<MessageEvent, { type: 'ReplyEdited' }>[];
+    const {
+      secret: said,
+      editedAt: updatedAt,
+      ...rest
+    } = edited?.data ?? {
+      secret: from.said,
+      editedAt: from.updatedAt,
+      quotedMessageId: from.quotedMessageId,
+    };
+    const quoted = { quotedMessageId: rest.quotedMessageId };
+    const written = { id: replyId, threadId: messageId, channelId, author, createdAt, updatedAt, ...quoted };
+    const message = replyView((await admission.roster()).state, { ...written, said });
+    return { body: { message }, position: outcome.position };
+  }
+
+  /** A reply that is there, in a thread that the caller sees. */
+  async function inThread(caller: Caller, messageId: string, replyId: string) {
+    const place = await parent(caller, messageId);
+    if ('rejected' in place) return place;
+    const found = await places.message(caller, messageId);
+    if ('rejected' in found) return found;
+    const reply = parentOf(replyId) === messageId ? replyWith(found.state.replies, replyId) : undefined;
+    if (!reply) return messageNotFound;
+    const { channelId, edits } = found.state;
+    return { ...reply, channelId, edits, position: found.position };
+  }
+
+  async function remove(
+    caller: Caller,
+    messageId: string,
+    replyId: string,
+    context: CommandContext,
+  ): Promise<Done<Success & { readonly threadMeta: ThreadView | null }> | Rejection> {
+    const found = await parent(caller, messageId);
+    if ('rejected' in found) return found;
+    const about = { messageId, replyId, by: caller, now: clock.now() };
+    const outcome = await run({ type: 'DeleteReply', ...about }, found.channelId, context);
+    if (isRejection(outcome)) return outcome;
+    const thread = threadOf((await outcome.state()).replies);
+    const { state: roster } = await admission.roster();
+    const body = { success: true as const, threadMeta: thread && threadView(roster, thread) };
+    return { body, position: outcome.position };
+  }
+
+  return { parent, post, edit, remove };
+}

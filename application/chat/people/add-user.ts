@@ -1,0 +1,81 @@
+/** Adding users as an admin does: with a password, or an invite that goes out by mail. */
+import type { ChatEvent } from '../../../domain/chat/catalog.js';
+import { tidyEmail } from '../../../domain/chat/names.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { CommandContext, Derivation, RecordedEvent } from '../../ports/index.js';
+import { following, type Reaction } from '../../subscription/reaction-runner.js';
+import type { ChatAdmission } from '../sign-in/authenticate.js';
+import type { Links } from '../sign-in/one-time-links.js';
+import type { Passwords } from '../sign-in/password-store.js';
+import type { Done } from '../sign-in/sessions.js';
+import type { People } from './join.js';
+
+export interface AddPorts {
+  readonly come: People;
+  readonly passwords: Passwords;
+  readonly derivation: Derivation;
+  /** Where people sign in with one. */
+  readonly takesPasswords: boolean;
+  readonly hasEmail: boolean;
+}
+
+export interface Added {
+  readonly email: string;
+  readonly role: 'user' | 'admin';
+  readonly password?: string;
+}
+
+const NOT_INVITED =
+  'No invite was sent, because no mail server is configured (email.host): set a password for this user with POST /users/:id/reset-password';
+
+export const createAddUser =
+  ({ come, passwords, derivation, takesPasswords, hasEmail }: AddPorts) =>
+  async (
+    { email, role, password }: Added,
+    by: string,
+    context: CommandContext,
+  ): Promise<Done<object> | Rejection> => {
+    const hashed = password === undefined ? undefined : await passwords.hash(password);
+    if (hashed && isRejection(hashed)) return hashed;
+    const second = { ...context, commandId: derivation.id('chat.set-password', context.commandId) };
+    const setFirst = async (userId: string) => {
+      if (!hashed || !takesPasswords) return undefined;
+      const set = await passwords.set(userId, hashed, { by }, second);
+      return isRejection(set) ? set : undefined;
+    };
+    const intention = { type: 'AddUser' as const, email: tidyEmail(email), isAdmin: role === 'admin', by };
+    const done = await come(intention, context, setFirst);
+    if (isRejection(done)) return done;
+    const body = { success: true, userId: done.user.id };
+    const isStranded = takesPasswords && !hashed && !hasEmail;
+    return { body: isStranded ? { ...body, message: NOT_INVITED } : body, position: done.position };
+  };
+
+export type AddUser = ReturnType<typeof createAddUser>;
+
+export interface InvitePorts {
+  readonly admission: ChatAdmission;
+  readonly passwords: Passwords;
+  readonly links: Links;
+  readonly derivation: Derivation;
+}
+
+type UserAdded = ChatEvent<'UserAdded'>;
+
+/** Whoever was added without a password is invited, where there is mail. */
+export function inviteReaction({
+  admission,
+  passwords,
+  links,
+  derivation,
+}: InvitePorts): Reaction<UserAdded> {
+  async function invite(event: RecordedEvent<UserAdded>) {
+    const { data } = event;
+    if (data.how !== 'admin' || (await passwords.isSet(data.userId))) return;
+    const user = await admission.user({ id: data.userId });
+    if (!user) return;
+    const outcome = await links.request('invite', user.email, following(derivation, 'chat.invite', event));
+    if (isRejection(outcome)) throw new Error(outcome.rejected);
+  }
+  return { name: 'chat.invite', on: { UserAdded: invite } };
+}

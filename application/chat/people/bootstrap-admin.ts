@@ -1,0 +1,32 @@
+/** The initial admin, who is there from the first start: made by any node that finds nobody of that email. */
+import { tidyEmail } from '../../../domain/chat/names.js';
+import type { User } from '../../../domain/chat/roster.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import type { CommandContext } from '../../ports/index.js';
+import type { Passwords } from '../sign-in/password-store.js';
+import type { People } from './join.js';
+
+export interface InitialUser {
+  readonly email: string;
+  readonly userName: string;
+  readonly password: string | undefined;
+}
+
+/** Of several nodes that start at once the stream lets one make it, and one set the password; one that is there stays. */
+export async function makeInitialUser(
+  { come, passwords }: { readonly come: People; readonly passwords: Passwords },
+  { email, userName, password }: InitialUser,
+  context: CommandContext,
+): Promise<User> {
+  const admin = { type: 'AdmitUser' as const, isAdmin: true, how: 'initial' as const };
+  const { user } = unrefused(await come({ ...admin, email: tidyEmail(email), userName }, context));
+  if (password === undefined || (await passwords.isSet(user.id))) return user;
+  const hashed = unrefused(await passwords.hash(password));
+  unrefused(await passwords.set(user.id, hashed, { by: 'chat.start', isFirst: true }, context));
+  return user;
+}
+
+function unrefused<Outcome>(outcome: Outcome): Exclude<Outcome, { readonly rejected: string }> {
+  if (isRejection(outcome)) throw new Error(`the initial admin was refused: ${outcome.rejected}`);
+  return outcome as Exclude<Outcome, { readonly rejected: string }>;
+}

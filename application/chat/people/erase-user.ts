@@ -1,0 +1,47 @@
+/** Erasing a person: the fact, their key, then all streams that are about them alone. Nobody can read who they were. */
+import type { ChatEvent } from '../../../domain/chat/catalog.js';
+import { userSubject } from '../../../domain/chat/events/roster.js';
+import { userStream } from '../../../domain/chat/password.js';
+import { presenceStream } from '../../../domain/chat/presence.js';
+import { ROSTER } from '../../../domain/chat/roster.js';
+import { sessionStream } from '../../../domain/chat/session.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Handle } from '../../command/handle-command.js';
+import type { Clock, CommandContext, EventLog, Position, RecordedEvent, Vault } from '../../ports/index.js';
+import type { Reaction } from '../../subscription/reaction-runner.js';
+import { rosterKind } from '../aggregates.js';
+
+export interface ErasingPorts {
+  readonly handle: Handle;
+  readonly log: Pick<EventLog, 'tombstone'>;
+  readonly vault: Pick<Vault, 'destroy'>;
+  readonly clock: Clock;
+}
+
+type UserErased = ChatEvent<'UserErased'>;
+
+/** Each step does no harm when done again. */
+async function follow({ log, vault }: ErasingPorts, userId: string): Promise<void> {
+  await vault.destroy(userSubject({ userId }));
+  for (const stream of [sessionStream(userId), userStream(userId), presenceStream(userId)])
+    await log.tombstone(stream);
+}
+
+/** Whole, with or without a node that runs; who is there still is removed by it. Doing it again is fine. */
+export const createEraseUser =
+  (ports: ErasingPorts) =>
+  async (userId: string, context: CommandContext): Promise<{ readonly position: Position } | Rejection> => {
+    const { handle, clock } = ports;
+    const command = { type: 'EraseUser' as const, userId, by: context.actor, now: clock.now() };
+    const outcome = await handle(rosterKind, ROSTER, command, context);
+    if (isRejection(outcome)) return outcome;
+    await follow(ports, userId);
+    return { position: outcome.position };
+  };
+
+/** Goes on where whoever erased was stopped. */
+export const erasureReaction = (ports: ErasingPorts): Reaction<UserErased> => ({
+  name: 'chat.erasure',
+  unordered: true,
+  on: { UserErased: ({ data }: RecordedEvent<UserErased>) => follow(ports, data.userId) },
+});

@@ -1,0 +1,204 @@
+/** Who is there: as they say, by the streams they have open at this node, and at nodes that are there no more. */
+import { randomUUID } from 'node:crypto';
+import {
+  GRACE_MS,
+  type PresenceCommand,
+  type PresenceState,
+  presence,
+  presenceStream,
+  type Status,
+} from '../../../domain/chat/presence.js';
+import type { RosterState } from '../../../domain/chat/roster.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Handle } from '../../command/handle-command.js';
+import { type Reflected, reflecting, showing, type Touched } from '../../consistency/await-consistent.js';
+import type {
+  Clock,
+  CommandContext,
+  EventLog,
+  Leases,
+  Logger,
+  Position,
+  Rows,
+  Settled,
+} from '../../ports/index.js';
+import { presenceKind } from '../aggregates.js';
+import type { ChatAdmission } from '../sign-in/authenticate.js';
+import type { Done } from '../sign-in/sessions.js';
+
+export interface PresencePorts {
+  readonly handle: Handle;
+  readonly log: Pick<EventLog, 'retain'>;
+  readonly rows: Rows;
+  readonly settled: Settled;
+  readonly leases: Pick<Leases, 'holder'>;
+  readonly clock: Clock;
+  readonly admission: ChatAdmission;
+  /** This node's name: it bears it again when it comes back. */
+  readonly node: string;
+  readonly systemContext: (actor: string) => CommandContext;
+  readonly logger: Logger;
+  readonly graceMs?: number;
+}
+
+export interface PresenceView {
+  readonly userId: string;
+  readonly status: Status;
+  readonly lastSeen: number;
+}
+
+interface PresenceRow extends Touched {
+  readonly _id: string;
+  readonly status: Status;
+  readonly lastSeen: number;
+  readonly runs: readonly string[];
+}
+
+/** Somebody who has streams open here, or had just now. */
+interface Here {
+  streams: number;
+  /** Runs when nobody came back in time. */
+  leaving?: NodeJS.Timeout | undefined;
+  /** What was told of them last: that they are here. */
+  isTold: boolean;
+  isTelling: boolean;
+}
+
+export const SWEEP_EVERY_MS = 5000;
+/** Users that are told of at once. */
+const AT_ONCE = 32;
+const SEPARATOR = '~';
+
+/** The periodic work of a node: while the node lives it holds this lease. */
+export const presenceWork = (node: string): string => `chat.presence-${node}`;
+const nodeOf = (run: string): string => run.slice(0, run.indexOf(SEPARATOR));
+
+export type Presence = ReturnType<typeof createPresence>;
+
+export function createPresence(ports: PresencePorts) {
+  const { handle, log, rows, settled, leases, clock, admission, node, systemContext, logger } = ports;
+  const { graceMs = GRACE_MS } = ports;
+  const run = `${node}${SEPARATOR}${randomUUID().slice(0, 8)}`;
+  const here = new Map<string, Here>();
+
+  async function change(command: PresenceCommand, context: CommandContext) {
+    const stream = presenceStream(command.userId);
+    const before = async () => {
+      // Somebody who comes and goes all day must not fill the log.
+      if ((await admission.load(presenceKind, stream)).revision < 0)
+        await log.retain(stream, { maxCount: 1 });
+      return undefined;
+    };
+    return handle(presenceKind, stream, command, context, before);
+  }
+
+  const connection = (type: 'Connect' | 'Disconnect', userId: string, at: string) =>
+    change({ type, userId, run: at, now: clock.now() }, systemContext('chat.presence'));
+
+  /** Tells the log of somebody until it says what is so. What fails is made up for by the next sweep. */
+  async function tell(userId: string, each: Here) {
+    if (each.isTelling) return;
+    each.isTelling = true;
+    try {
+      for (let isHere = stays(each); isHere !== each.isTold; isHere = stays(each)) {
+        await connection(isHere ? 'Connect' : 'Disconnect', userId, run);
+        each.isTold = isHere;
+      }
+      if (!stays(each)) here.delete(userId);
+    } catch (error) {
+      logger.warn({ err: error }, 'a presence was not told, trying again');
+    } finally {
+      each.isTelling = false;
+    }
+  }
+
+  const stays = ({ streams, leaving }: Here) => streams > 0 || leaving !== undefined;
+
+  /** A stream of theirs was opened here; to be called once it has closed. */
+  function opened(userId: string): () => void {
+    const each = here.get(userId) ?? { streams: 0, isTold: false, isTelling: false };
+    here.set(userId, each);
+    each.streams++;
+    clearTimeout(each.leaving);
+    each.leaving = undefined;
+    void tell(userId, each);
+    return () => {
+      each.streams--;
+      if (each.streams > 0) return;
+      const leave = () => {
+        each.leaving = undefined;
+        void tell(userId, each);
+      };
+      // No reason for a process to go on that has been told to stop.
+      each.leaving = setTimeout(leave, graceMs).unref();
+    };
+  }
+
+  /** Makes the log say what is so: of those who are here, and of those who were at runs of nodes that have ended. */
+  async function sweep(stop: AbortSignal): Promise<void> {
+    const known = await rows.find<PresenceRow>('chat.presence', { filter: { isConnected: true } });
+    const seen = new Set(known.flatMap(({ _id, runs }) => (runs.includes(run) ? [_id] : [])));
+    const lost = await lostOf(known);
+    const work = [
+      ...lost.map((each) => () => connection('Disconnect', each.userId, each.run)),
+      ...[...here].map(([userId, each]) => async () => {
+        // Another node took this one for dead: it was paused.
+        if (each.isTold && !seen.has(userId) && !each.isTelling) each.isTold = await isConnected(userId);
+        await tell(userId, each);
+      }),
+    ];
+    for (let from = 0; from < work.length && !stop.aborted; from += AT_ONCE)
+      await Promise.all(work.slice(from, from + AT_ONCE).map((each) => each()));
+  }
+
+  const isConnected = async (userId: string) =>
+    (await admission.load(presenceKind, presenceStream(userId))).state.runs.includes(run);
+
+  /** Of runs that nobody keeps up: earlier ones of this node, and those of nodes that hold their lease no more. */
+  async function lostOf(known: readonly PresenceRow[]) {
+    const runs = known.flatMap(({ _id: userId, runs }) => runs.map((each) => ({ userId, run: each })));
+    const others = new Set(runs.map((each) => nodeOf(each.run)).filter((each) => each !== node));
+    const gone = new Set<string>();
+    for (const each of others)
+      if ((await leases.holder(`periodic:${presenceWork(each)}`)) === undefined) gone.add(each);
+    return runs.filter(
+      (each) => gone.has(nodeOf(each.run)) || (nodeOf(each.run) === node && each.run !== run),
+    );
+  }
+
+  async function set(
+    userId: string,
+    status: Status,
+    context: CommandContext,
+  ): Promise<Done<{ readonly presence: PresenceView }> | Rejection> {
+    const outcome = await change({ type: 'SetStatus', userId, status, now: clock.now() }, context);
+    if (isRejection(outcome)) return outcome;
+    return { body: { presence: viewOf(userId, await outcome.state()) }, position: outcome.position };
+  }
+
+  /** Of everybody who is a user; who was never there is so since they became one. */
+  async function list(seen?: Position): Promise<Reflected & { readonly presence: Iterable<PresenceView> }> {
+    const reflected = await reflecting(settled, 'chat.presence', { told: settled.latestOf('chat'), seen });
+    const [found, { state: roster }] = await Promise.all([
+      rows.find<PresenceRow>('chat.presence', { filter: {} }),
+      admission.roster(seen),
+    ]);
+    return { presence: viewsOf(found, roster), ...showing(reflected, found) };
+  }
+
+  return { opened, sweep, set, list };
+}
+
+const viewOf = (userId: string, { status, lastSeen }: Pick<PresenceState, 'status' | 'lastSeen'>) => ({
+  userId,
+  status,
+  lastSeen,
+});
+
+/** Made one by one: there is one of every user. */
+function* viewsOf(found: readonly PresenceRow[], { users }: RosterState): Generator<PresenceView> {
+  const known = new Map(found.map((row) => [row._id, row]));
+  const { initialState } = presence;
+  for (const { id, createdAt, isGone } of users.values())
+    if (!isGone) yield viewOf(id, known.get(id) ?? { ...initialState, lastSeen: createdAt });
+}

@@ -1,0 +1,86 @@
+/** Everybody in the order in which they came: put in order once, in turns, and kept so as they come and go. */
+import type { RosterState, User } from '../../../domain/chat/roster.js';
+import { PersistentMap } from '../../../domain/shared/persistent-map.js';
+import { inTurns } from '../../concurrency/cooperative-scheduler.js';
+import { type UserView, userView } from './user-view.js';
+
+/** Put in order, or looked at, in one step. */
+const STEP = 500;
+
+const byComing = (a: User, b: User): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+
+/** All users of a state in order; those who are gone, too: nobody ever leaves it. */
+interface Ordered {
+  readonly users: RosterState['users'];
+  readonly all: readonly User[];
+}
+
+export function createEverybody() {
+  /** Of the state that was asked for last. */
+  let known: Ordered = { users: PersistentMap.empty(), all: [] };
+  /** Of a state that never changes: listed once, however often it is asked for. */
+  const lists = new WeakMap<RosterState, Promise<readonly UserView[]>>();
+
+  async function list({ users }: RosterState): Promise<readonly UserView[]> {
+    // Of who asks for an earlier one nothing is kept: somebody may be missing there.
+    const from = users.size < known.users.size ? { users: PersistentMap.empty<User>(), all: [] } : known;
+    const all = await inTurns(ordered(users, from));
+    if (users.size >= known.users.size) known = { users, all };
+    return all.filter(({ isGone }) => !isGone).map(userView);
+  }
+
+  /** Those who are there. */
+  return (roster: RosterState): Promise<readonly UserView[]> => {
+    const listing = lists.get(roster) ?? list(roster);
+    lists.set(roster, listing);
+    return listing;
+  };
+}
+
+/** By the order that was known before, and what has changed since. */
+function* ordered(users: Ordered['users'], known: Ordered): Generator<void, readonly User[]> {
+  let runs: (readonly User[])[] = [];
+  let some: User[] = [];
+  const changed = new Set<string>();
+  for (const [id, user] of users.since(known.users)) {
+    changed.add(id);
+    some.push(user);
+    if (some.length < STEP) continue;
+    runs.push(some.sort(byComing));
+    some = [];
+    yield;
+  }
+  runs.push(some.sort(byComing));
+  while (runs.length > 1) {
+    const pairs: (readonly User[])[] = [];
+    for (let at = 0; at < runs.length; at += 2) pairs.push(yield* merged(runs[at]!, runs[at + 1] ?? []));
+    runs = pairs;
+  }
+  const same = known.all.filter(({ id }) => !changed.has(id));
+  return yield* merged(same, runs[0]!);
+}
+
+/** Of two in order one: where one is far shorter, what lies between two of its users is taken as it is. */
+function* merged(one: readonly User[], other: readonly User[]): Generator<void, readonly User[]> {
+  const [long, short] = one.length < other.length ? [other, one] : [one, other];
+  const all: User[] = [];
+  let from = 0;
+  for (const [index, user] of short.entries()) {
+    const to = placeOf(user, long, from);
+    for (; from < to; from++) all.push(long[from]!);
+    all.push(user);
+    if (index % STEP === STEP - 1) yield;
+  }
+  return from === 0 && all.length === 0 ? long : all.concat(long.slice(from));
+}
+
+/** How many come before somebody, of whom so many are known to. */
+function placeOf(user: User, all: readonly User[], from: number): number {
+  let [low, high] = [from, all.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (byComing(all[middle]!, user) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

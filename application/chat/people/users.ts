@@ -1,0 +1,73 @@
+/** What is done with the people of the chat once they are there: roles, names, going. */
+import { ROSTER, type RosterCommand, type RosterState, userWith } from '../../../domain/chat/roster.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Handle } from '../../command/handle-command.js';
+import type { Handled, Repetition } from '../../command/idempotency.js';
+import type { Clock, CommandContext, Position } from '../../ports/index.js';
+import { rosterKind } from '../aggregates.js';
+import type { ChatAdmission } from '../sign-in/authenticate.js';
+import type { Done } from '../sign-in/sessions.js';
+import { createEverybody } from './user-directory.js';
+import { type UserView, userView } from './user-view.js';
+
+export interface UserPorts {
+  readonly handle: Handle;
+  readonly repetition: Repetition;
+  readonly admission: ChatAdmission;
+  readonly clock: Clock;
+}
+
+export type Users = ReturnType<typeof createUsers>;
+
+export function createUsers({ handle, repetition, admission, clock }: UserPorts) {
+  const everybody = createEverybody();
+  const run = (command: RosterCommand, context: CommandContext) =>
+    handle(rosterKind, ROSTER, command, context);
+
+  /** Who a command was about, as they are then. */
+  async function changed(
+    command: Extract<RosterCommand, { type: 'RenameUser' | 'ChangeRole' }>,
+    context: CommandContext,
+  ): Promise<Done<{ readonly user: UserView }> | Rejection> {
+    const outcome = await run(command, context);
+    if (isRejection(outcome)) return outcome;
+    const user = userWith(await outcome.state(), command.userId);
+    if (!user) throw new Error('somebody was changed, and is not there');
+    return { body: { user: userView(user) }, position: outcome.position };
+  }
+
+  const went = (outcome: Handled<RosterState> | Rejection, body: object): Done<object> | Rejection =>
+    isRejection(outcome) ? outcome : { body, position: outcome.position };
+
+  return {
+    rename: (userId: string, userName: string, context: CommandContext) =>
+      changed({ type: 'RenameUser', userId, userName, now: clock.now() }, context),
+
+    changeRole: (userId: string, isAdmin: boolean, by: string, context: CommandContext) =>
+      changed({ type: 'ChangeRole', userId, isAdmin, by, now: clock.now() }, context),
+
+    remove: async (userId: string, by: string, context: CommandContext) =>
+      went(await run({ type: 'RemoveUser', userId, by, now: clock.now() }, context), REMOVED),
+
+    exit: async (userId: string, context: CommandContext) =>
+      went(await run({ type: 'LeaveServer', userId, now: clock.now() }, context), LEFT),
+
+    /** What somebody was answered who removed themselves, or left, by this very command. */
+    async went(
+      how: 'removed' | 'left',
+      context: CommandContext,
+    ): Promise<Done<object> | Rejection | undefined> {
+      const found = await repetition.find(rosterKind, ROSTER, context);
+      return found && went(found, how === 'left' ? LEFT : REMOVED);
+    },
+
+    /** Everybody who is there, in the order in which they came. */
+    async list(seen?: Position): Promise<Done<{ readonly users: readonly UserView[] }>> {
+      const { state, position } = await admission.roster(seen);
+      return { body: { users: await everybody(state) }, position };
+    },
+  };
+}
+
+const REMOVED = { success: true };
+const LEFT = { success: true, message: 'You have left' };

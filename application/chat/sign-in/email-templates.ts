@@ -1,0 +1,32 @@
+/** What mails say. */
+import type { Purpose } from '../../../domain/chat/one-time-links.js';
+import { type Letter, type LetterWords, linkLetter } from '../../mail/link-email.js';
+
+/** Bodies of the mail with a link to sign in, by the configuration. */
+export interface Templates {
+  readonly text?: ((link: string, expiryMinutes: number) => string) | undefined;
+  readonly html?: ((link: string, expiryMinutes: number) => string) | undefined;
+}
+
+const WORDS: { readonly [purpose in Purpose]: LetterWords } = {
+  'magic-link': { subject: 'Your sign-in link', what: 'Sign in with this link:', button: 'Sign in' },
+  invite: { subject: 'You are invited', what: 'You are invited. Come in with this link:', button: 'Come in' },
+  reset: { subject: 'Set your password', what: 'Set a password with this link:', button: 'Set a password' },
+};
+
+export function letterOf(
+  purpose: Purpose,
+  link: string,
+  expiryMinutes: number,
+  { subject, templates }: { readonly subject: string; readonly templates: Templates },
+): Letter {
+  const isSignIn = purpose === 'magic-link';
+  const words = isSignIn ? { ...WORDS[purpose], subject } : WORDS[purpose];
+  const letter = linkLetter(words, link, expiryMinutes);
+  const own = isSignIn ? templates : {};
+  return {
+    ...letter,
+    text: own.text?.(link, expiryMinutes) ?? letter.text,
+    html: own.html?.(link, expiryMinutes) ?? letter.html,
+  };
+}

@@ -1,0 +1,34 @@
+/** What must follow when somebody goes, or gets another password: sessions of before end, whatever crashed in between. */
+import type { ChatEvent } from '../../../domain/chat/catalog.js';
+import { sessionStream } from '../../../domain/chat/session.js';
+import { isRejection } from '../../../domain/shared/decider.js';
+import type { Handle } from '../../command/handle-command.js';
+import type { Clock, Derivation, RecordedEvent } from '../../ports/index.js';
+import { following, type Reaction } from '../../subscription/reaction-runner.js';
+import { sessionKind } from '../aggregates.js';
+
+export interface DeparturePorts {
+  readonly handle: Handle;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+}
+
+type Departure = ChatEvent<'UserRemoved' | 'UserLeft' | 'PasswordSet'>;
+
+export function departureReaction({ handle, derivation, clock }: DeparturePorts): Reaction<Departure> {
+  async function end(event: RecordedEvent<Departure>) {
+    const { type, data } = event;
+    const { userId } = data;
+    const before = type === 'PasswordSet' ? { before: data.setAt } : {};
+    const reason = type === 'PasswordSet' ? ('password' as const) : ('removed' as const);
+    const outcome = await handle(
+      sessionKind,
+      sessionStream(userId),
+      { type: 'EndSessions', userId, reason, now: clock.now(), ...before },
+      following(derivation, 'chat.departure', event),
+    );
+    // Nothing is left to end of whom is erased.
+    if (isRejection(outcome) && outcome.kind !== 'gone') throw new Error(outcome.rejected);
+  }
+  return { name: 'chat.departure', on: { UserRemoved: end, UserLeft: end, PasswordSet: end } };
+}

@@ -1,0 +1,147 @@
+/** Signing in by way of another provider: away with a state, and back with it once. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { oauthStream } from '../../../domain/chat/oauth.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Handle } from '../../command/handle-command.js';
+import type { OAuthClient, OAuthProvider, Profile } from '../../ports/identity.js';
+import type { Clock, CommandContext, Derivation, EventLog, Logger } from '../../ports/index.js';
+import { oauthKind } from '../aggregates.js';
+import { notInvited, type SignIn } from './open-session.js';
+import type { From, SignedIn } from './sessions.js';
+
+export interface OAuthPorts {
+  readonly providers: readonly OAuthProvider[];
+  readonly client: OAuthClient;
+  readonly handle: Handle;
+  readonly log: Pick<EventLog, 'retain'>;
+  readonly signIn: SignIn;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What a provider sent somebody back with. */
+export interface Returned {
+  readonly state?: string | undefined;
+  readonly code?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+/** Why nobody was signed in, for the application: `oauth_error`. */
+export interface OAuthFailure {
+  readonly failure:
+    | 'invalid_state'
+    | 'missing_code'
+    | 'access_denied'
+    | 'provider_error'
+    | 'no_verified_email'
+    | 'user_not_found'
+    | 'rate_limit_exceeded'
+    | 'server_error';
+  /** The state is none: nobody was sent away with it. */
+  readonly isForged?: true;
+}
+
+const STATE_BYTES = 32;
+const STATE_MS = 600_000;
+/** That a state was spent is kept for so long: by then it is none, with a day for clocks that are behind. */
+const SPENT_SECONDS = STATE_MS / 1000 + 86_400;
+const STATE = /^([\w-]{43})\.(\d{1,15})\.([\w-]{43})$/;
+
+export type OAuth = ReturnType<typeof createOAuth>;
+
+export function createOAuth(ports: OAuthPorts) {
+  const { providers, client, handle, log, signIn, derivation, clock, logger } = ports;
+
+  const mac = (provider: string, ip: string, random: string, at: string) =>
+    derivation.secret('chat.oauth-state', provider, ip, random, at).toString('base64url');
+  const verifierOf = (state: string) => derivation.secret('chat.oauth-verifier', state).toString('base64url');
+  const challengeOf = (state: string) => createHash('sha256').update(verifierOf(state)).digest('base64url');
+
+  /** Nothing is kept of it: whose, for which provider and from when it is stands in it, and nobody else can write it. */
+  function newState(provider: string, ip: string): string {
+    const [random, at] = [randomBytes(STATE_BYTES).toString('base64url'), String(clock.now())];
+    return `${random}.${at}.${mac(provider, ip, random, at)}`;
+  }
+
+  function isOurs(state: string, provider: string, ip: string): boolean {
+    const [, random = '', at = '', given = ''] = STATE.exec(state) ?? [];
+    const age = clock.now() - Number(at);
+    const isRight = timingSafeEqual(
+      Buffer.from(given.padEnd(43)),
+      Buffer.from(mac(provider, ip, random, at)),
+    );
+    return isRight && age >= -STATE_MS && age < STATE_MS;
+  }
+
+  /** Where to send somebody. */
+  function away(provider: OAuthProvider, { ip }: Pick<From, 'ip'>): string {
+    const state = newState(provider.id, ip);
+    const url = new URL(provider.authorizationUrl);
+    const asked = {
+      ...provider.authorizationParams,
+      response_type: 'code',
+      client_id: provider.clientId,
+      redirect_uri: provider.redirectUri,
+      ...(provider.scopes && { scope: provider.scopes }),
+      state,
+      code_challenge: challengeOf(state),
+      code_challenge_method: 'S256',
+    };
+    for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
+    return url.href;
+  }
+
+  /** Whoever comes back is signed in by the email that the provider vouches for. */
+  async function back(
+    provider: OAuthProvider,
+    { state, code, error }: Returned,
+    from: From,
+    context: CommandContext,
+  ): Promise<SignedIn | OAuthFailure> {
+    if (state === undefined || !isOurs(state, provider.id, from.ip))
+      return { failure: 'invalid_state', isForged: true };
+    const stateId = derivation.id('chat.oauth', state);
+    const spend = { type: 'SpendState' as const, stateId, provider: provider.id, now: clock.now() };
+    const stream = oauthStream(stateId);
+    const keep = async () => {
+      await log.retain(stream, { maxAgeSeconds: SPENT_SECONDS });
+      return undefined;
+    };
+    const spent = await handle(oauthKind, stream, spend, context, keep);
+    if (isRejection(spent)) return { failure: 'invalid_state' };
+    if (error !== undefined)
+      return { failure: error === 'access_denied' ? 'access_denied' : 'provider_error' };
+    if (!code) return { failure: 'missing_code' };
+    const profile = await profileOf(provider, code, verifierOf(state));
+    if (!profile) return { failure: 'provider_error' };
+    if (profile.email === undefined) return { failure: 'no_verified_email' };
+    const done = await signIn.enter(profile.email, from, context, profile.name);
+    return isRejection(done) ? refusal(done) : done.body;
+  }
+
+  async function profileOf(provider: OAuthProvider, code: string, verifier: string) {
+    return client.profile(provider, code, verifier).catch((err: unknown): Profile | undefined => {
+      logger.warn({ err, provider: provider.id }, 'a provider did not say who somebody is');
+      return undefined;
+    });
+  }
+
+  return {
+    providers,
+    named: (id: string) => providers.find((provider) => provider.id === id),
+    away,
+    back,
+  };
+}
+
+const refusal = ({ rejected, kind }: Rejection): OAuthFailure => ({
+  failure:
+    rejected === notInvited.rejected
+      ? 'user_not_found'
+      : kind === 'limit'
+        ? 'rate_limit_exceeded'
+        : kind === 'invalid'
+          ? 'no_verified_email'
+          : 'server_error',
+});

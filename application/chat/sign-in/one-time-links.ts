@@ -1,0 +1,158 @@
+/** Links that are sent by mail: asked for, made from the log, used once. */
+import { linksSubject, PURPOSES } from '../../../domain/chat/events/one-time-links.js';
+import { isEmail, tidyEmail } from '../../../domain/chat/names.js';
+import {
+  type AddressState,
+  addressStream,
+  badLink,
+  linkWith,
+  type Purpose,
+} from '../../../domain/chat/one-time-links.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Streams } from '../../command/aggregate-store.js';
+import type { Handle } from '../../command/handle-command.js';
+import type { Handled } from '../../command/idempotency.js';
+import type { SignedTokens } from '../../ports/identity.js';
+import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../../ports/index.js';
+import { addressKind } from '../aggregates.js';
+import type { ChatAdmission } from './authenticate.js';
+
+export interface LinkPorts {
+  readonly handle: Handle;
+  readonly streams: Streams;
+  readonly log: Pick<EventLog, 'retain'>;
+  readonly vault: Pick<Vault, 'renew'>;
+  readonly derivation: Derivation;
+  readonly signed: SignedTokens;
+  readonly admission: ChatAdmission;
+  readonly clock: Clock;
+  readonly isInviteRequired: boolean;
+  readonly magicLinkExpirySeconds: number;
+  readonly inviteExpirySeconds: number;
+}
+
+/** What a token of a link says. */
+export interface GivenLink {
+  readonly addressId: string;
+  readonly purpose: Purpose;
+  readonly linkId: string;
+  readonly email: string;
+}
+
+interface Issued extends Omit<GivenLink, 'addressId'> {
+  readonly requestedAt: number;
+  readonly expiresAt: number;
+}
+
+export type Links = ReturnType<typeof createLinks>;
+
+const DAY_SECONDS = 86_400;
+
+export function createLinks(ports: LinkPorts) {
+  const { handle, streams, log, vault, derivation, signed, admission, clock, isInviteRequired } = ports;
+  const lifeSeconds: { readonly [purpose in Purpose]: number } = {
+    'magic-link': ports.magicLinkExpirySeconds,
+    reset: ports.magicLinkExpirySeconds,
+    invite: ports.inviteExpirySeconds,
+  };
+  const longest = Math.max(...Object.values(lifeSeconds));
+
+  const addressOf = (email: string) => derivation.id('chat.address', email);
+  const audience = (purpose: Purpose) => `annals:chat:${purpose}`;
+
+  /** Whether or not anybody may have one: what is done, and told, is the same. */
+  async function request(
+    purpose: Purpose,
+    given: string,
+    context: CommandContext,
+  ): Promise<{ readonly position: Position } | Rejection> {
+    const email = tidyEmail(given);
+    const addressId = addressOf(email);
+    const stream = addressStream(addressId);
+    const user = await admission.user({ email });
+    const now = clock.now();
+    // To the second, as its token tells it.
+    const expiresAt = (Math.floor(now / 1000) + lifeSeconds[purpose]) * 1000;
+    const mayCome = purpose === 'magic-link' && !isInviteRequired && isEmail(email);
+    const command = {
+      type: 'RequestLink' as const,
+      addressId,
+      purpose,
+      linkId: derivation.id('chat.link', context.commandId),
+      expiresAt,
+      userId: user?.id,
+      email: user || !mayCome ? '' : email,
+      now,
+    };
+    const before = async () => {
+      const isNew = (await streams.load(addressKind, stream)).revision < 0;
+      await Promise.all([
+        vault.renew(linksSubject({ expiresAt })),
+        isNew ? log.retain(stream, { maxAgeSeconds: longest + DAY_SECONDS }) : undefined,
+      ]);
+      return undefined;
+    };
+    const outcome = await handle(addressKind, stream, command, context, before);
+    return isRejection(outcome) ? outcome : { position: outcome.position };
+  }
+
+  return {
+    request,
+
+    /** The same text for the same link. */
+    token: ({ purpose, linkId, email, requestedAt, expiresAt }: Issued): Promise<string> =>
+      signed.sign({
+        sub: email,
+        aud: audience(purpose),
+        jti: linkId,
+        iat: Math.floor(requestedAt / 1000),
+        exp: Math.floor(expiresAt / 1000),
+      }),
+
+    /** A token that was signed for one of these purposes; `email`: must be whose it is, if it is given. */
+    async read(
+      token: string | undefined,
+      purposes: readonly Purpose[],
+      email?: string,
+    ): Promise<GivenLink | Rejection> {
+      const claims = token === undefined ? undefined : await signed.read(token);
+      if (!claims) return badLink;
+      const { sub, aud, jti: linkId } = claims;
+      const purpose = PURPOSES.find((each) => audience(each) === aud);
+      if (!purpose || !purposes.includes(purpose)) return badLink;
+      if (typeof sub !== 'string' || typeof linkId !== 'string') return badLink;
+      if (email !== undefined && tidyEmail(email) !== sub) return badLink;
+      return { addressId: addressOf(sub), purpose, linkId, email: sub };
+    },
+
+    spend: (
+      { addressId, purpose, linkId }: GivenLink,
+      context: CommandContext,
+    ): Promise<Handled<AddressState> | Rejection> =>
+      handle(
+        addressKind,
+        addressStream(addressId),
+        { type: 'SpendLink', addressId, purpose, linkId, now: clock.now() },
+        context,
+      ),
+
+    /** That a mail has gone out, or never will. */
+    async record(
+      { addressId, purpose, linkId }: Omit<GivenLink, 'email'>,
+      isSent: boolean,
+      context: CommandContext,
+    ): Promise<void> {
+      const about = { addressId, purpose, linkId, now: clock.now() };
+      const command = { type: 'RecordMail' as const, ...about, isSent };
+      const outcome = await handle(addressKind, addressStream(addressId), command, context);
+      if (isRejection(outcome)) throw new Error(outcome.rejected);
+    },
+
+    /** Whether the mail of the newest link of a purpose is still to be sent, and it is this one. */
+    async isPending({ addressId, purpose, linkId }: Omit<GivenLink, 'email'>): Promise<boolean> {
+      const { state } = await streams.refresh(addressKind, addressStream(addressId));
+      const link = linkWith(state, { purpose, linkId, now: clock.now() });
+      return link !== undefined && !link.isDone;
+    },
+  };
+}

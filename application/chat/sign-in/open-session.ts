@@ -1,0 +1,88 @@
+/** Signing in: who somebody is was found out by a mechanism, here it is decided whether they come in. */
+import { isEmail, tidyEmail } from '../../../domain/chat/names.js';
+import { badEmail, type User } from '../../../domain/chat/roster.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { CommandContext, Derivation } from '../../ports/index.js';
+import type { People } from '../people/join.js';
+import type { ChatAdmission } from './authenticate.js';
+import type { Links } from './one-time-links.js';
+import type { Done, From, Sessions, SignedIn } from './sessions.js';
+
+export interface SignInPorts {
+  readonly admission: ChatAdmission;
+  readonly come: People;
+  readonly sessions: Sessions;
+  readonly derivation: Derivation;
+  readonly links: Links;
+  readonly isInviteRequired: boolean;
+}
+
+export interface Entered extends SignedIn {
+  readonly user: User;
+}
+
+/** Nobody of this email is there, and only admins add users. */
+export const notInvited: Rejection = {
+  rejected: 'chat/not-invited',
+  kind: 'unauthenticated',
+  detail: 'There is no such user, and an invite is required',
+};
+
+export type SignIn = ReturnType<typeof createSignIn>;
+
+export function createSignIn(ports: SignInPorts) {
+  const { admission, come, sessions, links, derivation, isInviteRequired } = ports;
+
+  /** Whoever has this email: they are there, or are made one where everybody may come. */
+  async function whoever(
+    email: string,
+    context: CommandContext,
+    userName?: string,
+  ): Promise<User | Rejection> {
+    const known = await admission.user({ email });
+    if (known) return known;
+    if (isInviteRequired) return notInvited;
+    if (!isEmail(email)) return badEmail;
+    const name = userName === undefined ? {} : { userName };
+    const intention = { type: 'AdmitUser' as const, email, isAdmin: false, how: 'sign-in' as const };
+    const joined = await come({ ...intention, ...name }, context);
+    return isRejection(joined) ? joined : joined.user;
+  }
+
+  /** Lets somebody in whose email is known to be theirs. `userName` is for a user who is made. */
+  async function enter(
+    given: string,
+    from: From,
+    context: CommandContext,
+    userName?: string,
+  ): Promise<Done<Entered> | Rejection> {
+    const user = await whoever(tidyEmail(given), context, userName);
+    if (isRejection(user)) return user;
+    const done = await sessions.open(user, from, next('open-session', context));
+    return isRejection(done) ? done : { body: { ...done.body, user }, position: done.position };
+  }
+
+  /** Another command of the same request. */
+  const next = (what: string, context: CommandContext): CommandContext => ({
+    ...context,
+    commandId: derivation.id(`chat.${what}`, context.commandId),
+  });
+
+  /** By the token of a link, which is spent; `email` must be whose it is, if it is given. */
+  async function byLink(
+    token: string | undefined,
+    email: string | undefined,
+    from: From,
+    context: CommandContext,
+  ): Promise<Done<SignedIn> | Rejection> {
+    const link = await links.read(token, ['magic-link', 'invite'], email);
+    if (isRejection(link)) return link;
+    const spent = await links.spend(link, next('spend-link', context));
+    if (isRejection(spent)) return spent;
+    const user = await whoever(link.email, context);
+    if (isRejection(user)) return user;
+    return sessions.open(user, from, next('open-session', context), { mailed: true });
+  }
+
+  return { whoever, enter, byLink };
+}

@@ -1,0 +1,173 @@
+/** Signing in with email and password, registering, and setting a password by a link. */
+import { isEmail, tidyEmail } from '../../../domain/chat/names.js';
+import { badLink } from '../../../domain/chat/one-time-links.js';
+import { badEmail, notAdmin, type User } from '../../../domain/chat/roster.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Failures } from '../../ports/identity.js';
+import type { Clock, CommandContext, Derivation } from '../../ports/index.js';
+import type { Audit } from '../admin/audit-log.js';
+import type { People } from '../people/join.js';
+import type { ChatAdmission } from './authenticate.js';
+import type { Links } from './one-time-links.js';
+import type { Passwords, Theirs } from './password-store.js';
+import type { Done, From, Sessions, SignedIn } from './sessions.js';
+
+export interface PasswordSignInPorts {
+  readonly admission: ChatAdmission;
+  readonly come: People;
+  readonly sessions: Sessions;
+  readonly passwords: Passwords;
+  readonly links: Links;
+  readonly failures: Failures;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+  readonly audit: Pick<Audit, 'note'>;
+}
+
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+export interface Setup {
+  readonly password: string;
+  readonly token: string | undefined;
+  readonly email?: string | undefined;
+}
+
+/** One sentence for a wrong password, an unknown email and a user without a password. */
+const wrongCredentials: Rejection = {
+  rejected: 'chat/wrong-credentials',
+  kind: 'unauthenticated',
+  detail: 'Email or password is wrong',
+};
+
+const tooManyFailures = (retryAfterMs: number): Rejection => ({
+  rejected: 'chat/too-many-failures',
+  kind: 'limit',
+  detail: 'Too many failed sign-ins, try again later',
+  retryAfterMs,
+});
+
+/**
+ * Failed sign-ins until there must be a pause. Few by one network for one email; many for an email by all networks, or
+ * anybody could lock somebody out from elsewhere with a few wrong passwords.
+ */
+const MOST_FAILURES = { email: 1000, network: 50, 'email-and-network': 10 } as const;
+
+/** A token in a form is an invalid field of it. */
+const badToken: Rejection = { ...badLink, kind: 'invalid' };
+
+export type PasswordSignIn = ReturnType<typeof createPasswordSignIn>;
+
+export function createPasswordSignIn(ports: PasswordSignInPorts) {
+  const { admission, come, sessions, passwords, links, failures, derivation, clock, audit } = ports;
+
+  /** Another command of the same request, which counts towards nothing. */
+  const next = (what: string, { quota: _, ...context }: CommandContext): CommandContext => ({
+    ...context,
+    commandId: derivation.id(`chat.${what}`, context.commandId),
+  });
+
+  /**
+   * A sign-in takes a while, and who sets another password ends the sessions that are there: one that opens just then is
+   * not among them.
+   */
+  const still =
+    ({ id }: Pick<User, 'id'>, theirs: Theirs) =>
+    () =>
+      passwords.isStill(id, theirs);
+
+  async function login(
+    { email: given, password }: Credentials,
+    from: From,
+    context: CommandContext,
+  ): Promise<Done<SignedIn> | Rejection> {
+    const email = tidyEmail(given);
+    const addressId = derivation.id('chat.failures', email);
+    const counters = [
+      { limit: 'email', key: `email ${addressId}`, most: MOST_FAILURES.email },
+      { limit: 'network', key: `network ${from.network}`, most: MOST_FAILURES.network },
+      {
+        limit: 'email-and-network',
+        key: `email ${addressId} network ${from.network}`,
+        most: MOST_FAILURES['email-and-network'],
+      },
+    ] as const;
+    const refused = async () => {
+      const waitMs = await failures.wait(counters);
+      return waitMs === undefined ? undefined : tooManyFailures(waitMs);
+    };
+    const early = await refused();
+    if (early) return early;
+    const user = await admission.user({ email });
+    const theirs = await passwords.matching(user?.id, password);
+    // Of guesses that came together no more are told right from wrong than of those that came one by one.
+    const late = await refused();
+    if (late) return late;
+    if (user && theirs) return sessions.open(user, from, context, { holds: still(user, theirs) });
+    const [reached] = await failures.count<(typeof counters)[number]>(counters);
+    if (reached) {
+      const about = { addressId, limit: reached.limit, reachedAt: clock.now() };
+      const data = { ...about, ...(user && { userId: user.id }) };
+      await audit.note({ type: 'SignInLimitReached', data }, next('limit-reached', context));
+    }
+    return wrongCredentials;
+  }
+
+  async function register(
+    { email: given, password }: Credentials,
+    from: From,
+    context: CommandContext,
+  ): Promise<Done<SignedIn> | Rejection> {
+    const email = tidyEmail(given);
+    if (!isEmail(email)) return badEmail;
+    const hashed = await passwords.hash(password);
+    if (isRejection(hashed)) return hashed;
+    const setFirst = async (userId: string) => {
+      const set = await passwords.set(userId, hashed, { by: userId }, next('set-password', context));
+      return isRejection(set) ? set : undefined;
+    };
+    const joined = await come({ type: 'RegisterUser', email }, context, setFirst);
+    if (isRejection(joined)) return joined;
+    return sessions.open(joined.user, from, next('open-session', context));
+  }
+
+  /** By the link of an invite or a reset; all other sessions end. */
+  async function setup(
+    { password, token, email }: Setup,
+    from: From,
+    context: CommandContext,
+  ): Promise<Done<SignedIn> | Rejection> {
+    const link = await links.read(token, ['invite', 'reset'], email);
+    if (isRejection(link)) return badToken;
+    const user = await admission.user({ email: link.email });
+    if (!user) return badToken;
+    const hashed = await passwords.hash(password);
+    if (isRejection(hashed)) return hashed;
+    const spent = await links.spend(link, next('spend-link', context));
+    if (isRejection(spent)) return spent.kind === 'unauthenticated' ? badToken : spent;
+    const set = await passwords.set(user.id, hashed, { by: user.id }, next('set-password', context));
+    if (isRejection(set)) return set;
+    return sessions.open(user, from, context, { alone: true, mailed: true, holds: still(user, set) });
+  }
+
+  /** By an admin: all sessions of theirs end. */
+  async function reset(
+    userId: string,
+    password: string,
+    by: string,
+    context: CommandContext,
+  ): Promise<Done<object> | Rejection> {
+    const hashed = await passwords.hash(password);
+    if (isRejection(hashed)) return hashed;
+    // It is waited for, and they may be no admin any more.
+    if (!(await admission.user({ id: by }))?.isAdmin) return notAdmin;
+    const set = await passwords.set(userId, hashed, { by }, next('set-password', context));
+    if (isRejection(set)) return set;
+    const ended = await sessions.endAll(userId, 'password', context);
+    return isRejection(ended) ? ended : { body: { success: true }, position: ended.position };
+  }
+
+  return { login, register, setup, reset };
+}

@@ -1,0 +1,64 @@
+/** Passwords of users: set, and compared. */
+import { userSubject } from '../../../domain/chat/events/roster.js';
+import { badPassword, isPassword, userStream } from '../../../domain/chat/password.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Streams } from '../../command/aggregate-store.js';
+import type { Handle } from '../../command/handle-command.js';
+import type { Hashed, PasswordHashing } from '../../ports/identity.js';
+import type { Clock, CommandContext, Position, Vault } from '../../ports/index.js';
+import { passwordKind } from '../aggregates.js';
+
+export interface PasswordPorts {
+  readonly handle: Handle;
+  readonly streams: Streams;
+  readonly vault: Pick<Vault, 'create'>;
+  readonly hashing: PasswordHashing;
+  readonly clock: Clock;
+}
+
+/** The password that was somebody's. */
+export interface Theirs {
+  /** Where the log tells of it. */
+  readonly setAt: Position;
+}
+
+export type Passwords = ReturnType<typeof createPasswords>;
+
+export function createPasswords({ handle, streams, vault, hashing, clock }: PasswordPorts) {
+  const current = (userId: string) => streams.refresh(passwordKind, userStream(userId));
+
+  return {
+    /** What will be kept of it, or why it can't be one. */
+    hash: async (password: string): Promise<Hashed | Rejection> =>
+      isPassword(password) ? hashing.hash(password) : badPassword,
+
+    /** `isFirst`: one that is there stays. */
+    async set(
+      userId: string,
+      hashed: Hashed,
+      { by, isFirst = false }: { readonly by: string; readonly isFirst?: boolean },
+      context: CommandContext,
+    ): Promise<Theirs | Rejection> {
+      const command = { type: 'SetPassword' as const, userId, by, ...hashed, isFirst, now: clock.now() };
+      const before = async () => {
+        await vault.create(userSubject({ userId }));
+        return undefined;
+      };
+      const outcome = await handle(passwordKind, userStream(userId), command, context, before);
+      return isRejection(outcome) ? outcome : { setAt: outcome.position };
+    },
+
+    isSet: async (userId: string): Promise<boolean> => (await current(userId)).state !== undefined,
+
+    /** Whose it is, if it is right. Takes as long for nobody: who is not known was looked for in the log as well. */
+    async matching(userId: string | undefined, password: string): Promise<Theirs | undefined> {
+      const known = userId === undefined ? undefined : await current(userId);
+      const isRight = await hashing.matches(password, known?.state);
+      return known && isRight ? { setAt: known.position } : undefined;
+    },
+
+    /** Whether no other was set since. */
+    isStill: async (userId: string, { setAt }: Theirs): Promise<boolean> =>
+      (await current(userId)).position === setAt,
+  };
+}

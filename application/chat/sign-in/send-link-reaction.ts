@@ -1,0 +1,65 @@
+/** Mails with links go out once the log says that one was asked for, after crashes too; whoever is no user gets none. */
+import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
+import type { Purpose } from '../../../domain/chat/one-time-links.js';
+import type { Mailer } from '../../ports/identity.js';
+import type { Derivation, Logger, RecordedEvent, Reveal } from '../../ports/index.js';
+import { following, type Reaction } from '../../subscription/reaction-runner.js';
+import type { ChatAdmission } from './authenticate.js';
+import { letterOf, type Templates } from './email-templates.js';
+import type { Links } from './one-time-links.js';
+
+export interface MailPorts {
+  readonly mailer: Mailer;
+  readonly links: Links;
+  readonly admission: ChatAdmission;
+  readonly reveal: Reveal;
+  readonly derivation: Derivation;
+  readonly logger: Logger;
+  /** Where the application is reached by people, at this moment. */
+  readonly appUrl: () => string;
+  /** In password mode an invite asks for a first password. */
+  readonly takesPasswords: boolean;
+  readonly subject: string;
+  readonly templates: Templates;
+  /** Ends what is under way; it begins anew at the next start. */
+  readonly signal: AbortSignal;
+}
+
+type LinkRequested = ChatEvent<'LinkRequested'>;
+
+export function mailReaction(ports: MailPorts): Reaction<LinkRequested> {
+  const { mailer, links, admission, reveal, derivation, logger, takesPasswords, signal } = ports;
+
+  async function recipient(event: RecordedEvent<LinkRequested>): Promise<string | undefined> {
+    const { userId } = event.data;
+    if (userId !== undefined) return (await admission.user({ id: userId }))?.email;
+    const { data } = await reveal(catalog, event);
+    return data.secret.email || undefined;
+  }
+
+  async function mail(event: RecordedEvent<LinkRequested>) {
+    const { data } = event;
+    const { purpose, linkId, requestedAt, expiresAt } = data;
+    // Sent before a crash, over, or followed by a newer one.
+    if (!(await links.isPending(data))) return;
+    const email = await recipient(event);
+    if (email === undefined) return;
+    const token = await links.token({ purpose, linkId, email, requestedAt, expiresAt });
+    const minutes = Math.round((expiresAt - requestedAt) / 60_000);
+    const letter = letterOf(purpose, urlOf(ports.appUrl(), purpose, token, email), minutes, ports);
+    const isSent = await mailer.send({ id: linkId, to: email, ...letter }, signal);
+    if (!isSent) logger.error({ purpose, link: linkId }, 'a mail was not taken, and is given up');
+    await links.record(data, isSent, following(derivation, 'chat.mail', event));
+  }
+
+  function urlOf(appUrl: string, purpose: Purpose, token: string, email: string): string {
+    const setsPassword = purpose === 'reset' || (purpose === 'invite' && takesPasswords);
+    const url = new URL(appUrl);
+    if (setsPassword) url.pathname = `${url.pathname.replace(/\/$/, '')}/reset`;
+    url.searchParams.set('token', token);
+    url.searchParams.set('email', email);
+    return url.href;
+  }
+
+  return { name: 'chat.mail', on: { LinkRequested: mail }, together: true };
+}

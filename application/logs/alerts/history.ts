@@ -1,0 +1,101 @@
+/** Looks back on alerts, newest first, page by page. */
+import { alertStream, type Details } from '../../../domain/logs/alert.js';
+import { RULES } from '../../../domain/logs/alert-events.js';
+import type { Rejection } from '../../../domain/shared/decider.js';
+import { type Reflected, reflecting, showing, type Touched } from '../../consistency/await-consistent.js';
+import type { Position, Rows, Settled } from '../../ports/index.js';
+
+interface AlertRow extends Touched {
+  readonly _id: string;
+  readonly rule: string;
+  readonly severity: string;
+  readonly state: 'active' | 'repeated' | 'resolved';
+  readonly raisedAt: number;
+  readonly details: Details;
+  readonly resolvedAt?: number;
+  readonly resolution?: string;
+  readonly repeatedBy?: string;
+  readonly delivery?: {
+    readonly at: number;
+    readonly attempts: number;
+    readonly status?: number;
+    readonly reason?: string;
+  };
+}
+
+export interface HistoryPage extends Reflected {
+  readonly body: {
+    readonly alerts: readonly object[];
+    readonly hasMore: boolean;
+    readonly limit: number;
+    readonly nextCursor?: string;
+  };
+}
+
+export interface HistoryQuery {
+  readonly limit: number;
+  /** From an earlier page. */
+  readonly cursor?: string;
+  /** A position that must be reflected. */
+  readonly seen?: Position;
+}
+
+/** Where a page ended: the instant and id of its last alert. */
+const CURSOR = /^(\d{1,16})\.([\w-]{1,64})$/;
+
+const badCursor: Rejection = {
+  rejected: 'logs/bad-cursor',
+  kind: 'invalid',
+  detail: 'cursor is not one of ours',
+};
+
+export function createAlertHistory({ rows, settled }: { rows: Rows; settled: Settled }) {
+  return async ({ limit, cursor, seen }: HistoryQuery): Promise<HistoryPage | Rejection> => {
+    const after = cursor === undefined ? {} : olderThan(cursor);
+    if (!after) return badCursor;
+    const reflected = await reflecting(settled, 'logs.alerts', { streams: RULES.map(alertStream), seen });
+    const found = await rows.find<AlertRow>('logs.alerts', {
+      filter: after,
+      sort: { raisedAt: -1, _id: -1 },
+      limit: limit + 1,
+    });
+    const page = found.slice(0, limit);
+    const hasMore = found.length > limit;
+    const last = page.at(-1);
+    return {
+      body: {
+        alerts: page.map(view),
+        hasMore,
+        limit,
+        ...(hasMore && last ? { nextCursor: `${last.raisedAt}.${last._id}` } : {}),
+      },
+      ...showing(reflected, page),
+    };
+  };
+}
+
+export type AlertHistory = ReturnType<typeof createAlertHistory>;
+
+function olderThan(cursor: string) {
+  const [, at, _id] = CURSOR.exec(cursor) ?? [];
+  if (at === undefined) return undefined;
+  const raisedAt = Number(at);
+  return { $or: [{ raisedAt: { $lt: raisedAt } }, { raisedAt, _id: { $lt: _id } }] };
+}
+
+const iso = (at: number) => new Date(at).toISOString();
+
+const view = ({ _id, rule, severity, state, raisedAt, details, resolvedAt, delivery, ...row }: AlertRow) => ({
+  id: _id,
+  rule,
+  severity,
+  state,
+  triggeredAt: iso(raisedAt),
+  resolvedAt: resolvedAt === undefined ? null : iso(resolvedAt),
+  ...(row.resolution ? { resolution: row.resolution } : {}),
+  ...(row.repeatedBy ? { repeatedBy: row.repeatedBy } : {}),
+  details,
+  webhook: delivery
+    ? { delivered: delivery.reason === undefined, ...delivery, at: iso(delivery.at) }
+    : { delivered: false, attempts: 0 },
+});

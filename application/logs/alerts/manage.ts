@@ -1,0 +1,83 @@
+/** What people do with alerts: read and change the policy, and ask how things stand. */
+import { alertStream } from '../../../domain/logs/alert.js';
+import { ALERT_POLICY_STREAM, RULES } from '../../../domain/logs/alert-events.js';
+import type { AlertPolicy, ChangeAlertPolicy } from '../../../domain/logs/alert-policy.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Streams } from '../../command/aggregate-store.js';
+import type { Handle } from '../../command/handle-command.js';
+import { pause } from '../../concurrency/sleep.js';
+import type { CommandContext, Logger, Position, Vault } from '../../ports/index.js';
+import type { Webhooks } from '../../ports/webhooks.js';
+import { alertKind, alertPolicyKind, currentAlertPolicy } from './aggregates.js';
+
+export interface AlertPorts {
+  readonly handle: Handle;
+  readonly streams: Streams;
+  readonly vault: Vault;
+  readonly webhooks: Pick<Webhooks, 'refusal'>;
+  readonly evaluate: () => Promise<unknown>;
+  readonly logger: Logger;
+}
+
+export interface PolicyRead {
+  readonly policy: AlertPolicy;
+  readonly position: Position;
+}
+
+/** A change is answered when its first evaluation is through, but not much later than it was made. */
+const EVALUATION_PATIENCE_MS = 1000;
+
+export type Alerts = ReturnType<typeof createAlerts>;
+
+export function createAlerts({ handle, streams, vault, webhooks, evaluate, logger }: AlertPorts) {
+  async function policy(): Promise<PolicyRead> {
+    const { state, position } = await currentAlertPolicy(streams);
+    return { policy: state, position };
+  }
+
+  /** `changes` come unchecked; effective at once, and evaluated at once. */
+  async function change(
+    changes: ChangeAlertPolicy['changes'],
+    context: CommandContext,
+  ): Promise<PolicyRead | Rejection> {
+    const { webhookUrl: url } = changes;
+    const refusal = typeof url === 'string' && url.trim() ? await webhooks.refusal(url) : undefined;
+    await vault.create(ALERT_POLICY_STREAM);
+    const noted = context.fingerprint !== undefined;
+    const command = { changes, noted, ...(refusal === undefined ? {} : { refusedTarget: refusal }) };
+    const outcome = await handle(
+      alertPolicyKind,
+      ALERT_POLICY_STREAM,
+      { type: 'ChangeAlertPolicy', ...command },
+      context,
+    );
+    if (isRejection(outcome)) return outcome;
+    await evaluateSoon();
+    return { policy: await outcome.state(), position: outcome.position };
+  }
+
+  async function evaluateSoon() {
+    const late = new AbortController();
+    const evaluated = evaluate().catch((error) => logger.warn({ err: error }, 'the alert rules wait'));
+    await Promise.race([evaluated, pause(EVALUATION_PATIENCE_MS, late.signal)]);
+    late.abort();
+  }
+
+  /** For `/health`: no secret, and no read of the log that is not needed. */
+  async function health() {
+    const { state: current } = await streams.load(alertPolicyKind, ALERT_POLICY_STREAM);
+    const rules = await Promise.all(
+      RULES.map(async (rule) => ({ rule, ...(await streams.load(alertKind, alertStream(rule))).state })),
+    );
+    return {
+      alerting: {
+        enabled: current.enabled,
+        active: rules.filter(({ active }) => active !== undefined).map(({ rule }) => rule),
+        undelivered: rules.reduce((sum, { undelivered }) => sum + undelivered.length, 0),
+      },
+      alertPolicy: { ...current, webhookUrl: current.webhookUrl === null ? null : '[configured]' },
+    };
+  }
+
+  return { policy, change, health };
+}

@@ -1,0 +1,42 @@
+/** Answers pages and counts from the index, each in its turn and within its budget. */
+import { nextTurn } from '../../concurrency/cooperative-scheduler.js';
+import type { Clock } from '../../ports/index.js';
+import type { Searcher } from '../ports.js';
+import type { RecordIndex } from '../record-index.js';
+import { aggregate } from './aggregate.js';
+import { createPace, type Pace, unhurried } from './query-budget.js';
+import { pageOf } from './render-page.js';
+
+/** The keys of all counts that run at the same time, in characters. */
+const KEYS_COUNTED = 64 * 1024 * 1024;
+
+export interface SearcherPorts {
+  readonly index: RecordIndex;
+  readonly clock: Clock;
+  /** How long a question may take. */
+  readonly budgetMs: number;
+}
+
+export function createSearcher({ index, clock, budgetMs }: SearcherPorts): Searcher {
+  const budget = { left: KEYS_COUNTED };
+
+  /**
+   * It begins in its turn: were many to begin at once, everybody else would wait for all of them, though nobody waits
+   * for their answers any more.
+   */
+  async function inTurn<T>(signal: AbortSignal, work: (pace: Pace) => Promise<T>): Promise<T> {
+    const pace = createPace(clock, clock.now() + budgetMs, signal);
+    await nextTurn();
+    await pace();
+    return work(pace);
+  }
+
+  return {
+    page: (asked, signal) => inTurn(signal, (pace) => pageOf(index, asked, pace)),
+    aggregate({ filter, grouping, limit }, signal) {
+      const work = (pace: Pace) => aggregate(index, { filter, grouping, pace, budget }, limit);
+      return signal ? inTurn(signal, work) : work(unhurried);
+    },
+    lastReceived: () => index.lastReceived(),
+  };
+}

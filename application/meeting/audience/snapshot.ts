@@ -1,0 +1,55 @@
+/** The rooms that are open, as they are kept for the next start of a node: what people are called is sealed under their meeting's key. */
+import { meetingSubject, NAMELESS } from '../../../domain/meeting/catalog.js';
+import {
+  type Departed,
+  initialState,
+  type Person,
+  type RoomState,
+  type Waiting,
+} from '../../../domain/meeting/state.js';
+import { PersistentMap } from '../../../domain/shared/persistent-map.js';
+import type { SealedPart } from '../../subscription/encrypted-snapshots.js';
+import type { SnapshotForm } from '../../subscription/restore-fold.js';
+
+/** By id. */
+export type Rooms = PersistentMap<RoomState>;
+
+type Named = Pick<Waiting, 'name'>;
+type Nameless<Each extends Named> = Omit<Each, 'name'>;
+
+interface Part extends SealedPart {
+  readonly roomId: string;
+  readonly room: Omit<RoomState, 'people' | 'waiting' | 'departed'>;
+  readonly people: readonly Nameless<Person>[];
+  readonly waiting: readonly Nameless<Waiting>[];
+  readonly departed: readonly Nameless<Departed>[];
+  /** In this order. */
+  readonly secret?: { readonly names: readonly string[] } | undefined;
+}
+
+const nameless = <Each extends Named>({ name, ...rest }: Each) => rest;
+/** Takes as many names from the front. */
+const named = <Each extends object>(all: readonly Each[], names: string[]) =>
+  all.map((each) => ({ ...each, name: names.shift() ?? NAMELESS }));
+
+function partOf(roomId: string, { people, waiting, departed, ...room }: RoomState): Part {
+  const names = [...people, ...waiting, ...departed].map(({ name }) => name);
+  const inside = { people: people.map(nameless), waiting: waiting.map(nameless) };
+  const plain = { roomId, room, ...inside, departed: departed.map(nameless) };
+  return { ...plain, subject: meetingSubject(room), ...(names.length > 0 && { secret: { names } }) };
+}
+
+function roomOf({ room, people, waiting, departed, secret }: Part): RoomState {
+  const names = [...(secret?.names ?? [])];
+  const inside = { people: named(people, names), waiting: named(waiting, names) };
+  return { ...initialState, ...room, ...inside, departed: named(departed, names) };
+}
+
+export const snapshot: SnapshotForm<Rooms> = {
+  version: 4,
+  *parts(rooms) {
+    for (const [roomId, room] of rooms) yield partOf(roomId, room);
+  },
+  from: (parts: readonly Part[]) =>
+    parts.reduce((rooms, part) => rooms.set(part.roomId, roomOf(part)), PersistentMap.empty<RoomState>()),
+};

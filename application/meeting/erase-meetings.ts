@@ -1,0 +1,77 @@
+/** Erasing meetings that are over: the fact, the key of who was there and what was said, then what the log need not keep. */
+import { meetingSubject, type RoomEvent } from '../../domain/meeting/catalog.js';
+import { type RoomState, roomStream } from '../../domain/meeting/state.js';
+import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import type { Streams } from '../command/aggregate-store.js';
+import { takenFor } from '../command/event-guards.js';
+import type { Handle } from '../command/handle-command.js';
+import { pagesOf } from '../command/read-stream-pages.js';
+import type { Clock, CommandContext, EventLog, Vault } from '../ports/index.js';
+import type { Reaction } from '../subscription/reaction-runner.js';
+import { roomKind } from './aggregates.js';
+
+export interface ErasingPorts {
+  readonly handle: Handle;
+  readonly streams: Pick<Streams, 'refresh'>;
+  readonly log: Pick<EventLog, 'read' | 'retain'>;
+  readonly vault: Pick<Vault, 'destroy'>;
+  readonly clock: Clock;
+}
+
+/** Each step does no harm when done again. */
+async function follow(ports: ErasingPorts, roomId: string, meetingId: string): Promise<void> {
+  await ports.vault.destroy(meetingSubject({ meetingId }));
+  await truncate(ports, roomId);
+}
+
+/**
+ * Lets go of the meetings at the beginning of a room's stream of which nobody can read anything. The stream goes on
+ * where it was, so that its id can be used again: of a room that is over and erased, its last event is kept.
+ */
+async function truncate({ streams, log }: ErasingPorts, roomId: string): Promise<void> {
+  const stream = roomStream(roomId);
+  const { state, revision } = await streams.refresh(roomKind, stream);
+  const kept = new Set(readableOf(state));
+  const opensKept = (event: Parameters<typeof takenFor>[0]) =>
+    event.type === 'RoomOpened' && kept.has(takenFor<RoomEvent<'RoomOpened'>>(event).data.meetingId);
+  let truncateBefore = revision;
+  if (kept.size > 0) {
+    for await (const page of pagesOf(log, stream)) {
+      const first = page.find(opensKept);
+      if (!first) continue;
+      truncateBefore = first.revision;
+      break;
+    }
+  }
+  if (truncateBefore > 0) await log.retain(stream, { truncateBefore });
+}
+
+/** Those that are over, and the one that is. */
+const readableOf = ({ isOpen, meetingId, readable }: RoomState): readonly string[] => {
+  const earlier = readable.map((each) => each.meetingId);
+  return isOpen ? [...earlier, meetingId] : earlier;
+};
+
+/** Every meeting of a room that is over, whole, with or without a node that runs. Gives how many there were. */
+export const createEraseMeetings =
+  (ports: ErasingPorts) =>
+  async (roomId: string, context: () => CommandContext): Promise<number | Rejection> => {
+    const { handle, streams, clock } = ports;
+    const { state } = await streams.refresh(roomKind, roomStream(roomId));
+    for (const { meetingId } of state.readable) {
+      const command = { type: 'EraseMeeting' as const, roomId, meetingId, now: clock.now() };
+      const outcome = await handle(roomKind, roomStream(roomId), command, context());
+      if (isRejection(outcome)) return outcome;
+      await follow(ports, roomId, meetingId);
+    }
+    return state.readable.length;
+  };
+
+type MeetingErased = RoomEvent<'MeetingErased'>;
+
+/** Goes on where whoever erased was stopped. */
+export const erasureReaction = (ports: ErasingPorts): Reaction<MeetingErased> => ({
+  name: 'meeting.erasure',
+  unordered: true,
+  on: { MeetingErased: ({ data }) => follow(ports, data.roomId, data.meetingId) },
+});

@@ -1,0 +1,70 @@
+/** People whose node is gone have lost their connection, and leave their meetings unless they come back in time. */
+import type { LoseConnection, LoseNode } from '../../domain/meeting/leave.js';
+import { type RoomState, roomStream } from '../../domain/meeting/state.js';
+import type { Handle } from '../command/handle-command.js';
+import { breather } from '../concurrency/cooperative-scheduler.js';
+import type { Mesh } from '../ports/cluster.js';
+import type { Clock, CommandContext, Logger } from '../ports/index.js';
+import { roomKind } from './aggregates.js';
+
+export interface LostPorts {
+  readonly handle: Handle;
+  readonly mesh: Pick<Mesh, 'alive'>;
+  /** Those that are open, as they are known to be. */
+  readonly rooms: () => Iterable<readonly [roomId: string, RoomState]>;
+  /** Milliseconds for which the places of a node that is gone are held. */
+  readonly returnMs: number;
+  readonly clock: Clock;
+  /** Only ever goes on. */
+  readonly monotonic?: Clock;
+  readonly systemContext: (actor: string) => CommandContext;
+  readonly logger: Logger;
+}
+
+export const LOST_EVERY_MS = 1000;
+const AT_ONCE = 16;
+
+/** To be run every so often by one node of all; what fails is tried again at the next look. */
+export function createLostSweep(ports: LostPorts) {
+  const { handle, mesh, rooms, returnMs, clock, monotonic = performance, systemContext, logger } = ports;
+  /** When it was first seen of a node that it is gone. */
+  const goneSince = new Map<string, number>();
+
+  /** The nodes at which anybody is, each with its rooms: true where not everybody's connection is told to be lost yet. */
+  async function inhabited(): Promise<Map<string, Map<string, boolean>>> {
+    const found = new Map<string, Map<string, boolean>>();
+    const rest = breather();
+    for (const [roomId, { people, waiting }] of rooms()) {
+      for (const { node, isLost } of [...people, ...waiting]) {
+        const known = found.get(node) ?? new Map<string, boolean>();
+        found.set(node, known.set(roomId, known.get(roomId) || !isLost));
+      }
+      await rest();
+    }
+    return found;
+  }
+
+  async function tell(command: LoseConnection | LoseNode): Promise<void> {
+    await handle(roomKind, roomStream(command.roomId), command, systemContext('meeting.lost'));
+  }
+
+  return async (stop: AbortSignal): Promise<void> => {
+    const nodes = await inhabited();
+    const alive = mesh.alive();
+    for (const node of goneSince.keys()) if (!nodes.has(node) || alive.has(node)) goneSince.delete(node);
+    for (const [node, roomIds] of nodes) {
+      if (alive.has(node)) continue;
+      const since = goneSince.get(node) ?? monotonic.now();
+      goneSince.set(node, since);
+      const hasTime = monotonic.now() - since < returnMs;
+      if (!hasTime) logger.info({ node, rooms: roomIds.size }, 'a node is gone, and its people leave');
+      const all = [...roomIds].filter(([, isUnknown]) => isUnknown || !hasTime).map(([roomId]) => roomId);
+      const commandOf = (roomId: string): LoseConnection | LoseNode =>
+        hasTime
+          ? { type: 'LoseConnection', roomId, where: { node }, now: clock.now() }
+          : { type: 'LoseNode', roomId, node, now: clock.now() };
+      for (let from = 0; from < all.length && !stop.aborted; from += AT_ONCE)
+        await Promise.all(all.slice(from, from + AT_ONCE).map((roomId) => tell(commandOf(roomId))));
+    }
+  };
+}

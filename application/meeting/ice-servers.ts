@@ -1,0 +1,29 @@
+/** The servers that help browsers to find one another, as clients are told of them. */
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Clock } from '../ports/index.js';
+import type { IceServer } from './settings.js';
+
+export interface IceOptions {
+  /** Instead of a public STUN server. */
+  readonly servers?: readonly IceServer[] | undefined;
+  /** A TURN server besides, with what all clients sign in to it with, or a secret that it shares. */
+  readonly turn?: IceServer | { readonly urls: string; readonly secret: string } | undefined;
+  readonly clock: Clock;
+}
+
+const USUAL: readonly IceServer[] = [{ urls: 'stun:stun.l.google.com:19302' }];
+const LIFE_S = 3600;
+
+export const createIceServers =
+  ({ servers = USUAL, turn, clock }: IceOptions) =>
+  (): readonly IceServer[] => {
+    if (!turn) return servers;
+    return [...servers, 'secret' in turn ? shortLived(turn.urls, turn.secret, clock.now()) : turn];
+  };
+
+/** By the convention that TURN servers share (draft-uberti-behave-turn-rest): they can tell it from any other. */
+function shortLived(urls: string, secret: string, now: number): IceServer {
+  const username = `${Math.floor(now / 1000) + LIFE_S}:${randomBytes(12).toString('base64url')}`;
+  const credential = createHmac('sha1', secret).update(username).digest('base64');
+  return { urls, username, credential };
+}

@@ -1,0 +1,71 @@
+/** Passwords of meeting rooms: each is hashed once, however many people come in with it. */
+import { LRUCache } from 'lru-cache';
+import type { Budget } from '../concurrency/fair-share-budget.js';
+import type { Hashed, PasswordHashing } from '../ports/identity.js';
+import { type Derivation, Unavailable } from '../ports/index.js';
+
+export interface RoomPasswordPorts {
+  readonly hashing: PasswordHashing;
+  readonly derivation: Derivation;
+  /** Hashes that are under way or wait; of one caller some only. */
+  readonly budget: Budget;
+}
+
+/** `caller` tells networks apart. Both reject with `Unavailable` when too many are to be hashed at once. */
+export interface RoomPasswords {
+  /** The form in which it stands in the log. */
+  hash(password: string, caller: string): Promise<string>;
+  /** Whether it is the one that has this form. */
+  matches(password: string, form: string, caller: string): Promise<boolean>;
+}
+
+/** Rooms whose right password is known; two short texts each. */
+const ROOMS = 10_000;
+
+export function createRoomPasswords({ hashing, derivation, budget }: RoomPasswordPorts): RoomPasswords {
+  /** By form, the digest of the password that is right: without the installation's key it tells nothing. */
+  const right = new LRUCache<string, string>({ max: ROOMS });
+  const underWay = new Map<string, Promise<boolean>>();
+  const digestOf = (password: string, form: string) =>
+    derivation.id('meeting.password', form, password.normalize('NFC'));
+
+  /** In turn with other callers, and with what else is hashed. */
+  async function inBudget<Result>(caller: string, work: (whose: string) => Promise<Result>): Promise<Result> {
+    const place = budget.hold(caller);
+    if (place.take(1)) throw new Unavailable('too many passwords of meeting rooms are to be hashed');
+    return work(`meeting ${caller}`).finally(place.release);
+  }
+
+  async function compare(password: string, form: string, digest: string, caller: string) {
+    const isRight = await inBudget(caller, (whose) => hashing.matches(password, hashedOf(form), whose));
+    if (isRight) right.set(form, digest);
+    return isRight;
+  }
+
+  return {
+    async hash(password, caller) {
+      const form = formOf(await inBudget(caller, (whose) => hashing.hash(password, whose)));
+      right.set(form, digestOf(password, form));
+      return form;
+    },
+
+    matches(password, form, caller) {
+      const digest = digestOf(password, form);
+      const known = right.get(form);
+      // Two passwords have no hash in common.
+      if (known !== undefined) return Promise.resolve(known === digest);
+      const same = underWay.get(digest);
+      if (same) return same;
+      const comparing = compare(password, form, digest, caller).finally(() => underWay.delete(digest));
+      underWay.set(digest, comparing);
+      return comparing;
+    },
+  };
+}
+
+const formOf = ({ salt, hash }: Hashed): string => `${salt}.${hash}`;
+
+function hashedOf(form: string): Hashed {
+  const [salt = '', hash = ''] = form.split('.');
+  return { salt, hash };
+}

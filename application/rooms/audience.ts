@@ -1,0 +1,81 @@
+/** Who in the rooms is told what: streams are connected under their room's id, and end with the room. */
+import type { RoomsEvent } from '../../domain/rooms/catalog.js';
+import type { RevealedEvent } from '../ports/index.js';
+import type { Audience, Delivery, Message } from '../subscription/audience.js';
+import { iso, messageView, participantView } from './views.js';
+
+/**
+ * Rooms that have ended and are being erased, with what their streams were told: for a client that was admitted
+ * just before the end and connects just after it. Erasing takes longer than connecting.
+ */
+export type EndedRooms = ReadonlyMap<string, Message>;
+
+const burned = (roomId: string): Message => ({ type: 'ROOM_BURNED', payload: { roomId } });
+
+export const connected = (roomId: string, participantId: string, expiresAt: number): Message => ({
+  type: 'CONNECTED',
+  payload: { roomId, participantId, expiresAt: iso(expiresAt) },
+});
+
+/** Told at the very moment, however late the log hears of it. */
+export const expired = (roomId: string): Message => ({ type: 'ROOM_EXPIRED', payload: { roomId } });
+
+export const rooms: Audience<EndedRooms, RoomsEvent> = {
+  initialState: new Map(),
+  snapshot: {
+    version: 1,
+    parts: (ended) => ended.entries(),
+    from: (parts: readonly (readonly [string, Message])[]) => new Map(parts),
+  },
+  on: {
+    RoomCreated: {},
+    InviteCreated: {},
+    InviteRedeemed: {},
+
+    ParticipantJoined: {
+      deliver({ data, erased }, ended) {
+        const { roomId, participantId: id, joinedAt, secret } = data;
+        if (erased || ended.has(roomId)) return [];
+        const payload = participantView({ id, joinedAt, ...secret });
+        return [{ to: [roomId], message: { type: 'PARTICIPANT_JOINED', payload } }];
+      },
+    },
+
+    MessagePosted: {
+      deliver({ data }, ended) {
+        const { roomId, messageId: id, secret, senderId, createdAt, expiresAt } = data;
+        const { envelope } = secret;
+        if (!envelope || ended.has(roomId)) return [];
+        const payload = messageView({ id, roomId, senderId, createdAt, expiresAt, envelope });
+        return [{ to: [roomId], message: { type: 'NEW_MESSAGE', payload } }];
+      },
+    },
+
+    RoomBurned: {
+      evolve: (ended, { data: { roomId } }) => new Map(ended).set(roomId, burned(roomId)),
+      deliver: lastWords,
+    },
+
+    RoomExpired: {
+      evolve: (ended, { data: { roomId } }) => new Map(ended).set(roomId, expired(roomId)),
+      deliver: lastWords,
+    },
+
+    RoomErased: {
+      evolve(ended, { data: { roomId } }) {
+        if (!ended.has(roomId)) return ended;
+        const left = new Map(ended);
+        left.delete(roomId);
+        return left;
+      },
+    },
+  },
+};
+
+function lastWords(
+  { data: { roomId } }: RevealedEvent<RoomsEvent<'RoomBurned' | 'RoomExpired'>>,
+  ended: EndedRooms,
+): readonly Delivery[] {
+  const message = ended.get(roomId);
+  return message ? [{ to: [roomId], message, ends: true }] : [];
+}

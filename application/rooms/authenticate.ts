@@ -1,0 +1,69 @@
+/** Who may enter: the log has the last word on which rooms are open and whose a token is, not a lagging row. */
+import {
+  isOpen,
+  notFound,
+  type Participant,
+  participantWith,
+  type RoomState,
+  roomStream,
+} from '../../domain/rooms/room.js';
+import type { Rejection } from '../../domain/shared/decider.js';
+import type { Streams } from '../command/aggregate-store.js';
+import type { Clock, Position } from '../ports/index.js';
+import { roomKind } from './aggregates.js';
+import { hashOf } from './tokens.js';
+
+export interface OpenRoom {
+  readonly roomId: string;
+  readonly room: RoomState;
+  readonly position: Position;
+}
+
+export interface Admitted extends OpenRoom {
+  readonly participant: Participant;
+}
+
+/** The session token is missing, malformed or of another room. */
+export const unauthorized: Rejection = { rejected: 'rooms/unauthorized', kind: 'unauthenticated' };
+
+/** Whether a room could be called so. */
+export const isRoomId = (text: string): boolean => /^[\w-]{22}$/.test(text);
+
+const TOKEN = /^[\w-]{43}$/;
+
+export function createRoomAdmission({ streams, clock }: { streams: Streams; clock: Clock }) {
+  async function load(roomId: string, isFresh: (room: OpenRoom) => boolean): Promise<OpenRoom | Rejection> {
+    if (!isRoomId(roomId)) return notFound;
+    const stream = roomStream(roomId);
+    const read = async (how: 'load' | 'refresh') => {
+      const { state, position, revision } = await streams[how](roomKind, stream);
+      return { known: revision >= 0, found: { roomId, room: state, position } };
+    };
+    let { known, found } = await read('load');
+    // Another node may have let somebody in a moment ago.
+    if (known && isOpen(found.room, clock.now()) && !isFresh(found)) ({ found } = await read('refresh'));
+    return isOpen(found.room, clock.now()) ? found : notFound;
+  }
+
+  return {
+    /** The room, if it is open, at least as it was at `seen`. */
+    open: (roomId: string, seen: Position = 0n) => load(roomId, ({ position }) => position >= seen),
+
+    /** The room and the participant whose session token it is. */
+    async admit(
+      roomId: string,
+      token: string | undefined,
+      seen: Position = 0n,
+    ): Promise<Admitted | Rejection> {
+      const hash = token !== undefined && TOKEN.test(token) ? hashOf(token) : undefined;
+      const whose = ({ room }: OpenRoom) => (hash === undefined ? undefined : participantWith(room, hash));
+      const fresh = (found: OpenRoom) => found.position >= seen && (hash === undefined || !!whose(found));
+      const found = await load(roomId, fresh);
+      if ('rejected' in found) return found;
+      const participant = whose(found);
+      return participant ? { ...found, participant } : unauthorized;
+    },
+  };
+}
+
+export type RoomAdmission = ReturnType<typeof createRoomAdmission>;

@@ -1,0 +1,38 @@
+/** What must follow the end of a room: its key destroyed, its messages ended for ever, and the log told of it. */
+import type { RoomsEvent } from '../../domain/rooms/catalog.js';
+import { messagesStream } from '../../domain/rooms/messages.js';
+import { roomStream } from '../../domain/rooms/room.js';
+import { isRejection } from '../../domain/shared/decider.js';
+import type { Handle } from '../command/handle-command.js';
+import type { Clock, Derivation, EventLog, RecordedEvent, Vault } from '../ports/index.js';
+import { following, type Reaction } from '../subscription/reaction-runner.js';
+import { roomKind } from './aggregates.js';
+
+export interface ErasePorts {
+  readonly handle: Handle;
+  readonly log: Pick<EventLog, 'tombstone'>;
+  readonly vault: Vault;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+}
+
+type Ended = RoomsEvent<'RoomBurned' | 'RoomExpired'>;
+
+/** Each step does no harm when done again, so a crash between two of them is made good by the next run. */
+export function eraseReaction({ handle, log, vault, derivation, clock }: ErasePorts): Reaction<Ended> {
+  async function erase(event: RecordedEvent<Ended>) {
+    const { roomId } = event.data;
+    const stream = roomStream(roomId);
+    await vault.destroy(stream);
+    await log.tombstone(messagesStream(roomId));
+    const outcome = await handle(
+      roomKind,
+      stream,
+      { type: 'EraseRoom', roomId, now: clock.now() },
+      following(derivation, 'rooms.erase', event),
+    );
+    if (isRejection(outcome)) throw new Error(outcome.rejected);
+  }
+
+  return { name: 'rooms.erase', unordered: true, on: { RoomBurned: erase, RoomExpired: erase } };
+}

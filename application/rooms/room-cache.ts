@@ -1,0 +1,101 @@
+/** Rooms as they were shown last: while nothing happens in one, its next reader is shown the same, unread and unopened. */
+import { LRUCache } from 'lru-cache';
+import type { catalog, RoomsEvent } from '../../domain/rooms/catalog.js';
+import { KEPT_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
+import { type Participant, roomStream } from '../../domain/rooms/room.js';
+import type { Erasing } from '../../domain/shared/catalog.js';
+import type { On } from '../../domain/shared/event-handlers.js';
+import type { Streams } from '../command/aggregate-store.js';
+import { heldBytes } from '../memory/estimate-size.js';
+import type { Cache, Position, RevealedEvent } from '../ports/index.js';
+import { messagesKind, roomKind } from './aggregates.js';
+
+/** What is in a room by what this node knows of its streams: kept up by its own appends and by the live feed. */
+export interface Content {
+  /** The fold's own list: another one once anybody has come, or the room is no more. */
+  readonly participants: readonly Participant[];
+  /** Of the newest message. */
+  readonly revision: number;
+}
+
+export interface Shown {
+  readonly content: Content;
+  /** The JSON of the room up to its messages. */
+  readonly head: string;
+  /** The JSON of each message by its id, oldest first. */
+  readonly messages: ReadonlyMap<string, string>;
+  /** Everything up to here is reflected. */
+  readonly position: Position;
+}
+
+type Ended = RoomsEvent<Erasing<typeof catalog>>;
+
+const SHOWN_BYTES = 12 * 1024 * 1024;
+
+export interface ShownRooms {
+  /** Undefined where this node does not remember both streams to their ends: then only the rows know. */
+  content(roomId: string): Content | undefined;
+  /** What was shown last, whatever has happened since. */
+  last(roomId: string): Shown | undefined;
+  /** Whether there is room for one with these messages, sealed as they are, beside others. */
+  fits(messages: readonly { readonly secret: string }[]): boolean;
+  /** An event of the service has been seen, and every node's streams are known up to it. */
+  hear(position: Position): void;
+  /** Of the last of these: what `content` says holds up to there. */
+  heard(): Position;
+  /** To be called at once with the content it shows. */
+  keep(roomId: string, shown: Shown): void;
+  /** Of a room that has ended nothing of what was said in it stays in memory. */
+  readonly on: On<RevealedEvent<Ended>, void>;
+  readonly cache: Cache;
+}
+
+export function createShownRooms(streams: Pick<Streams, 'known'>, limitBytes = SHOWN_BYTES): ShownRooms {
+  const rooms = new LRUCache<string, Shown>({
+    maxSize: limitBytes,
+    maxEntrySize: limitBytes / 2,
+    sizeCalculation: ({ head, messages }, roomId) =>
+      sum([roomId, head, ...messages.keys(), ...messages.values()]),
+  });
+
+  const content: ShownRooms['content'] = (roomId) => {
+    const room = streams.known(roomKind, roomStream(roomId));
+    const messages = streams.known(messagesKind, messagesStream(roomId));
+    return room && messages && { participants: room.state.participants, revision: messages.revision };
+  };
+
+  let heard: Position = 0n;
+  const forget = ({ data: { roomId } }: RevealedEvent<Ended>) => void rooms.delete(roomId);
+
+  return {
+    content,
+    last: (roomId) => rooms.get(roomId),
+    hear(position) {
+      heard = position;
+    },
+    heard: () => heard,
+    fits: (messages) =>
+      messages.reduce((all, { secret }) => all + SHOWN_MORE_BYTES + heldBytes(secret), 0) <= limitBytes / 2,
+    keep: (roomId, shown) => void rooms.set(roomId, shown),
+    on: { RoomBurned: forget, RoomExpired: forget, RoomErased: forget },
+    cache: { name: 'rooms.shown', limitBytes, bytes: () => rooms.calculatedSize },
+  };
+}
+
+export const isSame = (shown: Content, now: Content | undefined): boolean =>
+  shown.participants === now?.participants && shown.revision === now.revision;
+
+/** Whether rows hold all of it: a projector may be behind, and writes several rows one after the other. */
+export const isWhole = (
+  { participants, revision }: Content,
+  people: readonly unknown[],
+  messages: readonly { readonly revision: number }[],
+): boolean =>
+  people.length === participants.length &&
+  messages.at(-1)?.revision === revision &&
+  messages.length === Math.min(revision + 1, KEPT_MESSAGES);
+
+const ENTRY_BYTES = 100;
+/** What is shown of a message besides its secret, at most, and its entries. */
+const SHOWN_MORE_BYTES = 1000;
+const sum = (texts: readonly string[]) => texts.reduce((all, each) => all + ENTRY_BYTES + heldBytes(each), 0);

@@ -1,0 +1,164 @@
+/** createIndexes, listIndexes and dropIndexes. */
+import { Int32 } from 'bson';
+import { equalValues } from '../bson/compare.js';
+import { encode, join, type Named, toValue } from '../bson/encode.js';
+import { show } from '../bson/print.js';
+import {
+  documentValue,
+  elementsOf,
+  type Field,
+  fieldsOf,
+  isArray,
+  isObject,
+  Type,
+  textOf,
+  type Value,
+} from '../bson/value.js';
+import { CommandError } from '../errors.js';
+import { isTrue } from '../query/filter.js';
+import { type Collection, ID_PATTERN } from '../storage/collection.js';
+import { checkSpecification, type Index, openIndex } from '../storage/definition.js';
+import { buildIndexes } from '../storage/index-build.js';
+import { Arguments, argumentsOf, documentsOf } from './arguments.js';
+import type { Engine } from './engine.js';
+import { namespaceOf, type Request } from './request.js';
+import { deadlineAfter, listSource } from './search.js';
+
+export async function createIndexes(engine: Engine, request: Request): Promise<Buffer> {
+  const args = argumentsOf(request, ['indexes', 'commitQuorum', 'comment']);
+  const namespace = namespaceOf(request);
+  args.required('indexes');
+  const list = args.array('indexes') ?? [];
+  if (list.length === 0) throw new CommandError(2, 'Must specify at least one index to create');
+  const wanted = documentsOf(request, 'indexes').map((specification) => {
+    const fields = checkSpecification(specification);
+    return { fields, specification: normalized(fields) };
+  });
+  const created = !engine.catalog.find(namespace);
+  const collection = await engine.catalog.ensure(namespace);
+  const before = collection.indexes.filter(({ ready }) => ready).length + 1;
+  const fresh: Index[] = [];
+  for (const { fields, specification } of wanted) {
+    if (isIdIndex(fields.get('key')!)) continue;
+    const index = openIndex(specification, { space: engine.catalog.takeSpace() });
+    if (!isThere(index, [...collection.indexes, ...fresh])) fresh.push({ ...index, ready: false });
+  }
+  if (before + fresh.length > MOST_INDEXES)
+    throw new CommandError(67, `add index fails, too many indexes for ${namespace}`);
+  if (fresh.length > 0) await buildIndexes(engine.catalog, engine.documents, collection, fresh);
+  const after = before + fresh.length;
+  return encode({
+    numIndexesBefore: before,
+    numIndexesAfter: after,
+    createdCollectionAutomatically: created,
+    ...(fresh.length === 0 ? { note: 'all indexes already exist' } : { commitQuorum: 'votingMembers' }),
+  });
+}
+
+/** Of one collection, that on `_id` included, as on the real server. */
+const MOST_INDEXES = 64;
+
+const isIdIndex = (key: Value): boolean => equalValues(key, documentValue(ID_PATTERN));
+
+/** A specification as it is kept and shown: version first, flags as given when true. */
+function normalized(fields: ReadonlyMap<string, Field>): Buffer {
+  const kept: Named[] = [
+    ['v', toValue(new Int32(2))],
+    ['key', fields.get('key')!],
+    ['name', fields.get('name')!],
+  ];
+  for (const flag of ['unique', 'sparse', 'background']) {
+    const field = fields.get(flag);
+    if (field && (flag === 'background' || isTrue(field))) kept.push([flag, field]);
+  }
+  for (const name of ['partialFilterExpression', 'expireAfterSeconds']) {
+    const field = fields.get(name);
+    if (field) kept.push([name, field]);
+  }
+  return join(kept);
+}
+
+/** Whether the same index exists. Errors: 85 and 86 for one that is nearly the same. */
+function isThere(index: Index, existing: readonly Index[]): boolean {
+  const sameKey = existing.find(({ key }) => equalValues(key, index.key));
+  const sameName = existing.find(({ name }) => name === index.name);
+  const sameOptions = (other: Index): boolean =>
+    other.unique === index.unique &&
+    other.sparse === index.sparse &&
+    other.expireAfterSeconds === index.expireAfterSeconds &&
+    (other.partial === undefined) === (index.partial === undefined) &&
+    (!other.partial || equalValues(other.partial.source, index.partial!.source));
+  if (sameName && !equalValues(sameName.key, index.key))
+    throw new CommandError(
+      86,
+      `An existing index has the same name as the requested index. When index names are not specified, they are auto generated and can cause conflicts. Please refer to our documentation. Requested index: ${show(documentValue(index.specification))}, existing index: ${show(documentValue(sameName.specification))}`,
+    );
+  if (!sameKey) return false;
+  if (sameKey.name !== index.name)
+    throw new CommandError(85, `Index already exists with a different name: ${sameKey.name}`);
+  if (!sameOptions(sameKey))
+    throw new CommandError(
+      85,
+      `An equivalent index already exists with the same name but different options. Requested index: ${show(documentValue(index.specification))}, existing index: ${show(documentValue(sameKey.specification))}`,
+    );
+  return true;
+}
+
+const ID_INDEX = { v: new Int32(2), key: { _id: new Int32(1) }, name: '_id_' };
+
+export async function listIndexes(engine: Engine, request: Request): Promise<Buffer> {
+  const args = argumentsOf(request, ['cursor', 'comment']);
+  const namespace = namespaceOf(request);
+  const collection = engine.catalog.find(namespace);
+  if (!collection) throw new CommandError(26, `ns does not exist: ${namespace}`);
+  const ready = collection.indexes.filter((index) => index.ready).map((index) => index.specification);
+  const source = listSource([encode(ID_INDEX), ...ready]);
+  return engine.cursors.first({
+    namespace,
+    collection,
+    source,
+    batchSize: batchSizeOf(args),
+    deadline: deadlineAfter(undefined),
+  });
+}
+
+/** The batch size in a `cursor` argument; everything at once without one. */
+export function batchSizeOf(args: Arguments): number {
+  const cursor = args.object('cursor');
+  if (!cursor) return Number.MAX_SAFE_INTEGER;
+  const fields = new Map(fieldsOf(cursor).map((field) => [field.name, field]));
+  return (
+    new Arguments(`${args.what}.cursor`, fields, ['batchSize']).whole('batchSize') ?? Number.MAX_SAFE_INTEGER
+  );
+}
+
+export async function dropIndexes(engine: Engine, request: Request): Promise<Buffer> {
+  const args = argumentsOf(request, ['index', 'comment']);
+  const namespace = namespaceOf(request);
+  const collection = engine.catalog.find(namespace);
+  if (!collection) throw new CommandError(26, `ns not found ${namespace}`);
+  const indexes = named(collection, args.required('index'));
+  const nIndexesWas = collection.indexes.filter(({ ready }) => ready).length + 1;
+  if (indexes.length > 0) await engine.catalog.dropIndexes(collection, indexes);
+  return encode({ nIndexesWas });
+}
+
+/** Errors: 27 unknown, 72 for the index on `_id`. */
+function named(collection: Collection, wanted: Value): Index[] {
+  const ready = collection.indexes.filter((index) => index.ready);
+  if (isArray(wanted)) return elementsOf(wanted).flatMap((one) => named(collection, one));
+  if (isObject(wanted)) {
+    if (isIdIndex(wanted)) throw new CommandError(72, 'cannot drop _id index');
+    const found = ready.filter((index) => equalValues(index.key, wanted));
+    if (found.length === 0) throw new CommandError(27, `can't find index with key: ${show(wanted)}`);
+    return found;
+  }
+  if (wanted.type !== Type.string)
+    throw new CommandError(14, "BSON field 'dropIndexes.index' is the wrong type");
+  const name = textOf(wanted);
+  if (name === '*') return ready;
+  if (name === '_id_') throw new CommandError(72, 'cannot drop _id index');
+  const found = ready.filter((index) => index.name === name);
+  if (found.length === 0) throw new CommandError(27, `index not found with name [${name}]`);
+  return found;
+}

@@ -1,0 +1,144 @@
+/** find, getMore, killCursors and count. */
+import { Long } from 'bson';
+import { EMPTY_DOCUMENT, encode } from '../bson/encode.js';
+import { longOf } from '../bson/number.js';
+import { documentValue, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
+import { CommandError } from '../errors.js';
+import { parseFilter } from '../query/filter.js';
+import { parseProjection } from '../query/projection.js';
+import { type Query, queryOf } from '../query/scan.js';
+import { parseSort } from '../query/sort.js';
+import { type Arguments, argumentsOf } from './arguments.js';
+import type { Engine } from './engine.js';
+import { namespaceOf, type Request } from './request.js';
+import { type Deadline, deadlineAfter, listSource, Search, type Source } from './search.js';
+
+/** The documents of a first batch when the client names no number. */
+export const DEFAULT_BATCH = 101;
+/** The empty filter. */
+export const EVERYTHING = documentValue(EMPTY_DOCUMENT);
+
+export const FIND = [
+  'filter',
+  'sort',
+  'projection',
+  'hint',
+  'skip',
+  'limit',
+  'batchSize',
+  'singleBatch',
+  'noCursorTimeout',
+  'allowPartialResults',
+  'comment',
+];
+
+export function queryFrom(args: Arguments, filter: string): Query {
+  const sort = args.object('sort');
+  return queryOf(parseFilter(args.object(filter) ?? EVERYTHING), sort ? parseSort(sort) : [], hintOf(args));
+}
+
+/** An empty hint is none. */
+export function hintOf(args: Arguments): Value | undefined {
+  const hint = args.get('hint');
+  return hint && isObject(hint) && fieldsOf(hint).length === 0 ? undefined : hint;
+}
+
+/** What `maxTimeMS` asks for, and that the client is still there. */
+export function deadlineOf(args: Arguments, { connection }: Request): Deadline {
+  const ms = args.whole('maxTimeMS');
+  if (ms !== undefined && ms > 2 ** 31 - 1) throw new CommandError(2, 'maxTimeMS is out of range');
+  return deadlineAfter(ms, connection);
+}
+
+export async function find(engine: Engine, request: Request): Promise<Buffer> {
+  const args = argumentsOf(request, FIND);
+  const namespace = namespaceOf(request);
+  const query = queryFrom(args, 'filter');
+  const projection = args.object('projection');
+  const [skip, limit] = [args.whole('skip') ?? 0, args.whole('limit') ?? 0];
+  const collection = engine.catalog.find(namespace);
+  return engine.cursors.first({
+    namespace,
+    collection,
+    source: sourceOf(engine, namespace, query, skip, limit),
+    projection: projection && parseProjection(projection),
+    batchSize: args.whole('batchSize') ?? DEFAULT_BATCH,
+    single: args.flag('singleBatch', false),
+    keep: args.flag('noCursorTimeout', false),
+    client: request.connection,
+    deadline: deadlineOf(args, request),
+  });
+}
+
+/** A search, or nothing at all where there is no collection. */
+export function sourceOf(
+  engine: Engine,
+  namespace: string,
+  query: Query,
+  skip: number,
+  limit: number,
+): Source {
+  const collection = engine.catalog.find(namespace);
+  return collection
+    ? new Search(engine.documents, collection, query, skip, limit, engine.sorting)
+    : listSource([]);
+}
+
+export async function getMore(engine: Engine, request: Request): Promise<Buffer> {
+  const args = argumentsOf(request, ['collection', 'batchSize', 'comment']);
+  const id = args.required('getMore');
+  if (id.type !== Type.long) throw new CommandError(14, "Field 'getMore' must be of type long");
+  const collection = args.required('collection');
+  if (collection.type !== Type.string)
+    throw new CommandError(14, "Field 'collection' must be of type string");
+  const batchSize = args.whole('batchSize', 1);
+  const namespace = `${request.database}.${textOf(collection)}`;
+  return engine.cursors.more(longOf(id), namespace, batchSize, deadlineOf(args, request), request.connection);
+}
+
+export async function killCursors(engine: Engine, request: Request): Promise<Buffer> {
+  const args = argumentsOf(request, ['cursors']);
+  args.required('cursors');
+  const ids = args.array('cursors') ?? [];
+  if (ids.length === 0) throw new CommandError(2, 'Must specify at least one cursor id in: { killCursors }');
+  const killed: Long[] = [];
+  const unknown: Long[] = [];
+  for (const id of ids) {
+    if (id.type !== Type.long)
+      throw new CommandError(9, "field 'cursors' contains an element that is not of type long");
+    (engine.cursors.kill(longOf(id)) ? killed : unknown).push(Long.fromBigInt(longOf(id)));
+  }
+  return encode({ cursorsKilled: killed, cursorsNotFound: unknown, cursorsAlive: [], cursorsUnknown: [] });
+}
+
+export async function count(engine: Engine, request: Request): Promise<Buffer> {
+  const args = argumentsOf(request, ['query', 'limit', 'skip', 'hint', 'fields', 'comment']);
+  const namespace = namespaceOf(request);
+  const query = queryFrom(args, 'query');
+  // A negative limit means the same as a positive one.
+  const limit = Math.abs(args.whole('limit', Number.MIN_SAFE_INTEGER) ?? 0);
+  const skip = args.whole('skip') ?? 0;
+  return encode({ n: await countMatches(engine, namespace, query, skip, limit, deadlineOf(args, request)) });
+}
+
+/** How many documents match, between `skip` and `limit` (0 = no limit). */
+export async function countMatches(
+  engine: Engine,
+  namespace: string,
+  query: Query,
+  skip: number,
+  limit: number,
+  deadline: Deadline,
+): Promise<number> {
+  const collection = engine.catalog.find(namespace);
+  if (!collection) return 0;
+  const isEverything = query.filter.kind === 'and' && query.filter.filters.length === 0 && !query.hint;
+  if (isEverything) {
+    const left = Math.max(0, collection.flushedCount - skip);
+    return limit === 0 ? left : Math.min(left, limit);
+  }
+  const search = new Search(engine.documents, collection, query, skip, limit);
+  let n = 0;
+  while (!search.done) n += (await search.take(1000, deadline)).length;
+  return n;
+}

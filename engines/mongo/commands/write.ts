@@ -1,0 +1,175 @@
+/** insert, update and delete. */
+import { encode } from '../bson/encode.js';
+import { bodyOf, documentValue, fieldsByName, type Value } from '../bson/value.js';
+import { CommandError } from '../errors.js';
+import { parseFilter } from '../query/filter.js';
+import { type Query, queryOf } from '../query/scan.js';
+import { type Candidate, type Collection, idOf } from '../storage/collection.js';
+import { alwaysModifies, applyUpdate, parseUpdate, type Update } from '../update/update.js';
+import { storableDocument, upsertedDocument } from '../update/upsert.js';
+import { Arguments, argumentsOf, documentsOf } from './arguments.js';
+import { runBatch, type Statement, writeErrors } from './batch.js';
+import { changeAll, changeOne, readTally, type Tally, tally } from './change.js';
+import type { Engine } from './engine.js';
+import { deadlineOf } from './read.js';
+import { checkSequences, namespaceOf, type Request } from './request.js';
+
+const COMMON = ['ordered', 'bypassDocumentValidation'];
+
+export async function insert(engine: Engine, request: Request): Promise<Buffer> {
+  const args = argumentsOf(request, ['documents', ...COMMON]);
+  checkSequences(request, 'documents');
+  const namespace = namespaceOf(request);
+  const documents = documentsOf(request, 'documents');
+  await engine.catalog.ensure(namespace);
+  const statements = documents.map((document): Statement => {
+    const now = () => {
+      engine.documents.insert(existing(engine, namespace), storableDocument(bodyOf(document)));
+      return tally({ n: 1, nModified: 0 });
+    };
+    return { now, slowly: async () => now() };
+  });
+  const deadline = deadlineOf(args, request);
+  const { results, errors } = await runBatch(engine, request, args, statements, deadline);
+  const n = results.reduce((sum, result) => sum + (result ? readTally(result).n : 0), 0);
+  return encode({ n, ...engine.clock.written(), ...writeErrors(errors) });
+}
+
+/** The collection a write has made sure of; dropped by another meanwhile it is an error. */
+export function existing(engine: Engine, namespace: string): Collection {
+  const collection = engine.catalog.find(namespace);
+  if (collection) return collection;
+  throw new CommandError(175, `collection ${namespace} was dropped while it was written to`);
+}
+
+export async function update(engine: Engine, request: Request): Promise<Buffer> {
+  const args = argumentsOf(request, ['updates', ...COMMON]);
+  checkSequences(request, 'updates');
+  const namespace = namespaceOf(request);
+  const checked = documentsOf(request, 'updates').map((statement) => checkUpdate(statement, request));
+  if (checked.some((one) => one.upsert && isReadable(one))) await engine.catalog.ensure(namespace);
+  const deadline = deadlineOf(args, request);
+  const statements = checked.map((one) =>
+    inTurn(() => {
+      const { query, change } = readUpdate(one);
+      const target = { engine, namespace, query, deadline };
+      const apply = (collection: Collection, candidate: Candidate) =>
+        replaceBy(engine, collection, change, candidate);
+      const instead = one.upsert ? () => insertBy(engine, namespace, query, change) : undefined;
+      return (one.multi ? changeAll : changeOne)(target, apply, instead);
+    }),
+  );
+  const { results, errors } = await runBatch(engine, request, args, statements, deadline);
+  let n = 0;
+  let nModified = 0;
+  const upserted: object[] = [];
+  results.forEach((result, index) => {
+    const one = result && readTally(result);
+    n += one?.n ?? 0;
+    nModified += one?.nModified ?? 0;
+    if (one?.upserted) upserted.push({ index, ...one.upserted });
+  });
+  const answer = { n, nModified, ...(upserted.length ? { upserted } : {}), ...engine.clock.written() };
+  return encode({ ...answer, ...writeErrors(errors) });
+}
+
+/** A statement that is read when its turn has come, and not kept: those of a long batch would be much together. */
+const inTurn = (read: () => Statement): Statement => ({
+  now: () => read().now(),
+  slowly: async (once) => read().slowly(once),
+});
+
+interface UpdateStatement {
+  readonly q: Value;
+  readonly u: Value;
+  readonly multi: boolean;
+  readonly upsert: boolean;
+  readonly hint: Value | undefined;
+}
+
+/** Errors: those of the whole command. */
+function checkUpdate(statement: Value, request: Request): UpdateStatement {
+  const args = new Arguments('update.updates', fieldsByName(statement), [
+    'q',
+    'u',
+    'multi',
+    'upsert',
+    'hint',
+  ]);
+  const [q, u] = [args.required('q'), args.required('u')];
+  const [multi, upsert] = [args.flag('multi', false), args.flag('upsert', false)];
+  args.object('q');
+  requireSingle(request, multi);
+  return { q, u, multi, upsert, hint: args.get('hint') };
+}
+
+/** Errors: those of the statement. */
+function readUpdate({ q, u, multi, hint }: UpdateStatement): { query: Query; change: Update } {
+  const change = parseUpdate(u);
+  if (multi && change.kind === 'replacement')
+    throw new CommandError(9, 'multi update is not supported for replacement-style update');
+  return { query: queryOf(parseFilter(q), [], hint), change };
+}
+
+function isReadable(statement: UpdateStatement): boolean {
+  try {
+    readUpdate(statement);
+    return true;
+  } catch (error) {
+    if (error instanceof CommandError) return false;
+    throw error;
+  }
+}
+
+function requireSingle(request: Request, multi: boolean): void {
+  if (multi && request.txnNumber !== undefined)
+    throw new CommandError(72, 'Cannot use (or request) retryable writes with multi=true');
+}
+
+/** Updates one document; whether it changed. */
+function replaceBy(
+  engine: Engine,
+  collection: Collection,
+  change: Update,
+  { idKey, document }: Candidate,
+): Tally {
+  const after = applyUpdate(change, document);
+  const changed = !after.equals(document);
+  if (changed) engine.documents.replace(collection, idKey, document, after);
+  return { n: 1, nModified: changed || alwaysModifies(change) ? 1 : 0 };
+}
+
+function insertBy(engine: Engine, namespace: string, query: Query, change: Update): Tally {
+  const document = upsertedDocument(query.filter, change);
+  engine.documents.insert(existing(engine, namespace), document);
+  return { n: 1, nModified: 0, id: idOf(documentValue(document)) };
+}
+
+export async function remove(engine: Engine, request: Request): Promise<Buffer> {
+  const args = argumentsOf(request, ['deletes', ...COMMON]);
+  checkSequences(request, 'deletes');
+  const namespace = namespaceOf(request);
+  const deadline = deadlineOf(args, request);
+  const take = (collection: Collection, { idKey, document }: Candidate): Tally => {
+    engine.documents.remove(collection, idKey, document);
+    return { n: 1, nModified: 0 };
+  };
+  const statements = documentsOf(request, 'deletes').map((statement): Statement => {
+    const one = new Arguments('delete.deletes', fieldsByName(statement), ['q', 'limit', 'hint']);
+    const q = one.required('q');
+    one.object('q');
+    one.required('limit');
+    const limit = one.whole('limit', Number.MIN_SAFE_INTEGER);
+    if (limit !== 0 && limit !== 1)
+      throw new CommandError(9, `The limit field in delete objects must be 0 or 1. Got ${limit}`);
+    requireSingle(request, limit === 0);
+    const hint = one.get('hint');
+    return inTurn(() => {
+      const query = queryOf(parseFilter(q), [], hint);
+      return (limit === 0 ? changeAll : changeOne)({ engine, namespace, query, deadline }, take);
+    });
+  });
+  const { results, errors } = await runBatch(engine, request, args, statements, deadline);
+  const n = results.reduce((sum, result) => sum + (result ? readTally(result).n : 0), 0);
+  return encode({ n, ...engine.clock.written(), ...writeErrors(errors) });
+}

@@ -1,0 +1,236 @@
+/** Chooses how to find what a filter asks for: one document, a range of an index, or all documents. */
+import { equalValues } from '../bson/compare.js';
+import { documentValue, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
+import { CommandError, notImplemented } from '../errors.js';
+import { type Collection, ID_PATTERN } from '../storage/collection.js';
+import type { Index } from '../storage/definition.js';
+import { cutBound, isLong } from '../storage/keys.js';
+import { spaceEnd } from '../storage/layout.js';
+import {
+  type Bounds,
+  boundsOf,
+  implies,
+  type Requirements,
+  requirementsOf,
+  rulesOutMissing,
+  type Span,
+} from './bounds.js';
+import type { Filter } from './filter.js';
+import { type Points, pointsOf } from './key-set.js';
+import type { SortField } from './sort.js';
+
+/** Keys from `low` (inclusive) to `high` (exclusive). */
+export interface Range {
+  readonly low: Buffer;
+  readonly high: Buffer;
+}
+
+export interface Plan {
+  readonly stage: 'IDHACK' | 'IXSCAN' | 'COLLSCAN';
+  /** Absent for the documents themselves, which lie in the order of `_id`. */
+  readonly index: Index | undefined;
+  /** For IDHACK: the `_id`s of the documents, as keys that are not cut. */
+  readonly points: Points;
+  readonly ranges: readonly Range[];
+  readonly reverse: boolean;
+  /** Whether the matches come in the order asked for. */
+  readonly sorted: boolean;
+  /** How many leading fields of the index are bounded. */
+  readonly bounded: number;
+}
+
+interface Candidate {
+  readonly index: Index | undefined;
+  readonly head: Buffer;
+  readonly names: readonly string[];
+  readonly directions: readonly (1 | -1)[];
+  readonly multikey: readonly boolean[];
+  readonly ordered: boolean;
+}
+
+/** An `$in` multiplies ranges; beyond this the rest of the index is left to the filter. */
+const MAX_RANGES = 10_000;
+
+/** Errors: 2 for a hint that names no index. */
+export function planFor(
+  collection: Collection,
+  filter: Filter,
+  sort: readonly SortField[],
+  hint?: Value,
+): Plan {
+  const requirements = requirementsOf(filter);
+  const hinted = hint && hintedCandidate(collection, hint);
+  if (!hinted) {
+    const byId = pointPlan(requirements, sort);
+    if (byId) return byId;
+  }
+  const candidates = hinted ? [hinted] : candidatesOf(collection, requirements);
+  let best: Plan | undefined;
+  let highest = 0;
+  for (const candidate of candidates) {
+    const plan = rangePlan(candidate, requirements, sort);
+    const score = scoreOf(plan, sort);
+    if (score > highest || (hinted && !best)) [best, highest] = [plan, score];
+  }
+  return best ?? fullScan(collection, sort);
+}
+
+function fullScan(collection: Collection, sort: readonly SortField[]): Plan {
+  const ranges = [{ low: collection.head, high: spaceEnd(collection.head) }];
+  const sorted = sort.length === 0;
+  return {
+    stage: 'COLLSCAN',
+    index: undefined,
+    points: NO_POINTS,
+    ranges,
+    reverse: false,
+    sorted,
+    bounded: 0,
+  };
+}
+
+const NO_POINTS = pointsOf([]);
+const listOf = (points: Points): Buffer[] => Array.from({ length: points.length }, (_, i) => points.at(i));
+
+function pointPlan(requirements: Requirements, sort: readonly SortField[]): Plan | undefined {
+  const bounds = boundsOf(requirements.get('_id') ?? [], false);
+  if (!bounds || !('points' in bounds)) return undefined;
+  const { points } = bounds;
+  const byId = sort.length === 1 && sort[0]!.path.text === '_id' && !points.long;
+  const sorted = sort.length === 0 || points.length <= 1 || byId;
+  const reverse = byId && sort[0]!.direction < 0;
+  return { stage: 'IDHACK', index: undefined, points, ranges: [], reverse, sorted, bounded: 1 };
+}
+
+const idCandidate = (collection: Collection): Candidate => ({
+  index: undefined,
+  head: collection.head,
+  names: ['_id'],
+  directions: [1],
+  multikey: [false],
+  ordered: !collection.longIds,
+});
+
+const candidate = (index: Index): Candidate => ({
+  index,
+  head: index.head,
+  names: index.paths.map(({ text }) => text),
+  directions: index.directions,
+  multikey: index.multikey,
+  ordered: !index.long && !index.multikey.includes(true),
+});
+
+function candidatesOf(collection: Collection, requirements: Requirements): Candidate[] {
+  const usable = collection.indexes.filter((index) => {
+    if (!index.ready) return false;
+    if (index.partial) return implies(requirements, index.partial.filter);
+    if (!index.sparse) return true;
+    return index.paths.some(({ text }) => requirements.get(text)?.some(rulesOutMissing));
+  });
+  return [idCandidate(collection), ...usable.map(candidate)];
+}
+
+function hintedCandidate(collection: Collection, hint: Value): Candidate {
+  if (isObject(hint)) {
+    if (fieldsOf(hint)[0]?.name === '$natural') throw notImplemented(2, 'the hint $natural');
+    if (equalValues(hint, documentValue(ID_PATTERN))) return idCandidate(collection);
+  } else if (hint.type === Type.string && textOf(hint) === '_id_') return idCandidate(collection);
+  else if (hint.type !== Type.string) throw new CommandError(9, 'Hint must be a string or an object');
+  const found = collection.indexes.find(
+    (index) => index.ready && (isObject(hint) ? equalValues(index.key, hint) : index.name === textOf(hint)),
+  );
+  if (!found) throw new CommandError(2, 'error processing query: planner returned error: bad hint');
+  return candidate(found);
+}
+
+function rangePlan(candidate: Candidate, requirements: Requirements, sort: readonly SortField[]): Plan {
+  let prefixes = [candidate.head];
+  let fixed = 0;
+  let last: Bounds | undefined;
+  let throughArray = false;
+  for (const [i, name] of candidate.names.entries()) {
+    const multikey = candidate.multikey[i]!;
+    // Two conditions on fields below arrays may be met by different elements.
+    if (multikey && throughArray) break;
+    last = boundsOf(requirements.get(name) ?? [], multikey);
+    if (!last || !('points' in last) || prefixes.length * last.points.length > MAX_RANGES) break;
+    const points = listOf(last.points).map((point) => directed(point, candidate.directions[i]!));
+    if (candidate.directions[i]! < 0) points.reverse();
+    prefixes = prefixes.flatMap((prefix) => points.map((point) => Buffer.concat([prefix, point])));
+    throughArray ||= multikey;
+    fixed++;
+    last = undefined;
+  }
+  const span = last && 'span' in last ? last.span : undefined;
+  const order = orderOf(candidate, sort, fixed, prefixes.length);
+  const ranges = prefixes.map((prefix) =>
+    span ? spanRange(prefix, span, candidate.directions[fixed]!) : prefixRange(prefix),
+  );
+  if (order === 'reverse') ranges.reverse();
+  return {
+    stage: 'IXSCAN',
+    index: candidate.index,
+    points: NO_POINTS,
+    ranges,
+    reverse: order === 'reverse',
+    sorted: sort.length === 0 || order !== undefined,
+    bounded: fixed + (span ? 1 : 0),
+  };
+}
+
+/** In which direction the index gives the order asked for, or undefined. */
+function orderOf(candidate: Candidate, sort: readonly SortField[], fixed: number, prefixes: number) {
+  if (sort.length === 0 || !candidate.ordered) return undefined;
+  const constant = prefixes === 1 ? candidate.names.slice(0, fixed) : [];
+  const rest = sort.filter(({ path }) => !constant.includes(path.text));
+  const from = prefixes === 1 ? fixed : 0;
+  let reverse: boolean | undefined;
+  for (const [i, { path, direction }] of rest.entries()) {
+    if (candidate.names[from + i] !== path.text) return undefined;
+    const against = direction !== candidate.directions[from + i];
+    if (reverse !== undefined && reverse !== against) return undefined;
+    reverse = against;
+  }
+  return reverse ? 'reverse' : 'forward';
+}
+
+function directed(key: Buffer, direction: 1 | -1): Buffer {
+  return direction > 0 ? key : Buffer.from(key.map((byte) => ~byte));
+}
+
+const AFTER = Buffer.of(0xff);
+/** Behind all keys that go on from one whole value with the next; a longer text comes later still. */
+const past = (key: Buffer): Buffer => Buffer.concat([key, AFTER]);
+
+/** Behind all keys that begin with these bytes, whatever follows. */
+function beyond(prefix: Buffer): Buffer {
+  let length = prefix.length;
+  while (prefix[length - 1] === 0xff) length--;
+  const next = Buffer.from(prefix.subarray(0, length));
+  next[length - 1]!++;
+  return next;
+}
+
+function prefixRange(prefix: Buffer): Range {
+  const low = cutBound(prefix);
+  return { low, high: beyond(low) };
+}
+
+function spanRange(prefix: Buffer, span: Span, direction: 1 | -1): Range {
+  const low = Buffer.concat([prefix, directed(direction > 0 ? span.low : span.high, direction)]);
+  const high = Buffer.concat([prefix, directed(direction > 0 ? span.high : span.low, direction)]);
+  // Descending keys, and keys that are cut, are taken in at both ends: the filter decides.
+  if (direction < 0) return { low: cutBound(low), high: beyond(cutBound(high)) };
+  return {
+    low: span.above && !isLong(low) ? past(low) : cutBound(low),
+    high: span.through || isLong(high) ? beyond(cutBound(high)) : high,
+  };
+}
+
+function scoreOf(plan: Plan, sort: readonly SortField[]): number {
+  const inOrder = sort.length > 0 && plan.sorted;
+  if (plan.bounded === 0) return inOrder ? 1 : 0;
+  const { index } = plan;
+  const exact = index?.unique && plan.bounded === index.paths.length && plan.ranges.length === 1 ? 50 : 0;
+  return plan.bounded * 10 + (inOrder ? 4 : 0) + exact;
+}

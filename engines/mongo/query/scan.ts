@@ -1,0 +1,137 @@
+/** Walks a plan in pages: each page is read at once, and between pages anything may happen to the collection. */
+import { documentValue, type Value } from '../bson/value.js';
+import {
+  Candidate,
+  type Collection,
+  type Documents,
+  documentKey,
+  documentKeyOfEntry,
+} from '../storage/collection.js';
+import { liesIn, type Span } from '../storage/insert-gap-cache.js';
+import { storedKey } from '../storage/keys.js';
+import type { Filter } from './filter.js';
+import { compile, type Predicate } from './match.js';
+import { type Plan, planFor } from './plan.js';
+import type { SortField } from './sort.js';
+
+export class Scan {
+  readonly #documents: Documents;
+  readonly #collection: Collection;
+  readonly #plan: Plan;
+  /** Documents met already, where an index may lead to one several times. */
+  readonly #met: Set<string> | undefined;
+  #range = 0;
+  #after: Buffer | undefined;
+  /** Where nothing is, as this page sees it. */
+  #gap: Span | undefined;
+  examined = 0;
+
+  constructor(documents: Documents, collection: Collection, plan: Plan) {
+    this.#documents = documents;
+    this.#collection = collection;
+    this.#plan = plan;
+    this.#met = plan.index?.multikey.includes(true) ? new Set() : undefined;
+  }
+
+  get done(): boolean {
+    return (
+      this.#range >= (this.#plan.stage === 'IDHACK' ? this.#plan.points.length : this.#plan.ranges.length)
+    );
+  }
+
+  /** Reads the next keys, about `size`, and returns the documents they lead to. */
+  next(size: number): Candidate[] {
+    const found: Candidate[] = [];
+    let left = size;
+    this.#gap = undefined;
+    while (left > 0 && !this.done)
+      left -= this.#plan.stage === 'IDHACK' ? this.#point(found) : this.#page(found, left);
+    this.examined += size - left;
+    return found;
+  }
+
+  #point(found: Candidate[]): number {
+    const { points, reverse } = this.#plan;
+    const point = points.at(reverse ? points.length - 1 - this.#range : this.#range);
+    this.#range++;
+    const key = documentKey(this.#collection, storedKey(point));
+    if (this.#gap && liesIn(this.#gap, key)) return 1;
+    const document = this.#documents.at(this.#collection, key);
+    if (document) found.push(new Candidate(key, document));
+    else if (!this.#collection.dropped) this.#gap = this.#documents.requireMissing(this.#collection, key);
+    return 1;
+  }
+
+  #page(found: Candidate[], limit: number): number {
+    const { index, reverse } = this.#plan;
+    const range = { ...this.#plan.ranges[this.#range]!, reverse, limit, after: this.#after };
+    const { store } = this.#documents;
+    let count = 0;
+    if (!index) {
+      for (const candidate of this.#documents.entries(this.#collection, range)) {
+        count++;
+        this.#after = candidate.key;
+        found.push(candidate);
+      }
+    } else {
+      // All keys first: reading documents while a cursor is open would move it.
+      const keys: Buffer[] = [];
+      if (index.unique)
+        for (const { key, value } of store.entries(range)) {
+          this.#after = key;
+          keys.push(documentKeyOfEntry(this.#collection, index, key, value));
+        }
+      else
+        for (const key of store.keys(range)) {
+          this.#after = key;
+          keys.push(documentKeyOfEntry(this.#collection, index, key, key));
+        }
+      count = keys.length;
+      for (const key of keys) if (!this.#wasMet(key)) this.#follow(found, key);
+    }
+    if (count < limit) {
+      this.#range++;
+      this.#after = undefined;
+    }
+    return Math.max(count, 1);
+  }
+
+  #wasMet(key: Buffer): boolean {
+    if (!this.#met) return false;
+    const text = key.toString('latin1');
+    if (this.#met.has(text)) return true;
+    this.#met.add(text);
+    return false;
+  }
+
+  #follow(found: Candidate[], key: Buffer): void {
+    const document = this.#documents.indexed(this.#collection, key);
+    if (document) found.push(new Candidate(key, document));
+  }
+}
+
+/** A filter ready to be run. */
+export interface Query {
+  readonly filter: Filter;
+  readonly matches: Predicate;
+  readonly sort: readonly SortField[];
+  readonly hint: Value | undefined;
+}
+
+export function queryOf(filter: Filter, sort: readonly SortField[] = [], hint?: Value): Query {
+  // Upserts often find nothing to judge.
+  let compiled: Predicate | undefined;
+  const matches: Predicate = (document) => {
+    compiled ??= compile(filter);
+    return compiled(document);
+  };
+  return { filter, matches, sort, hint };
+}
+
+export const scanFor = (documents: Documents, collection: Collection, query: Query): [Scan, Plan] => {
+  const plan = planFor(collection, query.filter, query.sort, query.hint);
+  return [new Scan(documents, collection, plan), plan];
+};
+
+export const matchesDocument = (query: Query, document: Buffer): boolean =>
+  query.matches(documentValue(document));

@@ -1,0 +1,187 @@
+/** What each update operator makes of the value at its path. */
+import { compareValues, equalValues } from '../bson/compare.js';
+import { arrayOf } from '../bson/encode.js';
+import { keyOf } from '../bson/key.js';
+import { isNumeric } from '../bson/number.js';
+import { show } from '../bson/print.js';
+import {
+  elementsOf,
+  type Field,
+  fieldsOf,
+  isArray,
+  isObject,
+  Type,
+  typeName,
+  type Value,
+} from '../bson/value.js';
+import { CommandError, notImplemented } from '../errors.js';
+import { hasOperators, parseElementConditions, parseFilter } from '../query/filter.js';
+import { compile, elementTest } from '../query/match.js';
+import { pathOf } from '../query/path.js';
+import { add } from './arithmetic.js';
+
+/** What stands where an operator applies, for its errors: `id` is the document's `_id` when it has one. */
+export interface Target {
+  readonly path: string;
+  readonly current: Value | undefined;
+  readonly id: Value | undefined;
+  /** Whether the document is being made by an upsert. */
+  readonly inserting: boolean;
+}
+
+/** The new value, 'remove', or 'keep' for no change at all (then nothing is created on the way either). */
+export type Outcome = Value | 'remove' | 'keep';
+export type Operator = (target: Target) => Outcome;
+
+const bad = (message: string): CommandError => new CommandError(2, message);
+
+/** The operator of that name for one operand, or undefined when there is none. Errors: 2, 14 for bad operands. */
+export function operatorOf(name: string, operand: Field): Operator | undefined {
+  switch (name) {
+    case '$set':
+      return () => operand;
+    case '$setOnInsert':
+      return ({ inserting }) => (inserting ? operand : 'keep');
+    case '$unset':
+      return () => 'remove';
+    case '$inc':
+      return increment(operand);
+    case '$min':
+      return ({ current }) => (!current || compareValues(operand, current) < 0 ? operand : 'keep');
+    case '$max':
+      return ({ current }) => (!current || compareValues(operand, current) > 0 ? operand : 'keep');
+    case '$push':
+      return push(operand);
+    case '$addToSet':
+      return addToSet(operand);
+    case '$pull':
+      return pull(operand);
+    default:
+      return undefined;
+  }
+}
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
+const inDocument = (id: Value | undefined): string => (id ? `{_id: ${show(id)}}` : '{}');
+
+function increment(operand: Field): Operator {
+  if (!isNumeric(operand.type))
+    throw new CommandError(
+      14,
+      `Cannot increment with non-numeric argument: {${operand.name}: ${show(operand)}}`,
+    );
+  return ({ path, current, id }) => {
+    if (current && !isNumeric(current.type))
+      throw new CommandError(
+        14,
+        `Cannot apply $inc to a value of non-numeric type. ${inDocument(id)} has the field '${nameOf(path)}' of non-numeric type ${typeName(current)}`,
+      );
+    if (!current) return operand;
+    return add(current, operand, () =>
+      bad(
+        `Failed to apply $inc operations to current value ((${OVERFLOW[current.type]})${show(current)}) for document ${inDocument(id)}`,
+      ),
+    );
+  };
+}
+
+const OVERFLOW: Record<number, string> = { [Type.int]: 'NumberInt', [Type.long]: 'NumberLong' };
+
+/** The operand's clauses when it is `{$each: [...], ...}`, else undefined. */
+function clausesOf(operand: Value): Map<string, Field> | undefined {
+  if (!isObject(operand)) return undefined;
+  const clauses = new Map(fieldsOf(operand).map((field) => [field.name, field]));
+  return clauses.has('$each') ? clauses : undefined;
+}
+
+function push(operand: Field): Operator {
+  const clauses = clausesOf(operand);
+  const each = clauses?.get('$each');
+  for (const name of clauses?.keys() ?? [])
+    if (name !== '$each') throw notImplemented(2, `the clause ${name} of $push`);
+  if (each && !isArray(each))
+    throw bad(`The argument to $each in $push must be an array but it was of type: ${typeName(each)}`);
+  const added = each ? elementsOf(each) : [operand];
+  if (added.length === 0) throw notImplemented(2, 'a $push of nothing');
+  return ({ path, current, id }) => {
+    if (current && !isArray(current))
+      throw bad(
+        `The field '${path}' must be an array but is of type ${typeName(current)} in document ${inDocument(id)}`,
+      );
+    return arrayOf([...(current ? elementsOf(current) : []), ...added]);
+  };
+}
+
+function addToSet(operand: Field): Operator {
+  const clauses =
+    isObject(operand) && fieldsOf(operand)[0]?.name === '$each' ? clausesOf(operand) : undefined;
+  const each = clauses?.get('$each');
+  if (each && !isArray(each))
+    throw new CommandError(
+      14,
+      `The argument to $each in $addToSet must be an array but it was of type ${typeName(each)}`,
+    );
+  for (const name of clauses?.keys() ?? [])
+    if (name !== '$each') throw bad(`Found unexpected fields after $each in $addToSet: ${show(operand)}`);
+  const wanted = each ? elementsOf(each) : [operand];
+  return ({ path, current }) => {
+    if (current && !isArray(current))
+      throw bad(
+        `Cannot apply $addToSet to non-array field. Field named '${nameOf(path)}' has non-array type ${typeName(current)}`,
+      );
+    const all = current ? elementsOf(current) : [];
+    const added = newTo(all, wanted);
+    return current && added.length === 0 ? 'keep' : arrayOf([...all, ...added]);
+  };
+}
+
+/** So many are compared one by one. */
+const FEW = 32;
+
+/** The values that are not there yet, each once. */
+function newTo(there: readonly Value[], values: readonly Value[]): Value[] {
+  const fresh: Value[] = [];
+  if (values.length <= FEW) {
+    const isIn = (list: readonly Value[], value: Value) => list.some((one) => equalValues(one, value));
+    for (const value of values) if (!isIn(there, value) && !isIn(fresh, value)) fresh.push(value);
+    return fresh;
+  }
+  const keys = new Set(there.map(textOfKey));
+  for (const value of values) {
+    const key = textOfKey(value);
+    if (!keys.has(key)) fresh.push(value);
+    keys.add(key);
+  }
+  return fresh;
+}
+
+const textOfKey = (value: Value): string => keyOf(value).toString('latin1');
+
+function pull(operand: Field): Operator {
+  const gone = pulled(operand);
+  return ({ current }) => {
+    if (!current) return 'keep';
+    if (!isArray(current)) throw bad('Cannot apply $pull to a non-array value');
+    const all = elementsOf(current);
+    const left = all.filter((element) => !gone(element));
+    return left.length === all.length ? 'keep' : arrayOf(left);
+  };
+}
+
+/** Which elements a `$pull` takes: those equal to a value, or meeting conditions, or documents meeting a filter. */
+function pulled(operand: Value): (element: Value) => boolean {
+  if (operand.type === Type.regex) throw notImplemented(2, 'regular expressions');
+  if (!isObject(operand)) return (element) => equalValues(element, operand);
+  if (hasOperators(operand)) {
+    const meets = elementTest(parseElementConditions(pathOf(''), operand));
+    return (element) => {
+      if (isArray(element)) throw notImplemented(2, 'conditions of $pull on arrays in the array');
+      return meets(element);
+    };
+  }
+  const matches = compile(parseFilter(operand));
+  return (element) => {
+    if (isArray(element)) throw notImplemented(2, 'conditions of $pull on arrays in the array');
+    return element.type === Type.object && matches(element);
+  };
+}

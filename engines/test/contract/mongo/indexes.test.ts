@@ -1,0 +1,271 @@
+/** Indexes: how they are made and refused, what they keep unique, and that they are used. */
+import { expect } from 'chai';
+import type { Collection, Document } from 'mongodb';
+import { codeOf, fixture, ids } from '../../support/mongo-fixture.js';
+
+/** The stages of a plan from the top, and the index it uses. */
+async function planOf(cursor: {
+  explain(verbosity: 'queryPlanner'): Promise<Document>;
+}): Promise<{ stages: string[]; index?: string }> {
+  const stages: string[] = [];
+  let index: string | undefined;
+  const explained = await cursor.explain('queryPlanner');
+  for (let stage = explained.queryPlanner.winningPlan; stage; stage = stage.inputStage) {
+    stages.push(stage.stage);
+    index ??= stage.indexName;
+  }
+  return index ? { stages, index } : { stages };
+}
+
+describe('MongoDB: indexes', () => {
+  const mongo = fixture();
+  const create = (rows: Collection<Document>, ...indexes: object[]) =>
+    mongo.db.command({ createIndexes: rows.collectionName, indexes });
+
+  it('counts the indexes before and after, and notes when all were there', async () => {
+    const rows = mongo.collection();
+    const first = await create(rows, { key: { a: 1 }, name: 'a' });
+    expect(first).to.include({
+      numIndexesBefore: 1,
+      numIndexesAfter: 2,
+      createdCollectionAutomatically: true,
+    });
+    const again = await create(rows, { key: { a: 1 }, name: 'a' });
+    expect(again).to.include({ numIndexesBefore: 2, numIndexesAfter: 2, note: 'all indexes already exist' });
+    expect((await rows.indexes()).map(({ name, key }) => [name, key])).to.deep.equal([
+      ['_id_', { _id: 1 }],
+      ['a', { a: 1 }],
+    ]);
+  });
+
+  const REFUSED: [name: string, specification: object, code: number][] = [
+    ['an empty key', { key: {}, name: 'x' }, 67],
+    ['a key of 0', { key: { a: 0 }, name: 'x' }, 67],
+    ['a key of true', { key: { a: true }, name: 'x' }, 67],
+    ['an empty field', { key: { 'a..b': 1 }, name: 'x' }, 67],
+    ['a dollar field', { key: { $a: 1 }, name: 'x' }, 67],
+    [
+      'sparse with partial',
+      { key: { a: 1 }, name: 'x', sparse: true, partialFilterExpression: { a: 1 } },
+      67,
+    ],
+    [
+      'a partial filter that negates',
+      { key: { a: 1 }, name: 'x', partialFilterExpression: { a: { $ne: 1 } } },
+      67,
+    ],
+    [
+      'a partial filter on absence',
+      { key: { a: 1 }, name: 'x', partialFilterExpression: { a: { $exists: false } } },
+      67,
+    ],
+    ['a TTL on two fields', { key: { a: 1, b: 1 }, name: 'x', expireAfterSeconds: 1 }, 67],
+    ['a negative TTL', { key: { a: 1 }, name: 'x', expireAfterSeconds: -1 }, 67],
+    ['an unknown option', { key: { a: 1 }, name: 'x', zzz: 1 }, 197],
+  ];
+  for (const [name, specification, code] of REFUSED)
+    it(`refuses ${name}, and then builds none of the list`, async () => {
+      const rows = mongo.collection();
+      await rows.insertOne({});
+      expect(await codeOf(create(rows, { key: { ok: 1 }, name: 'ok' }, specification))).to.equal(code);
+      expect(await rows.indexes()).to.have.length(1);
+    });
+
+  it('refuses an index that is nearly another one', async () => {
+    const rows = mongo.collection();
+    await create(rows, { key: { a: 1 }, name: 'a' });
+    expect(await codeOf(create(rows, { key: { b: 1 }, name: 'a' }))).to.equal(86);
+    expect(await codeOf(create(rows, { key: { a: 1 }, name: 'b' }))).to.equal(85);
+    expect(await codeOf(create(rows, { key: { a: 1 }, name: 'a', unique: true }))).to.be.oneOf([85, 86]);
+    expect(await codeOf(create(rows, { key: { a: 1 }, name: 'a', expireAfterSeconds: 5 }))).to.be.oneOf([
+      85, 86,
+    ]);
+  });
+
+  it('drops by name, by key and all but _id', async () => {
+    const rows = mongo.collection();
+    expect(await codeOf(rows.dropIndex('a'))).to.equal(26);
+    await rows.createIndexes([{ key: { a: 1 } }, { key: { b: 1 } }, { key: { c: 1 } }]);
+    await rows.dropIndex('a_1');
+    await mongo.db.command({ dropIndexes: rows.collectionName, index: { b: 1 } });
+    expect(await codeOf(rows.dropIndex('nope'))).to.equal(27);
+    expect(await codeOf(rows.dropIndex('_id_'))).to.equal(72);
+    await rows.dropIndexes();
+    expect((await rows.indexes()).map(({ name }) => name)).to.deep.equal(['_id_']);
+  });
+
+  it('keeps values unique, a missing one being null', async () => {
+    const rows = mongo.collection();
+    await rows.createIndex({ a: 1 }, { unique: true });
+    await rows.insertMany([{ _id: 1 as never, a: 'x' }, { _id: 2 as never }]);
+    const error = await rows.insertOne({ a: 'x' }).catch((reason) => reason);
+    expect(error.message).to.equal(
+      `E11000 duplicate key error collection: ${rows.namespace} index: a_1 dup key: { a: "x" }`,
+    );
+    expect(error.errorResponse).to.deep.include({ code: 11000, keyPattern: { a: 1 }, keyValue: { a: 'x' } });
+    const missing = await rows.insertOne({ b: 1 }).catch((reason) => reason);
+    expect(missing.errorResponse.keyValue).to.deep.equal({ a: null });
+    expect(await codeOf(rows.updateOne({ _id: 2 as never }, { $set: { a: 'x' } }))).to.equal(11000);
+    expect(await codeOf(rows.updateOne({ _id: 1 as never }, { $set: { a: 'x', b: 1 } }))).to.equal(
+      'accepted',
+    );
+    expect(await codeOf(rows.insertOne({ a: ['y', 'y'] }))).to.equal('accepted');
+    expect(await codeOf(rows.insertOne({ a: ['z', 'x'] }))).to.equal(11000);
+    expect(await rows.countDocuments({ a: 'z' })).to.equal(0);
+  });
+
+  it('lets missing values repeat in a unique sparse index, but not null', async () => {
+    const rows = mongo.collection();
+    await rows.createIndex({ a: 1 }, { unique: true, sparse: true });
+    await rows.insertMany([{}, {}, { a: null }]);
+    expect(await codeOf(rows.insertOne({ a: null }))).to.equal(11000);
+    expect(await rows.countDocuments({ a: null })).to.equal(3);
+  });
+
+  it('checks a unique partial index when an update moves a document into it', async () => {
+    const rows = mongo.collection();
+    await rows.createIndex({ a: 1 }, { unique: true, partialFilterExpression: { live: true } });
+    await rows.insertMany([
+      { _id: 1, a: 1, live: true },
+      { _id: 2, a: 1, live: false },
+    ] as never[]);
+    expect(await codeOf(rows.updateOne({ _id: 2 as never }, { $set: { live: true } }))).to.equal(11000);
+    await rows.updateOne({ _id: 1 as never }, { $set: { live: false } });
+    expect(await codeOf(rows.updateOne({ _id: 2 as never }, { $set: { live: true } }))).to.equal('accepted');
+  });
+
+  it('builds nothing over duplicates', async () => {
+    const rows = mongo.collection();
+    await rows.insertMany([{ a: 1 }, { a: 1 }]);
+    expect(await codeOf(rows.createIndex({ a: 1 }, { unique: true }))).to.equal(11000);
+    expect(await rows.indexes()).to.have.length(1);
+    await rows.deleteOne({});
+    await rows.createIndex({ a: 1 }, { unique: true });
+    expect(await codeOf(rows.insertOne({ a: 1 }))).to.equal(11000);
+  });
+
+  it('refuses two arrays in one compound index', async () => {
+    const rows = mongo.collection();
+    await rows.createIndex({ a: 1, b: 1 });
+    expect(await codeOf(rows.insertOne({ a: [1], b: [2] }))).to.equal(171);
+    expect(await codeOf(rows.insertOne({ a: [1, 2], b: 2 }))).to.equal('accepted');
+    expect(await rows.countDocuments()).to.equal(1);
+  });
+
+  it('keeps values unique by pairs inside one array', async () => {
+    const rows = mongo.collection();
+    await rows.createIndex({ 'l.x': 1, 'l.y': 1 }, { unique: true });
+    await rows.insertOne({
+      l: [
+        { x: 1, y: 2 },
+        { x: 2, y: 1 },
+      ],
+    });
+    expect(await codeOf(rows.insertOne({ l: [{ x: 1, y: 1 }] }))).to.equal('accepted');
+    expect(await codeOf(rows.insertOne({ l: [{ x: 2, y: 1 }] }))).to.equal(11000);
+  });
+
+  it('uses an index for equality, range, $in, sort and limit', async () => {
+    const rows = mongo.collection();
+    await rows.createIndexes([{ key: { t: 1, at: -1 } }, { key: { terms: 1 } }]);
+    await rows.insertMany(
+      Array.from({ length: 50 }, (_, i) => ({ _id: i as never, t: i % 2, at: i, terms: ['x', `w${i % 5}`] })),
+    );
+    const compound = { stages: ['FETCH', 'IXSCAN'], index: 't_1_at_-1' };
+    expect(await planOf(rows.find({ t: 1 }))).to.deep.equal(compound);
+    expect(await planOf(rows.find({ t: 1, at: { $gt: 5 } }))).to.deep.equal(compound);
+    expect(await planOf(rows.find({ t: { $in: [0, 1] } }))).to.deep.equal(compound);
+    for (const direction of [1, -1] as const) {
+      const page = rows.find({ t: 1 }).sort({ at: direction }).limit(3);
+      expect(await planOf(page.clone())).to.deep.equal({ ...compound, stages: ['LIMIT', 'FETCH', 'IXSCAN'] });
+      expect(await ids(page)).to.deep.equal(direction === 1 ? [1, 3, 5] : [49, 47, 45]);
+    }
+    expect((await planOf(rows.find({ $and: [{ terms: 'w1' }, { terms: 'x' }] }))).index).to.equal('terms_1');
+    expect((await planOf(rows.find({ t: 1 }).sort({ terms: 1 }))).stages).to.include('SORT');
+    expect((await planOf(rows.find({ nothing: 1 }))).stages).to.include('COLLSCAN');
+    for (const byId of [rows.find({ _id: 1 as never }), rows.find({ _id: 1 as never }).limit(1)])
+      expect((await planOf(byId)).stages).to.deep.equal(['IDHACK']);
+    expect(
+      await ids(
+        rows
+          .find({ $and: [{ terms: 'w1' }, { terms: 'x' }] })
+          .sort({ _id: 1 })
+          .limit(2),
+      ),
+    ).to.deep.equal([1, 6]);
+  });
+
+  it('tells long texts apart and keeps them in order, though keys are cut', async () => {
+    const rows = mongo.collection();
+    const text = (end: string) => 'x'.repeat(5000) + end;
+    await rows.createIndex({ a: 1 }, { unique: true });
+    await rows.insertMany(['b', 'c', 'a'].map((end) => ({ _id: text(end) as never, a: text(end) })));
+    expect(await codeOf(rows.insertOne({ a: text('a') }))).to.equal(11000);
+    expect(await codeOf(rows.insertOne({ _id: text('a') as never, a: 1 }))).to.equal(11000);
+    expect(await rows.countDocuments({ a: text('b') })).to.equal(1);
+    expect(await rows.countDocuments({ _id: text('b') as never })).to.equal(1);
+    expect(await rows.countDocuments({ a: { $gt: text('a') } })).to.equal(2);
+    expect(await rows.countDocuments({ a: { $lte: text('b') } })).to.equal(2);
+    const sorted = await rows.find().sort({ a: 1 }).toArray();
+    expect(sorted.map(({ a }) => a.at(-1))).to.deep.equal(['a', 'b', 'c']);
+    expect((await ids(rows.find().sort({ _id: -1 }))).map((id) => String(id).at(-1))).to.deep.equal([
+      'c',
+      'b',
+      'a',
+    ]);
+  });
+
+  it('indexes what was there before, while others write', async function () {
+    this.timeout(120_000);
+    const rows = mongo.collection();
+    await rows.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i as never, a: i % 10 })));
+    const building = rows.createIndex({ a: 1 });
+    for (let i = 0; i < 50; i++) {
+      await rows.updateOne({ _id: (i * 100) as never }, { $set: { a: 77 } });
+      await rows.deleteOne({ _id: (i * 100 + 1) as never });
+      await rows.insertOne({ _id: (10_000 + i) as never, a: 77 });
+    }
+    await building;
+    expect(await rows.find({ a: 77 }).hint('a_1').toArray()).to.have.length(100);
+    expect(
+      await rows
+        .find({ a: { $gte: 0 } })
+        .hint('a_1')
+        .toArray(),
+    ).to.have.length(5000);
+  });
+});
+
+describe('MongoDB: expiry', () => {
+  const mongo = fixture({ housekeepingMs: 50 });
+
+  it('deletes when the date, or the earliest of several, is too old, and keeps all else', async function () {
+    this.timeout(150_000);
+    const rows = mongo.collection();
+    await rows.createIndex({ at: 1 }, { expireAfterSeconds: 60 });
+    const [old, young] = [new Date(Date.now() - 61_000), new Date()];
+    await rows.insertMany([
+      { _id: 1, at: old },
+      { _id: 2, at: young },
+      { _id: 3, at: [young, old] },
+      { _id: 4, at: 1 },
+      { _id: 5 },
+      { _id: 6, at: 'x' },
+    ] as never[]);
+    while ((await rows.countDocuments({ _id: { $in: [1, 3] as never[] } })) > 0) await rows.findOne();
+    expect(await ids(rows.find().sort({ _id: 1 }))).to.deep.equal([2, 4, 5, 6]);
+  });
+
+  it('honours a partial filter', async function () {
+    this.timeout(150_000);
+    const rows = mongo.collection();
+    await rows.createIndex({ at: 1 }, { expireAfterSeconds: 1, partialFilterExpression: { gone: true } });
+    const at = new Date(Date.now() - 5000);
+    await rows.insertMany([
+      { _id: 1, at, gone: true },
+      { _id: 2, at },
+    ] as never[]);
+    while ((await rows.countDocuments({ _id: 1 as never })) > 0) await rows.findOne();
+    expect(await ids(rows.find())).to.deep.equal([2]);
+  });
+});

@@ -1,0 +1,62 @@
+/** Sorts in memory: all that are under way have so much room together, and each gives back its own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { eventually } from '../../support/condition.js';
+import { isReal } from '../../support/mongo.js';
+import { codeOf, fixture } from '../../support/mongo-fixture.js';
+
+describe('MongoDB: sorts under way', () => {
+  if (isReal) return;
+  const mongo = fixture({ ownProcess: true });
+  const MEGABYTES = 1024 * 1024;
+
+  it('are refused beyond what all may hold together, until some are over, however they end', async function () {
+    this.timeout(60_000);
+    const rows = mongo.collection();
+    for (let n = 0; n < 8; n++) await rows.insertOne({ k: -n, text: Buffer.alloc(10 * MEGABYTES) });
+    const begin = async () => {
+      const cursor = rows.find().sort({ k: 1 }).batchSize(1);
+      await cursor.next();
+      return cursor;
+    };
+    const [one, two, three] = [await begin(), await begin(), await begin()];
+    expect(await codeOf(begin())).to.equal(146);
+    expect(await codeOf(begin())).to.equal(146);
+    await one.close();
+    const four = await begin();
+    expect(await codeOf(begin())).to.equal(146);
+    await two.toArray();
+    const five = await begin();
+    for (const each of [three, four, five]) await each.close();
+    const all = await rows.find().sort({ k: 1 }).limit(3).toArray();
+    expect(all.map(({ k }) => k)).to.deep.equal([-7, -6, -5]);
+    for (let n = 0; n < 4; n++) expect(await rows.find().sort({ k: 1 }).toArray()).to.have.length(8);
+  });
+
+  it('give back their room at once when a client is killed that had not fetched all', async function () {
+    this.timeout(60_000);
+    const rows = mongo.collection();
+    for (let n = 0; n < 8; n++) await rows.insertOne({ k: -n, text: Buffer.alloc(10 * MEGABYTES) });
+    const holding = `
+      import { MongoClient } from 'mongodb';
+      const [url, db, name] = process.argv.slice(1);
+      const rows = new MongoClient(url).db(db).collection(name);
+      for (let n = 0; n < 3; n++) await rows.find().sort({ k: 1 }).batchSize(1).next();
+      console.log('held');
+      setInterval(() => {}, 1000);`;
+    const given = [mongo.server.url, mongo.db.databaseName, rows.collectionName];
+    const stdio = ['ignore', 'pipe', 'inherit'] as const;
+    const client = spawn(process.execPath, ['--input-type=module', '-e', holding, ...given], {
+      stdio: [...stdio],
+    });
+    const sorted = () => codeOf(rows.find().sort({ k: 1 }).toArray());
+    try {
+      await once(client.stdout!, 'data');
+      expect(await sorted()).to.equal(146);
+    } finally {
+      client.kill('SIGKILL');
+    }
+    await eventually(async () => (await sorted()) === 'accepted');
+  });
+});

@@ -1,0 +1,101 @@
+/** A store's file that ends early: refused where something is missing, and used where only pages given back are. */
+import { copyFileSync, mkdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { appendRecord, openStore, readPosition, type Store } from '../../eventstore/log/store.js';
+import { StoreDamaged } from '../../supervisor/store-check.js';
+import { temporaryDirectory } from '../support/engines.js';
+
+describe('the file of a store', () => {
+  const directory = temporaryDirectory();
+  const whole = join(directory.path, 'whole');
+  const cut = join(directory.path, 'cut');
+  const fileOf = (path: string) => join(path, 'log', 'data.mdb');
+  /** Longer than a page. */
+  const record = (position: number) => Buffer.alloc(10_000, position);
+  const LONG = 40;
+  const kept = Array.from({ length: 10 }, (_, position) => position);
+
+  before(async () => {
+    const store = openStore(whole);
+    for (let position = 0; position < LONG; position++) {
+      appendRecord(store, position, record(position));
+      await store.environment.flushed;
+    }
+    await close(store);
+  });
+  after(() => directory.remove());
+
+  async function close({ environment, file }: Store) {
+    file.close();
+    await environment.close();
+  }
+
+  function openCut(bytes: number, path = whole): Store | undefined {
+    rmSync(cut, { recursive: true, force: true });
+    mkdirSync(join(cut, 'log'), { recursive: true });
+    copyFileSync(fileOf(path), fileOf(cut));
+    truncateSync(fileOf(cut), statSync(fileOf(cut)).size - bytes);
+    try {
+      return openStore(cut);
+    } catch (error) {
+      expect(error, `${bytes} bytes`).instanceOf(StoreDamaged);
+      return undefined;
+    }
+  }
+  const positionsIn = ({ log }: Store) =>
+    Array.from(log.getRange(), ({ key, value }) => {
+      const position = readPosition(key);
+      expect(value.equals(record(position)), `${position}`).to.equal(true);
+      return position;
+    });
+
+  it('is whole to the last byte, or refused', async () => {
+    const store = openCut(0);
+    expect(positionsIn(store!)).to.have.length(LONG);
+    await close(store!);
+    for (const bytes of [1, 100, 4096, 8192, 12_288, 65_536, 200_000])
+      expect(openCut(bytes), `${bytes} bytes`).to.equal(undefined);
+  });
+
+  it('is refused where all that is missing is the table of pages given back', async () => {
+    const small = join(directory.path, 'small');
+    mkdirSync(small);
+    const store = openStore(small);
+    for (let times = 0; times < 3; times++) {
+      appendRecord(store, times, record(times).subarray(0, 100));
+      await store.environment.flushed;
+    }
+    await close(store);
+    expect(openCut(1, small)).to.equal(undefined);
+  });
+
+  it('may end before pages that were given back', async () => {
+    const shrunk = join(directory.path, 'shrunk');
+    mkdirSync(join(shrunk, 'log'), { recursive: true });
+    copyFileSync(fileOf(whole), fileOf(shrunk));
+    const store = openStore(shrunk);
+    for (const key of Array.from(store.log.getKeys()).slice(kept.length)) store.log.remove(key);
+    await store.environment.flushed;
+    // What was given back before is used again, and so the table of it moves to the front.
+    for (let times = 0; times < 5; times++) {
+      store.notes.put(Buffer.from('note'), Buffer.from([times]));
+      await store.environment.flushed;
+    }
+    await close(store);
+    let accepted = 0;
+    for (let pages = 1; ; pages++) {
+      const open = openCut(pages * 8192, shrunk);
+      if (!open) break;
+      accepted++;
+      expect(positionsIn(open)).to.deep.equal(kept);
+      for (let position = LONG; position < LONG + 5; position++) {
+        appendRecord(open, position, record(position));
+        await open.environment.flushed;
+      }
+      expect(positionsIn(open)).to.have.length(kept.length + 5);
+      await close(open);
+    }
+    expect(accepted).to.be.at.least(5);
+  });
+});

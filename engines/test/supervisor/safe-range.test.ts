@@ -1,0 +1,29 @@
+/** Ranges as lmdb gives them of pages that a failing disk has changed. */
+import { expect } from 'chai';
+import { wholeRange } from '../../supervisor/safe-range.js';
+
+describe('a range of keys', () => {
+  const key = (place: number) => Buffer.from([place]);
+  const range = (keys: readonly number[], reverse: boolean) => {
+    const [start, end] = reverse ? [key(9), key(0)] : [key(0), key(9)];
+    const intact = { getKeys: () => [] };
+    return [...wholeRange(intact, { start, end, reverse }, keys.map(key), (each) => each)].map(
+      ([place]) => place,
+    );
+  };
+
+  it('is told as it stands, in either direction', () => {
+    expect(range([1, 4, 7], false)).to.deep.equal([1, 4, 7]);
+    expect(range([7, 4, 1], true)).to.deep.equal([7, 4, 1]);
+  });
+
+  for (const [what, keys] of [
+    ['an earlier page', [1, 4, 1, 4, 7]],
+    ['a later page', [1, 6, 7, 6, 7]],
+    ['the page before it', [1, 1]],
+  ] as const)
+    it(`is refused where ${what} stands in the place of one`, () => {
+      expect(() => range(keys, false)).to.throw(/MDB_CORRUPTED/);
+      expect(() => range(keys.toReversed(), true)).to.throw(/MDB_CORRUPTED/);
+    });
+});

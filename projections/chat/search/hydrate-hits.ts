@@ -1,0 +1,81 @@
+/** Opens what was found: of each run that has some of it, those lines. */
+import { LRUCache } from 'lru-cache';
+import type { Collection } from 'mongodb';
+import type { Hit } from '../../../application/chat/search/search-messages.js';
+import type { Cache, Vault } from '../../../application/ports/index.js';
+import type { Found } from './merge-newest.js';
+import type { LineQuery } from './packed-text.js';
+import { type Doc, idOf, linesOf, type RunRow, subjectOf, textOf } from './rows.js';
+
+const OPENED_BYTES = 8 * 1024 * 1024;
+
+interface Place {
+  readonly run: string;
+  /** As it is in memory: another one once something of its pack has changed, and in another build. */
+  readonly key: string;
+  readonly line: number;
+  readonly channel: string;
+}
+
+export function createFoundDocs(vault: Vault): {
+  /** Without what was changed since and is not what is asked for any more. */
+  read(runs: Collection<RunRow>, found: readonly Found[], query: LineQuery): Promise<readonly Hit[]>;
+  readonly cache: Cache;
+} {
+  /** Lines of JSON. */
+  const opened = new LRUCache<string, readonly string[]>({
+    maxSize: OPENED_BYTES,
+    sizeCalculation: (lines, key) =>
+      lines.reduce((sum, { length }) => sum + 2 * length + 40, 200 + key.length),
+  });
+
+  return {
+    cache: { name: 'chat.search-docs', limitBytes: OPENED_BYTES, bytes: () => opened.calculatedSize },
+    async read(runs, found, query) {
+      const places = found.map(placeOf);
+      const at = new Map<string, readonly string[]>();
+      const missing = new Map<string, string>();
+      for (const { run, key } of places) {
+        const known = opened.get(key);
+        if (known) at.set(run, known);
+        else missing.set(run, key);
+      }
+      if (missing.size > 0) {
+        const asked = { _id: { $in: [...missing.keys()] } };
+        for (const row of await runs.find(asked).project<RunRow>({ channel: 1, docs: 1 }).toArray()) {
+          const bytes = await vault.openBytes(subjectOf(row.channel), row.docs.buffer);
+          if (!bytes) continue;
+          const lines = linesOf(bytes);
+          at.set(row._id, lines);
+          opened.set(missing.get(row._id)!, lines);
+        }
+      }
+      return places.flatMap(({ run, line, channel }) => {
+        const text = at.get(run)?.[line];
+        const doc: Doc | undefined = text === undefined ? undefined : JSON.parse(text);
+        return doc && isMeant(doc, query) ? hitOf(doc, channel) : [];
+      });
+    },
+  };
+}
+
+function placeOf({ head: { id, key, channel, isPack }, texts, slot }: Found): Place {
+  if (!isPack) return { run: id, key, line: slot, channel };
+  const begin = texts.beginOf(slot);
+  const run = idOf(channel, texts.posted(begin));
+  return { run, key: `${key} ${run}`, line: slot - begin, channel };
+}
+
+function isMeant(doc: Doc, { words }: LineQuery): boolean {
+  const text = Buffer.from(textOf(doc));
+  return !doc.gone && words.every(({ bytes, authors }) => authors.has(doc.author) || text.includes(bytes));
+}
+
+const hitOf = ({ id, author, createdAt, content, botName }: Doc, channelId: string): Hit => ({
+  id,
+  channelId,
+  author,
+  createdAt,
+  content,
+  ...(botName !== undefined && { botName }),
+});

@@ -1,0 +1,259 @@
+/**
+ * Brings what is said into the index: into small runs, which are written again while they fill, and sixteen of which
+ * make a pack. Where runs begin and end depends on nothing but what came, so that every build has the same.
+ */
+import type { Position } from '../../../application/ports/index.js';
+import { type Build, longOf, type RowWrite } from '../../kernel/projection.js';
+import { startPacks } from './blocks.js';
+import { type Doc, idOf, openDocs, PACKS, RUNS, type RunRow, sealDocs, threadOf } from './rows.js';
+
+const PER_RUN = 16;
+const PER_PACK = 16;
+/** Characters after which they are full, however few they are: none is to outgrow a document. */
+const RUN_SIZE = 32 * 1024;
+const PACK_SIZE = 128 * 1024;
+/** Docs that are remembered: those of places that nothing came to for longest are read again when needed. */
+const MOST_REMEMBERED = 20_000;
+
+interface Run {
+  readonly id: string;
+  readonly channel: string;
+  readonly first: Position;
+  last: Position;
+  at: Position;
+  /** Characters of those that came into it. */
+  size: number;
+  /** Undefined while its row alone has them: of one that is full and written, until they are asked for. */
+  docs: Doc[] | undefined;
+  isFull: boolean;
+  isOpen: boolean;
+}
+
+/** The open runs of a place, in order; the last of them may not be full. */
+interface Place {
+  readonly channel: string;
+  runs: Run[];
+  /** Of the last that came. */
+  last: Position;
+}
+
+export interface Indexing {
+  add(channel: string, doc: Doc, position: Position): Promise<void>;
+  /**
+   * A doc becomes another one, or is gone, with all of its thread where that is asked for. Once for an event: what is
+   * written for it twice does nothing the second time.
+   */
+  change(
+    channel: string,
+    of: { readonly id: string; readonly thread?: true },
+    position: Position,
+    to?: (doc: Doc) => Doc,
+  ): Promise<void>;
+  forget(channel: string): Promise<void>;
+  /** Writes all that was taken. */
+  flush(): Promise<void>;
+}
+
+/** Knows what it has not forgotten from the rows; the only one that may write them while it lives. */
+export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): Indexing {
+  const { vault } = build;
+  const rows = build.collection<RunRow>(RUNS);
+  const packs = startPacks(build);
+  /** Those that something came to last at the end. */
+  const places = new Map<string, Place>();
+  /** To be written, by their ids. */
+  const dirty = new Map<string, Run>();
+  /** Those that are in a pack now. */
+  const closing = new Set<Run>();
+
+  async function placeOf(channel: string, position: Position): Promise<Place> {
+    const known = places.get(channel) ?? (await resumed(channel, position));
+    places.delete(channel);
+    places.set(channel, known);
+    return known;
+  }
+
+  async function resumed(channel: string, position: Position): Promise<Place> {
+    const end = await packs.end(channel);
+    const place: Place = { channel, runs: [], last: end };
+    for (const row of await rows.find({ channel, open: true }).sort({ first: 1 }).toArray()) {
+      const run = await runOf(row);
+      // It was packed, and was to be closed when a crash came.
+      if (run.first <= end) closing.add(run);
+      else {
+        place.runs.push(run);
+        place.last = run.last;
+        // A crash may have come before their pack.
+        await pack(place, position);
+      }
+    }
+    return place;
+  }
+
+  /** Once there are enough. */
+  async function pack({ channel, runs }: Place, position: Position) {
+    const isMuch = runs.length === PER_PACK || sizeOf(runs) >= PACK_SIZE;
+    if (!isMuch || !runs.at(-1)!.isFull) return;
+    await recall(runs);
+    packs.add(channel, runs.map(packedOf), position);
+    for (const run of runs.splice(0)) closing.add(run);
+  }
+
+  /** Docs that were let go of. */
+  async function recall(runs: readonly Run[]) {
+    const _id = { $in: runs.flatMap(({ id, docs }) => (docs ? [] : id)) };
+    if (_id.$in.length === 0) return;
+    const found = new Map((await rows.find({ _id }).toArray()).map((row) => [row._id, row]));
+    for (const run of runs) {
+      const row = found.get(run.id);
+      // Without its key it has gone.
+      run.docs ??= row ? await docsOf(row) : [];
+    }
+  }
+
+  const docsOf = async (row: RunRow): Promise<Doc[]> => [...((await openDocs(vault, row)) ?? [])];
+
+  const runOf = async (row: RunRow): Promise<Run> => {
+    const docs = await docsOf(row);
+    return {
+      id: row._id,
+      channel: row.channel,
+      first: row.first.toBigInt(),
+      last: row.last.toBigInt(),
+      at: row._at.toBigInt(),
+      size: row.size,
+      docs,
+      isFull: isFull(docs.length, row.size),
+      isOpen: row.open === true,
+    };
+  };
+
+  async function add(channel: string, doc: Doc, position: Position) {
+    const place = await placeOf(channel, position);
+    if (position <= place.last) return;
+    let run = place.runs.at(-1);
+    if (!run || run.isFull) {
+      const span = { first: position, last: position, at: position };
+      run = { id: idOf(channel, position), channel, ...span, size: 0, docs: [], isFull: false, isOpen: true };
+      place.runs.push(run);
+    }
+    run.docs!.push(doc);
+    run.size += JSON.stringify(doc).length;
+    run.isFull = isFull(run.docs!.length, run.size);
+    run.last = position;
+    run.at = position;
+    place.last = position;
+    dirty.set(run.id, run);
+    await pack(place, position);
+  }
+
+  const change: Indexing['change'] = async (channel, { id, thread }, position, to) => {
+    const isMeant = (doc: Doc) => doc.id === id || (thread && threadOf(doc.id) === id);
+    const changeIn = async (run: Run, isPacked: boolean) => {
+      if (!run.docs!.some((doc) => isMeant(doc) && BigInt(doc.changed) <= position)) return;
+      const changed = (doc: Doc) => (to ? to(doc) : goneOf(doc, position));
+      run.docs = run.docs!.map((doc) =>
+        isMeant(doc) && BigInt(doc.changed) < position ? changed(doc) : doc,
+      );
+      if (run.at < position) run.at = position;
+      dirty.set(run.id, run);
+      // Written after the run, it may be what a crash has left undone.
+      if (isPacked) await packs.change(channel, packedOf(run), position);
+    };
+    const { runs } = await placeOf(channel, position);
+    await recall(runs);
+    for (const run of runs) await changeIn(run, false);
+    const known = new Set(runs.map((run) => run.id));
+    // Rows of what is to be written are of before that.
+    for (const run of [...dirty.values(), ...closing]) {
+      if (run.channel !== channel || known.has(run.id)) continue;
+      known.add(run.id);
+      await changeIn(run, true);
+    }
+    // Each by its index: a store may look through all rows for what is one or the other.
+    for (const asked of thread ? [{ ids: id }, { threads: id }] : [{ ids: id }])
+      for await (const row of rows.find(asked)) {
+        if (known.has(row._id)) continue;
+        known.add(row._id);
+        await changeIn(await runOf(row), true);
+      }
+  };
+
+  async function flush() {
+    const writes: RowWrite[] = [];
+    for (const run of dirty.values()) writes.push(await writeOf(run));
+    dirty.clear();
+    await build.write(RUNS, writes);
+    // What is in a pack can be read, and is looked through until it is.
+    await build.write(PACKS, await packs.writes());
+    await build.write(
+      RUNS,
+      [...closing].map(({ id: _id }) => ({
+        updateOne: { filter: { _id }, update: { $unset: { open: '' } } },
+      })),
+    );
+    for (const run of closing) run.isOpen = false;
+    closing.clear();
+    forgetSome();
+  }
+
+  /** Of places that nothing came to for longest: first the docs that only a pack asks for, then the places. */
+  function forgetSome() {
+    let held = 0;
+    for (const { runs } of places.values()) held += heldOf(runs);
+    for (const { runs } of places.values()) {
+      if (held <= mostRemembered) return;
+      held -= heldOf(runs);
+      for (const run of runs) if (run.isFull) run.docs = undefined;
+      held += heldOf(runs);
+    }
+    for (const [channel, { runs }] of places) {
+      if (held <= mostRemembered) return;
+      held -= heldOf(runs);
+      places.delete(channel);
+    }
+  }
+
+  async function writeOf({ id: _id, channel, docs, size, isOpen, ...run }: Run): Promise<RowWrite> {
+    const sealed = await sealDocs(vault, channel, docs!);
+    // Without the key the row goes.
+    if (!sealed) return { deleteOne: { filter: { _id } } };
+    const [_at, first, last] = [longOf(run.at), longOf(run.first), longOf(run.last)];
+    const open = isOpen && { open: true as const };
+    const replacement = { _id, _at, channel, first, last, size, ...sealed, ...open };
+    return { replaceOne: { filter: { _id, _at: { $lt: _at } }, replacement, upsert: true } };
+  }
+
+  return {
+    add,
+    change,
+    flush,
+    async forget(channel) {
+      await flush();
+      places.delete(channel);
+      for (const part of [RUNS, PACKS]) await build.write(part, [{ deletePieces: { filter: { channel } } }]);
+    },
+  };
+}
+
+const isFull = (docs: number, size: number): boolean => docs === PER_RUN || size >= RUN_SIZE;
+
+/** Docs, and what is there of a run without them. */
+const heldOf = (runs: readonly Run[]): number =>
+  runs.reduce((sum, { docs }) => sum + 1 + (docs?.length ?? 0), 0);
+
+/** With its docs, which are there. */
+const packedOf = (run: Run) => ({ ...run, docs: run.docs! });
+
+const sizeOf = (runs: readonly Run[]): number => runs.reduce((sum, { size }) => sum + size, 0);
+
+/** What is left of one that was deleted. */
+const goneOf = ({ id, author, createdAt, posted }: Doc, position: Position): Doc => ({
+  id,
+  author,
+  createdAt,
+  posted,
+  changed: String(position),
+  content: '',
+  gone: true,
+});

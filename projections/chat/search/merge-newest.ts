@@ -1,0 +1,31 @@
+/** The newest of what is found in many packs and runs, without sorting it for each of them. */
+import type { Position } from '../../../application/ports/index.js';
+import type { Head } from './block-directory.js';
+import type { Texts } from './packed-text.js';
+
+/** A line that has all that is asked for. */
+export interface Found {
+  readonly head: Head;
+  readonly texts: Texts;
+  readonly slot: number;
+  readonly posted: Position;
+}
+
+/** Of both, which are in order, the newest first; each once, though it may be met in a run and where it was packed into. */
+export function newest(some: readonly Found[], others: readonly Found[], limit: number): readonly Found[] {
+  if (others.length === 0) return some;
+  const both: Found[] = [];
+  for (let [a, b] = [0, 0]; both.length < limit; ) {
+    const [one, other] = [some[a], others[b]];
+    const next = one && (!other || one.posted >= other.posted) ? one : other;
+    if (!next) break;
+    if (one?.posted === next.posted) a++;
+    if (other?.posted === next.posted) b++;
+    both.push(next);
+  }
+  return both;
+}
+
+/** Whether nothing in this run or pack, or in those behind it, comes before what is found already. */
+export const isEnough = (found: readonly Found[], limit: number, { last }: Head): boolean =>
+  found.length >= limit && found.at(-1)!.posted >= last;

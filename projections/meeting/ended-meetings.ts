@@ -1,0 +1,15 @@
+/** The meetings that are over and can still be read: a row for each, by when it ended. */
+import type { RoomEvent } from '../../domain/meeting/catalog.js';
+import type { Projection } from '../kernel/projection.js';
+
+export const ended: Projection<RoomEvent<'RoomEnded' | 'MeetingErased'>> = {
+  name: 'meeting.ended',
+  version: 1,
+  indexes: [{ key: { endedAt: 1 } }],
+  on: {
+    RoomEnded: ({ data: { roomId, meetingId, endedAt } }) => [
+      { put: meetingId, update: { $set: { roomId, endedAt } } },
+    ],
+    MeetingErased: ({ data: { meetingId } }) => [{ remove: meetingId }],
+  },
+};

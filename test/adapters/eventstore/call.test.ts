@@ -1,0 +1,244 @@
+/** What the event store says, and what it means that it says nothing: an answer, "not now", or damage. */
+import { PassThrough } from 'node:stream';
+import { rejection } from '@annals/engines/testing/eventstore-client.js';
+import {
+  AccessDeniedError,
+  CancelledError,
+  DeadlineExceededError,
+  InvalidArgumentError,
+  MaxAppendSizeExceededError,
+  NotLeaderError,
+  RequiredMetadataPropertyMissingError,
+  type ResolvedEvent,
+  StreamDeletedError,
+  type StreamingRead,
+  StreamNotFoundError,
+  TimeoutError,
+  UnavailableError,
+  UnknownError,
+  UnsupportedError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import type { Metadata, ServiceError } from '@grpc/grpc-js';
+import { expect } from 'chai';
+import { createInTime } from '../../../adapters/eventstore/append-deadline.js';
+import { asked, readAll } from '../../../adapters/eventstore/call.js';
+import { CALL_MS } from '../../../application/concurrency/deadline.js';
+import { Damaged, type Logger, Unavailable } from '../../../application/ports/index.js';
+import { type HeldTime, heldTime } from '../../support/held-time.js';
+import { holdTimers } from '../../support/held-timers.js';
+
+/** As gRPC hands it on, with whatever the driver looks for. */
+const raw = (code: number, details = ''): ServiceError => {
+  const metadata = {
+    get: () => ['1113'],
+    getMap: () => ({
+      'required-metadata-properties': 'type',
+      'leader-endpoint-host': 'other',
+      'leader-endpoint-port': '1',
+    }),
+  } as unknown as Metadata;
+  return Object.assign(new Error(details), { code, details, metadata });
+};
+
+const ANSWERS = [
+  new WrongExpectedVersionError(undefined, { streamName: 's', expected: 'any', current: 'no_stream' }),
+  new StreamDeletedError(undefined, 's'),
+  new StreamNotFoundError(undefined, 's'),
+  new MaxAppendSizeExceededError(undefined, 1024),
+  new AccessDeniedError(raw(7)),
+  new InvalidArgumentError('not so'),
+  new RequiredMetadataPropertyMissingError(raw(2)),
+  new UnsupportedError('read', '23.10'),
+];
+const AWAY = [
+  new UnavailableError(raw(14)),
+  new DeadlineExceededError(raw(4)),
+  new CancelledError(raw(1)),
+  new TimeoutError(raw(4)),
+  new UnknownError(raw(2, 'Leader election in progress')),
+  new NotLeaderError(raw(5)),
+  raw(14, 'connection closed'),
+  raw(15, 'not of the driver'),
+  new TypeError('a bug of the driver'),
+];
+
+describe('a call to the event store', () => {
+  let time: HeldTime;
+  let realTimers: () => void;
+  const { now } = performance;
+
+  beforeEach(() => {
+    time = heldTime();
+    realTimers = holdTimers(time);
+    performance.now = () => time.now();
+  });
+  afterEach(() => {
+    realTimers();
+    performance.now = now;
+  });
+
+  for (const answer of ANSWERS)
+    it(`is answered by ${answer.constructor.name}`, async () => {
+      expect(await rejection(asked(() => Promise.reject(answer)))).to.equal(answer);
+    });
+
+  it('meets a store that is away whatever else it says', async () => {
+    for (const cause of AWAY) {
+      const error = await rejection(asked(() => Promise.reject(cause)));
+      expect(error, String(cause)).to.be.instanceOf(Unavailable).with.property('cause', cause);
+      expect(error).to.have.property('message', 'the event store is away');
+    }
+    const away = new Unavailable('told before');
+    expect(await rejection(asked(() => Promise.reject(away)))).to.equal(away);
+  });
+
+  it('tells damage from absence: it is not better tomorrow', async () => {
+    const cause = new UnknownError(raw(15, 'checksum of event 7'));
+    const error = await rejection(asked(() => Promise.reject(cause)));
+    expect(error).to.be.instanceOf(Damaged).with.property('cause', cause);
+    expect(error).to.have.property('message').that.contains('checksum of event 7');
+  });
+
+  it('has the time of a call for its answer', async () => {
+    expect(await asked(async () => 'done')).to.equal('done');
+    const silent = rejection(asked(() => new Promise(() => {})));
+    time.pass(CALL_MS - 1);
+    expect(await Promise.race([silent, new Promise((resolve) => setImmediate(resolve, 'waiting'))])).to.equal(
+      'waiting',
+    );
+    time.pass(1);
+    expect(await silent)
+      .to.be.instanceOf(Unavailable)
+      .with.property('message', `the event store did not answer within ${CALL_MS} ms`);
+  });
+
+  describe('that reads', () => {
+    class Reading extends PassThrough {
+      cancelled = 0;
+      readonly late: unknown[] = [];
+      constructor() {
+        super({ objectMode: true });
+      }
+      override destroy(error?: Error) {
+        if (error instanceof Unavailable) this.late.push(error);
+        return super.destroy(error);
+      }
+      async cancel() {
+        this.cancelled++;
+        throw new Error('it was over already');
+      }
+    }
+    const open = () => {
+      const reading = new Reading();
+      return { reading, found: readAll(() => reading as unknown as StreamingRead<ResolvedEvent>) };
+    };
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+    it('may take long, but not stand still for longer than a call', async () => {
+      const { reading, found } = open();
+      const outcome = rejection(found);
+      for (let event = 0; event < 3; event++) {
+        time.pass(CALL_MS - 500);
+        reading.write({ event });
+        await turn();
+      }
+      time.pass(CALL_MS - 1);
+      await turn();
+      expect(reading.destroyed).to.equal(false);
+      time.pass(1);
+      expect(await outcome)
+        .to.be.instanceOf(Unavailable)
+        .with.property('message')
+        .that.matches(/silent/);
+      expect(reading.cancelled).to.equal(1);
+    });
+
+    it('gives all that there is, and has no deadline any more', async () => {
+      const { reading, found } = open();
+      reading.write({ event: 1 });
+      reading.end({ event: 2 });
+      expect(await found).to.deep.equal([{ event: 1 }, { event: 2 }]);
+      expect(reading.cancelled).to.equal(0);
+      // The timer is gone, and errors that come late are nobody's.
+      time.pass(10_000);
+      expect(reading.late).to.deep.equal([]);
+      reading.emit('error', new Error('late'));
+    });
+
+    it('ends with what the store says', async () => {
+      const { reading, found } = open();
+      const missing = new StreamNotFoundError(undefined, 's');
+      reading.destroy(missing);
+      expect(await rejection(found)).to.equal(missing);
+      expect(reading.cancelled).to.equal(0);
+      const { reading: cut, found: lost } = open();
+      cut.destroy(raw(14));
+      expect(await rejection(lost)).to.be.instanceOf(Unavailable);
+    });
+  });
+
+  describe('that appends', () => {
+    const late = new DeadlineExceededError(raw(4));
+    let warnings: number;
+    let deadlines: number[];
+    const logger = { warn: () => void warnings++ } as unknown as Logger;
+    beforeEach(() => {
+      [warnings, deadlines] = [0, []];
+    });
+    /** Refused as too late for as long as it has a deadline at all. */
+    const behind = (after: number) => async (deadline: number) => {
+      deadlines.push(deadline);
+      time.sleep(after);
+      if (deadline !== Number.POSITIVE_INFINITY) throw late;
+      return 'appended';
+    };
+
+    it('has a deadline that the store knows', async () => {
+      const inTime = createInTime(logger);
+      const append = async (deadline: number) => deadlines.push(deadline);
+      await inTime(append);
+      await inTime(append);
+      expect([deadlines, warnings]).to.deep.equal([[CALL_MS, CALL_MS], 0]);
+    });
+
+    it('goes without one once that has passed before it began, and so do all after it, told of once', async () => {
+      const inTime = createInTime(logger);
+      expect(await inTime(behind(0))).to.equal('appended');
+      expect(await inTime(behind(0))).to.equal('appended');
+      expect(deadlines).to.deep.equal([CALL_MS, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]);
+      expect(warnings).to.equal(1);
+      const both = createInTime(logger);
+      await Promise.all([both(behind(0)), both(behind(0))]);
+      expect(warnings).to.equal(2);
+    });
+
+    it('is not sent again when the store took its time, nor when it is away or refuses', async () => {
+      const inTime = createInTime(logger);
+      const error = await rejection(inTime(behind(1500)));
+      expect(error).to.be.instanceOf(Unavailable).with.property('cause', late);
+      for (const refusal of [new UnavailableError(raw(14)), new StreamDeletedError(undefined, 's')]) {
+        const once = (deadline: number) => {
+          deadlines.push(deadline);
+          return Promise.reject(refusal);
+        };
+        await rejection(inTime(once));
+      }
+      expect([deadlines, warnings]).to.deep.equal([[CALL_MS, CALL_MS, CALL_MS], 0]);
+      expect(await inTime(behind(1499))).to.equal('appended');
+    });
+
+    it('is believed to be behind only by an append that went through', async () => {
+      const inTime = createInTime(logger);
+      const refused = async (deadline: number) => {
+        deadlines.push(deadline);
+        if (deadline === Number.POSITIVE_INFINITY) throw raw(14);
+        throw late;
+      };
+      expect(await rejection(inTime(refused))).to.be.instanceOf(Unavailable);
+      expect(warnings).to.equal(0);
+      await inTime(async (deadline) => deadlines.push(deadline));
+      expect(deadlines).to.deep.equal([CALL_MS, Number.POSITIVE_INFINITY, CALL_MS]);
+    });
+  });
+});

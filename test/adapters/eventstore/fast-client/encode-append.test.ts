@@ -1,0 +1,89 @@
+/** What an append says and is told, in bytes: the driver reads of it what was meant, and we what a server says. */
+import { type AppendToStreamOptions, jsonEvent, NO_STREAM } from '@eventstore/db-client';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import messages from '@eventstore/db-client/generated/streams_pb.js';
+import { expect } from 'chai';
+import { appendRequest, readAppended } from '../../../../adapters/eventstore/fast-client/encode-append.js';
+import { Message } from '../../../../adapters/eventstore/fast-client/protobuf.js';
+
+const ID = 'f00e2a9c-6d0b-4c57-9a55-7f0f6f6a3b11';
+
+describe('the messages of an append', () => {
+  const said = (expected: NonNullable<AppendToStreamOptions['expectedRevision']>, text = '') => {
+    const event = jsonEvent({ id: ID, type: 'A', data: { text }, metadata: { by: 'ö' } });
+    const until = new Date(1_800_000_000_123);
+    const bytes = appendRequest([event, event], {
+      correlationId: ID,
+      stream: 'toys.box-日本',
+      expected,
+      until,
+    });
+    return messages.BatchAppendReq.deserializeBinary(bytes);
+  };
+
+  it('say what is appended, of any length, where, and until when', () => {
+    for (const length of [0, 100, 200, 20_000, 3_000_000]) {
+      const text = 'x'.repeat(length);
+      const request = said(NO_STREAM, text);
+      const [one, other] = request.getProposedMessagesList();
+      expect(JSON.parse(Buffer.from(one!.getData_asU8()).toString())).to.deep.equal({ text });
+      expect(other!.toObject()).to.deep.equal(one!.toObject());
+      expect(one!.getId()?.getString()).to.equal(ID);
+      expect(one!.getMetadataMap().toObject()).to.deep.equal([
+        ['content-type', 'application/json'],
+        ['type', 'A'],
+      ]);
+      expect(Buffer.from(one!.getCustomMetadata_asU8()).toString()).to.equal('{"by":"ö"}');
+      expect([request.getCorrelationId()?.getString(), request.getIsFinal()]).to.deep.equal([ID, true]);
+      const options = request.getOptions()!;
+      const name = Buffer.from(options.getStreamIdentifier()!.getStreamName_asU8()).toString();
+      expect([name, options.hasNoStream()]).to.deep.equal(['toys.box-日本', true]);
+      expect(options.getDeadline()?.toDate()).to.deep.equal(new Date(1_800_000_000_123));
+    }
+  });
+
+  it('say which revision is expected, however large', () => {
+    for (const revision of [0n, 127n, 128n, 2n ** 32n, 2n ** 53n - 1n])
+      expect(said(revision).getOptions()!.getStreamPosition()).to.equal(String(revision));
+  });
+
+  it('tell what was appended, whichever way the server writes ids and numbers', () => {
+    const inText = new shared.UUID();
+    inText.setString(ID);
+    const structured = new shared.UUID.Structured();
+    const [high, low] = ID.replaceAll('-', '')
+      .match(/.{16}/g)!
+      .map((half) => BigInt(`0x${half}`));
+    structured.setMostSignificantBits(String(BigInt.asIntN(64, high!)));
+    structured.setLeastSignificantBits(String(BigInt.asIntN(64, low!)));
+    const inBits = new shared.UUID();
+    inBits.setStructured(structured);
+    for (const id of [inText, inBits])
+      for (const at of [0n, 300n, 2n ** 60n + 1n]) {
+        const position = new shared.AllStreamPosition();
+        position.setCommitPosition(String(at));
+        position.setPreparePosition(String(at));
+        const success = new messages.BatchAppendResp.Success();
+        success.setCurrentRevision(String(at));
+        success.setPosition(position);
+        const answer = new messages.BatchAppendResp();
+        answer.setCorrelationId(id);
+        answer.setSuccess(success);
+        expect(readAppended(Buffer.from(answer.serializeBinary()))).to.deep.equal({
+          correlationId: ID,
+          result: { success: true, nextExpectedRevision: at, position: { commit: at, prepare: at } },
+        });
+      }
+  });
+
+  it('tell it beside what a later server may add', () => {
+    const later = () => new Message().integer(15, 8).text(14, 'new');
+    const answer = later()
+      .message(1, later().text(2, ID))
+      .message(3, later().integer(1, 7).message(3, later().integer(1, 300).integer(2, 300)));
+    expect(readAppended(answer.encoded())).to.deep.equal({
+      correlationId: ID,
+      result: { success: true, nextExpectedRevision: 7n, position: { commit: 300n, prepare: 300n } },
+    });
+  });
+});

@@ -1,0 +1,65 @@
+/** Whether the store takes writes: asked of the store only after it has refused one. */
+import { rejection } from '@annals/engines/testing/eventstore-client.js';
+import { expect } from 'chai';
+import { watchWrites } from '../../../adapters/eventstore/write-health.js';
+import { type EventLog, Unavailable } from '../../../application/ports/index.js';
+
+describe('a log that is watched', () => {
+  let failure: Error | undefined;
+  let trials: number;
+  const write = async () => {
+    if (failure) throw failure;
+  };
+  const watch = () =>
+    watchWrites(
+      { append: write, retain: write, tombstone: write, read: async () => 'missing' } as unknown as EventLog,
+      async () => {
+        trials++;
+        await write();
+      },
+    );
+  const writes = (log: EventLog) =>
+    ({
+      append: () => log.append('s', 'none', []),
+      retain: () => log.retain('s', {}),
+      tombstone: () => log.tombstone('s'),
+    }) as const;
+
+  beforeEach(() => {
+    [failure, trials] = [undefined, 0];
+  });
+
+  it('is not tried out while all is well, nor for what was refused on purpose', async () => {
+    const log = watch();
+    await log.writable();
+    await writes(log).append();
+    failure = new Error('the event does not fit its schema');
+    for (const each of Object.values(writes(log))) expect(await rejection(each())).to.equal(failure);
+    await log.writable();
+    expect(trials).to.equal(0);
+    expect(await log.read('s')).to.equal('missing');
+  });
+
+  for (const name of ['append', 'retain', 'tombstone'] as const)
+    it(`is tried out after a failed ${name}, for as long as that fails`, async () => {
+      const log = watch();
+      failure = new Unavailable('the disk is full');
+      expect(await rejection(writes(log)[name]())).to.equal(failure);
+      expect(await rejection(log.writable())).to.equal(failure);
+      expect(await rejection(log.writable())).to.equal(failure);
+      failure = undefined;
+      await log.writable();
+      await log.writable();
+      expect(trials).to.equal(3);
+    });
+
+  it('is believed as soon as a write goes through', async () => {
+    const log = watch();
+    failure = new Unavailable('the disk is full');
+    await rejection(log.append('s', 'none', []));
+    failure = undefined;
+    await log.tombstone('s');
+    await log.writable();
+    expect(trials).to.equal(0);
+  });
+});

@@ -1,0 +1,248 @@
+/** Leases of several nodes on one MongoDB, in a time that the test lets pass. */
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { expect } from 'chai';
+import { Long } from 'mongodb';
+import { createLeases } from '../../../../adapters/mongo/coordination/leases.js';
+import type { Lease } from '../../../../application/ports/index.js';
+import { type HeldTime, heldTime } from '../../../support/held-time.js';
+import { given, isHeld, LEASE_MS, useLeases } from '../../../support/leases.js';
+
+describe('a lease', () => {
+  const nodes = useLeases();
+  /** Of a lease, whatever came of it: the next one is due, or there will be none. */
+  const isRenewalOver = (lease: Lease, by = nodes.time) => lease.lost.aborted || by.isDue(LEASE_MS / 3);
+
+  it('is one node at a time, until it lapses and not a moment before', async () => {
+    // This node's timers do not run: it has died.
+    const dead = heldTime(nodes.time.now());
+    await given(nodes.ann(dead).acquire(nodes.name));
+    nodes.time.pass(LEASE_MS - 1);
+    expect(await nodes.bob().acquire(nodes.name)).to.equal(undefined);
+    expect(await nodes.bob().holder(nodes.name)).to.equal('ann');
+    nodes.time.pass(1);
+    await given(nodes.bob().acquire(nodes.name));
+    expect(await nodes.ann().holder(nodes.name)).to.equal('bob');
+  });
+
+  it('goes on between two whose name is the same by a copy: who is overtaken says so, and bears another', async () => {
+    const told: string[] = [];
+    const options = { leaseMs: LEASE_MS, clock: nodes.time, monotonic: nodes.time, after: nodes.time.after };
+    const first = createLeases(nodes.mongo.models, 'copied', {
+      ...options,
+      doubled: (owner) => void told.push(owner),
+    });
+    const apart = heldTime(nodes.time.now());
+    const copy = createLeases(nodes.mongo.models, 'copied', {
+      ...options,
+      monotonic: apart,
+      after: apart.after,
+    });
+    const lease = await given(first.acquire(nodes.name));
+    const taken = await given(copy.acquire(nodes.name));
+    nodes.time.pass(LEASE_MS / 2);
+    await eventually(() => isRenewalOver(lease));
+    expect([told, isHeld(lease), isHeld(taken)]).to.deep.equal([['copied'], false, true]);
+    expect(await first.acquire(nodes.name)).to.equal(undefined);
+    expect(isHeld(taken)).to.equal(true);
+    await taken.release();
+    await given(first.acquire(nodes.name));
+    expect(await copy.acquire(nodes.name)).to.equal(undefined);
+  });
+
+  it('is claimed anew under the same name where a claim came late whose answer was not waited for', async () => {
+    const told: string[] = [];
+    const options = { leaseMs: LEASE_MS, clock: nodes.time, monotonic: nodes.time, after: nodes.time.after };
+    const doubled = (owner: string) => void told.push(owner);
+    const node = createLeases(nodes.mongo.models, 'single', { ...options, doubled });
+    const rows = nodes.mongo.models.collection<{ _id: string }>('leases');
+    const renewed = async (lease: Lease) => {
+      nodes.time.pass(LEASE_MS / 2);
+      await eventually(() => isRenewalOver(lease));
+      return isHeld(lease);
+    };
+    const lease = await given(node.acquire(nodes.name));
+    // As the store does it then.
+    await rows.updateOne({ _id: nodes.name }, { $inc: { fence: Long.ONE } });
+    expect(await renewed(lease)).to.equal(false);
+    const again = await given(node.acquire(nodes.name));
+    expect(await renewed(again)).to.equal(true);
+    expect([told, await node.holder(nodes.name)]).to.deep.equal([[], 'single']);
+    await again.release();
+  });
+
+  it('is seen as held until it was watched for all of its time and not renewed, whatever the clocks say', async () => {
+    const renew = (by: HeldTime) =>
+      nodes.mongo.models
+        .collection<{ _id: string }>('leases')
+        .updateOne({ _id: nodes.name }, { $set: { until: new Date(by.now() + LEASE_MS) } });
+    for (const apart of [-7_200_000, -120_000, -LEASE_MS, LEASE_MS, 120_000, 7_200_000]) {
+      nodes.name = `build:${randomUUID()}`;
+      const other = heldTime(nodes.time.now() + apart);
+      await given(nodes.ann(other).acquire(nodes.name));
+      const watching = nodes.bob();
+      for (let round = 0; round < 4; round++) {
+        expect(await watching.holder(nodes.name)).to.equal('ann');
+        other.sleep(LEASE_MS / 2);
+        await renew(other);
+        nodes.time.pass(LEASE_MS / 2);
+      }
+      // Its holder dies: nothing renews it any more.
+      expect(await watching.holder(nodes.name)).to.equal('ann');
+      nodes.time.pass(LEASE_MS - 1);
+      expect(await watching.holder(nodes.name)).to.equal('ann');
+      nodes.time.pass(1);
+      expect(await watching.holder(nodes.name)).to.equal(undefined);
+      expect(await nodes.bob().holder(nodes.name)).to.equal('ann');
+    }
+  });
+
+  it('is nobody’s at the first look once it is released', async () => {
+    const lease = await given(nodes.ann().acquire(nodes.name));
+    expect(await nodes.bob().holder(nodes.name)).to.equal('ann');
+    await lease.release();
+    expect(await nodes.bob().holder(nodes.name)).to.equal(undefined);
+  });
+
+  it('is seen as held when it was renewed just before a look, however long that takes', async () => {
+    const other = heldTime(nodes.time.now());
+    await given(nodes.ann(other).acquire(nodes.name));
+    const rows = nodes.mongo.models.collection('leases');
+    let slow = false;
+    const findOne = async (...args: Parameters<typeof rows.findOne>) => {
+      const row = await rows.findOne(...args);
+      if (slow) nodes.time.pass(LEASE_MS);
+      return row;
+    };
+    const watching = createLeases(nodes.modelsWith({ findOne }), 'bob', {
+      leaseMs: LEASE_MS,
+      clock: nodes.time,
+      monotonic: nodes.time,
+    });
+    expect(await watching.holder(nodes.name)).to.equal('ann');
+    slow = true;
+    expect(await watching.holder(nodes.name)).to.equal('ann');
+    slow = false;
+    expect(await watching.holder(nodes.name)).to.equal(undefined);
+  });
+
+  it('lapses when it is not renewed in its time, however far ahead its holder’s clock was', async () => {
+    const hours = heldTime(nodes.time.now() + 7_200_000);
+    const lease = await given(nodes.ann(hours).acquire(nodes.name));
+    const waiting = nodes.bob();
+    // As long as it is renewed it is held.
+    for (let round = 0; round < 4; round++) {
+      expect(await waiting.acquire(nodes.name)).to.equal(undefined);
+      const before = await nodes.lapsesAt();
+      hours.pass(LEASE_MS / 2);
+      await nodes.isRenewed(before, hours);
+      nodes.time.pass(LEASE_MS / 2);
+    }
+    expect(isHeld(lease)).to.equal(true);
+    expect(await waiting.acquire(nodes.name)).to.equal(undefined);
+    nodes.time.pass(LEASE_MS - 1);
+    expect(await waiting.acquire(nodes.name)).to.equal(undefined);
+    nodes.time.pass(1);
+    await given(waiting.acquire(nodes.name));
+  });
+
+  it('is kept for as long as it is renewed, and renewed while half of its time is left', async () => {
+    const lease = await given(nodes.ann().acquire(nodes.name));
+    for (let round = 0; round < 5; round++) {
+      const before = await nodes.lapsesAt();
+      nodes.time.pass(LEASE_MS / 2);
+      await nodes.isRenewed(before);
+      expect(await nodes.lapsesAt()).to.be.greaterThan(nodes.time.now() + LEASE_MS / 2);
+      expect(await nodes.bob().acquire(nodes.name)).to.equal(undefined);
+    }
+    expect(isHeld(lease)).to.equal(true);
+    expect(lease.lost.aborted).to.equal(false);
+    await lease.release();
+  });
+
+  it('is renewed with all others of its process by one write, and lost alone', async () => {
+    const rows = nodes.mongo.models.collection<{ _id: string }>('leases');
+    const writes: number[] = [];
+    const bulkWrite = (...args: Parameters<typeof rows.bulkWrite>) => {
+      writes.push(args[0].length);
+      return rows.bulkWrite(...args);
+    };
+    const node = nodes.node('ann', nodes.time, nodes.modelsWith({ bulkWrite }));
+    const names = ['first', 'second', 'third'].map((name) => `${nodes.name}:${name}`);
+    const leases = await Promise.all(names.map((name) => given(node.acquire(name))));
+    await rows.updateOne({ _id: names[1]! }, { $inc: { fence: Long.ONE } });
+    nodes.time.pass(LEASE_MS / 2);
+    await eventually(() => isRenewalOver(leases[0]!));
+    expect(leases[1]!.lost.aborted).to.equal(true);
+    nodes.time.pass(LEASE_MS / 2);
+    await eventually(() => writes.length === 2 && nodes.time.isDue(LEASE_MS / 2));
+    expect([writes, leases.map(isHeld)]).to.deep.equal([
+      [3, 2],
+      [true, false, true],
+    ]);
+    for (const lease of leases) await lease.release();
+    expect(nodes.time.isDue(LEASE_MS)).to.equal(false);
+  });
+
+  it('has a higher fence with every holder', async () => {
+    const fences: bigint[] = [];
+    for (const each of [nodes.ann(), nodes.bob(), nodes.bob(), nodes.ann()]) {
+      const lease = await given(each.acquire(nodes.name));
+      fences.push(lease.fence);
+      await lease.release();
+    }
+    expect(fences).to.deep.equal([...new Set(fences)].sort((a, b) => (a < b ? -1 : 1)));
+  });
+
+  it('is free at once when it is released, and its holder is told', async () => {
+    const lease = await given(nodes.ann().acquire(nodes.name));
+    await lease.release();
+    expect([lease.lost.aborted, isHeld(lease)]).to.deep.equal([true, false]);
+    expect(await nodes.bob().holder(nodes.name)).to.equal(undefined);
+    await given(nodes.bob().acquire(nodes.name));
+  });
+
+  it('is not taken from its new holder by the old one, whether that renews or releases it', async () => {
+    const paused = heldTime(nodes.time.now());
+    const old = await given(nodes.ann(paused).acquire(nodes.name));
+    nodes.time.pass(LEASE_MS);
+    const present = await given(nodes.bob().acquire(nodes.name));
+    const lapses = await nodes.lapsesAt();
+    paused.pass(LEASE_MS / 2);
+    await eventually(() => isRenewalOver(old, paused));
+    expect(old.lost.aborted).to.equal(true);
+    await old.release();
+    expect([await nodes.lapsesAt(), await nodes.bob().holder(nodes.name)]).to.deep.equal([lapses, 'bob']);
+    expect(isHeld(present)).to.equal(true);
+  });
+
+  it('is lost when another has it, at the next renewal', async () => {
+    const lease = await given(nodes.ann().acquire(nodes.name));
+    // Started again under its old name, it takes the lease up at once.
+    const again = await given(nodes.ann(heldTime(nodes.time.now())).acquire(nodes.name));
+    expect(again.fence > lease.fence).to.equal(true);
+    nodes.time.pass(LEASE_MS / 2);
+    await eventually(() => isRenewalOver(lease));
+    expect([lease.lost.aborted, isHeld(lease), isHeld(again)]).to.deep.equal([true, false, true]);
+  });
+
+  it('is not believed in by a node that was paused, before any timer tells it', async () => {
+    const lease = await given(nodes.ann().acquire(nodes.name));
+    nodes.time.sleep(LEASE_MS - 1);
+    expect(isHeld(lease)).to.equal(true);
+    nodes.time.sleep(1);
+    expect([lease.lost.aborted, isHeld(lease), lease.lost.aborted]).to.deep.equal([false, false, true]);
+  });
+
+  it('is exclusive within a process, and can be had again when it was lost', async () => {
+    const leases = nodes.ann();
+    const lease = await given(leases.acquire(nodes.name));
+    expect(await leases.acquire(nodes.name)).to.equal(undefined);
+    nodes.time.sleep(LEASE_MS);
+    expect(isHeld(lease)).to.equal(false);
+    const next = await given(leases.acquire(nodes.name));
+    await lease.release();
+    expect(await leases.acquire(nodes.name)).to.equal(undefined);
+    expect(isHeld(next)).to.equal(true);
+  });
+});

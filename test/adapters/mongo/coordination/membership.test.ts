@@ -1,0 +1,156 @@
+/** Who lives, as the others see it: by their own time, and by what they did look at. */
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
+import { expect } from 'chai';
+import { connectMongo, type Mongo } from '../../../../adapters/mongo/client.js';
+import {
+  joinMembers,
+  type MembersOptions,
+  type OpenMembers,
+} from '../../../../adapters/mongo/coordination/membership.js';
+import { type HeldTime, heldTime } from '../../../support/held-time.js';
+
+const BEAT_MS = 1500;
+const LOST_MS = 6000;
+
+describe('the members', () => {
+  let server: MongoServer;
+  let mongo: Mongo;
+  let open: OpenMembers[];
+  before(async () => {
+    server = await mongoServer();
+  });
+  beforeEach(async () => {
+    open = [];
+    mongo = await connectMongo(server.url, `test_${randomUUID().slice(0, 8)}`);
+  });
+  afterEach(async () => {
+    await Promise.all(open.map(({ leave }) => leave()));
+    await mongo.models.dropDatabase();
+    await mongo.close();
+  });
+  after(() => server?.stop());
+
+  async function member(run: string, time: HeldTime, more: MembersOptions = {}): Promise<OpenMembers> {
+    const options = { beatMs: BEAT_MS, lostMs: LOST_MS, clock: time, after: time.after, ...more };
+    const joined = await joinMembers(mongo.models, { run, address: `${run}:1` }, options);
+    open.push(joined);
+    return joined;
+  }
+  const rows = () => mongo.models.collection<{ _id: string; beats: number }>('members');
+  const beats = async (run: string) => (await rows().findOne({ _id: run }))?.beats ?? 0;
+
+  /** Time passes for some, beat by beat, and all that they do in it is done. */
+  async function pass(ms: number, ...those: readonly (readonly [string, HeldTime])[]) {
+    for (let passed = 0; passed < ms; passed += BEAT_MS)
+      for (const [run, time] of those) {
+        const before = await beats(run);
+        time.pass(BEAT_MS);
+        await eventually(async () => (await beats(run)) > before && time.isDue(BEAT_MS));
+      }
+  }
+
+  it('say whom they can not reach, to whom it is', async () => {
+    const hers = heldTime();
+    let unreached: readonly string[] = [];
+    const ann = await member('ann', hers, { unreached: () => unreached });
+    const bob = await member('bob', heldTime());
+    expect(bob.unreachedBy()).to.deep.equal([]);
+    unreached = ['bob', 'gone'];
+    await pass(BEAT_MS, ['ann', hers]);
+    await bob.look();
+    expect(bob.unreachedBy()).to.deep.equal(['ann']);
+    expect(ann.unreachedBy()).to.deep.equal([]);
+  });
+
+  it('know each other from the beginning, and who comes and goes', async () => {
+    const [hers, his] = [heldTime(), heldTime(5)];
+    const ann = await member('ann', hers);
+    const bob = await member('bob', his);
+    expect([...bob.alive()].sort()).to.deep.equal(['ann', 'bob']);
+    expect(bob.address('ann')).to.equal('ann:1');
+    expect(ann.address('bob')).to.equal(undefined);
+    await ann.look();
+    expect(ann.address('bob')).to.equal('bob:1');
+    await bob.leave();
+    await ann.look();
+    expect([...ann.alive()]).to.deep.equal(['ann']);
+    expect(ann.address('bob')).to.equal(undefined);
+  });
+
+  it('lose who has not said for its time that they live, by nobody’s clock but their own', async () => {
+    const [hers, his] = [heldTime(), heldTime(99)];
+    const ann = await member('ann', hers);
+    await member('bob', his);
+    await pass(30_000, ['ann', hers], ['bob', his]);
+    expect(ann.alive().has('bob')).to.equal(true);
+    // Bob is frozen.
+    await pass(LOST_MS - BEAT_MS, ['ann', hers]);
+    expect(ann.alive().has('bob')).to.equal(true);
+    await pass(2 * BEAT_MS, ['ann', hers]);
+    expect([ann.alive().has('bob'), ann.address('bob')]).to.deep.equal([false, undefined]);
+    // And goes on.
+    await pass(BEAT_MS, ['bob', his], ['ann', hers]);
+    expect([ann.alive().has('bob'), ann.address('bob')]).to.deep.equal([true, 'bob:1']);
+  });
+
+  it('blame nobody for the time in which they did not look themselves', async () => {
+    const [hers, his] = [heldTime(), heldTime()];
+    const ann = await member('ann', hers);
+    await member('bob', his);
+    await ann.look();
+    hers.sleep(3_600_000);
+    await ann.look();
+    expect(ann.alive().has('bob')).to.equal(true);
+    await pass(LOST_MS + BEAT_MS, ['ann', hers]);
+    expect(ann.alive().has('bob')).to.equal(false);
+  });
+
+  it('clear away what is left of who was killed, and believe one who was only frozen for so long', async () => {
+    const [hers, his] = [heldTime(), heldTime()];
+    const ann = await member('ann', hers);
+    await member('bob', his);
+    await pass(70_000, ['ann', hers]);
+    expect(await rows().findOne({ _id: 'bob' })).to.equal(null);
+    await pass(BEAT_MS, ['bob', his], ['ann', hers]);
+    expect(ann.address('bob')).to.equal('bob:1');
+  });
+
+  it('go on where the database does not answer for a while', async () => {
+    const time = heldTime();
+    const failures: unknown[] = [];
+    let isAway = false;
+    const collection = rows();
+    const models = new Proxy(mongo.models, {
+      get: (db, name) =>
+        name !== 'collection'
+          ? Reflect.get(db, name)
+          : () =>
+              new Proxy(collection, {
+                get(_, member) {
+                  if (isAway && member === 'find') throw new Error('away');
+                  const found: unknown = Reflect.get(collection, member);
+                  return typeof found === 'function' ? found.bind(collection) : found;
+                },
+              }),
+    });
+    const ann = await joinMembers(
+      models,
+      { run: 'ann', address: 'ann:1' },
+      { clock: time, after: time.after, failed: (error) => void failures.push(error) },
+    );
+    open.push(ann);
+    await member('bob', heldTime());
+    await ann.look();
+    isAway = true;
+    for (let beat = 1; beat <= 10; beat++) {
+      time.pass(BEAT_MS);
+      await eventually(() => failures.length === beat && time.isDue(BEAT_MS));
+    }
+    expect(ann.alive().has('bob')).to.equal(true);
+    isAway = false;
+    await ann.look();
+    expect(ann.alive().has('bob')).to.equal(true);
+  });
+});

@@ -1,0 +1,59 @@
+/** The windows of the live feed, left by one node for the next: whole, whatever happens in between. */
+import { randomUUID } from 'node:crypto';
+import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
+import { expect } from 'chai';
+import { Long } from 'mongodb';
+import { connectMongo, type Mongo } from '../../../../adapters/mongo/client.js';
+import { createWindows } from '../../../../adapters/mongo/coordination/resume-windows.js';
+import type { Windows } from '../../../../application/subscription/resume-window.js';
+
+describe('the window of a service, saved', () => {
+  let server: MongoServer;
+  let mongo: Mongo;
+  let windows: Windows;
+
+  before(async () => {
+    server = await mongoServer();
+  });
+  after(() => server?.stop());
+  beforeEach(async () => {
+    mongo = await connectMongo(server.url, `test_${randomUUID().slice(0, 8)}`);
+    windows = createWindows(mongo.models);
+  });
+  afterEach(async () => {
+    await mongo?.models.dropDatabase();
+    await mongo?.close();
+  });
+
+  const rows = () => mongo.models.collection<{ _id: string }>('checkpoints');
+  const first = { horizon: 9_007_199_254_740_993n, from: 9_007_199_254_740_995n };
+  const second = { horizon: 9_007_199_254_740_997n, from: 9_007_199_254_740_999n };
+
+  it('is what was saved last, of each service', async () => {
+    expect(await windows.read('toys')).to.equal(undefined);
+    await windows.save(new Map());
+    await windows.save(new Map([['toys', second]]));
+    await windows.save(new Map(Object.entries({ toys: first, games: second })));
+    expect([await windows.read('toys'), await windows.read('games')]).to.deep.equal([first, second]);
+  });
+
+  it('is one row, which no crash leaves half moved', async () => {
+    await windows.save(new Map([['toys', first]]));
+    await windows.save(new Map([['toys', second]]));
+    expect((await rows().find().toArray()).map(({ _id }) => _id)).to.deep.equal(['window:toys']);
+  });
+
+  it('is found where a release of before has left it in two, and saved in one over that', async () => {
+    const left = (_id: string, position: bigint) => ({
+      _id,
+      position: Long.fromBigInt(position),
+      fence: Long.ZERO,
+    });
+    await rows().insertMany([left('window:toys', first.horizon), left('window:toys:from', first.from)]);
+    expect(await windows.read('toys')).to.deep.equal(first);
+    await windows.save(new Map([['toys', second]]));
+    expect(await windows.read('toys')).to.deep.equal(second);
+    await rows().insertOne(left('window:games', 7n));
+    expect(await windows.read('games')).to.deep.equal({ horizon: 7n, from: 7n });
+  });
+});

@@ -1,0 +1,266 @@
+/** The secret of the key database is changed without losing a key, whoever is killed, frozen or late meanwhile. */
+import { randomBytes } from 'node:crypto';
+import { rejection } from '@annals/engines/testing/eventstore-client.js';
+import { expect } from 'chai';
+import { Binary } from 'mongodb';
+import { type KeptSecret, WrongSecret } from '../../../../adapters/crypto/wrapping.js';
+import { INSTALLATION } from '../../../../adapters/mongo/keys/key-rows.js';
+import type { SecretSource } from '../../../../adapters/mongo/keys/key-store.js';
+import { NoNewSecret } from '../../../../adapters/mongo/keys/rotate.js';
+import { secretBesideKeys } from '../../../../adapters/mongo/keys/stored-secret.js';
+import { Unavailable } from '../../../../application/ports/index.js';
+import {
+  interrupted,
+  killAfter,
+  NEW,
+  OLD,
+  OTHER,
+  open,
+  opened,
+  rotation,
+  rowsOf,
+  SUBJECTS,
+  useKeyDatabases,
+} from '../../../support/key-databases.js';
+
+describe('the secret of the key database', function () {
+  this.timeout(120_000);
+  const { freshDatabase, filled, inFile, findsIn } = useKeyDatabases();
+
+  for (const [where, keptOf] of [
+    ['in a file', inFile],
+    ['beside the keys', secretBesideKeys],
+  ] as const) {
+    it(`makes a secret at the first start and keeps it ${where}, once for all who start at once`, async () => {
+      const db = freshDatabase();
+      const kept = keptOf(db);
+      const starts = await Promise.all(Array.from({ length: 5 }, () => open(db, { kept })));
+      expect(new Set(starts.map(({ installation }) => installation.toString('hex'))).size).to.equal(1);
+      expect(await kept.read()).to.have.length.greaterThan(32);
+      await kept.remove();
+      expect(await rejection(open(db, { kept }))).to.be.instanceOf(WrongSecret);
+      expect(await kept.read()).to.equal(undefined);
+    });
+
+    it(`rotates a secret kept ${where} under running nodes`, async () => {
+      const db = freshDatabase();
+      const kept = keptOf(db);
+      const { before } = await filled({ kept }, db);
+      const { keys: running } = await open(db, { kept });
+      const former = await kept.read();
+      expect(await rotation(db, { kept })).to.deep.equal({ wrapped: 5, unopened: [], isKept: true });
+      expect(await kept.read()).not.to.equal(former);
+      // It makes one before it hears of the rotation, and one after.
+      await running.create('room:behind', randomBytes(32));
+      expect((await running.read(SUBJECTS[0]!))?.toString('hex')).to.equal(before[1]);
+      await running.create('room:after', randomBytes(32));
+      expect(await opened(db, { kept })).to.deep.equal(before);
+      const { keys } = await open(db, { kept });
+      for (const subject of ['room:behind', 'room:after'])
+        expect(await keys.read(subject)).to.have.length(32);
+      expect(await rejection(open(db, { given: former }))).to.be.instanceOf(WrongSecret);
+      const names = new Set((await rowsOf(db).find().toArray()).map(({ under }) => under));
+      names.delete(undefined);
+      expect(names.size).to.equal(1);
+    });
+  }
+
+  it('rotates a configured secret to one that is named, and nodes with the former say what to do', async () => {
+    const { db, before } = await filled({ given: OLD });
+    const { keys: running } = await open(db, { given: OLD });
+    expect(await rejection(rotation(db, { given: OLD }))).to.be.instanceOf(NoNewSecret);
+    expect(await rotation(db, { given: OLD, next: NEW })).to.deep.equal({
+      wrapped: 5,
+      unopened: [],
+      isKept: false,
+    });
+    expect(await opened(db, { given: NEW })).to.deep.equal(before);
+    expect(await rejection(open(db, { given: OLD }))).to.be.instanceOf(WrongSecret);
+    const refused = await rejection(running.read(SUBJECTS[0]!));
+    expect(refused)
+      .to.be.instanceOf(Unavailable)
+      .with.property('message')
+      .that.matches(/start this node with it/);
+    // What it makes meanwhile is not lost.
+    await running.create('room:behind', randomBytes(32));
+    const { keys } = await open(db, { given: NEW });
+    expect(await keys.read('room:behind')).to.have.length(32);
+    // Done is done; and the way back is open.
+    expect(await rotation(db, { given: OLD, next: NEW })).to.include({ wrapped: 0 });
+    await rotation(db, { given: NEW, next: OLD });
+    await rotation(db, { given: OLD, next: OTHER });
+    expect(await opened(db, { given: OTHER })).to.deep.equal(before);
+    expect(await rejection(open(db, { given: NEW }))).to.be.instanceOf(WrongSecret);
+  });
+
+  it('takes keys in clear from the secret that is configured to the one that is named', async () => {
+    const db = freshDatabase();
+    const clear = [INSTALLATION, ...SUBJECTS].map((_id) => ({ _id, key: new Binary(randomBytes(32)) }));
+    await rowsOf(db).insertMany(clear);
+    expect(await rotation(db, { given: OLD, next: NEW })).to.include({ wrapped: 6 });
+    const expected = clear.map(({ key }) => Buffer.from(key.buffer).toString('hex'));
+    expect(await opened(db, { given: NEW })).to.deep.equal(expected);
+    expect(await rejection(open(db, { given: OLD }))).to.be.instanceOf(WrongSecret);
+  });
+
+  it('goes from a kept secret to a configured one, and keeps the kept one no longer', async () => {
+    const db = freshDatabase();
+    const kept = inFile();
+    const { before } = await filled({ kept }, db);
+    expect(await rejection(open(db, { given: NEW, kept }))).to.be.instanceOf(WrongSecret);
+    await rotation(db, { given: NEW, kept });
+    expect(await kept.read()).to.equal(undefined);
+    expect(await opened(db, { given: NEW, kept })).to.deep.equal(before);
+  });
+
+  it('looks for keys among the marks of destroyed ones piece by piece, and by their index: there may be millions', async () => {
+    const { db, before } = await filled({ given: OLD });
+    const marks = Array.from({ length: 4100 }, (_, n) => ({ _id: `gone:${n}`, destroyedAt: new Date() }));
+    await rowsOf(db).insertMany(marks);
+    const until = findsIn(db).length;
+    expect(await rotation(db, { given: OLD, next: NEW })).to.include({ wrapped: 5 });
+    expect(await rejection(rotation(db, { given: NEW }))).to.be.instanceOf(NoNewSecret);
+    for (const { filter, limit } of findsIn(db).slice(until)) {
+      expect(Object.keys(filter)).to.deep.equal(['_id']);
+      expect(limit).to.be.within(1, 2000);
+    }
+    expect(await opened(db, { given: NEW })).to.deep.equal(before);
+  });
+
+  it('brings back no key that is destroyed while the secret is rotated', async () => {
+    const { db } = await filled({ given: OLD });
+    const [victim = ''] = SUBJECTS;
+    const { keys } = await open(db, { given: OLD });
+    // The installation's key is written first, then all others.
+    let writes = 0;
+    const slow = interrupted(db, (name) =>
+      name === 'bulkWrite' && ++writes === 2 ? keys.destroy(victim) : undefined,
+    );
+    await rotation(slow, { given: OLD, next: NEW });
+    const after = await opened(db, { given: NEW });
+    expect(after[1]).to.equal('destroyed');
+    expect(await rowsOf(db).findOne({ _id: victim })).to.have.all.keys('_id', 'destroyedAt');
+  });
+
+  it('keeps the secret that is in force when two rotate at once, of which one was frozen', async () => {
+    const kept = inFile();
+    const { db, before } = await filled({ kept });
+    let isFrozen = false;
+    const frozen = interrupted(db, (name) => {
+      if (name !== 'replaceOne' || isFrozen) return undefined;
+      isFrozen = true;
+      return rotation(db, { kept }).then(() => {});
+    });
+    expect(await rejection(rotation(frozen, { kept }))).to.be.instanceOf(WrongSecret);
+    expect(await opened(db, { kept })).to.deep.equal(before);
+  });
+
+  it('changes nothing once another process may be rotating', async () => {
+    const kept = inFile();
+    const { db, before } = await filled({ kept });
+    for (const most of [0, 1]) {
+      const former = await kept.read();
+      let asked = 0;
+      const assertAlone = () => {
+        if (asked++ >= most) throw new Unavailable('no longer alone');
+      };
+      expect(await rejection(rotation(db, { kept, assertAlone }))).to.be.instanceOf(Unavailable);
+      expect(await kept.read()).to.equal(former);
+      expect(await db.collection('secrets').countDocuments()).to.equal(most);
+    }
+    expect(await opened(db, { kept })).to.deep.equal(before);
+  });
+
+  it('refuses to rotate what no secret at hand opens', async () => {
+    const { db, before } = await filled({ given: OLD });
+    for (const options of [{ given: NEW }, { given: NEW, next: OTHER }, { next: OTHER }, {}])
+      expect(await rejection(rotation(db, options))).to.be.instanceOf(WrongSecret);
+    expect(await opened(db, { given: OLD })).to.deep.equal(before);
+  });
+
+  it('tells of keys that it can not open, and leaves them', async () => {
+    const { db } = await filled({ given: OLD });
+    const { under } = (await rowsOf(db).findOne({ _id: INSTALLATION })) ?? {};
+    const others = [
+      { _id: 'room:foreign', wrapped: new Binary(randomBytes(60)), under: 'unknown' },
+      { _id: 'room:damaged', wrapped: new Binary(randomBytes(60)), under: under! },
+      { _id: 'room:empty' },
+    ];
+    await rowsOf(db).insertMany(others);
+    const told: number[] = [];
+    const { unopened, ...outcome } = await rotation(db, {
+      given: OLD,
+      next: NEW,
+      progress: (wrapped) => told.push(wrapped),
+    });
+    expect(outcome).to.deep.equal({ wrapped: 5, isKept: false });
+    expect([...unopened].sort()).to.deep.equal(['room:damaged', 'room:empty', 'room:foreign']);
+    expect(
+      await rowsOf(db)
+        .find({ _id: { $in: others.map(({ _id }) => _id) } })
+        .toArray(),
+    ).to.have.deep.members(others);
+    // The installation's own key counts too.
+    expect([told[0], told.at(-1)]).to.deep.equal([5, 5]);
+  });
+
+  it('are wrapped anew in batches, each told of, under the secret in force alone', async () => {
+    const { db } = await filled({ given: OLD });
+    const many = Array.from({ length: 501 }, (_, n) => ({
+      _id: `many:${n}`,
+      key: new Binary(randomBytes(32)),
+    }));
+    await rowsOf(db).insertMany(many);
+    const told: number[] = [];
+    const rotated = await rotation(db, { given: OLD, next: NEW, progress: (wrapped) => told.push(wrapped) });
+    expect(rotated).to.deep.equal({ wrapped: 506, unopened: [], isKept: false });
+    expect(told.slice(0, 2)).to.deep.equal([501, 506]);
+    const names = new Set(
+      (
+        await rowsOf(db)
+          .find({ destroyedAt: { $exists: false } })
+          .toArray()
+      ).map((row) => row.under),
+    );
+    expect(names.size).to.equal(1);
+    expect(await rowsOf(db).countDocuments({ key: { $exists: true } })).to.equal(0);
+  });
+
+  const KINDS: [
+    name: string,
+    source: (kept: KeptSecret) => Partial<SecretSource>,
+    next: string | undefined,
+  ][] = [
+    ['a configured secret', (kept) => ({ given: OLD, kept }), NEW],
+    ['a kept secret', (kept) => ({ kept }), undefined],
+  ];
+  for (const [name, sourceOf, next] of KINDS)
+    it(`loses no key when the rotation of ${name} is killed at any write, and goes on when it is repeated`, async () => {
+      for (const looksFirst of [true, false]) {
+        let finished = false;
+        let writes = 0;
+        for (; !finished; writes++) {
+          const kept = inFile();
+          const named = next ? { next } : {};
+          const { db, before } = await filled(sourceOf(kept));
+          const killer = killAfter(writes);
+          const killed = rotation(killer.database(db), { ...sourceOf(killer.kept(kept)), ...named });
+          finished = await killed.then(
+            () => true,
+            ({ message }) => message !== 'killed',
+          );
+          if (looksFirst) {
+            const sources = [sourceOf(kept), ...(next ? [{ given: next }] : [])];
+            const found = await Promise.all(
+              sources.map((source) => opened(db, source).catch(() => undefined)),
+            );
+            expect(found.filter(Boolean), `${writes} writes`).to.deep.include(before);
+          }
+          await rotation(db, { ...sourceOf(kept), ...named });
+          expect(await opened(db, next ? { given: next } : { kept })).to.deep.equal(before);
+          if (next) expect(await rejection(open(db, { given: OLD }))).to.be.instanceOf(WrongSecret);
+        }
+        expect(writes).to.be.greaterThan(3);
+      }
+    });
+});

@@ -1,0 +1,97 @@
+/** Rows that go with what they are about: those of many things at once cost hardly more than those of one. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { RecordedEvent } from '../../../../application/ports/index.js';
+import type { Kernel } from '../../../../bin/node/kernel.js';
+import type { DomainEvent } from '../../../../domain/shared/decider.js';
+import type { Projection } from '../../../../projections/kernel/projection.js';
+import { type Ground, startGround } from '../../../support/ground.js';
+
+const answers: Projection<DomainEvent> = {
+  name: 'toys.answers',
+  version: 1,
+  indexes: [{ key: { of: 1 } }],
+  on: {
+    Answered: ({ data, position }) =>
+      Array.from({ length: Number(data.rows) }, (_, n) => ({
+        make: `${position}-${n}`,
+        row: { of: data.of },
+      })),
+    Deleted: ({ data }) => [{ purge: { of: data.of }, many: true }],
+  },
+};
+
+describe('rows that go with what they are about', function () {
+  this.timeout(120_000);
+  let ground: Ground;
+  let kernel: Kernel;
+
+  before(async () => {
+    ground = await startGround();
+    kernel = ground.kernel;
+  });
+  after(() => ground?.stop());
+
+  const event = (position: number, type: string, of: string, rows = 1): RecordedEvent => ({
+    id: randomUUID(),
+    stream: 'toys.answers-x',
+    revision: 0,
+    version: 1,
+    recordedAt: 0,
+    position: BigInt(position),
+    type,
+    data: { of, rows },
+    metadata: {},
+  });
+
+  /** Counts how often rows are written: before each time it is made sure that the lease is held. */
+  async function opened() {
+    const written = { times: 0 };
+    const name = `toys_answers_v1_${randomUUID().slice(0, 8)}`;
+    const apply = await kernel.builds.open(answers, name, { assertHeld: () => void written.times++ });
+    const rows = kernel.mongo.models.collection<{ _id: string }>(name);
+    const left = async () => (await rows.find({}).toArray()).map(({ _id }) => _id).sort();
+    return { apply, written, rows, left };
+  }
+
+  it('are deleted together: who deleted thousands, one by one, kept everybody from what was said since', async () => {
+    const { apply, written, left } = await opened();
+    const named = (n: number) => `thing ${n}`;
+    await apply([
+      event(1, 'Answered', named(7)),
+      event(2, 'Answered', named(8)),
+      event(3, 'Answered', 'kept'),
+    ]);
+    written.times = 0;
+    await apply(Array.from({ length: 900 }, (_, n) => event(10 + n, 'Deleted', named(n))));
+    expect(written.times).to.be.lessThan(5);
+    expect(await left()).to.deep.equal(['3-0']);
+  });
+
+  it('stay where a later event has made them, also when all comes again', async () => {
+    const { apply, left } = await opened();
+    const events = [
+      event(1, 'Answered', 'a'),
+      event(2, 'Answered', 'b'),
+      event(3, 'Deleted', 'a'),
+      event(4, 'Answered', 'a'),
+      event(5, 'Deleted', 'b'),
+      event(6, 'Answered', 'b'),
+    ];
+    await apply(events);
+    expect(await left()).to.deep.equal(['4-0', '6-0']);
+    await apply(events);
+    expect(await left()).to.deep.equal(['4-0', '6-0']);
+  });
+
+  it('all go, however many each of them has', async () => {
+    const { apply, left } = await opened();
+    await apply([
+      event(1, 'Answered', 'a', 1200),
+      event(2, 'Answered', 'b', 1100),
+      event(3, 'Answered', 'c', 2),
+    ]);
+    await apply([event(4, 'Deleted', 'a'), event(5, 'Answered', 'a'), event(6, 'Deleted', 'b')]);
+    expect(await left()).to.deep.equal(['3-0', '3-1', '5-0']);
+  });
+});

@@ -1,0 +1,95 @@
+/** Rows of read models are written a bounded number at a time, and events that come again cost little. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { RecordedEvent } from '../../../../application/ports/index.js';
+import type { Kernel } from '../../../../bin/node/kernel.js';
+import type { DomainEvent } from '../../../../domain/shared/decider.js';
+import type { Projection } from '../../../../projections/kernel/projection.js';
+import { type Ground, startGround } from '../../../support/ground.js';
+
+/** As many rows an event as it says, and one that every event touches. */
+const counters: Projection<DomainEvent> = {
+  name: 'toys.counters',
+  version: 1,
+  indexes: [],
+  on: {
+    Counted: ({ data, position }) => [
+      ...Array.from({ length: Number(data.rows) }, (_, n) => ({
+        put: `${position}-${n}`,
+        update: { $set: { n } },
+      })),
+      { put: 'all', update: { $inc: { events: 1 } } },
+    ],
+    Cleared: () => [{ purge: { n: { $gte: 0 } }, many: true }],
+  },
+};
+
+describe('the rows of a read model', function () {
+  this.timeout(120_000);
+  let ground: Ground;
+  let kernel: Kernel;
+
+  before(async () => {
+    ground = await startGround();
+    kernel = ground.kernel;
+  });
+  after(() => ground?.stop());
+
+  const event = (position: bigint, rows: number): RecordedEvent => ({
+    id: randomUUID(),
+    stream: 'toys.counter-x',
+    revision: 0,
+    version: 1,
+    recordedAt: 0,
+    position,
+    type: 'Counted',
+    data: { rows },
+    metadata: {},
+  });
+
+  /** Counts how often a store is asked: before each time it is made sure that the lease is held. */
+  async function opened() {
+    const asked = { times: 0 };
+    const name = `toys_counters_v1_${randomUUID().slice(0, 8)}`;
+    const apply = await kernel.builds.open(counters, name, { assertHeld: () => void asked.times++ });
+    return { apply, asked, rows: kernel.mongo.models.collection<{ _id: string; events?: number }>(name) };
+  }
+
+  it('are written a thousand at a time: all at once would outlast the deadline of a call, again and again', async () => {
+    const { apply, asked, rows } = await opened();
+    await apply([event(1n, 5500)]);
+    expect(asked.times).to.equal(6);
+    expect(await rows.countDocuments({})).to.equal(5501);
+  });
+
+  it('that all go at once go a thousand at a time, and no others', async () => {
+    const { apply, asked, rows } = await opened();
+    await apply([event(1n, 2500)]);
+    asked.times = 0;
+    await apply([{ ...event(2n, 0), type: 'Cleared' }, event(3n, 2)]);
+    expect(asked.times).to.equal(4);
+    expect(await rows.countDocuments({})).to.equal(3);
+    await apply([event(1n, 2500), { ...event(2n, 0), type: 'Cleared' }, event(3n, 2)]);
+    expect(await rows.countDocuments({})).to.equal(3);
+  });
+
+  it('are hardly looked at more often when all of them have been written before', async () => {
+    const { apply, asked, rows } = await opened();
+    await apply([event(1n, 2500)]);
+    asked.times = 0;
+    await apply([event(1n, 2500)]);
+    expect(asked.times).to.be.lessThan(6);
+    expect(await rows.findOne({ _id: 'all' })).to.include({ events: 1 });
+  });
+
+  it('that a part of was written before get the rest, each once', async () => {
+    const { apply, asked, rows } = await opened();
+    await apply([event(1n, 700)]);
+    await rows.deleteMany({ _id: { $in: ['1-3', '1-699'] } });
+    await apply([event(1n, 700), event(2n, 3)]);
+    await apply([event(1n, 700), event(2n, 3)]);
+    expect(asked.times).to.be.lessThan(12);
+    expect(await rows.countDocuments({})).to.equal(704);
+    expect(await rows.findOne({ _id: 'all' })).to.include({ events: 2 });
+  });
+});

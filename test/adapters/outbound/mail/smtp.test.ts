@@ -1,0 +1,52 @@
+/** Mail to a real SMTP server: what it refuses for now is tried again, what it refuses for good is not. */
+import { quiet } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import { createMailer } from '../../../../adapters/outbound/mail/smtp.js';
+import { type PostOffice, startPostOffice } from '../../../support/smtp.js';
+
+describe('mail over SMTP', function () {
+  this.timeout(60_000);
+  let post: PostOffice;
+  let mailer: ReturnType<typeof createMailer>;
+  const { signal } = new AbortController();
+
+  beforeEach(async () => {
+    post = await startPostOffice();
+    const server = { host: '127.0.0.1', port: post.port, secure: false, isLocal: true };
+    mailer = createMailer({ ...server, from: 'Annals <annals@example.org>', maxRetries: 2, logger: quiet });
+  });
+  afterEach(async () => {
+    await mailer?.close();
+    post?.stop();
+  });
+
+  const send = (to: string) =>
+    mailer.send({ id: 'link', to, subject: 'Come in', text: 'https://chat.example', html: '<p>' }, signal);
+
+  it('is tried again while it is refused for now', async () => {
+    await post.refuse(2);
+    expect(await send('ada@example.org')).to.equal(true);
+    expect(post.refused()).to.equal(2);
+    expect((await post.letterTo('ada@example.org')).messageId).to.equal('<link@example.org>');
+  });
+
+  it('is given up after so many tries', async () => {
+    await post.refuse(3);
+    expect(await send('ada@example.org')).to.equal(false);
+    expect(post.refused()).to.equal(3);
+  });
+
+  it('is given up at once where it is refused for good', async () => {
+    await post.refuse(1, 554);
+    expect(await send('ada@example.org')).to.equal(false);
+    expect(post.refused()).to.equal(1);
+    expect(await send('ada@example.org')).to.equal(true);
+  });
+
+  it('is given up at once where there is nobody of that address', async () => {
+    expect(await send('stranger@example.org')).to.equal(false);
+    expect(await send('no address')).to.equal(false);
+    expect(post.refused()).to.equal(1);
+    expect(post.letters).to.deep.equal([]);
+  });
+});

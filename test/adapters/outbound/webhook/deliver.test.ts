@@ -1,0 +1,260 @@
+/** Delivery to a real receiver that is slow, broken, moved, endless or not there. */
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { expect } from 'chai';
+import { createWebhooks } from '../../../../adapters/outbound/webhook/deliver.js';
+import type { Resolve } from '../../../../adapters/outbound/webhook/target.js';
+import type { WebhookRequest } from '../../../../application/ports/webhooks.js';
+import { answer, type Receiver, startReceiver } from '../../../support/receiver.js';
+
+const payload = { source: 'annals', rule: 'error_threshold' };
+
+describe('a webhook', () => {
+  let receiver: Receiver;
+  beforeEach(async () => {
+    receiver = await startReceiver();
+  });
+  afterEach(() => receiver.close());
+
+  const secret = 'a secret between two';
+  const webhooks = createWebhooks({ allowPrivate: true, secret, userAgent: 'annals/test' });
+  const deliver = (more: Partial<WebhookRequest> = {}) =>
+    webhooks.deliver({
+      url: receiver.url,
+      payload,
+      deliveryId: 'alert-1',
+      timeoutMs: 5000,
+      retries: 3,
+      backoffMs: 1,
+      signal: new AbortController().signal,
+      ...more,
+    });
+  const failure = async (more: Partial<WebhookRequest> = {}) => {
+    const outcome = await deliver(more);
+    if (outcome.delivered) throw new Error(`delivered: ${outcome.status}`);
+    return outcome;
+  };
+
+  it('is posted as JSON and signed', async () => {
+    const before = Math.floor(Date.now() / 1000);
+    expect(await deliver()).to.deep.equal({ delivered: true, status: 204, attempts: 1 });
+    const [first] = receiver.received;
+    if (!first) throw new Error('nothing came');
+    const { method, path, headers, body } = first;
+    expect({ method, path }).to.deep.equal({ method: 'POST', path: '/hook' });
+    expect(JSON.parse(body)).to.deep.equal(payload);
+    expect(headers).to.include({ 'content-type': 'application/json', 'x-annals-delivery': 'alert-1' });
+    const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['x-annals-signature'])) ?? [];
+    expect(v1).to.equal(createHmac('sha256', secret).update(`${t}.${body}`).digest('hex'));
+    expect(Number(t)).to.be.within(before, Date.now() / 1000);
+  });
+
+  it('is not signed without a secret', async () => {
+    const unsigned = createWebhooks({ allowPrivate: true, userAgent: 'annals/test' });
+    const { signal } = new AbortController();
+    const message = {
+      url: receiver.url,
+      payload,
+      deliveryId: 'a',
+      timeoutMs: 5000,
+      retries: 0,
+      backoffMs: 1,
+    };
+    expect((await unsigned.deliver({ ...message, signal })).delivered).to.equal(true);
+    expect(receiver.received[0]?.headers).not.to.have.property('x-annals-signature');
+  });
+
+  for (const status of [408, 429, 500, 503]) {
+    it(`is sent again after ${status}, as the same delivery`, async () => {
+      receiver.respond = answer(status, status, 200);
+      expect(await deliver()).to.deep.equal({ delivered: true, status: 200, attempts: 3 });
+      expect(new Set(receiver.received.map(({ headers }) => headers['x-annals-delivery'])).size).to.equal(1);
+    });
+  }
+
+  for (const status of [400, 401, 404, 410]) {
+    it(`is given up at once after ${status}`, async () => {
+      receiver.respond = answer(status);
+      expect(await deliver()).to.deep.equal({
+        delivered: false,
+        reason: `the receiver answered ${status}`,
+        status,
+        attempts: 1,
+      });
+    });
+  }
+
+  it('is given up when the retries are used up', async () => {
+    receiver.respond = answer(500);
+    expect(await deliver()).to.deep.include({ delivered: false, status: 500, attempts: 4 });
+    expect(receiver.received).to.have.length(4);
+  });
+
+  /** How long it would have waited between attempts, ms. */
+  const waits = async (status: number, retryAfter?: string, more: Partial<WebhookRequest> = {}) => {
+    const waited: number[] = [];
+    const pause = async (ms: number) => void waited.push(ms);
+    const { deliver: patiently } = createWebhooks({ allowPrivate: true, userAgent: 'annals/test', pause });
+    receiver.respond = (response) => {
+      response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end();
+    };
+    const message = { url: receiver.url, payload, deliveryId: 'a', timeoutMs: 5000, retries: 2 };
+    await patiently({ ...message, backoffMs: 40, signal: new AbortController().signal, ...more });
+    return waited;
+  };
+
+  it('waits twice as long each time, and a little more, so that not all come back at once', async () => {
+    const [first = 0, second = 0, ...more] = await waits(500);
+    expect(more).to.deep.equal([]);
+    expect(first).to.be.within(40, 50);
+    expect(second).to.be.within(80, 100);
+  });
+
+  it('waits as long as the receiver asks, but not longer than a queue can stand', async () => {
+    expect(await waits(429, '7')).to.deep.equal([7000, 7000]);
+    expect(await waits(503, '60')).to.deep.equal([60_000, 60_000]);
+    expect(await waits(503, '61')).to.deep.equal([60_000, 60_000]);
+    expect(await waits(503, '999999999')).to.deep.equal([60_000, 60_000]);
+    const inAYear = new Date(Date.now() + 365 * 86_400_000).toUTCString();
+    expect(await waits(503, inAYear)).to.deep.equal([60_000, 60_000]);
+    const [until = 0] = await waits(503, new Date(Date.now() + 30_000).toUTCString());
+    expect(until).to.be.within(0, 30_000);
+  });
+
+  it('does not wait for nonsense, nor less than it would anyway', async () => {
+    for (const asked of ['soon', '-5', '0', 'Fri, 01 Jan 1999 00:00:00 GMT', '9'.repeat(40)]) {
+      expect((await waits(503, asked))[0], asked).to.be.within(40, 50);
+    }
+  });
+
+  it('gives up at once when there is no time left to wait', async () => {
+    expect(await waits(503, '30', { deadlineMs: 10_000 })).to.deep.equal([]);
+  });
+
+  it('follows no redirect', async () => {
+    receiver.respond = (response) => response.writeHead(302, { Location: '/elsewhere' }).end();
+    expect((await failure()).reason).to.match(/answered 302, a redirect/);
+    expect(receiver.received.map(({ path }) => path)).to.deep.equal(['/hook']);
+  });
+
+  it('gives up on a receiver that hangs, each time after its time', async () => {
+    receiver.respond = () => {};
+    const outcome = await failure({ timeoutMs: 50, retries: 1 });
+    expect(outcome).to.deep.equal({
+      delivered: false,
+      reason: 'the receiver did not answer within 50 ms',
+      attempts: 2,
+    });
+  });
+
+  it('is tried again when the connection is closed before an answer', async () => {
+    receiver.respond = (response, count) => {
+      if (count > 2) response.writeHead(200).end();
+      else response.destroy();
+    };
+    expect(await deliver()).to.deep.include({ delivered: true, attempts: 3 });
+  });
+
+  it('is delivered once the status is there, though the answer is cut off', async () => {
+    receiver.respond = (response) => {
+      response.writeHead(200, { 'Content-Length': '1000' });
+      response.write('half an answ', () => response.destroy());
+    };
+    expect(await deliver()).to.deep.equal({ delivered: true, status: 200, attempts: 1 });
+  });
+
+  it('does not listen to an endless answer', async () => {
+    let written = 0;
+    const closed = new Promise<void>((resolve) => {
+      receiver.respond = (response) => {
+        response.writeHead(200).on('close', resolve);
+        const flood = () => {
+          while (!response.destroyed && response.write(Buffer.alloc(16_384))) written += 16_384;
+          if (!response.destroyed) response.once('drain', flood);
+        };
+        flood();
+      };
+    });
+    expect(await deliver()).to.deep.equal({ delivered: true, status: 200, attempts: 1 });
+    await closed;
+    expect(written).to.be.lessThan(32 * 1024 * 1024);
+  });
+
+  it('is not kept by an answer that trickles for ever', async () => {
+    receiver.respond = (response) => void response.writeHead(200).write('.');
+    expect(await deliver({ timeoutMs: 100 })).to.deep.equal({ delivered: true, status: 200, attempts: 1 });
+  });
+
+  it('fails on a receiver that does not speak HTTP, switches protocols, or is not there', async () => {
+    let greeting = 'SSH-2.0-nothing\r\n';
+    const other = createServer((socket) => {
+      socket.on('error', () => {}).once('data', () => socket.end(greeting));
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = other.address();
+    const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
+    expect((await failure({ url, retries: 0 })).reason).to.equal('the answer is not HTTP');
+    greeting = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n';
+    expect((await failure({ url, retries: 0 })).reason).to.equal('the connection failed');
+    greeting = `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`;
+    expect((await failure({ url, retries: 0 })).reason).to.equal('the answer is too long');
+    other.close();
+    await once(other, 'close');
+    const gone = await failure({ url, retries: 1 });
+    expect(gone).to.deep.include({ reason: 'the connection was refused', attempts: 2 });
+  });
+
+  it('is dropped when it is no longer wanted, even while it waits', async () => {
+    const stop = new AbortController();
+    receiver.respond = (response) => response.writeHead(503, { 'Retry-After': '50' }).end();
+    const delivery = deliver({ signal: stop.signal }).then(
+      () => 'done',
+      () => 'dropped',
+    );
+    await receiver.came(1);
+    stop.abort();
+    expect(await delivery).to.equal('dropped');
+  });
+
+  it('goes to the address that was judged, whatever the name says next', async () => {
+    const answers = ['127.0.0.1', '169.254.169.254'];
+    const asked: string[] = [];
+    const resolve: Resolve = async (name) => {
+      asked.push(name);
+      return [{ address: answers[asked.length - 1] ?? '', family: 4 }];
+    };
+    const rebound = createWebhooks({ allowPrivate: true, resolve, userAgent: 'annals/test' });
+    const { signal } = new AbortController();
+    const url = `http://rebind.example:${receiver.port}/hook`;
+    const message = { url, payload, deliveryId: 'a', timeoutMs: 5000, retries: 0, backoffMs: 1, signal };
+    expect(await rebound.deliver(message)).to.deep.include({ delivered: true });
+    expect(asked).to.deep.equal(['rebind.example']);
+    expect(receiver.received[0]?.headers.host).to.equal(`rebind.example:${receiver.port}`);
+    expect(await rebound.deliver({ ...message, retries: 3 })).to.deep.equal({
+      delivered: false,
+      reason: 'the URL is refused: it leads to a link-local address',
+      attempts: 1,
+    });
+  });
+
+  it('is not sent to a private address where that is not allowed', async () => {
+    const strict = createWebhooks({ allowPrivate: false, userAgent: 'annals/test' });
+    const { signal } = new AbortController();
+    const message = { payload, deliveryId: 'a', timeoutMs: 5000, retries: 0, backoffMs: 1, signal };
+    for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', 'localhost', '2130706433']) {
+      const url = `http://${host}:${receiver.port}/hook`;
+      expect(await strict.refusal(url), host).to.equal('it leads to a private address');
+      expect((await strict.deliver({ ...message, url })).delivered, host).to.equal(false);
+    }
+    expect(receiver.received).to.deep.equal([]);
+  });
+
+  it('can be set up before its name is known', async () => {
+    const resolve: Resolve = async () => {
+      throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
+    };
+    const early = createWebhooks({ allowPrivate: false, resolve, userAgent: 'annals/test' });
+    expect(await early.refusal('https://soon.example/')).to.equal(undefined);
+  });
+});

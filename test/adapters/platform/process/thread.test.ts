@@ -1,0 +1,81 @@
+/** A thread answers, is asked back, gives up, and when it dies takes nothing with it but what it was asked. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { owned } from '@annals/engines/testing/children.js';
+import { quiet } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import { createThread } from '../../../../adapters/platform/process/worker.js';
+import { Unavailable } from '../../../../application/ports/index.js';
+
+class Tired extends Error {
+  override readonly name = 'Tired';
+}
+
+describe('a thread', function () {
+  this.timeout(30_000);
+  const thread = createThread({
+    module: new URL('./ticking.js', import.meta.url),
+    data: { some: 'data' },
+    answers: { triple: (_, number: number) => 3 * number },
+    kinds: [Tired],
+    heapMb: 48,
+    logger: quiet,
+  });
+  after(() => thread.close());
+
+  const failure = (asked: Promise<unknown>) =>
+    asked.then(
+      () => expect.fail(),
+      (error) => error,
+    );
+
+  it('answers many who ask at once, each what they asked', async () => {
+    const numbers = Array.from({ length: 100 }, (_, n) => n);
+    const answers = await Promise.all(numbers.map((n) => thread.call('double', [n])));
+    expect(answers).to.deep.equal(numbers.map((n) => 2 * n));
+    expect(await thread.call('given', [])).to.deep.equal({ some: 'data' });
+  });
+
+  it('may ask back while it works', async () => {
+    expect(await thread.call('askBack', [5])).to.equal(16);
+  });
+
+  it('fails with the error that it met', async () => {
+    expect(await failure(thread.call('fail', [true])))
+      .to.be.instanceOf(Tired)
+      .with.property('message', 'enough');
+    const bug = await failure(thread.call('fail', [false]));
+    expect(bug).to.be.instanceOf(Error).with.property('message', 'TypeError: a bug');
+    expect(bug).not.to.be.instanceOf(Tired);
+  });
+
+  it('hears that nobody waits any more, also from who had gone before', async () => {
+    const leave = new AbortController();
+    const waiting = thread.call('untilStopped', [], leave.signal);
+    expect(await thread.call('double', [1])).to.equal(2);
+    leave.abort();
+    expect(await waiting).to.equal('stopped');
+    expect(await thread.call('untilStopped', [], leave.signal)).to.equal('stopped');
+  });
+
+  for (const end of ['die', 'devour'])
+    it(`is replaced when it has died (${end})`, async () => {
+      const waiting = failure(thread.call('untilStopped', []));
+      expect(await failure(thread.call(end, []))).to.be.instanceOf(Unavailable);
+      expect(await waiting).to.be.instanceOf(Unavailable);
+      expect(await thread.call('double', [4])).to.equal(8);
+    });
+
+  it('keeps no process from ending', async () => {
+    const alone = owned(fork(fileURLToPath(new URL('./left-alone.js', import.meta.url))));
+    expect(await once(alone, 'exit')).to.deep.equal([0, null]);
+  });
+
+  it('answers nothing any more once it is closed', async () => {
+    const waiting = failure(thread.call('untilStopped', []));
+    await thread.close();
+    expect(await waiting).to.be.instanceOf(Unavailable);
+    expect(await failure(thread.call('double', [1]))).to.be.instanceOf(Unavailable);
+  });
+});

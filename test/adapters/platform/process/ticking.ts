@@ -1,0 +1,31 @@
+/** A thread that does as it is told, for tests. */
+import { once } from 'node:events';
+import { parentPort, workerData } from 'node:worker_threads';
+import { createPeer } from '../../../../adapters/platform/process/worker-rpc.js';
+
+class Tired extends Error {
+  override readonly name = 'Tired';
+}
+
+const other = createPeer(
+  parentPort!,
+  {
+    double: (_, number: number) => 2 * number,
+    given: () => workerData,
+    fail: (_, tired: boolean) => {
+      throw tired ? new Tired('enough') : new TypeError('a bug');
+    },
+    /** Goes on until it is given up, and says so. */
+    async untilStopped(signal) {
+      if (!signal.aborted) await once(signal, 'abort');
+      return 'stopped';
+    },
+    askBack: async (_, number: number) => 1 + (await other.call<number>('triple', [number])),
+    die: () => process.exit(3),
+    devour() {
+      const held: unknown[] = [];
+      for (;;) held.push(new Array(100_000).fill(held.length));
+    },
+  },
+  [],
+);

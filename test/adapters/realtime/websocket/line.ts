@@ -1,0 +1,66 @@
+/** As much of a WebSocket as a conversation hears of it, under the test's hand. */
+import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { quiet } from '@annals/engines/testing/engines.js';
+import type { WebSocket } from 'ws';
+import type { Message, Misunderstanding } from '../../../../adapters/realtime/websocket/message-schema.js';
+import { type ConversationOptions, hold } from '../../../../adapters/realtime/websocket/session.js';
+import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
+
+export class Line extends EventEmitter {
+  readonly OPEN = 1;
+  readyState = 1;
+  bufferedAmount = 0;
+  isPaused = false;
+  /** Of the end that the conversation has made. */
+  closed: number | 'cut' | undefined;
+  pings = 0;
+  pause() {
+    this.isPaused = true;
+  }
+  resume() {
+    this.isPaused = false;
+  }
+  ping() {
+    this.pings++;
+  }
+  close(code: number) {
+    this.closed ??= code;
+  }
+  terminate() {
+    this.closed ??= 'cut';
+  }
+  /** The client says a text. */
+  say(text: string) {
+    this.emit('message', Buffer.from(text), false);
+  }
+}
+
+/** Holds a conversation over a line; `said` is what the service makes of a message. */
+export function converseOver(
+  line: Line,
+  said: (message: Message) => Promise<void> | void,
+  more: Partial<ConversationOptions> = {},
+) {
+  const misunderstood: Misunderstanding[] = [];
+  const state = { misunderstood, left: 0, close: (_code: number) => {} };
+  const options: ConversationOptions = {
+    read: (text) => (text ? { message: { type: 'say', text } } : { why: 'unreadable' }),
+    place: createBudget('places', 100).hold(),
+    bytes: createBudget('bytes', 2 ** 30).hold(),
+    perSecond: 1000,
+    logger: quiet,
+    after: () => () => {},
+    ...more,
+  };
+  const begin = (close: (code: number) => void) => {
+    state.close = close;
+    return {
+      said,
+      misunderstood: (why: Misunderstanding) => void misunderstood.push(why),
+      left: () => void state.left++,
+    };
+  };
+  hold(line as unknown as WebSocket, new PassThrough(), begin, options);
+  return state;
+}

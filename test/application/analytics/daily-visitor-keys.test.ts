@@ -1,0 +1,161 @@
+/** Whom a day's key tells apart, on all nodes, and that nobody is told apart once the day is over. */
+import { expect } from 'chai';
+import { createVisitorDays, endDayReaction } from '../../../application/analytics/daily-visitor-keys.js';
+import { takenFor } from '../../../application/command/event-guards.js';
+import { catalog } from '../../../domain/analytics/catalog.js';
+import { VISITOR_DAYS, type VisitorsEvent } from '../../../domain/analytics/visitor-keys.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+
+const DAY = '2026-11-22';
+const MIDNIGHT = Date.UTC(2026, 10, 23);
+const MINUTE = 60_000;
+
+function useNodes() {
+  const world = memoryWorld();
+  const time = { now: MIDNIGHT - MINUTE, agrees: true };
+  const node = () => {
+    const clock = {
+      now: () => time.now,
+      certain: async () => (time.agrees ? time.now : undefined),
+      agrees: () => time.agrees,
+    };
+    const kernel = memoryKernel(world, [catalog], clock);
+    return { ...kernel, days: createVisitorDays({ ...kernel, clock, context: kernel.systemContext }) };
+  };
+  const events = async () => {
+    const found = await node().log.read(VISITOR_DAYS);
+    return typeof found === 'string' ? [] : found.map((each) => takenFor<VisitorsEvent>(each));
+  };
+  /** What a node does by its reactions, and by its feed. */
+  const follow = async (nodes: readonly ReturnType<typeof node>[]) => {
+    for (const event of await events()) {
+      if (event.type !== 'VisitorDayEnded') continue;
+      for (const each of nodes) {
+        await endDayReaction(each.vault).on.VisitorDayEnded(event);
+        each.days.forget(event.data.day);
+      }
+    }
+  };
+  return {
+    world,
+    time,
+    node,
+    events,
+    follow,
+    names: async () => (await events()).map(({ type, data }) => [type, data.day]),
+  };
+}
+
+describe('the key of a day of visitors', () => {
+  it('tells the same apart on every node, and nobody from one day to the next', async () => {
+    const { node } = useNodes();
+    const [one, other] = [node(), node()];
+    const [a, b] = await Promise.all([one.days.digester(DAY), other.days.digester(DAY)]);
+    expect(a?.('Ada'))
+      .to.match(/^[0-9a-f]{64}$/)
+      .and.equal(b?.('Ada'));
+    expect(a?.('Ada')).not.to.equal(a?.('Bob'));
+    const next = await one.days.digester('2026-11-23');
+    expect(next?.('Ada')).not.to.equal(a?.('Ada'));
+  });
+
+  it('is stated once, however many ask for it', async () => {
+    const { node, names } = useNodes();
+    const [one, other] = [node(), node()];
+    await Promise.all([one, other, one, other].map(({ days }) => days.digester(DAY)));
+    expect(await names()).to.deep.equal([['VisitorDayOpened', DAY]]);
+  });
+
+  it('lasts as long as its day, and a moment for clocks that differ', async () => {
+    const { node, time, names } = useNodes();
+    const one = node();
+    await one.days.digester(DAY);
+    for (const now of [MIDNIGHT - MINUTE, MIDNIGHT + MINUTE]) {
+      time.now = now;
+      await one.days.end();
+    }
+    expect(await names()).to.have.lengthOf(1);
+    time.now = MIDNIGHT + 3 * MINUTE;
+    await one.days.end();
+    await one.days.end();
+    expect(await names()).to.deep.equal([
+      ['VisitorDayOpened', DAY],
+      ['VisitorDayEnded', DAY],
+    ]);
+  });
+
+  it('is destroyed when its day is over, and not made again: nobody who came on it can be found any more', async () => {
+    const { node, time, world, follow } = useNodes();
+    const [one, other] = [node(), node()];
+    await Promise.all([one.days.digester(DAY), other.days.digester(DAY)]);
+    expect(await world.keys.read(`analytics.visitors-${DAY}`)).to.be.instanceOf(Buffer);
+    time.now = MIDNIGHT + 3 * MINUTE;
+    await one.days.end();
+    await follow([one, other]);
+    expect(await world.keys.read(`analytics.visitors-${DAY}`)).to.equal('destroyed');
+    for (const each of [one, other, node()]) expect(await each.days.digester(DAY)).to.equal(undefined);
+  });
+
+  it('is another one where a clock that was far ahead has ended its day, and is right again', async () => {
+    const { node, time, world, follow, names } = useNodes();
+    const [one, other] = [node(), node()];
+    const first = await one.days.digester(DAY);
+    await other.days.digester(DAY);
+    const days = 24 * 60 * MINUTE;
+    for (const ahead of [400 * days, 402 * days]) {
+      time.now = MIDNIGHT + ahead;
+      await one.days.digester(new Date(time.now).toISOString().slice(0, 10));
+      await one.days.end();
+      await follow([one, other]);
+    }
+    time.now = MIDNIGHT - MINUTE;
+    const [again, elsewhere] = [await one.days.digester(DAY), await other.days.digester(DAY)];
+    expect(again?.('Ada')).to.be.a('string').and.not.to.equal(first?.('Ada'));
+    expect(elsewhere?.('Ada')).to.equal(again?.('Ada'));
+    time.now = MIDNIGHT + 3 * MINUTE;
+    await other.days.end();
+    await follow([one, other]);
+    expect((await names()).at(-1)).to.deep.equal(['VisitorDayEnded', DAY]);
+    expect(await world.keys.read(`analytics.visitors-${DAY}`)).to.equal('destroyed');
+  });
+
+  it('goes too when no node ran as its day ended, nor for days after', async () => {
+    const { node, time, names } = useNodes();
+    time.now = Date.UTC(2026, 9, 1);
+    await node().days.digester('2026-10-01');
+    time.now = MIDNIGHT - MINUTE;
+    await node().days.digester(DAY);
+    time.now = MIDNIGHT + 100 * 24 * 60 * MINUTE;
+    await node().days.end();
+    expect((await names()).slice(2)).to.deep.equal([
+      ['VisitorDayEnded', '2026-10-01'],
+      ['VisitorDayEnded', DAY],
+    ]);
+  });
+
+  it('is left alone while it is not certain what time it is', async () => {
+    const { node, time, names } = useNodes();
+    const one = node();
+    await one.days.digester(DAY);
+    Object.assign(time, { now: MIDNIGHT + 3 * MINUTE, agrees: false });
+    await one.days.end();
+    expect(await names()).to.have.lengthOf(1);
+  });
+
+  it('is asked for anew after it could not be had', async () => {
+    const { node } = useNodes();
+    const one = node();
+    const failing = { ...one.vault, renew: () => Promise.reject(new Error('away')) };
+    let vault: Pick<typeof one.vault, 'renew' | 'digester'> = failing;
+    const clock = { now: () => MIDNIGHT - MINUTE, certain: async () => undefined, agrees: () => false };
+    const days = createVisitorDays({
+      ...one,
+      vault: { renew: (subject) => vault.renew(subject), digester: one.vault.digester },
+      clock,
+      context: one.systemContext,
+    });
+    expect(await days.digester(DAY).catch(({ message }) => message)).to.equal('away');
+    vault = one.vault;
+    expect(await days.digester(DAY)).to.be.a('function');
+  });
+});

@@ -1,0 +1,85 @@
+/** Days that expire: their streams are ended in the log, and those that are kept are not. */
+import { expect } from 'chai';
+import { sitesKind } from '../../../application/analytics/aggregates.js';
+import { cleanupRound, createCleanup, expireReaction } from '../../../application/analytics/expire-days.js';
+import { createDirectory } from '../../../application/analytics/site-directory.js';
+import { newEvent } from '../../../application/command/event-envelope.js';
+import type { RecordedEvent } from '../../../application/ports/index.js';
+import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
+import { collected, trafficStream } from '../../../domain/analytics/hit-batch.js';
+import type { DaysExpired } from '../../../domain/analytics/retention.js';
+import { SITES } from '../../../domain/analytics/sites.js';
+import { registerSite } from '../../support/analytics.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+
+const MADE = Date.UTC(2026, 9, 1, 12);
+const DAY_MS = 86_400_000;
+
+describe('days that have expired', () => {
+  function uncertainly(waitsMs?: number) {
+    const kernel = memoryKernel(memoryWorld(), [catalog]);
+    const none = { countBefore: async () => 0 };
+    const cleanup = createCleanup({
+      ...kernel,
+      clock: {
+        now: () => MADE,
+        certain: async () => undefined,
+        agrees: () => true,
+        waitsMs: () => waitsMs,
+      },
+      days: none,
+      raw: none,
+      retentionDays: 1,
+      rawRetentionHours: 1,
+    });
+    return { cleanup, context: () => kernel.systemContext('test') };
+  }
+
+  it('wait, and nothing has failed, while it is not certain what time it is', async () => {
+    const { cleanup, context } = uncertainly();
+    await cleanupRound(cleanup, context)();
+  });
+
+  it('are told to wait, why and for how long, by who is asked to let them go', async () => {
+    for (const [waitsMs, retryAfterMs, words] of [
+      [undefined, 60_000, /clocks.*apart/],
+      [1_500_000, 1_500_000, /more than a day.*25 minutes/],
+    ] as const) {
+      const { cleanup, context } = uncertainly(waitsMs);
+      const told = await cleanup(context());
+      expect(told).to.include({ kind: 'unavailable', retryAfterMs });
+      expect(told).to.have.property('detail').that.matches(words);
+    }
+  });
+
+  it('are ended in the log, each from where the last ones ended, and no others', async () => {
+    const kernel = memoryKernel(memoryWorld(), [catalog]);
+    const { log, vault } = kernel;
+    const site = { siteId: 'demo', instance: 'one' };
+    await vault.create(siteSubject(site));
+    const made = { ...registerSite('demo'), now: MADE };
+    await kernel.handle(sitesKind, SITES, made, kernel.systemContext('test'));
+    const streams: string[] = [];
+    for (let n = 0; n < 5; n++) {
+      const event = collected(site, MADE + n * DAY_MS, [{ path: '/' }], []);
+      const stream = trafficStream('one', event.data.day);
+      const origin = { service: 'analytics', release: 'test' };
+      await log.append(stream, 'none', [newEvent(origin, stream, event, 0, kernel.systemContext('test'))]);
+      streams.push(stream);
+    }
+    const directory = createDirectory({ streams: kernel.streams, heard: () => 0n });
+    const reaction = expireReaction({ log, directory });
+    const expire = (before: string, since: string) =>
+      reaction.on.DaysExpired({
+        data: { before, since, rows: 0, expiredAt: 0 },
+        position: 0n,
+      } as RecordedEvent<DaysExpired>);
+    const ended = async () =>
+      Promise.all(streams.map(async (stream) => (await log.read(stream)) === 'deleted'));
+    await expire('2026-10-03', '');
+    expect(await ended()).to.deep.equal([true, true, false, false, false]);
+    await expire('2026-10-05', '2026-10-03');
+    await expire('2026-10-05', '2026-10-03');
+    expect(await ended()).to.deep.equal([true, true, true, true, false]);
+  });
+});

@@ -1,0 +1,51 @@
+/** Hits of the past whose days are no longer kept: what was let go does not come back. */
+import { expect } from 'chai';
+import { retentionKind, sitesKind } from '../../../application/analytics/aggregates.js';
+import { createImporting } from '../../../application/analytics/import-hits.js';
+import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
+import { RETENTION } from '../../../domain/analytics/retention.js';
+import { SITES } from '../../../domain/analytics/sites.js';
+import { registerSite } from '../../support/analytics.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+
+const NOON = Date.UTC(2026, 10, 22, 12);
+const DAY_MS = 86_400_000;
+const GONE = 'its day is no longer kept';
+
+describe('hits of days that are no longer kept', () => {
+  /** `letGo`: the first day that was kept when days were let go. Resolves to what says why a hit is not taken. */
+  async function world(letGo: string | undefined, retentionDays: number) {
+    const kernel = memoryKernel(memoryWorld(), [catalog]);
+    const { handle, systemContext: context } = kernel;
+    await kernel.vault.create(siteSubject({ instance: 'one' }));
+    await handle(sitesKind, SITES, { ...registerSite('demo'), now: NOON }, context('test'));
+    if (letGo !== undefined) {
+      const raw = { before: 0, rows: 0 };
+      const command = { type: 'ExpireDays' as const, before: letGo, rows: 1, raw, now: NOON };
+      await handle(retentionKind, RETENTION, command, context('test'));
+    }
+    const { judge } = await createImporting({
+      ...kernel,
+      clock: { now: () => NOON },
+      agents: { read: () => ({}), isBot: () => false },
+      store: () => Promise.reject(new Error('nothing is stored')),
+      retentionDays,
+      filterBots: false,
+    });
+    return (daysAgo: number) => {
+      const at = NOON - daysAgo * DAY_MS;
+      const judged = judge({ site: 'demo', path: '/', timestamp: at }, at);
+      return typeof judged === 'string' ? judged : undefined;
+    };
+  }
+
+  it('are not taken, however long days are kept by now', async () => {
+    const why = await world('2026-11-12', 395);
+    expect([why(11), why(10)]).to.deep.equal([GONE, undefined]);
+  });
+
+  it('are not taken before they are let go, either', async () => {
+    const why = await world(undefined, 10);
+    expect([why(11), why(10)]).to.deep.equal([GONE, undefined]);
+  });
+});

@@ -1,0 +1,41 @@
+/** Which sites a node knows: also those that another one made a moment ago, of which no feed has told it. */
+import { expect } from 'chai';
+import { sitesKind } from '../../../application/analytics/aggregates.js';
+import { createDirectory } from '../../../application/analytics/site-directory.js';
+import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
+import { SITES } from '../../../domain/analytics/sites.js';
+import { deleteSite, registerSite } from '../../support/analytics.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+
+describe('the directory of sites', () => {
+  const nodes = () => {
+    const world = memoryWorld();
+    const node = () => {
+      const kernel = memoryKernel(world, [catalog]);
+      return { ...kernel, ...createDirectory({ streams: kernel.streams, heard: () => 0n }) };
+    };
+    const [one, other] = [node(), node()];
+    const run = async (command: ReturnType<typeof registerSite>) => {
+      await one.vault.create(siteSubject({ instance: 'one' }));
+      await one.handle(sitesKind, SITES, command, one.systemContext('test'));
+    };
+    return { one, other, run };
+  };
+
+  it('asks the log about a site that it does not know', async () => {
+    const { other, run } = nodes();
+    await run(registerSite('first'));
+    expect((await other.find(['first', 'demo']))('demo')).to.equal(undefined);
+    await run(registerSite('demo'));
+    expect((await other.find(['demo']))('demo')).to.include({ siteId: 'demo', instance: 'one' });
+    expect((await other.find(['demo']))('no-site')).to.equal(undefined);
+  });
+
+  it('asks the log where somebody has seen more than it knows', async () => {
+    const { one, other, run } = nodes();
+    await run(registerSite('demo'));
+    await other.all();
+    await run(deleteSite('demo'));
+    expect((await other.all(await one.head())).state.size).to.equal(0);
+  });
+});

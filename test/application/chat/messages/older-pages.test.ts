@@ -1,0 +1,139 @@
+/** Pages of older messages: shown again without asking anybody, and always as everything stands by then. */
+import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import { rosterKind } from '../../../../application/chat/aggregates.js';
+import { createOlderPages } from '../../../../application/chat/messages/older-pages.js';
+import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
+import { talkProjections } from '../../../../bin/services/chat/messaging.js';
+import { ROSTER, roster } from '../../../../domain/chat/roster.js';
+import { project } from '../../../support/projector.js';
+import { context } from '../../../support/toys.js';
+import { accepted, type ChatNode, somebody, startChatNode } from '../node.js';
+
+describe('pages of older messages', function () {
+  this.timeout(60_000);
+  let servers: Servers;
+  let node: ChatNode;
+  let feed: Promise<void>;
+  let ada: Caller;
+  let bob: Caller;
+  let at: string;
+  let ids: string[];
+
+  before(async () => {
+    servers = await startServers();
+    node = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
+    feed = node.feed();
+    [ada, bob] = [await node.join('ada'), await node.join('bob')];
+  });
+  after(async () => {
+    await node?.stop();
+    await feed;
+    await servers?.stop();
+  });
+  beforeEach(async () => {
+    at = accepted(await node.channels.create(ada, { name: randomUUID() }, context())).body.channel.id;
+    ids = [];
+    for (const content of ['one', 'two', 'three', 'four', 'five'])
+      ids.push(accepted(await node.messages.post(ada, at, { content }, context())).body.message.id);
+  });
+
+  const shown = async (before: string, limit = 2) =>
+    JSON.parse(String(accepted(await node.reading.messages(somebody, at, { limit, before })).json)).messages;
+  const contents = async (before: string, limit = 2): Promise<string[]> =>
+    (await shown(before, limit)).map(({ content }: { content: string }) => content);
+
+  it('are read once, and asked of nobody until something in them changes', async () => {
+    expect(await contents(ids[3]!)).to.deep.equal(['two', 'three']);
+    const asked = node.finds();
+    accepted(await node.messages.post(bob, at, { content: 'six' }, context()));
+    accepted(await node.messages.edit(ada, ids[0]!, { content: 'first' }, context()));
+    expect(await contents(ids[3]!)).to.deep.equal(['two', 'three']);
+    expect(node.finds(), 'nobody was asked').to.equal(asked);
+  });
+
+  it('show at once what was changed in them', async () => {
+    await contents(ids[3]!);
+    const { edit, pin, react, remove } = node.messages;
+    accepted(await edit(ada, ids[1]!, { content: 'second' }, context()));
+    expect(await contents(ids[3]!)).to.deep.equal(['second', 'three']);
+    accepted(await pin('PinMessage', bob, ids[1]!, context()));
+    expect((await shown(ids[3]!))[0].pinnedAt).to.be.a('number');
+    accepted(await react('AddReaction', bob, ids[2]!, '+1', context()));
+    expect((await shown(ids[3]!))[1].reactions).to.deep.equal({ '+1': [bob.userId] });
+    accepted(await node.replies.post(bob, ids[2]!, { content: 'reply' }, context()));
+    expect((await shown(ids[3]!))[1].threadMeta).to.include({ replyCount: 1 });
+    accepted(await remove(ada, ids[2]!, context()));
+    expect(await contents(ids[3]!)).to.deep.equal(['one', 'second']);
+  });
+
+  it('are read on before a message that was deleted, also where one began with it', async () => {
+    expect(await contents(ids[3]!)).to.deep.equal(['two', 'three']);
+    expect(await contents(ids[1]!)).to.deep.equal(['one']);
+    accepted(await node.messages.remove(ada, ids[1]!, context()));
+    for (const limit of [2, 3]) expect(await contents(ids[1]!, limit)).to.deep.equal(['one']);
+    expect(await contents(ids[3]!)).to.deep.equal(['one', 'three']);
+  });
+
+  it('are read on from where one began with a single look at the rows', async () => {
+    await contents(ids[4]!);
+    const asked = node.finds();
+    expect(await contents(ids[2]!)).to.deep.equal(['one', 'two']);
+    expect(node.finds()).to.equal(asked + 1);
+  });
+
+  it('are not kept where something was changed while they were read', () => {
+    const pages = createOlderPages();
+    const range = { limit: 2, before: 'm2' };
+    const shownAs = { json: Buffer.from('{"messages":[]}'), views: [], names: roster.initialState };
+    const page = { found: [], position: 7n, since: 5n };
+    pages.hear({ type: 'MessageDeleted', data: { channelId: 'c', messageId: 'm1' }, position: 6n } as never);
+    pages.keep('c', range, page, shownAs);
+    expect(pages.show('c', range, roster.initialState)).to.equal(undefined);
+    pages.keep('c', range, { ...page, since: 6n }, shownAs);
+    expect(pages.show('c', range, roster.initialState)).to.equal(shownAs.json);
+  });
+
+  it('call everybody by the name they have now', async () => {
+    const named = async () => (await shown(ids[3]!))[0].author.userName;
+    const before = await named();
+    const name = `ada ${randomUUID().slice(0, 8)}`;
+    expect(before).not.to.equal(name);
+    const rename = { type: 'RenameUser' as const, userId: ada.userId, userName: name, now: Date.now() };
+    accepted(await node.kernel.handle(rosterKind, ROSTER, rename, context()));
+    expect(await named()).to.equal(name);
+  });
+
+  it('are shown before a message whose row another node has not made yet', async () => {
+    const database = `test_${randomUUID().slice(0, 8)}`;
+    const writing = await startChatNode(servers, database, { projects: false });
+    const reading = await startChatNode(servers, database, { projects: false });
+    const stops = [new AbortController(), new AbortController()] as const;
+    const projectors = [project(writing.kernel, talkProjections, stops[0].signal)];
+    try {
+      const eve = await writing.join('eve');
+      const place = accepted(await writing.channels.create(eve, { name: 'new' }, context())).body.channel.id;
+      const post = async (content: string) =>
+        accepted(await writing.messages.post(eve, place, { content }, context())).body.message.id;
+      const first = await post('first');
+      expect(accepted(await writing.reading.messages(somebody, place, { limit: 5 }))).not.to.have.property(
+        'consistency',
+      );
+      stops[0].abort();
+      await projectors[0]?.stopped;
+      const second = await post('second');
+      const asked = reading.finds();
+      const page = reading.reading.messages(somebody, place, { limit: 5, before: second });
+      while (reading.finds() === asked) await new Promise(setImmediate);
+      projectors.push(project(writing.kernel, talkProjections, stops[1].signal));
+      const { messages } = JSON.parse(String(accepted(await page).json));
+      expect(messages.map(({ id }: { id: string }) => id)).to.deep.equal([first]);
+    } finally {
+      for (const stop of stops) stop.abort();
+      for (const { stopped } of projectors) await stopped;
+      await writing.stop();
+      await reading.stop();
+    }
+  });
+});

@@ -1,0 +1,284 @@
+/** The newest messages, shown from memory: always what the rows say, and without asking them. */
+import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createAcknowledged } from '../../../../application/chat/messages/acknowledged-positions.js';
+import { createHotPages, KEPT } from '../../../../application/chat/messages/page-cache.js';
+import { createPages } from '../../../../application/chat/messages/page-query.js';
+import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
+import { messageView } from '../../../../application/chat/view-models.js';
+import { roster } from '../../../../domain/chat/roster.js';
+import { context } from '../../../support/toys.js';
+import { accepted, type ChatNode, somebody, startChatNode } from '../node.js';
+
+const plain = (id: string, content = '') => ({
+  id,
+  channelId: 'c',
+  author: 'ada',
+  createdAt: 0,
+  updatedAt: null,
+  pinnedAt: null,
+  quotedMessageId: null,
+  said: { content, attachments: [], images: [], mentions: [] },
+  reactions: {},
+  thread: null,
+});
+
+describe('the newest messages of a channel', function () {
+  this.timeout(120_000);
+  let servers: Servers;
+  let node: ChatNode;
+  let feed: Promise<void>;
+  let people: readonly Caller[];
+
+  before(async () => {
+    servers = await startServers();
+    node = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
+    feed = node.feed();
+    people = [await node.join('ada'), await node.join('bob'), await node.join('cyd')];
+  });
+  after(async () => {
+    await node?.stop();
+    await feed;
+    await servers?.stop();
+  });
+
+  const channel = async () =>
+    accepted(await node.channels.create(people[0]!, { name: randomUUID() }, context())).body.channel.id;
+  const post = async (at: string, content: string, who = people[0]!) =>
+    accepted(await node.messages.post(who, at, { content }, context())).body.message.id;
+  const shown = async (at: string, limit = 50) =>
+    JSON.parse(String(accepted(await node.reading.messages(somebody, at, { limit })).json)).messages;
+  const contents = async (at: string, limit = 50) =>
+    (await shown(at, limit)).map(({ content }: { content: string }) => content);
+
+  /** As the rows have them, now that they show everything. */
+  async function rows(at: string, limit = 50) {
+    const pages = createPages({ ...node.kernel, ...node, acknowledged: createAcknowledged() });
+    const { found } = await pages.newest(at, limit, await node.kernel.head());
+    const { state } = await node.admission.roster();
+    return JSON.parse(JSON.stringify(found.map(({ message }) => messageView(state, message))));
+  }
+
+  it('are read once, and shown again with all that has come since', async () => {
+    const at = await channel();
+    const ids = [await post(at, 'one'), await post(at, 'two')];
+    expect(await contents(at)).to.deep.equal(['one', 'two']);
+    const asked = node.finds();
+    ids.push(await post(at, 'three'));
+    expect(await contents(at)).to.deep.equal(['one', 'two', 'three']);
+    expect(await contents(at, 2)).to.deep.equal(['two', 'three']);
+    const [ada, bob] = people as [Caller, Caller];
+    accepted(await node.messages.edit(ada, ids[0]!, { content: 'first' }, context()));
+    accepted(await node.messages.pin('PinMessage', bob, ids[1]!, context()));
+    accepted(await node.messages.react('AddReaction', bob, ids[1]!, '+1', context()));
+    accepted(await node.replies.post(bob, ids[1]!, { content: 'reply' }, context()));
+    accepted(await node.messages.remove(ada, ids[2]!, context()));
+    const messages = await shown(at);
+    expect(node.finds(), 'nobody was asked').to.equal(asked);
+    expect(messages).to.deep.equal(await rows(at));
+    expect(messages[0].content).to.equal('first');
+    expect(messages[1]).to.deep.include({ reactions: { '+1': [bob.userId] } });
+    expect(messages[1].threadMeta.replyCount).to.equal(1);
+  });
+
+  it('are as many as are kept; more, and older ones, are read from the rows', async () => {
+    const at = await channel();
+    await contents(at);
+    const all = Array.from({ length: KEPT + 5 }, (_, n) => `m${n}`);
+    for (const each of all) await post(at, each);
+    const asked = node.finds();
+    expect(await contents(at, KEPT)).to.deep.equal(all.slice(5));
+    expect(node.finds()).to.equal(asked);
+    expect(await contents(at, KEPT + 5)).to.deep.equal(all);
+    expect(node.finds()).to.be.greaterThan(asked);
+  });
+
+  it('are read again where so many were deleted that some are missing', async () => {
+    const at = await channel();
+    await contents(at);
+    const ids: string[] = [];
+    for (let n = 0; n < KEPT + 3; n++) ids.push(await post(at, `m${n}`));
+    expect(await contents(at, 1)).to.deep.equal([`m${KEPT + 2}`]);
+    for (const id of ids.slice(-2)) accepted(await node.messages.remove(people[0]!, id, context()));
+    const asked = node.finds();
+    expect((await contents(at, KEPT))[0]).to.equal('m1');
+    expect(node.finds()).to.be.greaterThan(asked);
+  });
+
+  it('call everybody by the name they have now', async () => {
+    const at = await channel();
+    const dan = await node.join(`dan${randomUUID().slice(0, 4)}`);
+    await post(at, 'hello', dan);
+    const nameIn = async () => (await shown(at))[0].author.userName;
+    expect(await nameIn()).to.equal(dan.userName);
+    const { handle } = node.kernel;
+    const { rosterKind } = await import('../../../../application/chat/aggregates.js');
+    const renaming = {
+      type: 'RenameUser' as const,
+      userId: dan.userId,
+      userName: `${dan.userName}!`,
+      now: 0,
+    };
+    accepted(await handle(rosterKind, 'chat.roster-main', renaming, context()));
+    expect(await nameIn()).to.equal(`${dan.userName}!`);
+  });
+
+  it('are gone from memory with their channel', async () => {
+    const at = await channel();
+    await post(at, 'hello');
+    await shown(at);
+    const { position } = accepted(await node.channels.remove(people[0]!, at, context()));
+    const messages = accepted(await node.reading.messages(somebody, at, { limit: 50 }, position));
+    expect(String(messages.json)).not.to.include('hello');
+  });
+
+  it('are read from the rows by who was told more than the feed has brought', async () => {
+    const deaf = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
+    try {
+      const ada = await deaf.join(`ada${randomUUID().slice(0, 4)}`);
+      const { body } = accepted(await deaf.channels.create(ada, { name: randomUUID() }, context()));
+      const { id } = body.channel;
+      const read = async () =>
+        JSON.parse(String(accepted(await deaf.reading.messages(somebody, id, { limit: 50 })).json)).messages;
+      expect(await read()).to.deep.equal([]);
+      accepted(await deaf.messages.post(ada, id, { content: 'hello' }, context()));
+      expect(await read()).to.have.length(1);
+    } finally {
+      await deaf.kernel.mongo.models.dropDatabase();
+      await deaf.stop();
+    }
+  });
+
+  it('take once what the rows and the feed both tell', async () => {
+    const hot = createHotPages();
+    const event = (position: bigint, userId: string) =>
+      ({
+        type: 'ReactionAdded',
+        data: {
+          messageId: 'm',
+          channelId: 'c',
+          userId,
+          place: 0,
+          sign: 0,
+          addedAt: 0,
+          secret: { reaction: '+1' },
+        },
+        position,
+        erased: false,
+      }) as unknown as Parameters<typeof hot.hear>[0];
+    const message = { ...plain('m'), reactions: { '+1': ['ada', 'bob'] } };
+    await hot.fill('c', async () => {
+      for (const [at, who] of ['ada', 'bob', 'cyd'].entries()) hot.hear(event(BigInt(at + 1), who));
+      return { found: [{ message, at: 2n }], position: 2n };
+    });
+    const [shownThen] = JSON.parse(hot.show('c', 50, roster.initialState) ?? '').messages;
+    expect(shownThen.reactions).to.deep.equal({ '+1': ['ada', 'bob', 'cyd'] });
+  });
+
+  it('are read again where something that was heard could not be brought in', async () => {
+    const hot = createHotPages();
+    const found = [{ message: plain('m'), at: 1n }];
+    await hot.fill('c', async () => ({ found, position: 1n }));
+    expect(hot.show('c', 50, roster.initialState)).to.be.a('string');
+    const damaged = {
+      type: 'MessageEdited',
+      data: { messageId: 'm', channelId: 'c' },
+      position: 2n,
+    } as unknown as Parameters<typeof hot.hear>[0];
+    expect(() => hot.hear(damaged)).to.throw();
+    expect(hot.show('c', 50, roster.initialState)).to.equal(undefined);
+    expect(hot.heard()).to.equal(2n);
+  });
+
+  it('count a message as it is held, and as it was shown once it is', async () => {
+    const hot = createHotPages();
+    const found = Array.from({ length: 90 }, (_, n) => ({
+      message: plain(`m${n}`, 'x'.repeat(1000)),
+      at: 1n,
+    }));
+    await hot.fill('c', async () => ({ found, position: 1n }));
+    const filled = hot.cache.bytes();
+    expect(filled).to.be.within(90 * 1000, 90 * 2500);
+    hot.show('c', 10, roster.initialState);
+    const shown = hot.cache.bytes();
+    // By itself and within its page.
+    expect(shown - filled).to.be.within(10 * 2000, 10 * 4000);
+    hot.show('c', 10, roster.initialState);
+    expect(hot.cache.bytes()).to.equal(shown);
+    // Names that have changed are shown anew; what was shown with those of before is held no longer.
+    hot.show('c', 5, { ...roster.initialState });
+    expect(hot.cache.bytes() - filled).to.be.within(5 * 2000, 5 * 4000);
+  });
+
+  it('show what is too large to be kept once it is shown, and then let it go', async () => {
+    const hot = createHotPages(60_000);
+    const found = Array.from({ length: 15 }, (_, n) => ({
+      message: plain(`m${n}`, 'x'.repeat(1000)),
+      at: 1n,
+    }));
+    await hot.fill('c', async () => ({ found, position: 1n }));
+    expect(JSON.parse(hot.show('c', 15, roster.initialState) ?? '').messages).to.have.length(15);
+    expect([hot.cache.bytes(), hot.show('c', 15, roster.initialState)]).to.deep.equal([0, undefined]);
+  });
+
+  it('stay within their bound', async () => {
+    const small = createHotPages(60_000);
+    const message = (n: number) => plain(`m${n}`, 'x'.repeat(1000));
+    for (let n = 0; n < 50; n++) {
+      const found = [0, 1, 2].map((each) => ({ message: message(each), at: 1n }));
+      await small.fill(`c${n}`, async () => ({ found, position: 1n }));
+      small.show(`c${n}`, 50, roster.initialState);
+    }
+    expect(small.cache.bytes()).to.be.within(20_000, 60_000);
+    const most = {
+      found: Array.from({ length: 90 }, (_, n) => ({ message: message(n), at: 1n })),
+      position: 1n,
+    };
+    await small.fill('large', async () => most);
+    expect(small.show('large', 50, {} as never), 'too large to be kept').to.equal(undefined);
+  });
+
+  const who = fc.nat(2);
+  const step = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ type: fc.constant('post' as const), who }) },
+    { weight: 2, arbitrary: fc.record({ type: fc.constant('edit' as const), who, n: fc.nat(30) }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('remove' as const), who, n: fc.nat(30) }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('pin' as const), who, n: fc.nat(30) }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('unpin' as const), who, n: fc.nat(30) }) },
+    { weight: 3, arbitrary: fc.record({ type: fc.constant('react' as const), who, n: fc.nat(30) }) },
+    { weight: 2, arbitrary: fc.record({ type: fc.constant('unreact' as const), who, n: fc.nat(30) }) },
+    { weight: 2, arbitrary: fc.record({ type: fc.constant('reply' as const), who, n: fc.nat(30) }) },
+    { weight: 3, arbitrary: fc.record({ type: fc.constant('read' as const), who }) },
+  );
+
+  it('are what the rows say, whatever is done by many at once', async () => {
+    const property = fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
+      const at = await channel();
+      const ids: string[] = [];
+      const take = async (each: (typeof steps)[number]) => {
+        const by = people[each.who]!;
+        if (each.type === 'post') return void ids.push(await post(at, `m${ids.length}`, by));
+        if (each.type === 'read') return void (await shown(at));
+        const id = ids[each.n % Math.max(1, ids.length)];
+        if (id === undefined) return;
+        const { messages, replies } = node;
+        if (each.type === 'edit') await messages.edit(by, id, { content: randomUUID() }, context());
+        else if (each.type === 'remove') await messages.remove(by, id, context());
+        else if (each.type === 'pin') await messages.pin('PinMessage', by, id, context());
+        else if (each.type === 'unpin') await messages.pin('UnpinMessage', by, id, context());
+        else if (each.type === 'react')
+          await messages.react('AddReaction', by, id, `r${each.who}`, context());
+        else if (each.type === 'unreact')
+          await messages.react('RemoveReaction', by, id, `r${each.who}`, context());
+        else await replies.post(by, id, { content: 'reply' }, context());
+      };
+      // Three at a time, as people are.
+      for (let from = 0; from < steps.length; from += 3)
+        await Promise.all(steps.slice(from, from + 3).map(take));
+      expect(await shown(at)).to.deep.equal(await rows(at));
+    });
+    await fc.assert(property, { numRuns: 12 });
+  });
+});

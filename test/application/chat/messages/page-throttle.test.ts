@@ -1,0 +1,103 @@
+/** Many who ask for pages at once: a few are made at a time, and long ones one by one. */
+import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import type { Shown } from '../../../../application/chat/messages/read-messages.js';
+import type { Rejection } from '../../../../domain/shared/decider.js';
+import { context } from '../../../support/toys.js';
+import { accepted, type ChatNode, somebody, startChatNode } from '../node.js';
+
+describe('pages that many ask for at once', function () {
+  this.timeout(60_000);
+  const MANY = 60;
+  let servers: Servers;
+  let node: ChatNode;
+  const places: string[] = [];
+  const said: string[] = [];
+  let parent = '';
+
+  before(async () => {
+    servers = await startServers();
+    node = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
+    const ada = await node.join('ada');
+    for (const name of ['one', 'two'])
+      places.push(accepted(await node.channels.create(ada, { name }, context())).body.channel.id);
+    for (const content of ['first', 'second', 'third']) {
+      const { message } = accepted(await node.messages.post(ada, places[0]!, { content }, context())).body;
+      said.push(message.id);
+      parent = message.id;
+      accepted(await node.messages.pin('PinMessage', ada, message.id, context()));
+    }
+    accepted(await node.replies.post(ada, parent, { content: 'reply' }, context()));
+  });
+  after(async () => {
+    await node?.stop();
+    await servers?.stop();
+  });
+
+  const shown = (page: Shown | Rejection): readonly { readonly id: string }[] =>
+    Object.values(JSON.parse(Buffer.from(accepted(page).json).toString()))[0] as never;
+
+  const kinds: readonly [string, number, (limit: number) => Promise<Shown | Rejection>, number][] = [
+    [
+      'long ones of the newest messages',
+      500,
+      (limit) => node.reading.messages(somebody, places[0]!, { limit }),
+      3,
+    ],
+    [
+      'long ones of older messages',
+      500,
+      (limit) => node.reading.messages(somebody, places[0]!, { limit, before: said[1]! }),
+      1,
+    ],
+    [
+      'long ones of replies',
+      500,
+      (limit) => node.reading.replies(somebody, places[0]!, parent, { limit }),
+      1,
+    ],
+    [
+      'short ones',
+      50,
+      (limit) => node.reading.messages(somebody, places[0]!, { limit, before: said[2]! }),
+      2,
+    ],
+    ['pins', 100, () => node.reading.pins(somebody, places[0]!), 3],
+  ];
+
+  for (const [name, limit, read, found] of kinds)
+    it(`are made ${limit > 100 ? 'one by one' : 'a few at a time'}: ${name}`, async () => {
+      const most = await node.mostFinds(async () => {
+        const pages = await Promise.all(Array.from({ length: MANY }, () => read(limit)));
+        for (const page of pages) expect(shown(page)).to.have.length(found);
+      });
+      expect(most).to.equal(limit > 100 ? 1 : 8);
+    });
+
+  it('are made by turns for those who ask, also where one asks for more than may wait', async () => {
+    for (const count of [MANY, 400]) {
+      const order: string[] = [];
+      const ask = async (userId: string, limit: number) => {
+        shown(await node.reading.messages({ userId }, places[0]!, { limit }));
+        order.push(userId);
+      };
+      const greedy = Array.from({ length: count }, (_, n) => ask('greedy', 102 + n));
+      await Promise.all([ask('other', 101), Promise.allSettled(greedy)]);
+      expect(order.indexOf('other')).to.be.lessThan(4);
+    }
+  });
+
+  it('are made once for many who wait for the same, also of what somebody has said since', async () => {
+    const ada = await node.join('eve');
+    const before = node.finds();
+    const read = (seen?: bigint) => node.reading.messages(somebody, places[1]!, { limit: 500 }, seen);
+    const first = Array.from({ length: MANY }, () => read());
+    const posted = accepted(await node.messages.post(ada, places[1]!, { content: 'since' }, context()));
+    const later = await read(posted.position);
+    expect(shown(later).map(({ id }) => id)).to.deep.equal([posted.body.message.id]);
+    expect(accepted(later).position >= posted.position).to.equal(true);
+    for (const page of await Promise.all(first)) expect(shown(page).length).to.be.at.most(1);
+    expect(node.finds() - before).to.be.lessThan(6);
+  });
+});

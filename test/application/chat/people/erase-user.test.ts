@@ -1,0 +1,132 @@
+/** What was deleted: nothing of what was said stays in rows or in the log, also where the work was broken off. */
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import type { EventLog, RecordedEvent } from '../../../../application/ports/index.js';
+import type { ChatEvent } from '../../../../domain/chat/catalog.js';
+import { CHANNELS } from '../../../../domain/chat/channels.js';
+import { messageStream } from '../../../../domain/chat/message.js';
+import { handlerOf } from '../../../../domain/shared/event-handlers.js';
+import { context } from '../../../support/toys.js';
+import { accepted, type ChatNode, startChatNode } from '../node.js';
+
+describe('what was deleted of the chat', function () {
+  this.timeout(120_000);
+  let servers: Servers;
+  let node: ChatNode;
+
+  before(async () => {
+    servers = await startServers();
+  });
+  after(() => servers?.stop());
+  afterEach(async () => {
+    await node?.kernel.mongo.models.dropDatabase();
+    await node?.stop();
+  });
+  const start = async (more: Parameters<typeof startChatNode>[2] = {}) => {
+    node = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`, more);
+    return node.join(`ada${randomUUID().slice(0, 4)}`);
+  };
+
+  type Who = Awaited<ReturnType<typeof start>>;
+  const channel = async (who: Who) =>
+    accepted(await node.channels.create(who, { name: randomUUID() }, context())).body.channel.id;
+  const post = async (who: Who, at: string, content: string) =>
+    accepted(await node.messages.post(who, at, { content }, context())).body.message.id;
+  const rowsOf = (channelId: string) =>
+    Promise.all(
+      ['chat.messages', 'chat.replies'].map((each) =>
+        node.kernel.rows.find(each, { filter: { channel: channelId } }),
+      ),
+    );
+  const read = (messageId: string) => node.kernel.log.read(messageStream(messageId));
+
+  it('of a message is that it was deleted, and the same deletion again is told the same', async () => {
+    const ada = await start({ react: true });
+    const at = await channel(ada);
+    const id = await post(ada, at, 'hello');
+    accepted(await node.replies.post(ada, id, { content: 'reply' }, context()));
+    const how = context(randomUUID(), 'body');
+    const gone = accepted(await node.messages.remove(ada, id, how));
+    await eventually(async () => {
+      const events = await read(id);
+      return typeof events !== 'string' && events.map(({ type }) => type).join() === 'MessageDeleted';
+    });
+    node.kernel.streams.forget(messageStream(id));
+    expect(await node.messages.remove(ada, id, how)).to.deep.equal(gone);
+    expect(await node.messages.remove(ada, id, context())).to.include({ kind: 'not-found' });
+    expect(await node.replies.post(ada, id, { content: 'late' }, context())).to.include({
+      kind: 'not-found',
+    });
+    // And where it stood.
+    const named = async () =>
+      (await rowsOf(at)).flat().map((row) =>
+        Object.keys(row as object)
+          .sort()
+          .join(),
+      );
+    await eventually(async () => (await named()).join(' ') === '_at,_id,channel,place');
+  });
+
+  it('of a channel is that there was one: its key, rows and streams are gone, and those of others are not', async () => {
+    const ada = await start({ react: true });
+    const [at, other] = [await channel(ada), await channel(ada)];
+    const kept = await post(ada, other, 'kept');
+    const ids = await Promise.all(Array.from({ length: 250 }, (_, n) => post(ada, at, `m${n}`)));
+    accepted(await node.replies.post(ada, ids[0]!, { content: 'reply' }, context()));
+    accepted(await node.channels.remove(ada, at, context()));
+    expect(await node.kernel.vault.seal(`chat.channel-${at}`, {})).to.equal(undefined);
+    expect(await node.messages.post(ada, at, { content: 'late' }, context())).to.include({
+      kind: 'not-found',
+    });
+    await eventually(async () => (await erasedOf()).includes(at));
+    for (const id of ids) expect(await read(id)).to.equal('deleted');
+    await eventually(async () => (await rowsOf(at)).flat().length === 0);
+    expect(await read(kept)).to.have.length(1);
+    expect((await rowsOf(other)).flat()).to.have.length(1);
+  });
+
+  const eventsOf = async () => {
+    const events = await node.kernel.log.read(CHANNELS);
+    return typeof events === 'string' ? [] : events;
+  };
+  const erasedOf = async () =>
+    (await eventsOf()).filter(({ type }) => type === 'ChannelErased').map(({ data }) => data.channelId);
+
+  it('is erased to the end where the work was broken off anywhere, and once', async () => {
+    let left = Number.POSITIVE_INFINITY;
+    const between = (log: EventLog): Partial<EventLog> => ({
+      async tombstone(stream) {
+        if (left-- <= 0) throw new Error('broken off');
+        await log.tombstone(stream);
+      },
+    });
+    const ada = await start({ between });
+    const at = await channel(ada);
+    const ids = await Promise.all(Array.from({ length: 30 }, (_, n) => post(ada, at, `m${n}`)));
+    accepted(await node.channels.remove(ada, at, context()));
+    const deleted = (await eventsOf()).find(
+      ({ type, data }) => type === 'ChannelDeleted' && data.channelId === at,
+    );
+    const react = () => {
+      const event = deleted as RecordedEvent<ChatEvent<'ChannelDeleted'>>;
+      for (const { on } of node.reactions) {
+        const work = handlerOf(on as never, event as never) as ((of: unknown) => Promise<void>) | undefined;
+        if (work) return work(event);
+      }
+      throw new Error('nothing follows the end of a channel');
+    };
+    for (const most of [0, 7, 29]) {
+      left = most;
+      expect(await react().catch((error: Error) => error.message)).to.equal('broken off');
+      expect(await erasedOf()).not.to.include(at);
+    }
+    left = Number.POSITIVE_INFINITY;
+    await react();
+    await react();
+    expect((await erasedOf()).filter((each) => each === at)).to.have.length(1);
+    for (const id of ids) expect(await read(id)).to.equal('deleted');
+    await eventually(async () => (await rowsOf(at)).flat().length === 0);
+  });
+});

@@ -1,0 +1,124 @@
+/** Sweeping presence: the log is told of those who are here, and of those whose node is there no more, and nothing of others. */
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { quiet } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import { presenceKind } from '../../../../application/chat/aggregates.js';
+import { createPresence, presenceWork } from '../../../../application/chat/people/presence.js';
+import { createChatAdmission } from '../../../../application/chat/sign-in/authenticate.js';
+import type { Rows } from '../../../../application/ports/index.js';
+import { catalog } from '../../../../domain/chat/catalog.js';
+import { presenceStream } from '../../../../domain/chat/presence.js';
+import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
+import { context } from '../../../support/toys.js';
+
+const { signal } = new AbortController();
+
+describe('sweeping the presence of users', () => {
+  /** A node called `one`, with others of these names that are alive. */
+  function fixture({ alive = [] as readonly string[] } = {}) {
+    const kernel = memoryKernel(memoryWorld(), [catalog]);
+    const known = new Set<string>();
+    const state = async (userId: string) =>
+      (await kernel.streams.refresh(presenceKind, presenceStream(userId))).state;
+    /** As the read model has them: those who have streams open somewhere. */
+    const find = async () => {
+      const all = await Promise.all(
+        Array.from(known, async (_id) => ({ _id, ...(await state(_id)), _at: 0n })),
+      );
+      return all.filter(({ runs }) => runs.length > 0);
+    };
+    const admission = createChatAdmission({
+      streams: kernel.streams,
+      tokens: {} as never,
+      clock: Date,
+      heard: () => 0n,
+    });
+    const holder = async (name: string) =>
+      alive.some((node) => name === `periodic:${presenceWork(node)}`) ? 'somebody' : undefined;
+    const presence = createPresence({
+      ...kernel,
+      rows: { find } as unknown as Rows,
+      leases: { holder } as never,
+      clock: Date,
+      admission,
+      node: 'one',
+      logger: quiet,
+      graceMs: 0,
+    });
+    const of = async (userId: string) => {
+      const { status, runs } = await state(userId);
+      return { status, nodes: runs.map((run) => run.slice(0, run.indexOf('~'))) };
+    };
+    return {
+      ...presence,
+      of,
+      /** How often the log was told of somebody. */
+      told: async (userId: string) =>
+        (await kernel.streams.refresh(presenceKind, presenceStream(userId))).revision + 1,
+      /** Somebody has streams open at a run of some node. */
+      async connect(userId: string, run: string) {
+        known.add(userId);
+        const command = { type: 'Connect' as const, userId, run, now: Date.now() };
+        await kernel.handle(presenceKind, presenceStream(userId), command, context(randomUUID()));
+      },
+      /** Another node says that nobody is at this one. */
+      async takeForDead(userId: string) {
+        for (const run of (await state(userId)).runs) {
+          const command = { type: 'Disconnect' as const, userId, run, now: Date.now() };
+          await kernel.handle(presenceKind, presenceStream(userId), command, context(randomUUID()));
+        }
+      },
+      /** Somebody opens a stream here. */
+      async open(userId: string) {
+        known.add(userId);
+        const close = presence.opened(userId);
+        await eventually(async () => (await of(userId)).status === 'online');
+        return close;
+      },
+    };
+  }
+
+  it('leaves those alone who are here, however often it is done', async () => {
+    const { open, sweep, of, told } = fixture();
+    await open('ada');
+    for (let times = 0; times < 3; times++) await sweep(signal);
+    expect(await of('ada')).to.deep.equal({ status: 'online', nodes: ['one'] });
+    expect(await told('ada')).to.equal(1);
+  });
+
+  it('tells that those are gone who were at an earlier run of this node, and stay where they are here again', async () => {
+    const { connect, open, sweep, of } = fixture();
+    await connect('ada', 'one~before');
+    await connect('bob', 'one~before');
+    await open('bob');
+    expect((await of('bob')).nodes).to.deep.equal(['one', 'one']);
+    await sweep(signal);
+    expect(await of('ada')).to.deep.equal({ status: 'offline', nodes: [] });
+    expect(await of('bob')).to.deep.equal({ status: 'online', nodes: ['one'] });
+  });
+
+  it('tells that those are gone whose node is dead, and not those of one that lives', async () => {
+    const { connect, sweep, of } = fixture({ alive: ['two'] });
+    await connect('ada', 'two~a');
+    await connect('bob', 'three~a');
+    await connect('cyd', 'two~a');
+    await connect('cyd', 'three~a');
+    await sweep(signal);
+    expect(await of('ada')).to.deep.equal({ status: 'online', nodes: ['two'] });
+    expect(await of('bob')).to.deep.equal({ status: 'offline', nodes: [] });
+    expect(await of('cyd')).to.deep.equal({ status: 'online', nodes: ['two'] });
+  });
+
+  it('tells again of those who are here, where another node took this one for dead', async () => {
+    const { open, takeForDead, sweep, of } = fixture();
+    await open('ada');
+    await takeForDead('ada');
+    expect(await of('ada')).to.deep.equal({ status: 'offline', nodes: [] });
+    await eventually(async () => {
+      await sweep(signal);
+      return (await of('ada')).status === 'online';
+    });
+    expect((await of('ada')).nodes).to.deep.equal(['one']);
+  });
+});

@@ -1,0 +1,44 @@
+/** What the relay has folded is what commands are decided on, with what has come since, and no more of the log is read. */
+import { expect } from 'chai';
+import { rosterKind } from '../../../application/chat/aggregates.js';
+import { chat } from '../../../application/chat/audience/audience.js';
+import { baseOnFolded } from '../../../application/chat/seed-aggregates.js';
+import { createStreams } from '../../../application/command/aggregate-store.js';
+import type { EventLog } from '../../../application/ports/index.js';
+import { catalog } from '../../../domain/chat/catalog.js';
+import { ROSTER } from '../../../domain/chat/roster.js';
+import { added, admin, renamed } from '../../support/chat.js';
+import { starting } from '../../support/seeding.js';
+
+describe('what the relay of the chat has folded', () => {
+  it('is what the roster is read on from, also where the feed has shown what came since before that', async () => {
+    const node = await starting(catalog, chat);
+    const positions: bigint[] = [];
+    for (const event of [admin('ada'), added('bob'), renamed('bob', 'Bobby'), added('cyd')])
+      positions.push(await node.append({ stream: ROSTER, event }));
+    const { state } = await node.at(positions[1]!);
+    const read: number[] = [];
+    const log: EventLog = {
+      ...node.log,
+      async read(...asked) {
+        const found = await node.log.read(...asked);
+        if (typeof found !== 'string') read.push(...found.map(({ revision }) => revision));
+        return found;
+      },
+    };
+    const streams = createStreams(log, node.reveal);
+    const users = async () => [...(await streams.load(rosterKind, ROSTER)).state.users.values()];
+    const all = await node.log.read(ROSTER);
+    if (typeof all === 'string') throw new Error(all);
+    for (const event of all) streams.observe(event);
+    streams.forget(ROSTER);
+    baseOnFolded(streams, state);
+    expect((await users()).map(({ userName }) => userName)).to.have.members(['ada', 'Bobby', 'cyd']);
+    await users();
+    expect(read).to.deep.equal([2, 3]);
+    // Known already, and more of it: what is behind does not take its place.
+    baseOnFolded(streams, state);
+    await users();
+    expect(read).to.deep.equal([2, 3]);
+  });
+});

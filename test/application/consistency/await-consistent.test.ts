@@ -1,0 +1,81 @@
+/** What is read shows what its reader was told: this node's own writes, what the caller has seen, and what was there. */
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import {
+  type Owed,
+  type Reflected,
+  reflecting,
+  showing,
+} from '../../../application/consistency/await-consistent.js';
+import { createSettled, type SettledTracker } from '../../../application/consistency/projection-progress.js';
+import { type HeldTime, heldTime } from '../../support/held-time.js';
+import { holdTimers } from '../../support/held-timers.js';
+
+describe('a query', () => {
+  let time: HeldTime;
+  let release: () => void;
+  let settled: SettledTracker;
+
+  beforeEach(() => {
+    time = heldTime();
+    release = holdTimers(time);
+    settled = createSettled(['toys.contents', 'toys.shelf'], async () => undefined);
+  });
+  afterEach(() => {
+    time.pass(60_000);
+    release();
+  });
+
+  /** Comes to what it reflects once the rows are at `position`, and not at the one before. */
+  async function waitsUntil(position: bigint, owed: Owed) {
+    let reflected: Reflected | undefined;
+    void reflecting(settled, 'toys.contents', owed).then((found) => {
+      reflected = found;
+    });
+    settled.reached('toys.contents', position - 1n);
+    await setImmediate();
+    expect(reflected, `before ${position}`).to.equal(undefined);
+    settled.reached('toys.contents', position);
+    await setImmediate();
+    expect(reflected, `at ${position}`).to.deep.equal({ position });
+  }
+
+  it('waits for what this node has acknowledged of the streams that it shows, and of no others', async () => {
+    settled.appended('toys.box-1', 5n);
+    settled.appended('toys.box-2', 7n);
+    settled.appended('toys.box-3', 9n);
+    await waitsUntil(7n, { streams: ['toys.box-1', 'toys.box-2'] });
+    await waitsUntil(9n, { streams: ['toys.box-3', 'toys.box-4'], seen: 8n });
+  });
+
+  it('waits for what the caller has seen, and for what is shown of streams too many to name', async () => {
+    settled.appended('toys.box-1', 5n);
+    await waitsUntil(6n, { streams: ['toys.box-1'], seen: 6n });
+    await waitsUntil(8n, { told: 8n, seen: 7n });
+    await waitsUntil(11n, { told: 10n, seen: 11n });
+  });
+
+  it('waits for where the log was when the node began, whatever is owed', async () => {
+    settled.began('toys', 4n);
+    await waitsUntil(4n, {});
+  });
+
+  it('says up to where its rows are, and that this is not all when it can wait no longer', async () => {
+    settled.reached('toys.contents', 3n);
+    const late = reflecting(settled, 'toys.contents', { seen: 5n });
+    settled.reached('toys.contents', 4n);
+    settled.reached('toys.shelf', 5n);
+    time.pass(2000);
+    expect(await late).to.deep.equal({ position: 4n, consistency: 'pending' });
+  });
+
+  it('says no less than what its rows show, and nothing less for old ones', async () => {
+    const rows = [7n, 2n].map((at) => ({ _at: { toBigInt: () => at } }));
+    expect(showing({ position: 4n }, rows)).to.deep.equal({ position: 7n });
+    expect(showing({ position: 9n, consistency: 'pending' }, rows)).to.deep.equal({
+      position: 9n,
+      consistency: 'pending',
+    });
+    expect(showing({ position: 4n }, [])).to.deep.equal({ position: 4n });
+  });
+});

@@ -1,0 +1,152 @@
+/** Keyed requests over several nodes, lost answers and crashes: stored once, and answered what the first was. */
+import { createHash, randomUUID } from 'node:crypto';
+import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import { createAppender } from '../../../../application/command/group-commit.js';
+import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
+import { createIngest } from '../../../../application/logs/ingest/ingest-records.js';
+import { INTAKE_BYTES } from '../../../../application/logs/ingest/limits.js';
+import { type EventLog, Unavailable } from '../../../../application/ports/index.js';
+import { requestStream } from '../../../../domain/logs/retention-bucket.js';
+import { foundIn, type LogsNode, startLogsNode } from '../../../support/logs.js';
+
+describe('a request with an Idempotency-Key', () => {
+  let servers: Servers;
+  let nodes: readonly LogsNode[];
+  let commandId: string;
+
+  before(async () => {
+    servers = await startServers();
+    const database = `test_${randomUUID().slice(0, 8)}`;
+    nodes = [await startLogsNode(servers, database), await startLogsNode(servers, database)];
+  });
+  after(async () => {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await servers?.stop();
+  });
+  beforeEach(() => {
+    commandId = randomUUID();
+  });
+
+  /** A node's ingest, each with a clock of its own and perhaps a log that fails. */
+  function ingestOf(node: LogsNode, now: number, append?: EventLog['append']) {
+    const { vault, streams, settled, release, appended } = node.kernel;
+    const log = { ...node.kernel.log, ...(append && { append }) };
+    const appender = createAppender({ log, logger: quiet, appended });
+    const budget = createBudget('intake', INTAKE_BYTES);
+    const clock = { now: () => now };
+    return createIngest({ log, appender, vault, streams, settled, clock, release, budget, appended });
+  }
+  type Node = ReturnType<typeof ingestOf>;
+  const [FIRST, SECOND] = [Date.UTC(2026, 10, 21, 9, 59), Date.UTC(2026, 10, 22)];
+
+  const post = (ingest: Node, body: string) => {
+    const fingerprint = createHash('sha256').update(body).digest('base64url');
+    const context = { ...nodes[0]!.kernel.systemContext('test'), commandId, fingerprint };
+    return ingest.post(body, 'lines', 'api', context);
+  };
+  const receipt = async (ingest: Node, body: string) => {
+    const done = await post(ingest, body);
+    if ('rejected' in done) throw new Error(done.rejected);
+    return done.receipt;
+  };
+  const messages = async (run: string) => {
+    const filter = { fields: [{ path: 'run', value: run }], words: [] };
+    const found = await foundIn(nodes[0]!.index, filter, 'asc');
+    return found.map(({ message }) => message).toSorted();
+  };
+  const lines = (...records: readonly object[]) =>
+    records.map((each) => JSON.stringify({ run: commandId, ...each })).join('\n');
+
+  it('is not stored when its sender has gone before', async () => {
+    const context = { ...nodes[0]!.kernel.systemContext('test'), commandId };
+    const ingest = ingestOf(nodes[0]!, FIRST);
+    const gone = await ingest.post(lines({ message: 'late' }), 'lines', 'api', context, AbortSignal.abort());
+    expect(gone).to.have.property('rejected');
+    await receipt(ingest, lines({ message: 'in time' }));
+    expect(await messages(commandId)).to.deep.equal(['in time']);
+  });
+
+  it('is stored once, whichever nodes it comes to at once, and answered alike', async () => {
+    const body = `${lines({ message: 'a' }, { message: 'b', audit: true })}\nno record`;
+    const both = nodes.map((node, index) => ingestOf(node, index ? SECOND : FIRST));
+    const receipts = await Promise.all([...both, ...both, ...both].map((ingest) => receipt(ingest, body)));
+    for (const each of receipts) expect(each).to.deep.equal(receipts[0]);
+    expect(receipts[0]).to.deep.include({ accepted: 2, rejected: 1 });
+    expect(await messages(commandId)).to.deep.equal(['a', 'b']);
+    expect(await receipt(both[1]!, body)).to.deep.equal(receipts[0]);
+    expect(both.reduce((sum, ingest) => sum + ingest.totals().accepted, 0)).to.equal(2);
+  });
+
+  it('is not mistaken for another one under its key', async () => {
+    const both = nodes.map((node) => ingestOf(node, FIRST));
+    const bodies = [lines({ message: 'a' }), lines({ message: 'b', audit: true })];
+    const done = await Promise.all(both.map((ingest, index) => post(ingest, bodies[index]!)));
+    const refused = done.filter((each) => 'rejected' in each);
+    expect(refused).to.have.length(1);
+    expect(refused[0]).to.deep.include({ rejected: 'logs/idempotency-key-reused', kind: 'misused-key' });
+    expect(await messages(commandId)).to.have.length(1);
+  });
+
+  it('is remembered when nothing of it was taken', async () => {
+    const both = nodes.map((node, index) => ingestOf(node, index ? SECOND : FIRST));
+    const first = await receipt(both[0]!, 'nonsense');
+    expect(first).to.deep.include({ accepted: 0, rejected: 1 });
+    expect(await receipt(both[1]!, 'nonsense')).to.deep.equal(first);
+    expect(await post(both[1]!, lines({ message: 'other' }))).to.have.property('rejected');
+    expect(await messages(commandId)).to.deep.equal([]);
+  });
+
+  it('is there once when the answer of the log got lost', async () => {
+    const [node] = nodes as [LogsNode];
+    let lost = 0;
+    const ingest = ingestOf(node, FIRST, async (...given) => {
+      const outcome = await node.kernel.log.append(...given);
+      if (lost++ === 0) throw new Unavailable('the answer got lost');
+      return outcome;
+    });
+    expect(await receipt(ingest, lines({ message: 'a' }))).to.deep.include({ accepted: 1 });
+    expect(lost).to.equal(2);
+    expect(await messages(commandId)).to.deep.equal(['a']);
+  });
+
+  it('is completed by its repetition, wherever a crash broke it off', async () => {
+    const text = 'x'.repeat(60_000);
+    const records = Array.from({ length: 30 }, (_, n) => ({
+      message: `m${100 + n}`,
+      audit: n % 2 === 0,
+      text,
+    }));
+    const wanted = records.map(({ message }) => message);
+    const [node, other] = nodes as [LogsNode, LogsNode];
+    for (let appends = 1; appends <= 3; appends++) {
+      commandId = randomUUID();
+      const body = lines(...records);
+      let left = appends;
+      const crashing = ingestOf(node, FIRST, async (...given) => {
+        if (left-- <= 0) throw new Error('killed');
+        return node.kernel.log.append(...given);
+      });
+      expect(await post(crashing, body).catch(({ message }) => message)).to.equal('killed');
+      const again = await Promise.all([
+        receipt(ingestOf(other, SECOND), body),
+        receipt(ingestOf(node, SECOND), body),
+      ]);
+      for (const each of again)
+        expect(each).to.deep.include({ accepted: 30, receivedAt: new Date(FIRST).toISOString() });
+      expect(await messages(commandId), `after ${appends} appends`).to.deep.equal(wanted);
+      const stream = await node.kernel.log.read(requestStream(commandId, true));
+      expect(stream).to.be.an('array').with.length(2);
+    }
+  });
+
+  it('fails as unavailable while the log is away', async () => {
+    const away: EventLog['append'] = async () => {
+      throw new Unavailable('away');
+    };
+    const [node] = nodes as [LogsNode];
+    const failed = await post(ingestOf(node, FIRST, away), lines({ message: 'a' })).catch((error) => error);
+    expect(failed).to.be.instanceOf(Unavailable);
+    expect(await receipt(ingestOf(node, SECOND), lines({ message: 'a' }))).to.deep.include({ accepted: 1 });
+  });
+});

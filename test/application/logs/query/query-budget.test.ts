@@ -1,0 +1,44 @@
+/** How long a query goes on: within its budget, and while somebody waits for it. */
+import { expect } from 'chai';
+import {
+  Abandoned,
+  createPace,
+  TimedOut,
+  unhurried,
+  whileAwaited,
+} from '../../../../application/logs/query/query-budget.js';
+
+describe('the pace of a query', () => {
+  it('gives up after its budget, not at its end', () => {
+    let now = 100;
+    const pace = createPace({ now: () => now }, 200, new AbortController().signal);
+    pace();
+    now = 200;
+    pace();
+    now = 201;
+    expect(pace).to.throw(TimedOut);
+  });
+
+  it('gives up when nobody waits any more', () => {
+    const gone = new AbortController();
+    const paces = [createPace({ now: () => 0 }, 200, gone.signal), whileAwaited(gone.signal)];
+    for (const pace of paces) pace();
+    gone.abort();
+    for (const pace of paces) expect(pace).to.throw(Abandoned);
+    whileAwaited(undefined)();
+  });
+
+  it('lets others have their turn when its own is over, and goes on at once after that', async () => {
+    let others = 0;
+    const timer = setInterval(() => others++, 0);
+    const turns: Promise<void>[] = [];
+    while (others < 3) {
+      const turn = unhurried();
+      if (!turn) continue;
+      turns.push(turn);
+      await turn;
+    }
+    clearInterval(timer);
+    expect(turns.length).to.be.greaterThan(0);
+  });
+});

@@ -1,0 +1,102 @@
+/** What the clock ends and erases of meetings, past one room whose log is damaged. */
+import { expect } from 'chai';
+import { roomKind } from '../../../application/meeting/aggregates.js';
+import {
+  AT_ONCE,
+  createMeetingRetention,
+  createRoomSweep,
+} from '../../../application/meeting/end-expired-rooms.js';
+import { Damaged, type RowQuery, type Rows } from '../../../application/ports/index.js';
+import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
+import { roomStream } from '../../../domain/meeting/state.js';
+import { commandsOf } from '../../support/commands.js';
+import { DAY, NOON, openRoom } from '../../support/meeting.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+
+/** More than are worked on in one go. */
+const ROOMS = Array.from({ length: AT_ONCE + 2 }, (_, index) => `ROOM${index}`);
+const BAD = roomStream(ROOMS[0]!);
+const LATER = NOON + 40 * DAY;
+
+/** Rooms that were made long ago, and that nobody ever came to; the log of the first is damaged. */
+async function house() {
+  const kernel = memoryKernel(memoryWorld(), [catalog]);
+  for (const roomId of ROOMS) {
+    const open = openRoom({ roomId, meetingId: `of-${roomId}` });
+    await kernel.vault.create(meetingSubject(open));
+    await kernel.handle(roomKind, roomStream(roomId), open, kernel.systemContext('test'));
+  }
+  const open = new Map(
+    await Promise.all(
+      ROOMS.map(async (id) => [id, (await kernel.streams.load(roomKind, roomStream(id))).state] as const),
+    ),
+  );
+  const log: typeof kernel.log = {
+    ...kernel.log,
+    append: (stream, ...rest) =>
+      stream === BAD ? Promise.reject(new Damaged('the log is damaged')) : kernel.log.append(stream, ...rest),
+  };
+  const clock = { now: () => LATER, certain: async () => LATER, agrees: () => true };
+  const { handle } = commandsOf({ ...kernel, log, clock });
+  const ports = { handle, clock, context: kernel.systemContext };
+  const { signal } = new AbortController();
+  const ended = ROOMS.map((roomId, index) => ({ _id: `of-${roomId}`, roomId, endedAt: NOON + index }));
+  const rows: Rows = {
+    async find<Row>(_: string, { filter, limit }: RowQuery) {
+      const { $gte, $lte } = filter.endedAt as { $gte: number; $lte: number };
+      return ended.filter(({ endedAt }) => endedAt >= $gte && endedAt <= $lte).slice(0, limit) as Row[];
+    },
+  };
+  const typesOf = async (roomId: string) => {
+    const events = await kernel.log.read(roomStream(roomId));
+    return typeof events === 'string' ? events : events.map(({ type }) => type).join();
+  };
+  return {
+    end: () => createRoomSweep({ ...ports, rooms: () => open })(signal),
+    /** As it is so many ms later than `LATER`. */
+    erase: (later = 0) => {
+      const now = LATER + later;
+      const certain = { ...clock, now: () => now, certain: async () => now };
+      return createMeetingRetention({ ...ports, clock: certain, rows, days: 30 })(signal);
+    },
+    happened: () => Promise.all(ROOMS.map(typesOf)),
+    endAll: async () => {
+      for (const roomId of ROOMS) {
+        const command = { type: 'EndRoom', roomId, now: LATER } as const;
+        await kernel.handle(roomKind, roomStream(roomId), command, kernel.systemContext('test'));
+      }
+    },
+  };
+}
+
+describe('the clock of the meetings', () => {
+  it('ends the rooms whose time is over, though one of them is damaged, and says so', async () => {
+    const { end, happened } = await house();
+    expect(await end().catch((error) => error)).to.be.instanceOf(Damaged);
+    const [damaged, ...others] = await happened();
+    expect(damaged).to.equal('RoomOpened');
+    expect(new Set(others)).to.deep.equal(new Set(['RoomOpened,RoomEnded']));
+  });
+
+  it('keeps who was in a meeting for thirty days after its end, to the millisecond', async () => {
+    const { endAll, erase, happened } = await house();
+    await endAll();
+    // The first is damaged; of the others, one ended a millisecond after the other.
+    const erased = async (after: number) => {
+      await erase(NOON + 30 * DAY - LATER + after).catch(() => {});
+      return (await happened()).filter((types) => types.includes('MeetingErased')).length;
+    };
+    expect(await erased(0)).to.equal(0);
+    expect(await erased(1)).to.equal(1);
+    expect(await erased(3)).to.equal(3);
+  });
+
+  it('erases the meetings that were kept for long enough, though one of them is damaged, and says so', async () => {
+    const { endAll, erase, happened } = await house();
+    await endAll();
+    expect(await erase().catch((error) => error)).to.be.instanceOf(Damaged);
+    const [damaged, ...others] = await happened();
+    expect(damaged).to.equal('RoomOpened,RoomEnded');
+    expect(new Set(others)).to.deep.equal(new Set(['RoomOpened,RoomEnded,MeetingErased']));
+  });
+});

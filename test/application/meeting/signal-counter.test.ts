@@ -1,0 +1,70 @@
+/** How much was relayed that is kept nowhere: counted by meeting, written together, lost neither by a store that is away. */
+import { quiet } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import { createAppender } from '../../../application/command/group-commit.js';
+import { createRelayed, relayedStream } from '../../../application/meeting/signal-counter.js';
+import { Unavailable } from '../../../application/ports/index.js';
+import { catalog } from '../../../domain/meeting/catalog.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+
+describe('what was relayed', () => {
+  function counting() {
+    const { log } = memoryKernel(memoryWorld(), [catalog]);
+    const appender = createAppender({ log, logger: quiet, appended: () => {} });
+    const kept: unknown[] = [];
+    let [isAway, commands] = [false, 0];
+    const relayed = createRelayed({
+      log: {
+        async retain(_, rule) {
+          if (isAway) throw new Unavailable('away');
+          kept.push(rule);
+        },
+      },
+      appender,
+      node: 'north',
+      release: 'test',
+      systemContext: (actor) => ({ actor, correlationId: 'c', commandId: `c${commands++}` }),
+    });
+    const written = async () => {
+      const found = await log.read(relayedStream('north'));
+      return typeof found === 'string' ? [] : found.map(({ data }) => data);
+    };
+    const away = (is: boolean) => {
+      isAway = is;
+    };
+    return { ...relayed, written, kept, away };
+  }
+  const [one, other] = [
+    { roomId: 'ABC234', meetingId: 'first' },
+    { roomId: 'XYZ789', meetingId: 'second' },
+  ];
+
+  it('is written for each meeting that had some since, in a stream that forgets', async () => {
+    const { count, write, written, kept } = counting();
+    await write();
+    expect(await written()).to.deep.equal([]);
+    for (const each of [one, other, one, one]) count(each);
+    await write();
+    expect(await written()).to.deep.equal([
+      { ...one, count: 3 },
+      { ...other, count: 1 },
+    ]);
+    await write();
+    count(other);
+    await write();
+    expect((await written()).slice(2)).to.deep.equal([{ ...other, count: 1 }]);
+    expect(kept).to.deep.equal([{ maxAgeSeconds: 30 * 86_400 }]);
+  });
+
+  it('is written with the next where the log was away', async () => {
+    const { count, write, written, away } = counting();
+    away(true);
+    count(one);
+    const failure = await write().catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(Unavailable);
+    count(one);
+    away(false);
+    await write();
+    expect(await written()).to.deep.equal([{ ...one, count: 2 }]);
+  });
+});

@@ -1,0 +1,126 @@
+/** Large rooms are read few at a time, and once for all who wait: many readers at once took the memory of the process. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { expect } from 'chai';
+import { createRoomQueries } from '../../../application/rooms/queries.js';
+import { createShownRooms } from '../../../application/rooms/room-cache.js';
+import { createReadings } from '../../../application/rooms/shared-reads.js';
+import { memoryWorld } from '../../support/memory-kernel.js';
+import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
+import { context } from '../../support/toys.js';
+import { memoryNode } from './memory-node.js';
+import { accepted, done, shownBy } from './node.js';
+
+/** Work that ends when it is told to. */
+function held<Result>(result: (nth: number) => Result) {
+  const ends: (() => void)[] = [];
+  const begin = async () => {
+    const nth = ends.length;
+    await new Promise<void>((resolve) => ends.push(resolve));
+    return result(nth);
+  };
+  return { begin, begun: () => ends.length, end: (nth: number) => ends[nth]?.() };
+}
+
+describe('readings of rooms', () => {
+  it('are two at a time, and those who wait for the same room are given one that began after they came', async () => {
+    const readings = createReadings<string>();
+    const work = held((nth) => `reading ${nth}`);
+    const shared: boolean[] = [];
+    const read = (room: string) =>
+      readings(room, (isShared) => {
+        shared.push(isShared);
+        return work.begin();
+      });
+    const first = [read('a'), read('b')];
+    const later = [read('a'), read('c'), read('a')];
+    await new Promise(setImmediate);
+    expect(work.begun()).to.equal(2);
+    work.end(0);
+    expect(await first[0]).to.equal('reading 0');
+    await eventually(() => work.begun() === 3);
+    work.end(2);
+    expect(await later[0]).to.equal('reading 2');
+    expect(await later[2]).to.equal('reading 2');
+    await eventually(() => work.begun() === 4);
+    for (const nth of [1, 3]) work.end(nth);
+    expect(await Promise.all([first[1], later[1]])).to.deep.equal(['reading 1', 'reading 3']);
+    expect(shared).to.deep.equal([false, false, true, true]);
+  });
+
+  it('give their place to the next also when they fail, and fail for all who waited for them', async () => {
+    const readings = createReadings<string>();
+    const fail = async () => {
+      throw new Error('away');
+    };
+    const told = (reading: Promise<string>) => reading.catch((error: Error) => error.message);
+    const asked = ['a', 'b', 'c', 'c', 'd'].map((room) => told(readings(room, fail)));
+    expect(await Promise.all(asked)).to.deep.equal(Array(5).fill('away'));
+    expect(await readings('a', async () => 'read')).to.equal('read');
+  });
+
+  it('are few, however many ask for a large room, each of whom is shown what it asked for', async () => {
+    let now = NOON;
+    const clock = { now: () => now };
+    const node = memoryNode(memoryWorld(), clock);
+    const room = done(
+      await node.commands.create({ name: 'Ada', signingPublicKey }, 24 * HOUR, context()),
+    ).body;
+    const admitted = async () => accepted(await node.admission.admit(room.roomId, room.sessionToken));
+    const ids: string[] = [];
+    for (let index = 0; index < 80; index++) {
+      now += 2000;
+      ids.push(
+        done(await node.commands.post(await admitted(), { ...envelope, messageIndex: index }, context())).body
+          .id,
+      );
+    }
+    const work = held(() => {});
+    const find = async (...asked: Parameters<typeof node.rows.find>) => {
+      await work.begin();
+      return node.rows.find(...asked) as never;
+    };
+    const shown = createShownRooms(node.streams, 2);
+    const queries = createRoomQueries({ ...node, rows: { find }, shown, clock });
+    const asked = [undefined, ids[9], undefined, ids[49], ids[78]].map(async (after) =>
+      shownBy(accepted(await queries.state(await admitted(), after))).messages.map(({ id }) => id),
+    );
+    await eventually(() => work.begun() === 2);
+    for (let nth = 0; nth < 3; nth++) {
+      await eventually(() => work.begun() > nth);
+      work.end(nth);
+    }
+    const from = [0, 10, 0, 50, 79];
+    expect(await Promise.all(asked)).to.deep.equal(from.map((index) => ids.slice(index)));
+    expect(work.begun()).to.equal(3);
+  });
+
+  it('are none of a room that has ended meanwhile, by its time or by who burned it', async () => {
+    let now = NOON;
+    const clock = { now: () => now };
+    const node = memoryNode(memoryWorld(), clock);
+    const create = async () =>
+      done(await node.commands.create({ name: 'Ada', signingPublicKey }, HOUR, context())).body;
+    /** What somebody is shown of a room, when this is done once its rows are read. */
+    async function shownAfter(end: (room: Awaited<ReturnType<typeof create>>) => unknown) {
+      const room = await create();
+      const admitted = accepted(await node.admission.admit(room.roomId, room.sessionToken));
+      const find = async (...asked: Parameters<typeof node.rows.find>) => {
+        const rows = await node.rows.find(...asked);
+        await end(room);
+        return rows as never;
+      };
+      const shown = createShownRooms(node.streams);
+      // The keys that it has opened with are in its hands.
+      const vault = { ...node.vault, open: async () => ({ name: 'Ada', signingPublicKey }) };
+      return createRoomQueries({ ...node, vault, rows: { find }, shown, clock }).state(admitted);
+    }
+    expect(await shownAfter(() => {})).to.have.property('json');
+    const burn = ({ roomId, participantId }: Awaited<ReturnType<typeof create>>) =>
+      node.commands.burn(roomId, participantId, context());
+    expect(await shownAfter(burn)).to.include({ kind: 'not-found' });
+    const late = () => {
+      now += HOUR;
+    };
+    expect(await shownAfter(late)).to.include({ kind: 'not-found' });
+  });
+});

@@ -1,0 +1,100 @@
+/** Counting visitors: exact while they are few, within 2 % when they are many, whatever the order and the nodes. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  emptySketch,
+  isCounted,
+  merged,
+  type Sketch,
+  uniquesOf,
+  withVisitors,
+} from '../../../domain/analytics/hyperloglog.js';
+
+/** 32 bits that look random (the finalizer of MurmurHash 3): a digest for each would take most of the time. */
+function mixed(number: number): string {
+  let bits = Math.imul(number ^ (number >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return ((bits ^ (bits >>> 16)) >>> 0).toString(16).padStart(8, '0');
+}
+const visitor = (number: number, run = 0) =>
+  mixed(number + 0x9e3779b9 * (run + 1)) + mixed(Math.imul(number, 0x27d4eb2f) + 0x165667b1 * (run + 1));
+const crowd = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => visitor(from + index));
+const of = (visitors: Iterable<string>) => withVisitors(emptySketch, visitors);
+const expectWithin = (sketch: Sketch, truth: number, share: number) =>
+  expect(uniquesOf(sketch)).to.be.within(truth * (1 - share), truth * (1 + share));
+
+describe('counting unique visitors', () => {
+  it('is exact below a thousand', () => {
+    for (const many of [0, 1, 10, 999]) expect(uniquesOf(of(crowd(0, many)))).to.equal(many);
+  });
+
+  for (const many of [10, 1000, 3000, 20_000, 100_000]) {
+    it(`is within 2 % of ${many}`, () => expectWithin(of(crowd(0, many)), many, 0.02));
+  }
+
+  it('errs by less than 1 % on average, at every size', () => {
+    for (const many of [2000, 10_000, 50_000]) {
+      const errors = Array.from({ length: 6 }, (_, run) => {
+        const sketch = of(Array.from({ length: many }, (_, index) => visitor(index, run)));
+        return uniquesOf(sketch) / many - 1;
+      });
+      const bias = errors.reduce((sum, each) => sum + each, 0) / errors.length;
+      expect(Math.abs(bias), `bias at ${many}`).to.be.lessThan(0.008);
+    }
+  });
+
+  it('counts nobody twice', () => {
+    const all = crowd(0, 5000);
+    expect(of([...all, ...all])).to.deep.equal(of(all));
+  });
+
+  it('counts two nodes as one, at every size of either', () => {
+    const places = [0, 300, 999, 1000, 5000];
+    for (const a of places)
+      for (const b of places) {
+        const both = of([...crowd(0, a), ...crowd(a >> 1, (a >> 1) + b)]);
+        expect(merged(of(crowd(0, a)), of(crowd(a >> 1, (a >> 1) + b))), `${a} and ${b}`).to.deep.equal(both);
+      }
+  });
+
+  it('follows from who came alone: not from the order, nor from how they came together', () => {
+    const some = fc.array(fc.integer({ min: 0, max: 3000 }), { maxLength: 2500 });
+    fc.assert(
+      fc.property(some, some, some, (a, b, c) => {
+        const [x, y, z] = [a, b, c].map((each) => of(each.map((each) => visitor(each))));
+        const together = of([...c, ...a, ...b].map((each) => visitor(each)));
+        expect(merged(merged(x!, y!), z!)).to.deep.equal(together);
+        expect(merged(z!, merged(y!, x!))).to.deep.equal(together);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('knows whom it need not be told of again', () => {
+    for (const many of [500, 5000]) {
+      const sketch = of(crowd(0, many));
+      for (const each of crowd(0, many)) expect(isCounted(sketch, each)).to.equal(true);
+      const fresh = crowd(many, 2 * many).filter((each) => !isCounted(sketch, each));
+      expect(withVisitors(sketch, fresh)).to.deep.equal(of(crowd(0, 2 * many)));
+    }
+    expect(isCounted(emptySketch, visitor(1))).to.equal(false);
+  });
+
+  it('looks at every bit, so that billions can be counted', () => {
+    const many = of(crowd(0, 2000));
+    const rarer = Array.from({ length: 51 }, (_, zeros) =>
+      ((2n ** 50n) >> BigInt(zeros + 1)).toString(16).padStart(16, '0'),
+    );
+    let sketch = many;
+    for (const each of rarer.slice(10)) {
+      expect(isCounted(sketch, each), each).to.equal(false);
+      sketch = withVisitors(sketch, [each]);
+    }
+  });
+
+  it('is of one size however many come', () => {
+    const sketch = of(crowd(0, 50_000));
+    expect(sketch).to.have.property('registers').with.lengthOf(16_384);
+  });
+});

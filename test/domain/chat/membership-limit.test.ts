@@ -1,0 +1,54 @@
+/** How many members all channels may have together: nobody takes the room of all others, and it is never full for all. */
+import { expect } from 'chai';
+import {
+  type Crowd,
+  counted,
+  isTooCrowded,
+  MOST_MEMBERS,
+  nobody,
+} from '../../../domain/chat/membership-limit.js';
+import { PersistentMap } from '../../../domain/shared/persistent-map.js';
+
+const [ADA, BOB] = ['ada', 'bob'];
+const channel = (createdBy: string, count: number) => ({
+  createdBy,
+  members: Array.from({ length: count }, () => createdBy),
+});
+/** As if there were channels of so many, each counting as 40 more. */
+const crowd = (of: Readonly<Record<string, number>>): Crowd => ({
+  all: Object.values(of).reduce((sum, each) => sum + each, 0),
+  of: Object.entries(of).reduce((map, [name, each]) => map.set(name, each), PersistentMap.empty<number>()),
+});
+const isFull = (of: Readonly<Record<string, number>>, count: number, isAdmin = false) =>
+  isTooCrowded(crowd(of), undefined, channel(ADA, count), isAdmin);
+
+describe('the members of all channels', () => {
+  it('are counted by who made the channels, each of which counts as 40 more', () => {
+    const [one, larger] = [channel(ADA, 3), channel(ADA, 5)];
+    let state = counted(counted(nobody, undefined, one), undefined, channel(BOB, 1));
+    expect([state.all, state.of.get(ADA), state.of.get(BOB)]).to.deep.equal([84, 43, 41]);
+    state = counted(state, one, larger);
+    expect([state.all, state.of.get(ADA)]).to.deep.equal([86, 45]);
+    state = counted(state, larger, undefined);
+    expect([state.all, state.of.has(ADA)]).to.deep.equal([41, false]);
+  });
+
+  it('may be so many in what one person made that ten times as many are left for all others', () => {
+    expect(isFull({ ada: 90_000 }, 860)).to.equal(false);
+    expect(isFull({ ada: 90_000 }, 990)).to.equal(true);
+    expect(isFull({ bob: 990_000 }, 860)).to.equal(false);
+    expect(isFull({ bob: 990_000 }, 990)).to.equal(true);
+  });
+
+  it('may be all in what admins make, and no more', () => {
+    expect(isFull({ ada: 990_000 }, 9960, true)).to.equal(false);
+    expect(isFull({ ada: 990_000 }, 9961, true)).to.equal(true);
+  });
+
+  it('may always become fewer', () => {
+    const [was, is] = [channel(ADA, 3), channel(ADA, 2)];
+    const over = crowd({ ada: 2 * MOST_MEMBERS });
+    expect(isTooCrowded(over, was, is, false)).to.equal(false);
+    expect(isTooCrowded(over, was, was, false)).to.equal(false);
+  });
+});

@@ -1,0 +1,87 @@
+/** How words are found by their pieces: whatever is in a text passes its filter. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  filterOf,
+  foldText,
+  mayHave,
+  piecesOf,
+  piecesOfWord,
+  wordsOf,
+} from '../../../domain/chat/text-search.js';
+
+const filterFor = (text: string) => {
+  const pieces = new Set<number>();
+  piecesOf(foldText(text), (piece) => pieces.add(piece));
+  return filterOf(pieces);
+};
+const passes = (text: string, word: string) => {
+  const filter = filterFor(text);
+  return piecesOfWord(word).every((piece) => mayHave(filter, piece));
+};
+const text = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), fc.lorem());
+
+/** Spellings that find each other. */
+const SAME: readonly (readonly string[])[] = [
+  ['GRÖSSE', 'Größe', 'grosse', 'GROẞE', 'Gro\u0308ße'],
+  ['cafe', 'café', 'CAFÉ', 'ｃａｆｅ', 'ＣＡＦＥ\u0301'],
+  ['ёлка', 'Елка', 'ЁЛКА'],
+  ['ΣΊΣΥΦΟΣ', 'σίσυφος', 'σισυφοσ'],
+  ['ｶﾀｶﾅ', 'カタカナ'],
+  ['ﬁnal ﬂuﬀ', 'FINAL fluff'],
+  ['ſee', 'See'],
+  ['Straße №5', 'STRASSE no5'],
+  ['DŽ', 'ǆ', 'ǅ'],
+  ['İstanbul', 'istanbul'],
+  ['한국', '\u1112\u1161\u11ab\u1100\u116e\u11a8'],
+];
+
+describe('folded text', () => {
+  it('is the same for spellings that differ in case, accents or width', () => {
+    for (const [first, ...others] of SAME)
+      for (const other of others) expect(foldText(other), other).to.equal(foldText(first!));
+    expect(foldText('GRÖSSE')).to.equal('grosse');
+    for (const [one, other] of [
+      ['grosse', 'grose'],
+      ['и', 'е'],
+      ['한', '하'],
+    ])
+      expect(foldText(one!)).not.to.equal(foldText(other!));
+  });
+
+  it('stays as it is when it is folded again, and has no marks, whatever the character', () => {
+    for (let code = 0; code <= 0x10ffff; code++) {
+      if (code >= 0xd800 && code < 0xe000) continue;
+      const folded = foldText(String.fromCodePoint(code));
+      if (foldText(folded) !== folded || /\p{M}/u.test(folded)) expect.fail(code.toString(16));
+    }
+  });
+});
+
+describe('words that are asked for', () => {
+  it('are parts of a query, folded, each once', () => {
+    expect(wordsOf('  Hello\tWORLD hello\u00a0Éa ')).to.deep.equal(['hello', 'world', 'ea']);
+    expect(wordsOf(' \n\u3000')).to.deep.equal([]);
+    // Written with a combining accent or without.
+    expect(wordsOf('cafe\u0301 caf\u00e9')).to.deep.equal(['cafe']);
+  });
+
+  it('pass the filter of every text that they are a part of', () => {
+    fc.assert(
+      fc.property(text, fc.nat(), fc.integer({ min: 1, max: 12 }), (whole, from, length) => {
+        const folded = foldText(whole);
+        const start = from % (folded.length + 1);
+        for (const word of folded.slice(start, start + length).split(/\s+/u))
+          if (word !== '') expect(passes(whole, word), JSON.stringify(word)).to.equal(true);
+      }),
+    );
+  });
+
+  it('are mostly ruled out where they are not', () => {
+    const words = Array.from({ length: 2000 }, (_, index) => `w${(index * 7919).toString(36)}`);
+    const filter = filterFor(words.join(' '));
+    const strangers = Array.from({ length: 500 }, (_, index) => `${index}#${index}`);
+    const passing = strangers.filter((each) => piecesOfWord(each).every((piece) => mayHave(filter, piece)));
+    expect(passing.length).to.be.below(25);
+  });
+});

@@ -1,0 +1,127 @@
+/** How long the stream of a meeting room may get, and what may still happen in one that is as long. */
+import { expect } from 'chai';
+import type { RoomEvent } from '../../../domain/meeting/catalog.js';
+import { MOST_FACTS_READABLE } from '../../../domain/meeting/leave.js';
+import { type RoomCommand, room } from '../../../domain/meeting/room.js';
+import { specOf } from '../../support/decider-spec.js';
+import {
+  DAY,
+  does,
+  doesTo,
+  ended,
+  happened,
+  hosted,
+  hostRoom,
+  joined,
+  joinRoom,
+  leaveRoom,
+  left,
+  NOON,
+  opened,
+  openRoom,
+  requested,
+  roomId,
+} from '../../support/meeting.js';
+
+const { given, after } = specOf(room);
+const raised = happened('HandRaised', { participantId: 'bob', raisedAt: NOON });
+const much = (count: number) => Array<RoomEvent>(count).fill(raised);
+const there = [opened(), joined('ada', true), joined('bob'), requested('cleo')];
+/** A stream of so many facts. */
+const long = (count: number) => [...there, ...much(count - there.length)];
+const by = { roomId, by: 'bob', now: NOON };
+const to = { roomId, participantId: 'bob', now: NOON };
+
+/** A room whose earlier meeting has left so many facts, and in which nobody is. */
+const over = (count: number) => [opened(), ...much(count - 2), ended()];
+
+describe('a meeting room in which much has happened', () => {
+  const until: readonly (readonly [
+    number,
+    string,
+    (count: number) => readonly RoomEvent[],
+    RoomCommand[],
+  ])[] = [
+    [
+      20_000,
+      'meeting/too-long',
+      long,
+      [{ type: 'UpdateOneself', ...by, isMuted: true }, does('bob', 'LowerHand'), does('ada', 'RaiseHand')],
+    ],
+    [25_000, 'meeting/room-full', long, [joinRoom('dan')]],
+    [25_000, 'meeting/room-exists', over, [openRoom({ meetingId: 'next' })]],
+    [25_000, 'meeting/room-full', over, [hostRoom('dan')]],
+    [
+      30_000,
+      'meeting/too-long',
+      long,
+      [
+        { type: 'ReturnToRoom', ...to, node: 'south', seat: 'two' },
+        does('ada', 'LockRoom'),
+        does('ada', 'StartRecording'),
+        doesTo('ada', 'MuteParticipant', 'bob'),
+        doesTo('ada', 'PromoteParticipant', 'bob'),
+      ],
+    ],
+  ];
+  for (const [most, rejected, stream, commands] of until)
+    for (const command of commands)
+      it(`with ${most} facts takes no ${command.type} any more: ${rejected}`, () => {
+        expect(room.decide(command, after(stream(most - 1))), 'one before').to.be.an('array').that.is.not
+          .empty;
+        given(...stream(most))
+          .when(command)
+          .thenRejected(rejected, { kind: rejected === 'meeting/room-exists' ? 'conflict' : 'limit' });
+      });
+
+  it('lets everybody go, in or be sent away, and says what is so already, however long it is', () => {
+    const state = after(long(40_000));
+    const last = after([...over(40_000), opened({ meetingId: 'next' })]);
+    const always: readonly (readonly [RoomCommand, typeof state])[] = [
+      [leaveRoom('bob'), state],
+      [doesTo('ada', 'KickParticipant', 'bob'), state],
+      [doesTo('ada', 'AdmitUser', 'cleo'), state],
+      [{ ...doesTo('ada', 'AdmitUser', 'cleo'), type: 'RejectUser', reason: '' } as RoomCommand, state],
+      [{ type: 'LoseNode', roomId, node: 'north', now: NOON }, state],
+      [{ type: 'EndRoom', roomId, now: NOON + DAY }, last],
+      [{ type: 'EraseMeeting', roomId, meetingId: 'first', now: NOON }, last],
+    ];
+    for (const [command, at] of always)
+      expect(room.decide(command, at), command.type).to.be.an('array').that.is.not.empty;
+    expect(room.decide(does('bob', 'RaiseHand'), state)).to.deep.equal([]);
+  });
+
+  it('is as long as before, where a meeting between others is erased, and shorter by the first', () => {
+    const [first, second] = [over(15_000), inMeeting('second', over(10_000))];
+    const erased = (meetingId: string) =>
+      inMeeting(meetingId, [happened('MeetingErased', { erasedAt: NOON })]);
+    const dan = openRoom({ meetingId: 'third' });
+    given(...first, ...second, ...erased('second'))
+      .when(dan)
+      .thenRejected('meeting/room-exists');
+    const opens = room.decide(dan, after([...first, ...second, ...erased('first')]));
+    expect(opens).to.be.an('array').that.is.not.empty;
+  });
+
+  it('that came with its first is forgotten with its last, and so are those before that are too long with it', () => {
+    const meeting = (meetingId: string, count: number) =>
+      inMeeting(meetingId, [hosted, joined('ada', true), ...much(count - 4), left('ada'), ended()]);
+    const forgotten = (...events: readonly RoomEvent[]) => {
+      const outcome = room.decide(leaveRoom('ada'), after(events.slice(0, -2)));
+      expect(outcome).to.be.an('array');
+      return (outcome as readonly RoomEvent[]).slice(2).map(({ type, data }) => `${type} ${data.meetingId}`);
+    };
+    const [small, half] = [100, MOST_FACTS_READABLE / 2];
+    expect(forgotten(...meeting('a', half), ...meeting('b', half))).to.deep.equal([]);
+    expect(forgotten(...meeting('a', small), ...meeting('b', half), ...meeting('c', half))).to.deep.equal([
+      'MeetingErased a',
+    ]);
+    expect(forgotten(...meeting('a', small), ...meeting('b', MOST_FACTS_READABLE + 1))).to.deep.equal([
+      'MeetingErased a',
+      'MeetingErased b',
+    ]);
+  });
+});
+
+const inMeeting = (meetingId: string, events: readonly RoomEvent[]): readonly RoomEvent[] =>
+  events.map((each) => ({ ...each, data: { ...each.data, meetingId } }) as RoomEvent);

@@ -1,0 +1,131 @@
+/** A store whose file is deleted, replaced or moved away while it is in use, as by a backup that is restored too early. */
+import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { keepEyeOn } from '@annals/engines/internal/supervisor/store-check.js';
+import { startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { jsonEvent } from '@eventstore/db-client';
+import { expect } from 'chai';
+import { connectEventStore } from '../../adapters/eventstore/client.js';
+import { connectMongo } from '../../adapters/mongo/client.js';
+
+const FILES = [join('eventstore', 'log', 'data.mdb'), join('mongo', 'data.mdb')];
+
+const outcome = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => 'taken',
+    (error) => error.type ?? error.name,
+  );
+
+const REFUSED = ['unavailable', 'Unavailable'];
+const TAKEN = ['taken', 'taken'];
+
+async function startAll(dataDir: string, logger = quiet) {
+  const engines = await startEngines({ dataDir, logger });
+  const client = connectEventStore(engines.eventStoreUrl);
+  const mongo = await connectMongo(engines.mongoUrl, 'toys');
+  const boxes = mongo.models.collection<{ _id: number }>('boxes');
+  let written = 0;
+  return {
+    /** What became of a write to each. */
+    write: async () => [
+      await outcome(client.appendToStream('toys.box-1', jsonEvent({ type: 'toys.ToyPut.v1', data: {} }))),
+      await outcome(boxes.insertOne({ _id: written++ })),
+    ],
+    async read() {
+      let events = 0;
+      for await (const _ of client.readStream('toys.box-1')) events++;
+      return [events, await boxes.countDocuments()];
+    },
+    async stop() {
+      await client.dispose();
+      await mongo.close();
+      await engines.stop();
+    },
+  };
+}
+
+/** Another file of the same bytes, in its place. */
+function replace(path: string): void {
+  copyFileSync(path, `${path}.backup`);
+  renameSync(`${path}.backup`, path);
+}
+
+describe('the file of a store in use', function () {
+  this.timeout(30_000);
+  const directory = temporaryDirectory();
+  after(() => directory.remove());
+  let dataDir = '';
+  let stores: Awaited<ReturnType<typeof startAll>>;
+  beforeEach(async () => {
+    dataDir = join(directory.path, `data-${Math.random()}`);
+    stores = await startAll(dataDir);
+  });
+  afterEach(() => stores.stop());
+
+  const acts = { deleted: rmSync, replaced: replace };
+  for (const [what, act] of Object.entries(acts))
+    it(`is ${what}: nothing more is acknowledged, which would be lost, and what is there can be read`, async () => {
+      expect(await stores.write()).to.deep.equal(TAKEN);
+      for (const file of FILES) act(join(dataDir, file));
+      expect(await stores.write()).to.deep.equal(REFUSED);
+      expect(await stores.read()).to.deep.equal([1, 1]);
+    });
+
+  it('is moved away and back: all goes on, for nothing is lost', async () => {
+    renameSync(dataDir, `${dataDir}-moved`);
+    expect(await stores.write()).to.deep.equal(TAKEN);
+    renameSync(`${dataDir}-moved`, dataDir);
+    expect(await stores.write()).to.deep.equal(TAKEN);
+    expect(await stores.read()).to.deep.equal([2, 2]);
+  });
+
+  it('has another in its place for a while: what is written after that is taken', async () => {
+    const [kept, other] = [`${dataDir}-moved`, `${dataDir}-other`];
+    renameSync(dataDir, kept);
+    await (await startAll(dataDir)).stop();
+    expect(await stores.write()).to.deep.equal(REFUSED);
+    renameSync(dataDir, other);
+    renameSync(kept, dataDir);
+    expect(await stores.write()).to.deep.equal(TAKEN);
+  });
+});
+
+describe('an engine that dies', function () {
+  this.timeout(30_000);
+
+  it('does not come back on another store than it had, of which those who rely on it know nothing', async () => {
+    const directory = temporaryDirectory();
+    const pids: number[] = [];
+    const inVain: unknown[] = [];
+    const note = ({ pid }: { pid?: number }) => pid && pids.push(pid);
+    const error = ({ err }: { err?: unknown }) => err && inVain.push(err);
+    const stores = await startAll(directory.path, { ...quiet, info: note, warn: note, error });
+    try {
+      for (const file of FILES) replace(join(directory.path, file));
+      for (const pid of pids) process.kill(pid, 'SIGKILL');
+      await eventually(() => inVain.length >= 2);
+      for (const each of inVain) expect(String(each)).to.match(/data.mdb was replaced: stop this process/);
+      expect(pids).to.have.length(2);
+    } finally {
+      await stores.stop();
+      directory.remove();
+    }
+  });
+
+  it('gives back, every 10 s while it is written to, what a killed process read', () => {
+    const directory = temporaryDirectory();
+    const file = join(directory.path, 'data.mdb');
+    writeFileSync(file, 'pages');
+    let [now, looks] = [0, 0];
+    const kept = keepEyeOn(file, { readerCheck: () => ++looks }, () => now);
+    try {
+      for (now of [5000, 9999, 10_000, 15_000, 19_999, 20_000]) kept.check();
+      expect(looks).to.equal(2);
+    } finally {
+      kept.close();
+      directory.remove();
+    }
+  });
+});

@@ -1,0 +1,300 @@
+/** The index of what was said: live = rebuilt, whatever is delivered twice; and what is found is what is there. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { RecordedEvent } from '../../../../application/ports/index.js';
+import { NOTHING_SAID } from '../../../../domain/chat/events/messages.js';
+import { foldText } from '../../../../domain/chat/text-search.js';
+import { search, searchOf } from '../../../../projections/chat/search/projection.js';
+import { NOON } from '../../../support/chat-messages.js';
+import { type Said, startSearchIndex } from '../../../support/search-index.js';
+
+const PLACES = ['one', 'two', 'three'];
+const AUTHORS = ['ada', 'bob'];
+const WORDS = ['alpha', 'Beta', 'gamma', 'alphabet', 'ΣΊΣΥΦΟΣ', 'x', 'zz-top', '😀', 'Größe'];
+
+type Act =
+  | {
+      readonly act: 'post' | 'reply';
+      readonly place: number;
+      readonly author: number;
+      readonly words: number[];
+    }
+  | { readonly act: 'edit'; readonly which: number; readonly words: number[] }
+  | { readonly act: 'delete'; readonly which: number }
+  | { readonly act: 'erase'; readonly place: number };
+
+const words = fc.array(fc.nat(WORDS.length - 1), { minLength: 1, maxLength: 4 });
+/** Most of it in one place, so that runs become full. */
+const place = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 1, 2);
+const said = fc.record({
+  act: fc.constantFrom('post' as const, 'post' as const, 'reply' as const),
+  place,
+  author: fc.nat(1),
+  words,
+});
+const act: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 60, arbitrary: said },
+  { weight: 6, arbitrary: fc.record({ act: fc.constant('edit' as const), which: fc.nat(), words }) },
+  { weight: 6, arbitrary: fc.record({ act: fc.constant('delete' as const), which: fc.nat() }) },
+);
+const history = fc
+  .tuple(fc.array(act, { minLength: 700, maxLength: 1000 }), fc.boolean())
+  .map(([acts, isErased]) =>
+    // A place that goes at last.
+    isErased ? [...acts, { act: 'erase' as const, place: 1 }] : acts,
+  );
+
+interface There {
+  readonly id: string;
+  readonly place: string;
+  readonly author: string;
+  readonly parent?: string;
+  content: string;
+}
+
+/** The events of what is done, and what is there in the end, oldest first. */
+function told(acts: readonly Act[]): { readonly events: Said[]; readonly there: There[] } {
+  const events: Said[] = [];
+  let there: There[] = [];
+  const thread = { replyCount: 1, lastReplyAt: NOON, lastReplyBy: 'ada', participants: ['ada'] };
+  const quotedMessageId = null;
+  for (const [index, each] of acts.entries()) {
+    const createdAt = NOON + index;
+    if (each.act === 'erase') {
+      const channelId = PLACES[each.place]!;
+      events.push({ type: 'ChannelErased', data: { channelId, erasedAt: createdAt } });
+      there = there.filter((one) => one.place !== channelId);
+      continue;
+    }
+    if ('author' in each) {
+      const [channelId, author] = [PLACES[each.place]!, AUTHORS[each.author]!];
+      const content = each.words.map((word) => WORDS[word]).join(' ');
+      const secret = { ...NOTHING_SAID, content };
+      const parent =
+        each.act === 'reply' ? there.findLast((one) => one.place === channelId && !one.parent) : undefined;
+      const common = { channelId, author, createdAt, quotedMessageId, secret };
+      if (parent) {
+        const id = `${parent.id}.r${index}`;
+        const data = { messageId: parent.id, replyId: id, thread, ...common };
+        events.push({ type: 'ReplyPosted', data });
+        there.push({ id, place: channelId, author, content, parent: parent.id });
+      } else {
+        const id = `m${index}`;
+        events.push({ type: 'MessagePosted', data: { messageId: id, ...common } });
+        there.push({ id, place: channelId, author, content });
+      }
+      continue;
+    }
+    const one = there[each.which % Math.max(1, there.length)];
+    if (!one) continue;
+    const { id, place: channelId, author, parent } = one;
+    const about = { channelId, author, by: author };
+    if (each.act === 'delete') {
+      const ids = { messageId: parent ?? id, deletedAt: createdAt, postedPosition: '1' };
+      if (parent)
+        events.push({ type: 'ReplyDeleted', data: { ...ids, replyId: id, ...about, thread: null } });
+      else events.push({ type: 'MessageDeleted', data: { ...ids, ...about } });
+      there = there.filter((other) => other.id !== id && other.parent !== id);
+      continue;
+    }
+    one.content = each.words.map((word) => WORDS[word]).join(' ');
+    const secret = { ...NOTHING_SAID, content: one.content };
+    const times = { createdAt: NOON, quotedMessageId };
+    if (parent) {
+      const data = {
+        messageId: parent,
+        replyId: id,
+        ...about,
+        ...times,
+        editedAt: createdAt,
+        thread,
+        secret,
+      };
+      events.push({ type: 'ReplyEdited', data });
+    } else {
+      const rest = {
+        updatedAt: createdAt,
+        pinnedAt: null,
+        thread: null,
+        secret: { ...secret, reactions: {} },
+      };
+      events.push({ type: 'MessageEdited', data: { messageId: id, ...about, ...times, ...rest } });
+    }
+  }
+  return { events, there };
+}
+
+const deliveries = fc.array(
+  fc.record({ back: fc.nat(400), take: fc.integer({ min: 1, max: 400 }), isNew: fc.boolean() }),
+  { minLength: 1, maxLength: 12 },
+);
+
+describe('the index of what was said', function () {
+  this.timeout(180_000);
+  let index: Awaited<ReturnType<typeof startSearchIndex>>;
+  let runs = 0;
+  before(async () => {
+    index = await startSearchIndex();
+  });
+  after(() => index?.stop());
+
+  const fresh = () => `run${String(++runs).padStart(9, '0')}`;
+
+  async function delivered(
+    events: readonly RecordedEvent[],
+    steps: readonly { back: number; take: number; isNew: boolean }[],
+    model = search,
+  ): Promise<string> {
+    const run = fresh();
+    let apply = await index.open(run, undefined, model);
+    let at = 0;
+    for (const { back, take, isNew } of steps) {
+      if (isNew) apply = await index.open(run, undefined, model);
+      const from = Math.max(0, at - back);
+      await apply(events.slice(from, from + take));
+      // Who goes back goes on from there: nothing is left out.
+      at = Math.min(events.length, from + take);
+    }
+    await apply(events.slice(at));
+    return run;
+  }
+
+  it('is the same, delivered in whatever portions, again and again, and by whom', async () => {
+    await fc.assert(
+      fc.asyncProperty(history, deliveries, async (acts, steps) => {
+        const events = await index.recorded(told(acts).events);
+        const rebuilt = await delivered(events, []);
+        const live = await delivered(events, steps);
+        expect(await index.scan(live)).to.deep.equal(await index.scan(rebuilt));
+      }),
+      { numRuns: 4, endOnFailure: true },
+    );
+  });
+
+  it('is the same after a crash between the writes of what belongs together', async () => {
+    const acts: Act[] = Array.from({ length: 300 }, () => ({ act: 'post', place: 0, author: 0, words: [0] }));
+    const edit = (which: number): Act => ({ act: 'edit', which, words: [2] });
+    // Twice in a run, and in between in another one of its pack.
+    const changes: Act[] = [edit(5), { act: 'delete', which: 40 }, edit(280), edit(6)];
+    const all = await index.recorded(told([...acts, ...changes]).events);
+    const rebuilt = await index.scan(await delivered(all, []));
+    for (const [until, then, isPackLost, areRunsOpen] of [
+      // When its runs were written, and a pack was to be, or they were to be closed.
+      [200, 300, true, true],
+      [200, 300, false, true],
+      // When runs were changed, and their pack was to be.
+      [300, 304, true, false],
+    ] as const) {
+      const run = fresh();
+      const [packs, runs] = [index.rows(run, 'packs'), index.rows(run, 'runs')];
+      await (await index.open(run))(all.slice(0, until));
+      const before = await packs.find().toArray();
+      await (await index.open(run))(all.slice(until, then));
+      if (isPackLost) await packs.deleteMany({});
+      if (isPackLost) for (const row of before) await packs.insertOne(row);
+      if (areRunsOpen) await runs.updateMany({}, { $set: { open: true } });
+      // What came together may come again one by one.
+      const apply = await index.open(run);
+      for (const each of all.slice(until)) await apply([each]);
+      expect(await index.scan(run), `${until} ${isPackLost}`).to.deep.equal(rebuilt);
+    }
+  });
+
+  it('is the same by one that remembers little or nothing of what it has written', async () => {
+    await fc.assert(
+      fc.asyncProperty(history, deliveries, fc.constantFrom(0, 20, 60), async (acts, steps, most) => {
+        const events = await index.recorded(told(acts).events);
+        const rebuilt = await delivered(events, []);
+        const forgetful = await delivered(events, steps, searchOf(most));
+        expect(await index.scan(forgetful)).to.deep.equal(await index.scan(rebuilt));
+      }),
+      { numRuns: 4, endOnFailure: true },
+    );
+  });
+
+  it('finds what looking through all that is there finds, newest first', async () => {
+    await fc.assert(
+      fc.asyncProperty(history, async (acts) => {
+        const { events, there } = told(acts);
+        const all = await index.recorded(events);
+        const run = await delivered(all, []);
+        const reader = index.reader(run, all.at(-1)!.position);
+        for (const text of [...WORDS.map(foldText), 'lph', 'a', '-', 'nothing', 'alphab'])
+          for (const limit of [3, 1000])
+            for (const sees of [() => true, (where: string) => where !== 'one']) {
+              const hits = await reader.find({ words: [{ text, authors: new Set() }], sees, limit });
+              const expected = there
+                .filter(({ content, place: where }) => sees(where) && foldText(content).includes(text))
+                .map(({ id, content }) => ({ id, content }))
+                .reverse();
+              expect(
+                hits.map(({ id, content }) => ({ id, content })),
+                text,
+              ).to.deep.equal(expected.slice(0, limit));
+            }
+        const byBob = {
+          words: [{ text: 'alpha', authors: new Set(['bob']) }],
+          sees: () => true,
+          limit: 1000,
+        };
+        const named = there.filter(({ content, author }) => author === 'bob' || content.includes('alpha'));
+        expect((await reader.find(byBob)).map(({ id }) => id)).to.deep.equal(
+          named.map(({ id }) => id).reverse(),
+        );
+      }),
+      { numRuns: 2, endOnFailure: true },
+    );
+  });
+
+  it('is found in by a reader that has been there all along, while runs become full', async () => {
+    const posts = told(
+      Array.from({ length: 600 }, (_, at) => ({
+        act: 'post' as const,
+        place: 0,
+        author: 0,
+        words: [at % 8],
+      })),
+    ).events;
+    const events = await index.recorded(posts);
+    const run = fresh();
+    const apply = await index.open(run);
+    let count = 0;
+    for (let from = 0; from < events.length; from += 37) {
+      const some = events.slice(from, from + 37);
+      await apply(some);
+      count += some.length;
+      const reader = index.reader(run, some.at(-1)!.position);
+      const hits = await reader.find({
+        words: [{ text: 'x', authors: new Set() }],
+        sees: () => true,
+        limit: 1000,
+      });
+      expect(hits).to.have.length(Math.floor((count + 2) / 8));
+    }
+  });
+
+  it('has rows of which none outgrows a document, however long edits make what they hold', async () => {
+    const acts: Act[] = Array.from({ length: 256 }, () => ({ act: 'post', place: 0, author: 0, words: [0] }));
+    const { events, there } = told(acts);
+    const long = '\u0001'.repeat(8000);
+    const edits = there.slice(0, 40).map(({ id, place: channelId, author }, at): Said => {
+      const times = { createdAt: NOON, updatedAt: NOON + at, pinnedAt: null, quotedMessageId: null };
+      const secret = { ...NOTHING_SAID, content: `${long} ${at}`, reactions: {} };
+      const data = { messageId: id, channelId, author, by: author, ...times, thread: null, secret };
+      return { type: 'MessageEdited', data };
+    });
+    const all = await index.recorded([...events, ...edits]);
+    const run = await delivered(all, [{ back: 0, take: 256, isNew: false }]);
+    const rows = await index.scan(run);
+    expect(rows.length).to.be.greaterThan(3);
+    for (const row of rows) expect(JSON.stringify(row).length).to.be.below(1024 * 1024);
+    expect(rows).to.deep.equal(await index.scan(await delivered(all, [])));
+    const reader = index.reader(run, all.at(-1)!.position);
+    const hits = await reader.find({
+      words: [{ text: '39', authors: new Set() }],
+      sees: () => true,
+      limit: 10,
+    });
+    expect(hits.map(({ id }) => id)).to.deep.equal(['m39']);
+  });
+});

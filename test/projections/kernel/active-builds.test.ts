@@ -1,0 +1,66 @@
+/** What a process knows to be served, and what names and limits of read models follow from. */
+import { expect } from 'chai';
+import { serviceOf } from '../../../domain/shared/names.js';
+import { createServed } from '../../../projections/kernel/active-builds.js';
+import {
+  atOnceOf,
+  collectionName,
+  groupsOf,
+  type OwnProjection,
+  runOf,
+} from '../../../projections/kernel/projection.js';
+import { contents } from '../../support/toys.js';
+
+describe('the build that is served', () => {
+  const build = (collection: string, revision: number, projection = contents.name) => ({
+    projection,
+    version: 1,
+    collection,
+    revision,
+  });
+
+  it('is the newest that was told of, whatever history comes again', () => {
+    const served = createServed();
+    expect([served.collection(contents.name), served.known(contents.name)]).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
+    for (const each of [build('first', 0), build('third', 2), build('second', 1), build('again', 2)])
+      served.adopt(each);
+    expect(served.collection(contents.name)).to.equal('third');
+    expect(served.known(contents.name)).to.deep.equal(build('third', 2));
+    served.adopt(build('other', 0, 'toys.other'));
+    expect([served.collection(contents.name), served.collection('toys.other')]).to.deep.equal([
+      'third',
+      'other',
+    ]);
+  });
+
+  it('stands in a collection named for service, question, version and run', () => {
+    const name = collectionName({ ...contents, name: 'toys.most.wanted', version: 12 }, 'k3x9');
+    expect(name).to.equal('toys_most_wanted_v12_k3x9');
+    expect(runOf(name)).to.equal('k3x9');
+    expect(serviceOf('toys.most.wanted')).to.equal('toys');
+  });
+
+  it('is kept up with the others of its service, or apart', () => {
+    const named = (name: string) => ({ ...contents, name });
+    const [shelf, search, list] = [
+      named('toys.shelf'),
+      { ...named('toys.search'), apart: true as const },
+      named('toys.list'),
+    ];
+    expect(groupsOf('toys', [shelf, search, list])).to.deep.equal([
+      { name: 'toys', service: 'toys', projections: [shelf, list] },
+      { name: 'toys.search', service: 'toys', projections: [search] },
+    ]);
+  });
+
+  it('takes as many events at once as the most careful of them can', () => {
+    const own = (atOnce?: number) =>
+      ({ name: 'toys.own', version: 1, ...(atOnce && { atOnce }) }) as OwnProjection;
+    const opened = (atOnce?: number) => Object.assign(own(atOnce), { open: async () => async () => {} });
+    expect(atOnceOf([contents, opened()])).to.deep.equal({});
+    expect(atOnceOf([contents, opened(50), opened(20), opened()])).to.deep.equal({ atOnce: 20 });
+  });
+});

@@ -1,0 +1,95 @@
+/** How batches of the log are joined into larger ones for who reads much of it. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { rejection } from '@annals/engines/testing/eventstore-client.js';
+import { expect } from 'chai';
+import type { Batch, Follow } from '../../../application/ports/index.js';
+import { gathered, type Most } from '../../../projections/kernel/batch-events.js';
+import { useBuildWorld } from '../../support/build-world.js';
+import { eventAt } from '../../support/ports.js';
+
+describe('batches that are gathered', () => {
+  const world = useBuildWorld();
+  beforeEach(() => {
+    world.atOnce = 1;
+  });
+
+  const AT_LEISURE: Most = { events: 100, bytes: 1_000_000, ms: 60_000 };
+  const gather = (until: bigint, most: Partial<Most> = {}, follow: Follow = world.ports().follow) =>
+    gathered(follow, { prefixes: ['toys.'], from: 'start', signal: world.stop.signal }, until, {
+      ...AT_LEISURE,
+      ...most,
+    });
+  const positionsIn = ({ events }: Batch) => events.map(({ position }) => position);
+
+  /** Up to the head of the log. */
+  async function all(batches: AsyncIterable<Batch>) {
+    const seen: Batch[] = [];
+    for await (const batch of batches) {
+      seen.push(batch);
+      if (batch.caughtUp) break;
+    }
+    return seen;
+  }
+
+  it('hold so many events, and what is left at the head of the log', async () => {
+    world.put(10n, 20n, 30n, 40n, 50n);
+    const seen = await all(gather(1000n, { events: 2 }));
+    expect(seen.map(positionsIn)).to.deep.equal([[10n, 20n], [30n, 40n], [50n]]);
+    expect(seen.map(({ position, caughtUp }) => [position, caughtUp])).to.deep.equal([
+      [20n, false],
+      [40n, false],
+      [50n, true],
+    ]);
+  });
+
+  it('hold no more than so many bytes of what the events say', async () => {
+    for (const position of [10n, 20n, 30n])
+      world.events.push(eventAt(position, 'ToyPut', { name: 'x'.repeat(1000) }));
+    const seen = await all(gather(1000n, { bytes: 2000 }));
+    expect(seen.map(positionsIn)).to.deep.equal([[10n, 20n], [30n]]);
+  });
+
+  it('are handed on in time, for who tells how far it is', async () => {
+    world.put(10n, 20n);
+    const seen = await all(gather(1000n, { ms: 0 }));
+    expect(seen.map(positionsIn)).to.deep.equal([[10n], [20n], []]);
+    // How far the log was looked through, though nothing was found.
+    const idle: Follow = async function* () {
+      yield { events: [], position: 70n, caughtUp: false };
+      yield { events: [], caughtUp: true };
+    };
+    expect(await all(gather(1000n, {}, idle))).to.deep.equal([{ events: [], position: 70n, caughtUp: true }]);
+  });
+
+  it('are handed on as they come from where the log ended', async () => {
+    world.put(10n, 20n, 30n, 40n);
+    const seen = await all(gather(20n));
+    expect(seen.map(positionsIn)).to.deep.equal([[10n, 20n], [30n], [40n], []]);
+  });
+
+  it('are read ahead, and what is read ahead is given up with them', async () => {
+    world.put(10n, 20n, 30n);
+    const batches = gather(1000n, { events: 3 });
+    expect(positionsIn((await batches.next()).value)).to.deep.equal([10n, 20n, 30n]);
+    await eventually(() => world.asked.length === 1);
+    await batches.return(undefined);
+    expect(world.asked[0]?.signal.aborted).to.equal(true);
+    expect(world.stop.signal.aborted).to.equal(false);
+  });
+
+  it('end as what they are made of ends', async () => {
+    const failing: Follow = async function* () {
+      yield { events: [eventAt(10n)], position: 10n, caughtUp: true };
+      throw new Error('gone');
+    };
+    const batches = gather(5n, {}, failing);
+    expect(positionsIn((await batches.next()).value)).to.deep.equal([10n]);
+    expect(await rejection(batches.next())).to.have.property('message', 'gone');
+    // Nothing more is begun by who was stopped, though it is here already.
+    world.put(10n, 20n);
+    const stopped = gather(1000n, { events: 1 });
+    expect(positionsIn((await stopped.next()).value)).to.deep.equal([10n]);
+    world.stop.abort();
+    expect(await all(stopped)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,118 @@
+/** How many writes a batch of events comes to: what it does to one row goes in one. */
+import { expect } from 'chai';
+import type { RecordedEvent } from '../../../application/ports/index.js';
+import { mergeWrites } from '../../../projections/kernel/coalesce-writes.js';
+import {
+  guarded,
+  type Row,
+  type RowChange,
+  type RowUpdate,
+  type RowWrite,
+  writesOf,
+} from '../../../projections/kernel/projection.js';
+import { state } from '../../../projections/rooms/room-state.js';
+
+const events = (type: string, count: number, of: (n: number) => Partial<RecordedEvent>) =>
+  Array.from({ length: count }, (_, n) => ({
+    id: `${type}-${n}`,
+    stream: 'rooms.messages-x',
+    revision: n,
+    version: 1,
+    recordedAt: 0,
+    type,
+    data: {},
+    metadata: {},
+    position: BigInt(n),
+    ...of(n),
+  }));
+
+const writes = (of: readonly RecordedEvent[]) =>
+  mergeWrites(of.flatMap((event) => writesOf(state, event))).map(({ write }) => write);
+const updateOf = (write: RowWrite | undefined) =>
+  (write as unknown as { updateOne: { filter: Row; update: RowUpdate } }).updateOne;
+
+describe('the writes of a batch', () => {
+  const posts = (roomId: string, count: number, first = 0) =>
+    events('MessagePosted', count, (n) => ({
+      revision: first + n,
+      position: BigInt(1000 + n),
+      data: { roomId, messageId: `m${n}`, senderId: 'ada', createdAt: 0, expiresAt: 1, secret: 's' },
+    }));
+
+  it('are one for each row, guarded by the first event and with the position of the last', () => {
+    const [write, ...more] = writes(posts('r', 16));
+    expect(more).to.deep.equal([]);
+    const { filter, update } = updateOf(write);
+    expect(String((filter._at as unknown as { $lt: unknown }).$lt)).to.equal('1000');
+    expect(String(update.$set?._at)).to.equal('1015');
+    expect((update.$push?.messages as { $each: unknown[] } | undefined)?.$each).to.have.length(16);
+    expect(writes(posts('r', 64))).to.have.length(4);
+  });
+
+  it('are one for a room that is made and entered', () => {
+    const [created] = events('RoomCreated', 1, () => ({ data: { roomId: 'r', createdAt: 0, expiresAt: 1 } }));
+    const joined = events('ParticipantJoined', 3, (n) => ({
+      position: BigInt(n + 1),
+      data: { roomId: 'r', participantId: `p${n}`, joinedAt: 0, secret: 's' },
+    }));
+    const [write, ...more] = writes([created!, ...joined]);
+    expect(more).to.deep.equal([]);
+    expect(updateOf(write).update.$set?.participants).to.have.length(3);
+  });
+
+  it('are two for seven posts to a room that is full: what they add, and what goes for them', () => {
+    const many = writes(posts('r', 7, 1024));
+    expect(many).to.have.length(2);
+    expect(updateOf(many[1]).update.$pull).to.deep.equal({ messages: { revision: { $lte: 30 } } });
+  });
+
+  it('are not more because another room ends in between, and are when theirs does', () => {
+    const burned = (roomId: string) => events('RoomBurned', 1, () => ({ position: 1002n, data: { roomId } }));
+    const around = (roomId: string) => {
+      const all = posts('r', 4);
+      const kinds = writes([...all.slice(0, 2), ...burned(roomId), ...all.slice(2)]);
+      return kinds.map((write) => Object.keys(write)[0]);
+    };
+    expect(around('other')).to.deep.equal(['updateOne', 'replaceOne', 'deleteMany']);
+    expect(around('r')).to.deep.equal(['updateOne', 'replaceOne', 'deleteMany', 'updateOne']);
+  });
+
+  const toy = (changes: readonly RowChange[], n: number): RowWrite[] =>
+    changes.map((change) => guarded(change, { ...events('T', 1, () => ({}))[0]!, position: BigInt(n) }));
+  const made = (...changes: readonly RowChange[]) =>
+    mergeWrites(changes.flatMap((change, n) => toy([change], n))).map(({ write }) => write);
+
+  it('are one insert of a row that is made and then changed, where nothing but the row can tell what comes of it', () => {
+    const make: RowChange = { make: 'a', row: { x: 1, list: [1] } };
+    const [write, ...more] = made(
+      make,
+      { patch: 'a', update: { $set: { y: 2 }, $push: { list: 2, others: 3 } } },
+      { patch: 'a', update: { $unset: { x: '' }, $push: { others: { $each: [4] } } } },
+    );
+    expect(more).to.deep.equal([]);
+    const { document } = (write as { insertOne: { document: Row } }).insertOne;
+    expect({ ...document, _at: String(document._at) }).to.deep.equal({
+      _id: 'a',
+      _at: '2',
+      list: [1, 2],
+      y: 2,
+      others: [3, 4],
+    });
+    for (const update of [{ $set: { 'o.p': 1 } }, { $inc: { n: 1 } }, { $addToSet: { set: 1 } }])
+      expect(Object.keys(made(make, { patch: 'a', update })[0] ?? {}), JSON.stringify(update)).to.deep.equal([
+        'updateOne',
+      ]);
+  });
+
+  it('of a row that is made are not parted by a purge of others: it has nothing that they are found by', () => {
+    const kinds = (of: string) =>
+      made(
+        { make: 'a', row: { group: 'g' } },
+        { purge: { [of]: 'h' } },
+        { patch: 'a', update: { $set: { x: 1 } } },
+      ).map((write) => Object.keys(write)[0]);
+    expect(kinds('of')).to.deep.equal(['insertOne', 'deleteMany']);
+    expect(kinds('group')).to.deep.equal(['insertOne', 'deleteMany']);
+    expect(kinds('o.p')).to.deep.equal(['insertOne', 'deleteMany', 'updateOne']);
+  });
+});

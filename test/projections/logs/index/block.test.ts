@@ -1,0 +1,147 @@
+/** Blocks give back what was put in, and their summaries never deny what they hold. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { EVERYTHING } from '../../../../domain/logs/filter.js';
+import { termsOf, termsOfFilter } from '../../../../domain/logs/index-terms.js';
+import { levelBit } from '../../../../domain/logs/levels.js';
+import { understand } from '../../../../domain/logs/record.js';
+import { comparePlaces, idOf } from '../../../../domain/logs/record-id.js';
+import { HOUR_MS } from '../../../../domain/logs/timestamp.js';
+import { buildBlock, openBlock, reopenBlock, wholeText } from '../../../../projections/logs/index/block.js';
+import { growTermFilter, makeTermFilter, mayHold } from '../../../../projections/logs/index/bloom-filter.js';
+import { NOON, record } from '../../../domain/logs/arbitrary.js';
+
+const batches = fc.array(fc.array(record, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 5 });
+
+describe('a block', () => {
+  it('gives back its records with their places, in the order of answers', () => {
+    fc.assert(
+      fc.property(batches, (all) => {
+        const block = buildBlock('api');
+        const put = all.flatMap((records, batch) =>
+          records.map((data, place) => {
+            const position = BigInt(batch * 7 + 1);
+            const one = understand(JSON.parse(JSON.stringify(data)), 'api', NOON);
+            block.add(one, JSON.stringify(one.data), position, place);
+            return { ...one, id: idOf(position, place) };
+          }),
+        );
+        const open = openBlock([block.text()]);
+        expect(open.order.map((index) => open.record(index))).to.deep.equal(put.toSorted(comparePlaces));
+        for (const index of open.order) {
+          expect(open.level(index)).to.equal(open.record(index).level);
+          expect(open.instant(index)).to.equal(open.record(index).instant);
+        }
+      }),
+    );
+  });
+
+  it('is summed up truly', () => {
+    fc.assert(
+      fc.property(batches, (all) => {
+        const block = buildBlock('api');
+        const records = all.flat().map((data) => understand(data, 'api', NOON));
+        for (const [place, each] of records.entries()) block.add(each, JSON.stringify(each.data), 1n, place);
+        const { from, to, count, levels, correlations } = block.summary();
+        const terms = block.filter();
+        expect([from, to, count]).to.deep.equal([
+          Math.min(...records.map(({ instant }) => instant)),
+          Math.max(...records.map(({ instant }) => instant)),
+          records.length,
+        ]);
+        expect(levels).to.equal(records.reduce((bits, { level }) => bits | levelBit(level), 0));
+        for (const { correlationId } of records)
+          if (correlationId) expect(correlations).to.include(correlationId);
+        for (const each of records) termsOf(each, (term) => expect(mayHold(terms, term)).to.equal(true));
+      }),
+    );
+  });
+});
+
+describe('a block that is written in pieces', () => {
+  /** Records of five events, three each, an hour apart and one back; cut off after so many. */
+  function written(cut: number) {
+    const block = buildBlock('api');
+    const pieces: string[] = [];
+    const records = Array.from({ length: 15 }, (_, n) => {
+      const data = { timestamp: NOON + (n % 7 === 6 ? -1 : n) * HOUR_MS, n, level: n % 2 ? 'INFO' : 'WARN' };
+      const one = understand(data, 'api', NOON);
+      const [position, place] = [BigInt(Math.floor(n / 3) + 1), n % 3];
+      block.add(one, JSON.stringify(data), position, place);
+      if (n + 1 === cut) pieces.push(block.text());
+      return { ...one, id: idOf(position, place) };
+    });
+    return { block, pieces: [...pieces, block.text(cut)], records };
+  }
+  const shown = ({ order, record }: ReturnType<typeof openBlock>) => order.map(record);
+
+  it('is the same as one that is written at once', async () => {
+    for (const cut of [1, 4, 14]) {
+      const { block, pieces, records } = written(cut);
+      expect(shown(openBlock(pieces))).to.deep.equal(records.toSorted(comparePlaces));
+      expect(await wholeText(pieces, 'api')).to.equal(block.text());
+    }
+  });
+
+  it('is shown as it was at an event', () => {
+    const { pieces, records } = written(5);
+    for (const until of [0, 1, 3, 5])
+      expect(shown(openBlock(pieces, BigInt(until)))).to.deep.equal(
+        records.slice(0, 3 * until).toSorted(comparePlaces),
+      );
+  });
+
+  it('is gone on with from an instant, without what was before', async () => {
+    const { pieces, records } = written(5);
+    const from = records[7]!.instant;
+    const rest = await reopenBlock(pieces, 'api', from);
+    const kept = records.filter(({ instant }) => instant >= from);
+    expect(rest.count).to.equal(kept.length);
+    expect(shown(openBlock([rest.text()]))).to.deep.equal(kept.toSorted(comparePlaces));
+  });
+
+  it('is counted as no less than its texts and its terms take', () => {
+    const of = (text: string) => {
+      const block = buildBlock('api');
+      block.add(understand({ text }, 'api', NOON), text, 1n, 0);
+      return block.memory;
+    };
+    const letters = 'x'.repeat(1000);
+    expect(of(letters) - of('')).to.be.at.least(2 * letters.length);
+    const words = Array.from({ length: 200 }, (_, n) => `w${n + 100}`).join(' ');
+    expect(of(words) - of(letters)).to.be.at.least(200 * 4);
+  });
+});
+
+describe('a term filter', () => {
+  it('holds all terms while they become more, and is the same however often it was asked for', () => {
+    const often = growTermFilter();
+    for (let term = 1; term <= 3000; term++) {
+      often.add(term * 7919);
+      often.add(term * 7919);
+      if (term % 7 > 0) continue;
+      const filter = often.filter();
+      for (let each = Math.max(1, term - 20); each <= term; each++)
+        expect(mayHold(filter, each * 7919), `${each} of ${term}`).to.equal(true);
+      if (term % 147 > 0) continue;
+      const once = growTermFilter();
+      for (let each = 1; each <= term; each++) once.add(each * 7919);
+      expect(Buffer.from(filter).equals(once.filter()), `${term}`).to.equal(true);
+    }
+    expect(often.terms.size).to.equal(3000);
+    const filter = often.filter();
+    const others = Array.from({ length: 3000 }, (_, n) => (3001 + n) * 7919);
+    expect(others.filter((each) => mayHold(filter, each)).length, 'errs for few').to.be.lessThan(60);
+  });
+
+  it('errs for few of the terms it does not hold', () => {
+    const terms = (from: number) =>
+      Array.from({ length: 5000 }, (_, n) =>
+        termsOfFilter({ ...EVERYTHING, words: [`w${from + n}`] }),
+      ).flat();
+    const filter = makeTermFilter(terms(0), 5000);
+    expect(filter.length, 'two bytes a term at most').to.be.at.most(2 * 5000);
+    expect(terms(0).every((term) => mayHold(filter, term))).to.equal(true);
+    expect(terms(5000).filter((term) => mayHold(filter, term)).length).to.be.lessThan(50);
+  });
+});

@@ -1,0 +1,201 @@
+/** The columns of a block tell of every record what a look at the record itself tells, or that only the records do. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Column, Values } from '../../../../application/logs/record-index.js';
+import { leavesAt } from '../../../../domain/logs/filter.js';
+import { termsOf } from '../../../../domain/logs/index-terms.js';
+import { type JsonObject, parseExact } from '../../../../domain/logs/json.js';
+import { type LogRecord, readRecord } from '../../../../domain/logs/record.js';
+import { buildBlock } from '../../../../projections/logs/index/block.js';
+import { mayHold } from '../../../../projections/logs/index/bloom-filter.js';
+import { createColumn, decodeColumn, encodeColumn } from '../../../../projections/logs/index/column.js';
+import {
+  chunkPiece,
+  INSTANTS_PIECE,
+  type OpenSections,
+  PLACES_PIECE,
+  valuesPiece,
+} from '../../../../projections/logs/index/section-codec.js';
+import {
+  chunksOf,
+  type Kind,
+  type Names,
+  sectionsOf,
+  termSection,
+  termSections,
+} from '../../../../projections/logs/index/sections.js';
+import { NOON, record } from '../../../domain/logs/arbitrary.js';
+
+const names: Names = { scalars: (path) => `s${path}`, arrays: (path) => `a${path}` };
+
+/** As they are fetched, but for sealing: an alias stands for what it names. */
+function sectionsIn(records: readonly LogRecord[]) {
+  const block = buildBlock('api');
+  for (const [place, each] of records.entries())
+    block.add(each, each.json, BigInt(7 + (place >> 2)), place % 4);
+  const chunks = chunksOf(block.lines);
+  const plain = sectionsOf(block, chunks, names);
+  const open = (kind: Kind): OpenSections => {
+    const found = (name: string): Buffer | true | undefined => {
+      const section = plain[kind].get(name);
+      if (section === undefined || section === true) return section;
+      return typeof section === 'object' && 'as' in section ? found(section.as) : Buffer.from(section);
+    };
+    return new Map([...plain[kind].keys()].map((name) => [name, found(name)!]));
+  };
+  const values = (column: Column): Values | undefined =>
+    valuesPiece(column, names, records.length)?.read(open('columns'));
+  return { open, values, chunks, terms: termSections(block.terms) };
+}
+
+const read = (data: JsonObject) => readRecord(JSON.stringify(data), 'api', NOON);
+const textsOf = ({ at, texts }: Values, count: number) =>
+  Array.from({ length: count }, (_, index) => [...texts[at[index]!]!].sort());
+const truthOf = (column: Column, { level, event, correlationId, data }: LogRecord): string[] => {
+  if (column.by === 'field') return [...new Set(leavesAt(data, column.path).map(String))].sort();
+  const [value] = [{ level, event, correlation: correlationId }[column.by]];
+  return value === undefined ? [] : [value];
+};
+
+const PATHS = [
+  'a',
+  'b',
+  'a.b',
+  'tags',
+  'tags.0',
+  'a.0.b',
+  'b.a',
+  'http.status',
+  'a.b.a.b',
+  'message',
+  '0',
+  '',
+];
+const column: fc.Arbitrary<Column> = fc.oneof(
+  fc.constantFrom<Column>({ by: 'level' }, { by: 'event' }, { by: 'correlation' }),
+  fc.constantFrom(...PATHS).map((path): Column => ({ by: 'field', path })),
+  fc
+    .array(fc.constantFrom('a', 'b', 'a.b', 'tags', '0', 'http'), { minLength: 1, maxLength: 4 })
+    .map((keys): Column => ({ by: 'field', path: keys.join('.') })),
+);
+const records = fc.array(record, { minLength: 1, maxLength: 12 }).map((all) => all.map(read));
+
+describe('the columns of a block', () => {
+  it('tell what the records tell, whatever stands in them', () => {
+    let told = 0;
+    fc.assert(
+      fc.property(records, fc.array(column, { minLength: 4, maxLength: 8 }), (all, asked) => {
+        const { values } = sectionsIn(all);
+        for (const each of asked) {
+          const found = values(each);
+          if (!found) continue;
+          told++;
+          const truth = all.map((one) => truthOf(each, one));
+          expect(textsOf(found, all.length), JSON.stringify(each)).to.deep.equal(truth);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+    expect(told).to.be.greaterThan(5000);
+  });
+
+  const one = (path: string): Column => ({ by: 'field', path });
+
+  it('are given up where two ways lead to one path, as one record may go both', () => {
+    const all: JsonObject[] = [{ 'a.b': 1, a: { b: 2 }, c: 3 }, { a: { b: 4 } }];
+    const { values } = sectionsIn(all.map(read));
+    expect(values(one('a.b'))).to.equal(undefined);
+    expect(textsOf(values(one('c'))!, 2)).to.deep.equal([['3'], []]);
+  });
+
+  it('lead into arrays, by index and as if they were not there', () => {
+    const all = [{ a: [{ b: [1, '1', true] }, { b: 2 }] }, { a: { b: 3 } }, { a: 5 }].map(read);
+    const { values } = sectionsIn(all);
+    expect(textsOf(values(one('a.b'))!, 3)).to.deep.equal([['1', '2', 'true'], ['3'], []]);
+    expect(textsOf(values(one('a.0.b'))!, 3)).to.deep.equal([['1', 'true'], [], []]);
+    expect(textsOf(values(one('a'))!, 3)).to.deep.equal([[], [], ['5']]);
+  });
+
+  it('are given up where their values are long, and for what tells the time', () => {
+    const all = Array.from({ length: 50 }, (_, n) =>
+      read({ long: `${n}`.padEnd(1000, 'x'), same: 'y'.repeat(1000), timestamp: NOON + n }),
+    );
+    const { values } = sectionsIn(all);
+    expect(values(one('long'))).to.equal(undefined);
+    expect(values(one('timestamp'))).to.equal(undefined);
+    expect(new Set(textsOf(values(one('same'))!, 50).flat()).size).to.equal(1);
+  });
+
+  it('are given up for all paths where there are more of them than may have columns', () => {
+    const wide = (many: number) =>
+      read(Object.fromEntries(Array.from({ length: many }, (_, n) => [`key${n}`, n])));
+    expect(textsOf(sectionsIn([wide(256)]).values(one('key255'))!, 1)).to.deep.equal([['255']]);
+    const { values } = sectionsIn([wide(257)]);
+    for (const path of ['key0', 'key256', 'nothing']) expect(values(one(path))).to.equal(undefined);
+    expect(textsOf(values({ by: 'level' })!, 1)).to.deep.equal([['INFO']]);
+  });
+
+  it('have numbers as they came where no double holds them', () => {
+    const json = '{"id":12345678901234567890,"small":1}';
+    const { values } = sectionsIn([readRecord(json, 'api', NOON)]);
+    expect(textsOf(values(one('id'))!, 1)).to.deep.equal([['12345678901234567890']]);
+    expect((parseExact(json) as JsonObject).id).to.equal('12345678901234567890');
+  });
+
+  it('are beside places and texts, which are the records exactly', () => {
+    fc.assert(
+      fc.property(records, (all) => {
+        const { open, chunks } = sectionsIn(all);
+        const lines = chunks.flatMap((_, nth) => [...chunkPiece(nth).read(open('records'))]);
+        expect(lines).to.deep.equal(all.map(({ json }) => json));
+        expect(INSTANTS_PIECE.read(open('columns'))).to.deep.equal(all.map(({ instant }) => instant));
+        const { position, place, size } = PLACES_PIECE.read(open('columns'));
+        for (const [index, { json }] of all.entries())
+          expect([position(index), place(index), size(index)]).to.deep.equal([
+            BigInt(7 + (index >> 2)),
+            index % 4,
+            json.length,
+          ]);
+      }),
+    );
+  });
+
+  it('cost no record its terms', () => {
+    fc.assert(
+      fc.property(records, (all) => {
+        const filters = sectionsIn(all).terms;
+        for (const each of all)
+          termsOf(each, (term) => {
+            expect(mayHold(filters.get(termSection(term))!, term)).to.equal(true);
+          });
+      }),
+    );
+  });
+});
+
+describe('a column', () => {
+  it('is written so that it is read again, with few values and with many, in some records and in all', () => {
+    for (const different of [1, 2, 254, 255, 256, 3000])
+      for (const gaps of [0, 7]) {
+        const column = createColumn();
+        const given = Array.from({ length: 3000 }, (_, n) =>
+          n % gaps === 3 ? undefined : (n * 31) % different,
+        );
+        for (const [index, value] of given.entries()) if (value !== undefined) column.add(index, value);
+        const { at, entries } = decodeColumn<number>(encodeColumn(column, false), given.length + 2);
+        const found = Array.from(at, (entry) => (entry === 0 ? undefined : entries[entry - 1]));
+        expect(found).to.deep.equal([...given, undefined, undefined]);
+      }
+  });
+
+  it('says of a value whether it was there before', () => {
+    const column = createColumn();
+    expect([column.add(0, 'a'), column.add(1, 'b'), column.add(2, 'a'), column.add(3, 'a')]).to.deep.equal([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect([column.add(4, 200), column.add(5, '200'), column.add(6, 200)]).to.deep.equal([true, true, false]);
+  });
+});

@@ -1,0 +1,265 @@
+/** What the record index lets go when it is no longer kept, and what it does not. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type Collection, Long } from 'mongodb';
+import { aggregate } from '../../../../application/logs/query/aggregate.js';
+import type { JsonObject } from '../../../../domain/logs/json.js';
+import { comparePlaces, idOf } from '../../../../domain/logs/record-id.js';
+import { keepingSubject } from '../../../../domain/logs/retention-bucket.js';
+import { DAY_MS } from '../../../../domain/logs/timestamp.js';
+import { expire } from '../../../../projections/logs/index/expiry.js';
+import { headersIn } from '../../../../projections/logs/index/filter-group.js';
+import { forgetRequests } from '../../../../projections/logs/index/ingest-requests.js';
+import { records } from '../../../../projections/logs/index/records.js';
+import type { BlockRow, RequestRow } from '../../../../projections/logs/index/rows.js';
+import { NOON } from '../../../domain/logs/arbitrary.js';
+import { foundIn } from '../../../support/logs.js';
+import {
+  held,
+  type IndexGround,
+  leisurely,
+  requests,
+  startIndexGround,
+} from '../../../support/record-index.js';
+
+describe('the expiry of log records', function () {
+  this.timeout(120_000);
+  let ground: IndexGround;
+
+  before(async () => {
+    ground = await startIndexGround();
+  });
+  after(() => ground?.stop());
+
+  it('loses what has expired, by instant and by receipt, and nothing else', async () => {
+    const cutoffs = fc.tuple(fc.constantFrom(-1, 0, 1, 2), fc.constantFrom(-1, 0, 1, 2));
+    await fc.assert(
+      fc.asyncProperty(requests, requests, cutoffs, async (old, later, [days, auditDays]) => {
+        const midnight = NOON - 43_200_000;
+        const [before, auditBefore] = [midnight + days * 86_400_000, midnight + auditDays * 86_400_000];
+        const first = await ground.ingested(old);
+        const expired = ground.recorded({ before, auditBefore }, 'RecordsExpired');
+        const rest = await ground.ingested(later);
+        const received = new Map(
+          first.map(({ position: at, data }) => [idOf(at, 0).slice(0, 13), data.receivedAt]),
+        );
+        const kept = (await ground.placedRecords(first)).filter(({ id, instant, audit }) => {
+          const least = audit ? auditBefore : before;
+          return instant >= least && Number(received.get(id.slice(0, 13))) >= least;
+        });
+        const name = await ground.build(first, [expired], rest);
+        const expected = [...kept, ...(await ground.placedRecords(rest))].sort(comparePlaces);
+        const everything = { fields: [], words: [] };
+        expect(await foundIn(ground.indexOf(name), everything, 'asc')).to.deep.equal(expected);
+        const { total } = await aggregate(
+          ground.indexOf(name),
+          { filter: everything, grouping: { by: 'level' }, ...leisurely },
+          10,
+        );
+        expect(total).to.equal(expected.length);
+        const again = await ground.build([...first, expired, ...rest]);
+        expect(await ground.rowsOf(again)).to.deep.equal(await ground.rowsOf(name));
+        await Promise.all([ground.kernel.builds.drop(name), ground.kernel.builds.drop(again)]);
+      }),
+      { numRuns: 4 },
+    );
+  });
+
+  it('loses with a block what it is made of, and with a day all of it', async () => {
+    const ofTomorrow = Array.from({ length: 600 }, (_, n) => ({ timestamp: NOON + DAY_MS + n, n }));
+    const received = async (receivedAt: number) =>
+      ground.ingested([{ producerId: 'api', receivedAt, records: ofTomorrow }], 10);
+    const [early, late] = [await received(NOON), await received(NOON + DAY_MS)];
+    const midnight = NOON - (NOON % DAY_MS);
+    const before = (days: number) =>
+      ground.recorded({ before: midnight + days * DAY_MS, auditBefore: 0 }, 'RecordsExpired');
+    const [receipt, day] = [before(1), before(2)];
+    const collectionsOf = async (name: string) => {
+      const all = await ground.kernel.mongo.models.listCollections().toArray();
+      return all.map((each) => each.name).filter((each) => each.startsWith(`${name}.d`));
+    };
+    const name = await ground.build(early, late);
+    const sections = ground.kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261122.sections`);
+    /** That sections are of, and that registers tell of. */
+    const blocks = async () => {
+      const rows = await sections.find().toArray();
+      const isRegister = ({ _id }: { readonly _id: string }) => _id.startsWith('register');
+      const told = rows.filter(isRegister).flatMap((row) => headersIn(row as never).map(({ _id }) => _id));
+      const made = rows.filter((row) => !isRegister(row)).map(({ _id }) => _id.split('.')[0]);
+      expect(new Set(told)).to.deep.equal(new Set(made));
+      return told;
+    };
+    expect(await blocks()).to.have.length(2);
+    const apply = await ground.kernel.builds.open(records, name, held);
+    await apply([receipt]);
+    const [left] = await ground.kernel.mongo.models.collection(`${name}.d20261122`).find().toArray();
+    expect(await blocks()).to.deep.equal([String(left?._id)]);
+    expect(await collectionsOf(name)).to.have.length(2);
+    await apply([day]);
+    expect(await collectionsOf(name)).to.deep.equal([]);
+    await ground.kernel.builds.drop(name);
+  });
+
+  it('lets scattered records go one by one, and gathers on where they were', async () => {
+    const days = Array.from({ length: 80 }, (_, n) => ({
+      timestamp: NOON - n * DAY_MS,
+      n,
+      requestId: `r${n}`,
+    }));
+    const request = (some: readonly JsonObject[]) => ({
+      producerId: 'api',
+      receivedAt: NOON + 60 * DAY_MS,
+      records: some,
+    });
+    const first = await ground.ingested([request(days.slice(0, 40)), request(days.slice(40))]);
+    const midnight = NOON - (NOON % DAY_MS);
+    const expired = ground.recorded({ before: midnight - 50 * DAY_MS, auditBefore: 0 }, 'RecordsExpired');
+    const late = await ground.ingested([request([{ timestamp: NOON - 70 * DAY_MS, n: 200 }])]);
+    const name = await ground.build(first, [expired], late);
+    const found = async (correlationId?: string) => {
+      const asked = { fields: [], words: [], ...(correlationId && { correlationId }) };
+      return (await foundIn(ground.indexOf(name), asked, 'asc')).map(({ data }) => data.n);
+    };
+    expect(await found()).to.deep.equal([200, ...Array.from({ length: 51 }, (_, n) => 50 - n)]);
+    expect(await found('r50')).to.deep.equal([50]);
+    expect(await found('r51')).to.deep.equal([]);
+    const again = await ground.build([...first, expired], first, late);
+    expect(await ground.rowsOf(again)).to.deep.equal(await ground.rowsOf(name));
+  });
+
+  it('lets scattered audit records go by their own time', async () => {
+    const days = Array.from({ length: 80 }, (_, n) => ({ timestamp: NOON - n * DAY_MS, n }));
+    const received = { producerId: 'api', receivedAt: NOON + 60 * DAY_MS };
+    const records = [days, days.map((each) => ({ ...each, audit: true }))];
+    const events = await ground.ingested(records.map((some) => ({ ...received, records: some })));
+    const midnight = NOON - (NOON % DAY_MS);
+    for (const [kept, auditKept] of [
+      [50, 70],
+      [70, 50],
+    ] as const) {
+      const [before, auditBefore] = [midnight - kept * DAY_MS, midnight - auditKept * DAY_MS];
+      const name = await ground.build(events, [ground.recorded({ before, auditBefore }, 'RecordsExpired')]);
+      const left = async (audit: boolean) =>
+        (await foundIn(ground.indexOf(name), { fields: [], words: [], audit }, 'desc')).length;
+      expect([await left(false), await left(true)]).to.deep.equal([kept + 1, auditKept + 1]);
+    }
+  });
+
+  it('marks the streams of a day piece by piece, each once: a store would not be done with all in one call', async () => {
+    const keeping = { producerId: 'api', day: '20261121', audit: false };
+    const rows = ground.kernel.mongo.models.collection<RequestRow>('requests_of_a_day');
+    const row = (n: number, subject: string) => ({
+      _id: `${subject}-${n}`,
+      _at: Long.fromNumber(n),
+      subject,
+    });
+    const subject = keepingSubject(keeping);
+    await rows.insertMany(Array.from({ length: 2500 }, (_, n) => row(n, subject)));
+    await rows.insertMany([row(5_000_000, subject), row(1, 'of-another-day')]);
+    const { rows: watched, told: marked } = telling(rows, 'updateMany', 'matchedCount');
+    const build = { collection: () => watched } as never;
+    const erased = { ...ground.recorded(keeping, 'BatchesErased'), position: 1_000_000n };
+    await forgetRequests(build, [erased] as never);
+    expect(marked).to.deep.equal([1000, 1000, 500]);
+    expect(await rows.countDocuments({ erasedAt: new Date(erased.recordedAt) })).to.equal(2500);
+    await forgetRequests(build, [erased] as never);
+    expect(marked, 'when it is told again').to.have.length(3);
+  });
+
+  it('looks once for the streams of all that ends in a moment, and marks none that came after its own end', async () => {
+    const { kernel } = ground;
+    const rows = kernel.mongo.models.collection<RequestRow>('requests_of_many');
+    const keepings = Array.from({ length: 300 }, (_, n) => ({
+      producerId: `p${n}`,
+      day: '20261121',
+      audit: false,
+    }));
+    const ended = keepings.map((data, n) => ({
+      ...ground.recorded(data, 'BatchesErased'),
+      position: BigInt(1000 + n),
+      recordedAt: NOON + (n % 2),
+    }));
+    const request = (n: number, at: number) => ({
+      _id: `${n} at ${at}`,
+      _at: Long.fromNumber(at),
+      subject: keepingSubject(keepings[n]!),
+    });
+    await rows.insertMany([0, 7, 299].flatMap((n) => [request(n, 1), request(n, 1000 + n + 1)]));
+    let looked = 0;
+    const collection = (part: string) => {
+      if (part !== 'requests') return kernel.mongo.models.collection(`of_many.${part}`);
+      return new Proxy(rows, {
+        get(target, name) {
+          if (name === 'find') looked++;
+          return Reflect.get(target, name).bind(target);
+        },
+      });
+    };
+    const build = {
+      vault: kernel.vault,
+      collection,
+      parts: async () => [],
+      async write() {},
+      async drop() {},
+    };
+    await (await records.open(build as never))(ended as never);
+    expect(looked).to.equal(1);
+    const marked = await rows.find({ erasedAt: { $exists: true } }).toArray();
+    expect(marked.map(({ _id, erasedAt }) => [_id, erasedAt?.getTime()])).to.have.deep.members([
+      ['0 at 1', NOON],
+      ['7 at 1', NOON + 1],
+      ['299 at 1', NOON + 1],
+    ]);
+  });
+
+  it('takes blocks out a few at a time: each may be a thousand times in an index', async () => {
+    const rows = ground.kernel.mongo.models.collection<BlockRow>('blocks_of_all_days');
+    const block = (n: number, to: number) =>
+      ({ _id: `b${n}`, _at: Long.fromNumber(n), received: '20261121', from: 0, to, count: 1500 }) as BlockRow;
+    const before = NOON - (NOON % DAY_MS);
+    await rows.insertMany(Array.from({ length: 8 }, (_, n) => block(n, before - 1)));
+    await rows.insertMany([block(5_000_000, 0), { ...block(8, before), from: before }]);
+    const { rows: watched, told: deleted } = telling(rows, 'deleteMany', 'deletedCount');
+    const others: [string, ...string[]][] = [];
+    const build = {
+      parts: async () => ['dscattered'],
+      collection: (part: string) =>
+        part === 'dscattered' ? watched : ground.kernel.mongo.models.collection(`of_none.${part}`),
+      write: async (part: string, writes: readonly object[]) =>
+        void others.push([part, ...writes.flatMap(Object.keys)]),
+    };
+    const expired = {
+      ...ground.recorded({ before, auditBefore: 0 }, 'RecordsExpired'),
+      position: 1_000_000n,
+    };
+    await expire(build as never, expired as never);
+    expect(deleted).to.deep.equal([3, 3, 2]);
+    const left = (await rows.find().toArray()).map(({ _id }) => _id);
+    expect(left.sort()).to.deep.equal(['b5000000', 'b8']);
+    const hours = ['hours', 'deletePieces', 'deletePieces'];
+    const keepings = ['keepings', 'deletePieces'];
+    expect(others).to.deep.equal([hours, keepings, hours, keepings]);
+  });
+});
+
+/** The same collection, and what each call of a kind tells of how many it was. */
+function telling<Row extends object>(
+  rows: Collection<Row>,
+  call: 'updateMany' | 'deleteMany',
+  count: 'matchedCount' | 'deletedCount',
+) {
+  const told: number[] = [];
+  const watched = new Proxy(rows, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      if (name !== call) return member.bind(target);
+      return async (...args: readonly unknown[]) => {
+        const done = await member.apply(target, args);
+        told.push(done[count]);
+        return done;
+      };
+    },
+  });
+  return { rows: watched, told };
+}

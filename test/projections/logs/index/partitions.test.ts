@@ -1,0 +1,64 @@
+/** Into which collections records go: by day where their hours are counted, and together where they are not. */
+import { expect } from 'chai';
+import { DAY_MS, HOUR_MS } from '../../../../domain/logs/timestamp.js';
+import {
+  countedHours,
+  HOURS,
+  hourOf,
+  KEEPINGS,
+  partOf,
+  readPart,
+  SCATTERED_PARTS,
+} from '../../../../projections/logs/index/partitions.js';
+import { NOON } from '../../../domain/logs/arbitrary.js';
+
+describe('the collections of the record index', () => {
+  const midnight = NOON - (NOON % DAY_MS);
+  const counted = (instant: number) => new Set([hourOf(instant)]);
+
+  it('are one a day, for audit records apart, told by their names', () => {
+    for (const audit of [false, true]) {
+      const first = partOf(midnight, counted(midnight), audit);
+      const last = midnight + DAY_MS - 1;
+      expect(partOf(last, counted(last), audit)).to.equal(first);
+      const common = { name: first, audit, scattered: false };
+      expect(readPart(first)).to.deep.equal({ ...common, from: midnight, to: last });
+      expect(partOf(last + 1, counted(last + 1), audit)).not.to.equal(first);
+    }
+    expect(partOf(NOON, counted(NOON), true)).not.to.equal(partOf(NOON, counted(NOON), false));
+  });
+
+  it('are one for all hours that are not counted', () => {
+    const parts = [false, true].map((audit) => partOf(NOON, counted(NOON + HOUR_MS), audit));
+    expect(parts).to.deep.equal(SCATTERED_PARTS);
+    for (const [nth, name] of parts.entries())
+      expect(readPart(name)).to.deep.equal({
+        name,
+        audit: nth === 1,
+        scattered: true,
+        from: 0,
+        to: Number.POSITIVE_INFINITY,
+      });
+  });
+
+  it('are not those of other names', () => {
+    const others = ['e20261121', 'd2026112', 'd202611211', 'xd20261121', 'dscattered1', 'd', ''];
+    for (const name of [HOURS, KEEPINGS, ...others]) expect(readPart(name), name).to.equal(undefined);
+  });
+
+  it('count the hours within 45 days of the receipt', () => {
+    const days = [-46, -45, 0, 45, 46].map((each) => NOON + each * DAY_MS);
+    const near = days.slice(1, 4).map(hourOf);
+    for (const receivedAt of [midnight, NOON, midnight + DAY_MS - 1])
+      expect([...countedHours(days, receivedAt)]).to.deep.equal(near);
+  });
+
+  it('count 240 hours of one event: those with the most records, then the newest', () => {
+    const hours = (count: number) => Array.from({ length: count }, (_, nth) => hourOf(NOON) - nth * HOUR_MS);
+    expect([...countedHours(hours(240), NOON)]).to.deep.equal(hours(240));
+    const all = hours(300);
+    const full = all.slice(-10);
+    const most = countedHours([...all, ...full.map((hour) => hour + 1)], NOON);
+    expect([...most].toSorted()).to.deep.equal([...full, ...all.slice(0, 230)].toSorted());
+  });
+});

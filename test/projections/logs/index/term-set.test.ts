@@ -1,0 +1,23 @@
+/** A set of terms against one of the language, whatever is put into it. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createTermSet } from '../../../../projections/logs/index/term-set.js';
+
+describe('a set of terms', () => {
+  it('has each once, in the order they came, and tells what came last', () => {
+    const term = fc.oneof(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), fc.integer({ min: -9, max: 9 }));
+    fc.assert(
+      fc.property(fc.array(term, { maxLength: 3000, size: 'max' }), fc.nat(3000), (terms, from) => {
+        const [set, truth] = [createTermSet(), new Set<number>()];
+        for (const each of terms) {
+          expect(set.add(each)).to.equal(!truth.has(each));
+          truth.add(each);
+        }
+        expect([...set]).to.deep.equal([...truth]);
+        expect(set.size).to.equal(truth.size);
+        expect([...set.since(from)]).to.deep.equal([...truth].slice(from));
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
