@@ -10,7 +10,7 @@ import { alertSettings } from '../application/logs/alerts/settings.js';
 import { isLoopback, logsRules, logsServedRules, logsSettings } from '../application/logs/settings.js';
 import { meetingRules, meetingSettings } from '../application/meeting/settings.js';
 import { roomsSettings } from '../application/rooms/settings.js';
-import { readUrl } from '../domain/shared/url.js';
+import { readUrl } from '../domain/shared/index.js';
 
 const chat = { ...chatSettings, ...oauthSettings };
 const logs = { ...logsSettings, ...alertSettings };
@@ -76,20 +76,13 @@ const rules: readonly Rule<AnnalsSettings>[] = [
       : undefined,
   ...meetingRules,
   ...logsRules,
-  ...(
-    [
-      'chat.appUrl',
-      'auth.appUrl',
-      'meeting.appUrl',
-      'analytics.appUrl',
-      'logs.appUrl',
-      'rooms.appUrl',
-    ] as const
-  ).map((key) => (values: AnnalsValues) => {
-    const url = values[key];
-    if (url === undefined || /^https?:$/.test(readUrl(url)?.protocol ?? '')) return undefined;
-    return { key, reason: 'must be an http or https URL' };
-  }),
+  ...(['chat.appUrl', 'auth.appUrl', 'meeting.appUrl', 'analytics.appUrl', 'logs.appUrl', 'rooms.appUrl'] as const).map(
+    (key) => (values: AnnalsValues) => {
+      const url = values[key];
+      if (url === undefined || /^https?:$/.test(readUrl(url)?.protocol ?? '')) return undefined;
+      return { key, reason: 'must be an http or https URL' };
+    },
+  ),
   ...(['server.allowedOrigins', 'logs.allowedOrigins', 'rooms.allowedOrigins'] as const).map(
     (key) => (values: AnnalsValues) => {
       if ((values[key] ?? []).every((origin) => ORIGIN.test(origin))) return undefined;

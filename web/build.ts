@@ -50,10 +50,7 @@ async function buildPage(name: string): Promise<void> {
     logLevel: 'warning',
   });
   const named = new Map(
-    Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [
-      basename(entryPoint),
-      basename(path),
-    ]),
+    Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [basename(entryPoint), basename(path)]),
   );
   mkdirSync(built, { recursive: true });
   writeFileSync(join(ROOT, 'dist/web', `${name}.licenses.txt`), licensesOf(Object.keys(metafile.inputs)));

@@ -1,6 +1,5 @@
 /** The nodes of an installation, each connected to every other (docs/mesh.md). */
-import type { Hear, Members, Mesh } from '../../application/ports/cluster.js';
-import type { Logger } from '../../application/ports/index.js';
+import type { Cluster, Logger, Members, MessageHandler } from '../../application/ports/index.js';
 import { type After, afterAll } from '../platform/process/timer.js';
 import { openDoor } from './listener.js';
 import { createLink, type Link } from './peer-connection.js';
@@ -40,14 +39,14 @@ export interface OpenMesh {
   /** Where the others reach this one. */
   readonly address: string;
   /** Speaks, and hears, on a channel of its own; once for each. */
-  channel(name: string): Mesh;
+  channel(name: string): Cluster;
   /** The names of others that can't reach this one. */
   unreachedBy(): readonly string[];
   close(): Promise<void>;
 }
 
 export async function openMesh({
-  run,
+  run: nodeId,
   key,
   host,
   port,
@@ -57,8 +56,8 @@ export async function openMesh({
   logger,
   after = afterAll,
 }: MeshOptions): Promise<OpenMesh> {
-  const hears = new Map<string, Hear>();
-  const door = await openDoor({ run, key, host, port, hears, logger, after });
+  const hears = new Map<string, MessageHandler>();
+  const door = await openDoor({ run: nodeId, key, host, port, hears, logger, after });
   const address = addressOf(wanted ?? host, door.port);
   const links = new Map<string, Link>();
   /** Those of whom it is asked just now where they are, and what waits for that. */
@@ -87,15 +86,15 @@ export async function openMesh({
     };
     const where = () => members.address(to);
     const beats = () => members.beats(to);
-    return createLink({ run, to, key, address: where, beats, changed, lost, unreached, after });
+    return createLink({ run: nodeId, to, key, address: where, beats, changed, lost, unreached, after });
   }
 
   function looked() {
     // Of the first look it is told before it is over.
     if (!members || hasClosed) return;
     missing.clear();
-    const alive = members.alive();
-    for (const to of alive) if (to !== run && !links.has(to)) links.set(to, linkTo(to));
+    const alive = members.liveNodes();
+    for (const to of alive) if (to !== nodeId && !links.has(to)) links.set(to, linkTo(to));
     for (const [to, link] of links) {
       if (alive.has(to)) continue;
       links.delete(to);
@@ -136,18 +135,18 @@ export async function openMesh({
   }
   looked();
 
-  const channel = (name: string): Mesh => ({
+  const channel = (name: string): Cluster => ({
     hear: (hear) => void hears.set(name, hear),
-    run,
-    alive: () => members.alive(),
-    tell(to, said) {
+    nodeId,
+    liveNodes: () => members.liveNodes(),
+    send(to, said) {
       observe?.said();
       const tell = (link: Link | undefined) => (link ? link.tell(name, said) : observe?.lost());
       const link = found(to, Buffer.byteLength(said.body));
       if (link instanceof Promise) void link.then(tell);
       else tell(link);
     },
-    async ask(to, target, said) {
+    async request(to, target, said) {
       observe?.said();
       const known = found(to, 0);
       const link = known instanceof Promise ? await known : known;

@@ -1,5 +1,5 @@
 /** What goes over a connection between two nodes: what is said, and one way back that it was heard. */
-import type { Said } from '../../application/ports/cluster.js';
+import type { ClusterMessage } from '../../application/ports/index.js';
 
 /** What is said, at most; what is said about it comes on top. */
 export const BODY_BYTES = 1024 * 1024 + 32 * 1024;
@@ -10,7 +10,7 @@ export const FRAME_BYTES = LENGTH_BYTES + HEADER_BYTES + BODY_BYTES;
 /** Something said on a channel; with a number where whoever says it waits to hear that it was heard. */
 export interface Frame {
   readonly channel: string;
-  readonly said: Said;
+  readonly said: ClusterMessage;
   readonly number?: number | undefined;
 }
 
@@ -32,7 +32,11 @@ export function decodeFrame(bytes: Buffer): Frame | undefined {
   if (until > bytes.length) return undefined;
   const header = parsed(bytes.toString('utf8', LENGTH_BYTES, until));
   if (!isObject(header) || typeof header.channel !== 'string' || !isHead(header.head)) return undefined;
-  const { channel, head, number } = header as { channel: string; head: Said['head']; number?: unknown };
+  const { channel, head, number } = header as {
+    channel: string;
+    head: ClusterMessage['head'];
+    number?: unknown;
+  };
   if (number !== undefined && !Number.isSafeInteger(number)) return undefined;
   return {
     channel,
@@ -51,8 +55,7 @@ export const encodeHeard = ({ number, came }: Heard): string => JSON.stringify([
 
 export function decodeHeard(text: string): Heard | undefined {
   const found = parsed(text);
-  if (!Array.isArray(found) || !Number.isSafeInteger(found[0]) || typeof found[1] !== 'boolean')
-    return undefined;
+  if (!Array.isArray(found) || !Number.isSafeInteger(found[0]) || typeof found[1] !== 'boolean') return undefined;
   return { number: found[0], came: found[1] };
 }
 
@@ -67,5 +70,5 @@ function parsed(text: string): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const isHead = (value: unknown): value is Said['head'] =>
+const isHead = (value: unknown): value is ClusterMessage['head'] =>
   isObject(value) && Object.values(value).every((each) => typeof each === 'string');

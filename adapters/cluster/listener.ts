@@ -3,8 +3,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Hear } from '../../application/ports/cluster.js';
-import type { Logger } from '../../application/ports/index.js';
+import type { Logger, MessageHandler } from '../../application/ports/index.js';
 import type { After } from '../platform/process/timer.js';
 import { decodeFrame, encodeHeard, FRAME_BYTES, type Frame } from './frames.js';
 import { watchLiving } from './keepalive.js';
@@ -17,7 +16,7 @@ export interface DoorOptions {
   /** 0 picks a free one. */
   readonly port: number;
   /** By the channel that is spoken on; what is said on one that nobody hears comes to nobody. */
-  readonly hears: ReadonlyMap<string, Hear>;
+  readonly hears: ReadonlyMap<string, MessageHandler>;
   readonly logger: Logger;
   readonly after: After;
 }

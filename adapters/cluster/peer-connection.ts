@@ -1,7 +1,7 @@
 /** The connection to one other node: comes back by itself, and whoever waits for what is gone is told at once. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import type { Said } from '../../application/ports/cluster.js';
+import type { ClusterMessage } from '../../application/ports/index.js';
 import type { After } from '../platform/process/timer.js';
 import { BODY_BYTES, decodeHeard, encodeFrame } from './frames.js';
 import { createWindow } from './in-flight-window.js';
@@ -27,8 +27,8 @@ export interface LinkOptions {
 }
 
 export interface Link {
-  tell(channel: string, said: Said): void;
-  ask(channel: string, target: string, said: Said): Promise<boolean>;
+  tell(channel: string, said: ClusterMessage): void;
+  ask(channel: string, target: string, said: ClusterMessage): Promise<boolean>;
   close(): void;
 }
 
@@ -43,7 +43,7 @@ const MOST_UNREAD = 8 * 1024 * 1024;
 const HEARD_BYTES = 1024;
 
 /** The other one would end the connection by it, for all that is said over it. */
-const isTooLarge = ({ body }: Said) => body.length * 3 > BODY_BYTES && Buffer.byteLength(body) > BODY_BYTES;
+const isTooLarge = ({ body }: ClusterMessage) => body.length * 3 > BODY_BYTES && Buffer.byteLength(body) > BODY_BYTES;
 
 export function createLink(options: LinkOptions): Link {
   const { run, to, key, address, beats, changed, lost, unreached, after } = options;

@@ -14,9 +14,7 @@ const TLS = {
 
 const IDENTITY = 'node';
 
-export const secured = (
-  key: Buffer,
-): { readonly client: ConnectionOptions; readonly server: TlsOptions } => ({
+export const secured = (key: Buffer): { readonly client: ConnectionOptions; readonly server: TlsOptions } => ({
   client: {
     ...TLS,
     pskCallback: () => ({ psk: key, identity: IDENTITY }),

@@ -1,7 +1,7 @@
 /** AES-256-GCM with a fresh 96-bit nonce per text: `nonce | ciphertext | tag`, base64 where it is a text; long texts deflated first. */
 import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes, randomFillSync } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Cipher } from '../../application/secrets/vault.js';
+import type { Cipher } from '../../application/secrets/index.js';
 
 const NONCE = 12;
 const TAG = 16;

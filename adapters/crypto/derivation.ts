@@ -7,7 +7,7 @@
  * rotation keeps out who gets one of the two from now on, not who had both.
  */
 import { createHmac } from 'node:crypto';
-import { timeOf } from '../../application/command/command-id.js';
+import { timestampOf } from '../../application/command/index.js';
 import type { Derivation } from '../../application/ports/index.js';
 
 /** What ids are written in, in the order in which stores sort them. */
@@ -31,7 +31,7 @@ export function createDerivation(installationKey: Buffer): Derivation {
     id,
     idInTime(purpose, commandId) {
       const derived = id(purpose, commandId);
-      const time = timeOf(commandId);
+      const time = timestampOf(commandId);
       if (time === undefined) return derived;
       return sorted(time) + derived.slice(0, derived.length - TIME_CHARS);
     },
@@ -41,11 +41,7 @@ export function createDerivation(installationKey: Buffer): Derivation {
 /** Of a later time, Unix ms, a later text, but for those of one tick. */
 function sorted(time: number): string {
   let text = '';
-  for (
-    let rest = Math.floor(time / TICK_MS);
-    text.length < TIME_CHARS;
-    rest = Math.floor(rest / SORTED.length)
-  )
+  for (let rest = Math.floor(time / TICK_MS); text.length < TIME_CHARS; rest = Math.floor(rest / SORTED.length))
     text = SORTED[rest % SORTED.length] + text;
   return text;
 }

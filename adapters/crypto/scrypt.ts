@@ -1,8 +1,8 @@
 /** Passwords by scrypt, off the event loop: a few at once, and no more waiting than can be answered in time. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { createAtOnce } from '../../application/concurrency/fair-semaphore.js';
-import type { Hashed, PasswordHashing } from '../../application/ports/identity.js';
+import { createFairSemaphore } from '../../application/concurrency/index.js';
+import type { Hashed, PasswordHashing } from '../../application/ports/index.js';
 
 const SALT_BYTES = 16;
 const KEY_BYTES = 64;
@@ -18,7 +18,7 @@ const derive = (password: string, salt: Buffer) =>
   });
 
 export function createPasswordHashing(): PasswordHashing {
-  const inTurn = createAtOnce('a password', AT_ONCE, WAITING);
+  const inTurn = createFairSemaphore('a password', AT_ONCE, WAITING);
   /** That nothing matches. */
   const nothing: Hashed = {
     salt: randomBytes(SALT_BYTES).toString('base64url'),

@@ -1,5 +1,5 @@
 /** Signed tokens (JWT, HS256) by jose. */
-import type { Claims, SignedTokens } from '../../application/ports/identity.js';
+import type { Claims, SignedTokens } from '../../application/ports/index.js';
 
 const ALGORITHM = 'HS256';
 /** Longer ones were never made here. */

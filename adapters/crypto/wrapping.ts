@@ -7,7 +7,7 @@ export const SECRET_CHARACTERS = 32;
 export const newSecret = (): string => randomBytes(32).toString('base64url');
 
 /** Where the secret that wraps all keys is kept by the program itself, when none is configured. */
-export interface KeptSecret {
+export interface StoredSecret {
   read(): Promise<string | undefined>;
   /** Keeps this one if none is kept; resolves, when it is flushed, with the one that is. */
   keep(secret: string): Promise<string>;

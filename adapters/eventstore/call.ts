@@ -1,7 +1,7 @@
 /** The one place where a call to the event store gets its deadline and where "not now" becomes `Unavailable`. */
 import type { ResolvedEvent, StreamingRead } from '@eventstore/db-client';
-import { CALL_MS, within } from '../../application/concurrency/deadline.js';
-import { Damaged, Unavailable } from '../../application/ports/index.js';
+import { STORE_CALL_MS, withDeadline } from '../../application/concurrency/index.js';
+import { CorruptEventError, UnavailableError } from '../../application/ports/index.js';
 import {
   AccessDeniedError,
   InvalidArgumentError,
@@ -33,11 +33,11 @@ const ANSWERS = [
  * What the store answers, within the deadline of a call. The driver sends a deadline but does not enforce it: what
  * it was asked may still be done later.
  */
-export async function asked<T>(call: () => Promise<T>): Promise<T> {
+export async function callStore<T>(call: () => Promise<T>): Promise<T> {
   try {
-    return await within(CALL_MS, call(), 'the event store');
+    return await withDeadline(STORE_CALL_MS, call(), 'the event store');
   } catch (error) {
-    throw translated(error);
+    throw translateError(error);
   }
 }
 
@@ -47,8 +47,8 @@ export async function readAll(open: () => StreamingRead<ResolvedEvent>): Promise
   const reading = open();
   // What becomes of a read that was given up is told to nobody.
   reading.on('error', () => {});
-  const late = () => reading.destroy(new Unavailable(`the event store was silent for ${CALL_MS} ms`));
-  const deadline = setTimeout(late, CALL_MS);
+  const late = () => reading.destroy(new UnavailableError(`the event store was silent for ${STORE_CALL_MS} ms`));
+  const deadline = setTimeout(late, STORE_CALL_MS);
   try {
     for await (const resolved of reading) {
       found.push(resolved);
@@ -59,16 +59,16 @@ export async function readAll(open: () => StreamingRead<ResolvedEvent>): Promise
     // A read that was answered ends by itself. To cancel it crosses its end on the way, which HTTP/2 takes for a fault: a
     // thousand of those, and the connection is given up, with all that others ask on it.
     if (!(error instanceof StreamNotFoundError)) reading.cancel().catch(() => {});
-    throw translated(error);
+    throw translateError(error);
   } finally {
     clearTimeout(deadline);
   }
 }
 
 /** An error of the driver as what it means here. */
-export function translated(error: unknown): unknown {
+export function translateError(error: unknown): unknown {
   if (error instanceof UnknownError && error.code === DATA_LOSS)
-    return new Damaged(`the log is damaged: ${error.message}`, { cause: error });
-  if (error instanceof Unavailable || ANSWERS.some((answer) => error instanceof answer)) return error;
-  return new Unavailable('the event store is away', { cause: error });
+    return new CorruptEventError(`the log is damaged: ${error.message}`, { cause: error });
+  if (error instanceof UnavailableError || ANSWERS.some((answer) => error instanceof answer)) return error;
+  return new UnavailableError('the event store is away', { cause: error });
 }

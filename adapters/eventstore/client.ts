@@ -1,6 +1,6 @@
 /** The connection to the event store: the driver's client, for the address that was configured. */
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { AppendingClient } from './fast-client/client.js';
+import { FastClient } from './fast-client/client.js';
 
 /** Case is the driver's: it knows a key however it is written. */
 const PREFERENCE = /(?<=[?&]nodePreference=)[^&]*/gi;
@@ -11,4 +11,4 @@ const PREFERENCE = /(?<=[?&]nodePreference=)[^&]*/gi;
  */
 export const toLeader = (url: string): string => url.replace(PREFERENCE, 'leader');
 
-export const connectEventStore = (url: string): EventStoreDBClient => AppendingClient.open(toLeader(url));
+export const connectEventStore = (url: string): EventStoreDBClient => FastClient.open(toLeader(url));

@@ -2,9 +2,13 @@
 import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { NewEvent, RecordedEvent, Vault } from '../../application/ports/index.js';
-import type { Catalog, EventSpec } from '../../domain/shared/catalog.js';
-import type { DomainEvent, EventData } from '../../domain/shared/decider.js';
-import { serviceOf } from '../../domain/shared/names.js';
+import {
+  type Catalog,
+  type DomainEvent,
+  type EventData,
+  type EventSpec,
+  serviceOf,
+} from '../../domain/shared/index.js';
 import { jsonEvent } from './driver.js';
 
 export interface Codec {
@@ -48,8 +52,7 @@ export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
       validate = ajv.compile(spec.versions.at(-1)!.schema);
       validators.set(spec, validate);
     }
-    if (!validate(data))
-      throw new Error(`${name} does not fit its schema: ${ajv.errorsText(validate.errors)}`);
+    if (!validate(data)) throw new Error(`${name} does not fit its schema: ${ajv.errorsText(validate.errors)}`);
   };
 
   const encode: Codec['encode'] = async (stream, { id, event, metadata }) => {
@@ -71,8 +74,7 @@ export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
       position: stored.position.commit,
       recordedAt: stored.created.getTime(),
     };
-    if (stored.type.startsWith('$'))
-      return [{ ...common, type: stored.type, version: 0, data: {}, metadata: {} }];
+    if (stored.type.startsWith('$')) return [{ ...common, type: stored.type, version: 0, data: {}, metadata: {} }];
     const known = byStoredType.get(stored.type);
     if (!known || !isRecord(stored.data)) return [];
     const { spec, version } = known;

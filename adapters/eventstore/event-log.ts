@@ -1,10 +1,10 @@
 /** The log over `@eventstore/db-client`: appends, reads, retention and tombstones of single streams. */
 import type { EventStoreDBClient, JSONEventData, ReadStreamOptions } from '@eventstore/db-client';
-import { breather } from '../../application/concurrency/cooperative-scheduler.js';
-import { type EventLog, type Logger, Unavailable } from '../../application/ports/index.js';
-import type { Doubt, TimeMark } from '../../application/time/clock-jump-guard.js';
-import { createInTime } from './append-deadline.js';
-import { asked, readAll } from './call.js';
+import { createYielder } from '../../application/concurrency/index.js';
+import { type EventLog, type Logger, UnavailableError } from '../../application/ports/index.js';
+import type { Doubt, TimeMark } from '../../application/time/index.js';
+import { createAppendDeadline } from './append-deadline.js';
+import { callStore, readAll } from './call.js';
 import type { Codec } from './codec.js';
 import {
   ANY,
@@ -17,8 +17,8 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from './driver.js';
-import { markOf } from './timestamp-register.js';
-import { type WatchedLog, watchWrites } from './write-health.js';
+import { timestampRegister } from './timestamp-register.js';
+import { trackWriteHealth, type WatchedLog } from './write-health.js';
 
 /** Holds nothing but what is written to see whether the store takes it; only its last event is kept. */
 const TRIAL_STREAM = 'annals-trial';
@@ -40,10 +40,10 @@ export interface TimedLog extends WatchedLog {
 }
 
 export function createEventLog(client: EventStoreDBClient, codec: Codec, logger: Logger): TimedLog {
-  const inTime = createInTime(logger);
+  const inTime = createAppendDeadline(logger);
   const append: EventLog['append'] = async (stream, expected, events) => {
     const encoded: JSONEventData[] = [];
-    const rest = breather();
+    const rest = createYielder();
     for (const event of events) {
       const resting = rest();
       if (resting) await resting;
@@ -56,9 +56,7 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec, logger:
       throwOnAppendFailure: true,
     };
     try {
-      const done = await inTime((deadline) =>
-        client.appendToStream(stream, encoded, { ...options, deadline }),
-      );
+      const done = await inTime((deadline) => client.appendToStream(stream, encoded, { ...options, deadline }));
       const revision = Number(done.nextExpectedRevision);
       return { outcome: 'appended', revision, position: done.position?.commit ?? 0n };
     } catch (error) {
@@ -103,25 +101,25 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec, logger:
   };
 
   const tombstone: EventLog['tombstone'] = (stream) =>
-    unlessEnded(() => asked(() => client.tombstoneStream(stream, { expectedRevision: ANY })));
+    unlessEnded(() => callStore(() => client.tombstoneStream(stream, { expectedRevision: ANY })));
 
   const tryOut = async () => {
     await inTime((deadline) => client.setStreamMetadata(TRIAL_STREAM, TRIAL, { deadline }));
   };
 
-  const clock = markOf(client, inTime, TIME_STREAM);
+  const clock = timestampRegister(client, inTime, TIME_STREAM);
   const time = async () => {
     await clock.set({});
     const told = await clock.read();
-    if (told === undefined) throw new Unavailable('the event store did not say what time it is');
+    if (told === undefined) throw new UnavailableError('the event store did not say what time it is');
     return told.at;
   };
 
   return {
-    ...watchWrites({ append, read, retain, tombstone }, tryOut),
+    ...trackWriteHealth({ append, read, retain, tombstone }, tryOut),
     time,
-    believed: markOf(client, inTime, BELIEVED_STREAM),
-    doubted: markOf(client, inTime, DOUBTED_STREAM),
+    believed: timestampRegister(client, inTime, BELIEVED_STREAM),
+    doubted: timestampRegister(client, inTime, DOUBTED_STREAM),
   };
 }
 

@@ -4,8 +4,8 @@
 import operations = require('@eventstore/db-client/generated/operations_grpc_pb.js');
 import messages = require('@eventstore/db-client/generated/operations_pb.js');
 
-import { Unavailable } from '../../application/ports/index.js';
-import { asked, translated } from './call.js';
+import { UnavailableError } from '../../application/ports/index.js';
+import { callStore, translateError } from './call.js';
 import { EventStoreDBClient, START } from './driver.js';
 
 export interface ScavengeOutcome {
@@ -21,10 +21,7 @@ export interface ScavengeOutcome {
 class ScavengingClient extends EventStoreDBClient {
   static open(url: string): ScavengingClient {
     // `connectionString` knows how to read addresses, but only makes plain clients.
-    const client = Object.setPrototypeOf(
-      EventStoreDBClient.connectionString(url),
-      ScavengingClient.prototype,
-    );
+    const client = Object.setPrototypeOf(EventStoreDBClient.connectionString(url), ScavengingClient.prototype);
     if (!(client instanceof ScavengingClient)) throw new Error('not the driver that this was written for');
     return client;
   }
@@ -62,7 +59,7 @@ export async function scavenge(
   const client = ScavengingClient.open(url);
   const started = performance.now();
   try {
-    const scavengeId = await asked(() => client.startScavenge());
+    const scavengeId = await callStore(() => client.startScavenge());
     const history = client.subscribeToStream(`$scavenges-${scavengeId}`, { fromRevision: START });
     for await (const { event } of history) {
       if (!event) continue;
@@ -72,9 +69,9 @@ export async function scavenge(
       const durationMs = performance.now() - started;
       return { scavengeId, result, durationMs, ...(spaceSaved === undefined ? {} : { spaceSaved }) };
     }
-    throw new Unavailable(`the event store ended the history of scavenge ${scavengeId}`);
+    throw new UnavailableError(`the event store ended the history of scavenge ${scavengeId}`);
   } catch (error) {
-    throw translated(error);
+    throw translateError(error);
   } finally {
     await client.dispose();
   }

@@ -1,16 +1,16 @@
 /** One catch-up subscription that never ends: batches of events in log order, resubscribed on every error and end. */
 import { setImmediate } from 'node:timers/promises';
 import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
-import { pause } from '../../application/concurrency/sleep.js';
+import { sleep } from '../../application/concurrency/index.js';
 import {
   type Batch,
-  type Follow,
   type Logger,
   type Position,
   type Selection,
-  Unavailable,
+  type Subscribe,
+  UnavailableError,
 } from '../../application/ports/index.js';
-import { readAll, translated } from './call.js';
+import { readAll, translateError } from './call.js';
 import type { Codec } from './codec.js';
 import { BACKWARDS, END, eventTypeFilter, FORWARDS, START, streamNameFilter } from './driver.js';
 
@@ -32,10 +32,7 @@ const UNKNOWN = 2;
  * log instead of one beyond it, or the start of the log where the server refuses it. What comes before `position` is the
  * caller's to leave out.
  */
-export async function startAfter(
-  client: EventStoreDBClient,
-  position: Position,
-): Promise<Position | 'start'> {
+export async function startAfter(client: EventStoreDBClient, position: Position): Promise<Position | 'start'> {
   const head = await headOf(client);
   if (position === 0n || head === undefined) return 'start';
   if (position >= head) return head;
@@ -54,7 +51,7 @@ export async function startAfter(
  * Follows what is selected from just after `from`. A real server drops a
  * slow consumer as a matter of course, so an end is as ordinary as an error: it takes up where it was.
  */
-export function createFollow(client: EventStoreDBClient, codec: Codec, logger: Logger): Follow {
+export function createFollow(client: EventStoreDBClient, codec: Codec, logger: Logger): Subscribe {
   return async function* follow({ from, signal, atOnce = BATCH, ...selection }) {
     let position = from;
     let wait = BACKOFF_MS.first;
@@ -68,7 +65,7 @@ export function createFollow(client: EventStoreDBClient, codec: Codec, logger: L
       } catch (error) {
         logger.warn(
           {
-            err: isAnswer(error) ? translated(error) : error,
+            err: isAnswer(error) ? translateError(error) : error,
             ...selection,
             position: String(position),
             retryMs: wait,
@@ -76,15 +73,14 @@ export function createFollow(client: EventStoreDBClient, codec: Codec, logger: L
           'subscription dropped',
         );
       }
-      await pause(wait * (0.5 + Math.random()), signal);
+      await sleep(wait * (0.5 + Math.random()), signal);
       wait = Math.min(wait * 2, BACKOFF_MS.most);
     }
   };
 }
 
 /** Of gRPC: what the server said, or that it can't be reached. */
-const isAnswer = (error: unknown) =>
-  error instanceof Error && 'code' in error && typeof error.code === 'number';
+const isAnswer = (error: unknown) => error instanceof Error && 'code' in error && typeof error.code === 'number';
 
 async function* connect(
   client: EventStoreDBClient,
@@ -110,7 +106,7 @@ async function* connect(
     { highWaterMark: atOnce },
   );
   const ended = (error?: unknown) => {
-    failed ??= error ?? new Unavailable('the event store closed the subscription');
+    failed ??= error ?? new UnavailableError('the event store closed the subscription');
     wake();
   };
   subscription.on('readable', () => wake());

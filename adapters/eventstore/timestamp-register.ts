@@ -1,15 +1,15 @@
 /** What is noted at the store with the time at which it was taken: of a stream's metadata the newest event is kept. */
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import type { TimeMark } from '../../application/time/clock-jump-guard.js';
-import type { createInTime } from './append-deadline.js';
+import type { TimeMark } from '../../application/time/index.js';
+import type { createAppendDeadline } from './append-deadline.js';
 import { readAll } from './call.js';
 import { BACKWARDS, END, StreamNotFoundError } from './driver.js';
 
 const NEWEST = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
 
-export const markOf = <Note extends object>(
+export const timestampRegister = <Note extends object>(
   client: EventStoreDBClient,
-  inTime: ReturnType<typeof createInTime>,
+  inTime: ReturnType<typeof createAppendDeadline>,
   stream: string,
 ): TimeMark<Note> => ({
   async set(note) {

@@ -1,5 +1,5 @@
 /** Whether the event store takes writes: a full disk still lets everybody read. */
-import { type EventLog, Unavailable } from '../../application/ports/index.js';
+import { type EventLog, UnavailableError } from '../../application/ports/index.js';
 
 export interface WatchedLog extends EventLog {
   /**
@@ -10,30 +10,30 @@ export interface WatchedLog extends EventLog {
 }
 
 /** `tryOut` writes something about as large as what it is asked to hold. */
-export function watchWrites(log: EventLog, tryOut: () => Promise<void>): WatchedLog {
-  let inDoubt = false;
+export function trackWriteHealth(log: EventLog, probe: () => Promise<void>): WatchedLog {
+  let suspect = false;
 
   const watched =
     <Args extends readonly unknown[], Result>(write: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
       try {
         const done = await write(...args);
-        inDoubt = false;
+        suspect = false;
         return done;
       } catch (error) {
-        if (error instanceof Unavailable) inDoubt = true;
+        if (error instanceof UnavailableError) suspect = true;
         throw error;
       }
     };
 
-  const tried = watched(tryOut);
+  const tried = watched(probe);
   return {
     read: log.read,
     append: watched(log.append),
     retain: watched(log.retain),
     tombstone: watched(log.tombstone),
     writable: async () => {
-      if (inDoubt) await tried();
+      if (suspect) await tried();
     },
   };
 }

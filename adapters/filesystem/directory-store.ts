@@ -11,10 +11,10 @@ import { DirectoryInUse, lockDirectory, privateDirectory } from '@annals/engines
 import {
   type FileStore,
   NotStored,
+  UnavailableError,
   type Unsettled,
   type Writing,
-} from '../../application/ports/blob-store.js';
-import { Unavailable } from '../../application/ports/index.js';
+} from '../../application/ports/index.js';
 
 const FILE = 0o600;
 const DIRECTORY = 0o700;
@@ -152,6 +152,6 @@ const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EROFS
 /** What a disk refuses now it may take later. */
 const refused = <T>(call: Promise<T>): Promise<T> =>
   call.catch((cause) => {
-    if (FULL.includes(cause.code)) throw new Unavailable('the file store takes nothing now', { cause });
+    if (FULL.includes(cause.code)) throw new UnavailableError('the file store takes nothing now', { cause });
     throw cause;
   });

@@ -16,9 +16,8 @@ import {
   MongoSystemError,
   MongoTopologyClosedError,
 } from 'mongodb';
-import { CALL_MS, REQUEST_MS, within } from '../../application/concurrency/deadline.js';
-import { Unavailable } from '../../application/ports/index.js';
-import { StoreFull } from '../../application/ports/store-full-error.js';
+import { REQUEST_MS, STORE_CALL_MS, withDeadline } from '../../application/concurrency/index.js';
+import { StoreFullError, UnavailableError } from '../../application/ports/index.js';
 
 /** These work through all that is stored, and nobody's request waits for them. */
 const LONG: ReadonlySet<unknown> = new Set(['createIndex', 'createIndexes', 'drop', 'dropDatabase']);
@@ -30,7 +29,7 @@ const LONG_MS = 60_000;
  * refuses for another reason rejects with the driver's own error. What nobody waits for any more the server is made to
  * give up: a call by the time that it has, and a search (`leave`) as its connection is cut.
  */
-export function guarded<Target extends object>(target: Target, leave?: () => void): Target {
+export function withCallPolicy<Target extends object>(target: Target, leave?: () => void): Target {
   const proxy: Target = new Proxy(target, {
     get(_, name) {
       const member: unknown = Reflect.get(target, name, target);
@@ -40,8 +39,8 @@ export function guarded<Target extends object>(target: Target, leave?: () => voi
         if (target instanceof Collection && name === 'find') return searching(target, args);
         const given: unknown = member.apply(target, target instanceof Collection ? timed(name, args) : args);
         if (given === target) return proxy;
-        if (given instanceof Promise) return answered(given, LONG.has(name) ? LONG_MS : CALL_MS, leave);
-        return speaksToServer(given) ? guarded(given, leave) : given;
+        if (given instanceof Promise) return answered(given, LONG.has(name) ? LONG_MS : STORE_CALL_MS, leave);
+        return speaksToServer(given) ? withCallPolicy(given, leave) : given;
       };
     },
   });
@@ -52,7 +51,7 @@ export function guarded<Target extends object>(target: Target, leave?: () => voi
 function searching(rows: Collection, [filter, options]: readonly unknown[]) {
   const leaving = new AbortController();
   const cursor = rows.find(Object.assign({}, filter), Object.assign({ signal: leaving.signal }, options));
-  return guarded(cursor, () => leaving.abort());
+  return withCallPolicy(cursor, () => leaving.abort());
 }
 
 /** Calls that the server may end when nobody waits for them any more, and where in their arguments the options stand. */
@@ -73,7 +72,7 @@ const OPTIONS: { readonly [call in keyof Collection]?: number } = {
 function timed(name: string | symbol, args: readonly unknown[]): readonly unknown[] {
   const at = OPTIONS[name as keyof Collection];
   if (at === undefined) return args;
-  const options = Object.assign({ maxTimeMS: CALL_MS }, args[at]);
+  const options = Object.assign({ maxTimeMS: STORE_CALL_MS }, args[at]);
   return Array.from({ length: at + 1 }, (_, index) => (index === at ? options : args[index]));
 }
 
@@ -93,7 +92,7 @@ async function allOf<T>(cursor: AbstractCursor<T>): Promise<T[]> {
   try {
     while (await cursor.hasNext()) {
       for (const one of cursor.readBufferedDocuments()) all.push(one);
-      if (performance.now() > until) throw new Unavailable(`MongoDB was not done within ${REQUEST_MS} ms`);
+      if (performance.now() > until) throw new UnavailableError(`MongoDB was not done within ${REQUEST_MS} ms`);
     }
     return all;
   } finally {
@@ -105,12 +104,12 @@ async function allOf<T>(cursor: AbstractCursor<T>): Promise<T[]> {
 /** What the server answers to one call; `late` is told that its time is up. */
 export async function answered<T>(call: Promise<T>, ms: number, late?: () => void): Promise<T> {
   try {
-    return await within(ms, call, 'MongoDB');
+    return await withDeadline(ms, call, 'MongoDB');
   } catch (error) {
-    if (error instanceof Unavailable) late?.();
-    if (isFull(error)) throw new StoreFull('MongoDB takes no writes: its disk is full', { cause: error });
-    if (isAway(error)) throw new Unavailable('MongoDB does not answer', { cause: error });
-    if (isDamage(error)) throw new Unavailable('MongoDB found damage in what it stores', { cause: error });
+    if (error instanceof UnavailableError) late?.();
+    if (isFull(error)) throw new StoreFullError('MongoDB takes no writes: its disk is full', { cause: error });
+    if (isAway(error)) throw new UnavailableError('MongoDB does not answer', { cause: error });
+    if (isDamage(error)) throw new UnavailableError('MongoDB found damage in what it stores', { cause: error });
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** The connection to MongoDB: one client, two databases (read models, and keys apart from them). */
 import { type Db, type DbOptions, MongoClient, ReadConcern } from 'mongodb';
-import { CALL_MS } from '../../application/concurrency/deadline.js';
-import { answered, guarded } from './call-policy.js';
+import { STORE_CALL_MS } from '../../application/concurrency/index.js';
+import { answered, withCallPolicy } from './call-policy.js';
 
 /** How long a server is looked for where a process begins, and for how long one may be silent. */
 const CONNECT_MS = 10_000;
@@ -38,21 +38,21 @@ export async function connectMongo(url: string, database: string, withinMs = CON
     connectTimeoutMS: CONNECT_MS,
     maxPoolSize: 32,
     // What has waited until nobody asks for it any more must not be done later.
-    waitQueueTimeoutMS: CALL_MS,
+    waitQueueTimeoutMS: STORE_CALL_MS,
     // Rows carry positions as Long: read back as numbers they would lose their last digits.
     promoteLongs: false,
     ignoreUndefined: true,
   });
-  await answered(client.connect(), withinMs + CALL_MS).catch((error) => {
+  await answered(client.connect(), withinMs + STORE_CALL_MS).catch((error) => {
     // Not waited for either; what goes on in it would keep the process from ending.
     client.close().catch(() => {});
     throw error;
   });
-  const models = guarded(client.db(database, CONCERNS));
-  const admin = guarded(client.db('admin', CONCERNS));
+  const models = withCallPolicy(client.db(database, CONCERNS));
+  const admin = withCallPolicy(client.db('admin', CONCERNS));
   return {
     models,
-    keys: guarded(client.db(`${database}_keys`, CONCERNS)),
+    keys: withCallPolicy(client.db(`${database}_keys`, CONCERNS)),
     ping: async () => {
       await admin.command({ ping: 1 });
     },

@@ -1,13 +1,13 @@
 /** Files in GridFS, where MongoDB is a server that all nodes share. */
 import { Binary, type Db, GridFSBucket, ObjectId } from 'mongodb';
-import { CALL_MS, within } from '../../application/concurrency/deadline.js';
+import { STORE_CALL_MS, withDeadline } from '../../application/concurrency/index.js';
 import {
   type FileStore,
   NotStored,
+  UnavailableError,
   type Unsettled,
   type Writing,
-} from '../../application/ports/blob-store.js';
-import { Unavailable } from '../../application/ports/index.js';
+} from '../../application/ports/index.js';
 
 /** Something that was begun and that nobody answers for yet. */
 interface Begun {
@@ -21,12 +21,7 @@ const ABANDONED_MS = 24 * 3_600_000;
 const ID = /^[\da-f]{24}$/;
 
 /** `bucket` names its collections; `now` is Unix ms. */
-export function createGridFsStore(
-  db: Db,
-  bucket: string,
-  now: () => number,
-  abandonedMs = ABANDONED_MS,
-): FileStore {
+export function createGridFsStore(db: Db, bucket: string, now: () => number, abandonedMs = ABANDONED_MS): FileStore {
   const files = new GridFSBucket(db, { bucketName: bucket });
   const begun = db.collection<Begun>(`${bucket}.begun`);
 
@@ -44,8 +39,8 @@ export function createGridFsStore(
     });
     /** The stream tells of its end or of an error, or of neither. */
     const told = (act: (done: (error?: Error | null) => void) => void): Promise<void> =>
-      within(
-        CALL_MS,
+      withDeadline(
+        STORE_CALL_MS,
         new Promise<void>((resolve, reject) => {
           if (failure) return reject(failure);
           upload.once('error', reject);
@@ -80,7 +75,7 @@ export function createGridFsStore(
     try {
       for await (const bytes of source) yield bytes instanceof Binary ? bytes.value() : bytes;
     } catch (error) {
-      if (error instanceof Unavailable || !(error instanceof Error)) throw error;
+      if (error instanceof UnavailableError || !(error instanceof Error)) throw error;
       throw new NotStored('there is no such file', { cause: error });
     }
   }

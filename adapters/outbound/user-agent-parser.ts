@@ -2,9 +2,8 @@
 import bowser from 'bowser';
 import { isbot } from 'isbot';
 import { LRUCache } from 'lru-cache';
-import { heldBytes } from '../../application/memory/estimate-size.js';
-import type { Cache } from '../../application/ports/index.js';
-import type { Agent, Agents } from '../../application/ports/user-agents.js';
+import { estimateBytes } from '../../application/memory/estimate-size.js';
+import type { Cache, UserAgent, UserAgentParser } from '../../application/ports/index.js';
 
 const AGENTS_BYTES = 2 * 1024 * 1024;
 /** Of what it does not know it makes a name of the user agent itself, in which anything may stand, also about somebody. */
@@ -18,14 +17,14 @@ const BROWSERS = new Set<string>([
   'SlimerJS',
 ]);
 
-export function createAgents(limitBytes = AGENTS_BYTES): Agents & { readonly cache: Cache } {
-  const known = new LRUCache<string, Agent>({
+export function createAgents(limitBytes = AGENTS_BYTES): UserAgentParser & { readonly cache: Cache } {
+  const known = new LRUCache<string, UserAgent>({
     maxSize: limitBytes,
-    sizeCalculation: (agent, userAgent) => heldBytes(userAgent) + heldBytes(agent),
+    sizeCalculation: (agent, userAgent) => estimateBytes(userAgent) + estimateBytes(agent),
   });
   const bots = new LRUCache<string, boolean>({
     maxSize: limitBytes / 2,
-    sizeCalculation: (_, userAgent) => heldBytes(userAgent),
+    sizeCalculation: (_, userAgent) => estimateBytes(userAgent),
   });
   return {
     read: remembered(known, parsed),
@@ -49,7 +48,7 @@ function remembered<Found extends {}>(cache: LRUCache<string, Found>, find: (use
   };
 }
 
-function parsed(userAgent: string): Agent {
+function parsed(userAgent: string): UserAgent {
   // It throws at what is empty.
   if (userAgent.trim() === '') return {};
   const { browser, os, platform } = bowser.parse(userAgent);

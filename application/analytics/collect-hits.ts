@@ -1,31 +1,29 @@
 /** Takes hits in: stores those that count, forgets who they are of, and answers when they are flushed. */
 import type { Hit } from '../../domain/analytics/catalog.js';
-import { collected, dayOf, type HitsCollected } from '../../domain/analytics/hit-batch.js';
+import { dayOf, type HitsCollected, hitsCollected } from '../../domain/analytics/hit-batch.js';
 import type { Reason } from '../../domain/analytics/hit-rules.js';
 import type { Site } from '../../domain/analytics/sites.js';
-import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import { cut } from '../../domain/shared/text.js';
-import { later } from '../consistency/await-consistent.js';
-import { type Clock, type Digester, type Position, Unavailable } from '../ports/index.js';
-import type { Agents } from '../ports/user-agents.js';
+import { isRejection, type Rejection, truncate } from '../../domain/shared/index.js';
+import { maxPosition } from '../consistency/index.js';
+import { type Clock, type Digester, type Position, UnavailableError, type UserAgentParser } from '../ports/index.js';
 import type { VisitorDays } from './daily-visitor-keys.js';
 import type { Collecting, Counted } from './hit-batcher.js';
 import type { Requests, StoredRequest } from './idempotent-collect.js';
 import type { Attempts } from './recent-attempts.js';
 import {
   attemptOf,
-  createJudging,
+  createHitValidator,
+  type HitVerdict,
   type Invalid,
   type Item,
   isAccepted,
-  type Judgement,
   type JudgingPorts,
   type Sender,
 } from './validate-hits.js';
 
 export interface CollectPorts extends JudgingPorts {
-  readonly agents: Agents;
-  readonly visitorDays: Pick<VisitorDays, 'digester'>;
+  readonly agents: UserAgentParser;
+  readonly visitorDays: Pick<VisitorDays, 'hasherFor'>;
   readonly collecting: Pick<Collecting, 'add' | 'fresh' | 'told'>;
   readonly requests: Requests;
   readonly attempts: Pick<Attempts, 'note'>;
@@ -70,10 +68,10 @@ export type Collect = ReturnType<typeof createCollect>;
 
 export function createCollect(ports: CollectPorts) {
   const { directory, agents, visitorDays, collecting, requests, attempts, clock } = ports;
-  const judge = createJudging(ports);
+  const judge = createHitValidator(ports);
 
   return async (items: readonly Item[], sender: Sender): Promise<Judged | Rejection> => {
-    const userAgent = cut(sender.userAgent, USER_AGENT);
+    const userAgent = truncate(sender.userAgent, USER_AGENT);
     const judged = await judge(items, sender, userAgent);
     const [only] = judged;
     if (!sender.isBatch && only && 'error' in only) return invalidPayload(only.error);
@@ -84,7 +82,7 @@ export function createCollect(ports: CollectPorts) {
     };
     const position = judged.some(isAccepted)
       ? await store(judged, sender, userAgent, now, refund)
-      : await toldBefore(judged, sender, now);
+      : await findPreviousResult(judged, sender, now);
     if (isRejection(position)) return position;
     const timestamp = new Date(now).toISOString();
     for (const each of judged) {
@@ -93,13 +91,12 @@ export function createCollect(ports: CollectPorts) {
       attempts.note(attemptOf(each, sender, timestamp), instance);
     }
     const isOver = judged.some(({ reason }) => reason === 'too_many_hits');
-    if (isOver && !sender.isBatch)
-      return { ...tooManyHits, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    if (isOver && !sender.isBatch) return { ...tooManyHits, ...(retryAfterMs !== undefined && { retryAfterMs }) };
     return { verdicts: judged.map(verdictOf), position, ...(isOver && { retryAfterMs }) };
   };
 
   /** Counts the hits that would be taken, in their order; those that are too many of one network are not. */
-  async function spend(judged: readonly (Judgement | Invalid)[], address: string) {
+  async function spend(judged: readonly (HitVerdict | Invalid)[], address: string) {
     let spent = 0;
     let retryAfterMs: number | undefined;
     for (const each of judged) {
@@ -114,13 +111,13 @@ export function createCollect(ports: CollectPorts) {
 
   /** `again`: it had been stored before. */
   async function store(
-    judged: readonly (Judgement | Invalid)[],
+    judged: readonly (HitVerdict | Invalid)[],
     sender: Sender,
     userAgent: string,
     now: number,
     again: () => Promise<void>,
   ): Promise<Position | undefined | Rejection> {
-    const digest = await visitorDays.digester(dayOf(now));
+    const digest = await visitorDays.hasherFor(dayOf(now));
     const { address, country } = sender;
     const about = { ...agents.read(userAgent), ...(country !== undefined && { country }) };
     const bySite = new Map<Site, Counted[]>();
@@ -140,26 +137,26 @@ export function createCollect(ports: CollectPorts) {
         return { site, hits: counted.map(({ hit }) => hit), fresh: collecting.fresh(site, now, visitors) };
       });
       const [first, ...others] = groups.map(({ site, hits, fresh }) =>
-        collected(site, now, hits, fresh, ports.storeRaw),
+        hitsCollected(site, now, hits, fresh, ports.storeRaw),
       );
       const stored = await requests.store([withReasons(first!, judged), ...others], context);
       if (isRejection(stored)) return stored;
       if (stored.isFirst) for (const { site, fresh } of groups) collecting.told(site, now, fresh);
       else await again();
-      return asTold(judged, stored);
+      return applyStoredVerdicts(judged, stored);
     }
     const { correlationId } = sender.context('');
     const positions = Array.from(bySite, async ([site, counted]) => {
       try {
         return await collecting.add(site, now, counted, correlationId);
       } catch (error) {
-        if (!(error instanceof Unavailable) || (await isThere(site))) throw error;
+        if (!(error instanceof UnavailableError) || (await isThere(site))) throw error;
         // It was deleted while its hits waited: nothing can be sealed for it any more.
         for (const each of judged) if (each.site === site) each.reason ??= 'unknown_site';
         return 0n;
       }
     });
-    const last = (await Promise.all(positions)).reduce(later, 0n);
+    const last = (await Promise.all(positions)).reduce(maxPosition, 0n);
     return last === 0n ? undefined : last;
   }
 
@@ -167,20 +164,22 @@ export function createCollect(ports: CollectPorts) {
    * Of what is ignored now, perhaps it was counted when it came first, and its site has been changed since. Who does not
    * want to be seen is ignored each time, and looked for nowhere.
    */
-  async function toldBefore(
-    judged: readonly (Judgement | Invalid)[],
+  async function findPreviousResult(
+    judged: readonly (HitVerdict | Invalid)[],
     sender: Sender,
     now: number,
   ): Promise<Position | undefined | Rejection> {
     if (!sender.isKeyed || sender.privacySignal || judged.length === 0) return undefined;
-    const digest = sender.token === undefined ? await visitorDays.digester(dayOf(now)) : undefined;
+    const digest = sender.token === undefined ? await visitorDays.hasherFor(dayOf(now)) : undefined;
     const found = await requests.find(contextOf(sender, digest));
-    return found && !isRejection(found) ? asTold(judged, found) : found;
+    return found && !isRejection(found) ? applyStoredVerdicts(judged, found) : found;
   }
 
-  function asTold(judged: readonly (Judgement | Invalid)[], { reasons, position }: StoredRequest): Position {
-    for (const [index, each] of judged.entries())
-      each.reason = (reasons?.[index] ?? undefined) as Reason | undefined;
+  function applyStoredVerdicts(
+    judged: readonly (HitVerdict | Invalid)[],
+    { reasons, position }: StoredRequest,
+  ): Position {
+    for (const [index, each] of judged.entries()) each.reason = (reasons?.[index] ?? undefined) as Reason | undefined;
     return position;
   }
 
@@ -189,7 +188,7 @@ export function createCollect(ports: CollectPorts) {
   }
 }
 
-function verdictOf(judged: Judgement | Invalid): Verdict {
+function verdictOf(judged: HitVerdict | Invalid): Verdict {
   const { reason } = judged;
   if (!reason) return { accepted: true };
   return { accepted: false, reason, ...('error' in judged && { error: judged.error }) };
@@ -200,18 +199,11 @@ const contextOf = ({ context, token, address }: Sender, digest: Digester | undef
   context(token ?? digest?.(`${address}\n`) ?? '');
 
 /** Why some were ignored, to be told again. */
-function withReasons(
-  event: HitsCollected,
-  judged: readonly { readonly reason: Reason | undefined }[],
-): HitsCollected {
+function withReasons(event: HitsCollected, judged: readonly { readonly reason: Reason | undefined }[]): HitsCollected {
   if (judged.every(isAccepted)) return event;
   return { ...event, data: { ...event.data, reasons: judged.map(({ reason }) => reason ?? null) } };
 }
 
 /** A hash of 64 bits, even over all of them. */
-export const visitorOf = (
-  digest: Digester | undefined,
-  instance: string,
-  address: string,
-  userAgent: string,
-) => digest?.(`${instance}\n${address}\n${userAgent}`).slice(0, 16);
+export const visitorOf = (digest: Digester | undefined, instance: string, address: string, userAgent: string) =>
+  digest?.(`${instance}\n${address}\n${userAgent}`).slice(0, 16);

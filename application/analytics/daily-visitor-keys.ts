@@ -3,18 +3,17 @@ import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
 import { dayOf } from '../../domain/analytics/hit-batch.js';
 import { visitorSubject } from '../../domain/analytics/visitor-key-subject.js';
 import { VISITOR_DAYS } from '../../domain/analytics/visitor-keys.js';
-import { isRejection } from '../../domain/shared/decider.js';
-import type { Streams } from '../command/aggregate-store.js';
-import type { Handle } from '../command/handle-command.js';
-import type { CertainClock, CommandContext, Digester, Vault } from '../ports/index.js';
-import type { Reaction } from '../subscription/reaction-runner.js';
-import { visitorsKind } from './aggregates.js';
+import { isRejection } from '../../domain/shared/index.js';
+import type { AggregateStore, HandleCommand } from '../command/index.js';
+import type { CommandContext, ConfirmedClock, Digester, Vault } from '../ports/index.js';
+import type { Reaction } from '../subscription/index.js';
+import { visitorsAggregate } from './aggregates.js';
 
 export interface VisitorDayPorts {
-  readonly handle: Handle;
-  readonly streams: Streams;
+  readonly handle: HandleCommand;
+  readonly streams: AggregateStore;
   readonly vault: Pick<Vault, 'renew' | 'digester'>;
-  readonly clock: CertainClock;
+  readonly clock: ConfirmedClock;
   readonly context: (actor: string) => CommandContext;
 }
 
@@ -23,9 +22,9 @@ export const END_DAYS_EVERY_MS = 60_000;
 /** A day that is over is waited for so long: clocks of nodes differ, and a hit may be on its way. */
 const GRACE_MS = 2 * 60_000;
 
-export type VisitorDays = ReturnType<typeof createVisitorDays>;
+export type VisitorDays = ReturnType<typeof createDailyVisitorKeys>;
 
-export function createVisitorDays({ handle, streams, vault, clock, context }: VisitorDayPorts) {
+export function createDailyVisitorKeys({ handle, streams, vault, clock, context }: VisitorDayPorts) {
   /** Of the newest day, and of one that another clock says it is. */
   const known = new Map<string, Promise<Digester | undefined>>();
 
@@ -38,13 +37,13 @@ export function createVisitorDays({ handle, streams, vault, clock, context }: Vi
     };
     const now = clock.now();
     const command = { type: 'OpenVisitorDay' as const, day, before: dayOf(now - GRACE_MS), now };
-    const outcome = await handle(visitorsKind, VISITOR_DAYS, command, context('analytics.visitors'), pay);
+    const outcome = await handle(visitorsAggregate, VISITOR_DAYS, command, context('analytics.visitors'), pay);
     return isRejection(outcome) ? undefined : vault.digester(subject, 'visitors');
   }
 
   return {
     /** Digests by which visitors of a day are told apart; undefined when its key is destroyed. */
-    digester(day: string): Promise<Digester | undefined> {
+    hasherFor(day: string): Promise<Digester | undefined> {
       const underWay = known.get(day);
       if (underWay) return underWay;
       for (const each of known.keys()) if (each < day) known.delete(each);
@@ -63,22 +62,20 @@ export function createVisitorDays({ handle, streams, vault, clock, context }: Vi
         const today = dayOf(now - GRACE_MS);
         return (day: string) => day < today;
       };
-      const { state } = await streams.refresh(visitorsKind, VISITOR_DAYS);
+      const { state } = await streams.reload(visitorsAggregate, VISITOR_DAYS);
       // The certain time is asked for only where something hangs on it: to be asked, the store must write.
       if (!state.open.some(isOver(clock.now()))) return;
-      const now = await clock.certain();
+      const now = await clock.confirmedNow();
       if (now === undefined || !state.open.some(isOver(now))) return;
       const command = { type: 'EndVisitorDays' as const, before: dayOf(now - GRACE_MS), now };
-      const outcome = await handle(visitorsKind, VISITOR_DAYS, command, context('analytics.visitors'));
+      const outcome = await handle(visitorsAggregate, VISITOR_DAYS, command, context('analytics.visitors'));
       if (isRejection(outcome)) throw new Error(outcome.rejected);
     },
   };
 }
 
 /** Destroys the key of a day that is over: nobody can be told apart by it, nor be found again in what it made. */
-export const endDayReaction = (
-  vault: Pick<Vault, 'destroy'>,
-): Reaction<AnalyticsEvent<'VisitorDayEnded'>> => ({
+export const endDayReaction = (vault: Pick<Vault, 'destroy'>): Reaction<AnalyticsEvent<'VisitorDayEnded'>> => ({
   name: 'analytics.end-visitor-days',
   on: { VisitorDayEnded: ({ data }) => vault.destroy(visitorSubject(data)) },
 });

@@ -3,19 +3,19 @@ import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
 import { dayOf, trafficStream } from '../../domain/analytics/hit-batch.js';
 import { DAY_MS } from '../../domain/analytics/period.js';
 import { RETENTION } from '../../domain/analytics/retention.js';
-import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import type { Handle } from '../command/handle-command.js';
-import type { CommandContext, EventLog, Position, Settled } from '../ports/index.js';
-import type { Reaction } from '../subscription/reaction-runner.js';
-import type { LastingClock } from '../time/clock-jump-guard.js';
-import { retentionKind } from './aggregates.js';
+import { isRejection, type Rejection } from '../../domain/shared/index.js';
+import type { HandleCommand } from '../command/index.js';
+import type { CommandContext, EventLog, Position, ProjectionProgress } from '../ports/index.js';
+import type { Reaction } from '../subscription/index.js';
+import type { LastingClock } from '../time/index.js';
+import { retentionAggregate } from './aggregates.js';
 import { DAYS_MODEL, type DayReader } from './report.js';
 import type { Directory } from './site-directory.js';
 
 export interface CleanupPorts {
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly clock: LastingClock;
-  readonly settled: Settled;
+  readonly settled: ProjectionProgress;
   readonly days: Pick<DayReader, 'countBefore'>;
   readonly raw: RawCounter;
   readonly retentionDays: number;
@@ -58,7 +58,7 @@ export type Cleanup = ReturnType<typeof createCleanup>;
 export const createCleanup =
   ({ handle, clock, settled, days, raw, retentionDays, rawRetentionHours }: CleanupPorts) =>
   async (context: CommandContext): Promise<Cleaned | Rejection> => {
-    const now = await clock.certain();
+    const now = await clock.confirmedNow();
     if (now === undefined) return uncertain(clock.waitsMs());
     const before = dayOf(now - retentionDays * DAY_MS);
     await settled.wait(DAYS_MODEL, settled.latestOf('analytics'));
@@ -70,13 +70,12 @@ export const createCleanup =
       raw: { before: rawBefore, rows: await raw.countBefore(rawBefore) },
       now,
     };
-    const outcome = await handle(retentionKind, RETENTION, command, context);
+    const outcome = await handle(retentionAggregate, RETENTION, command, context);
     if (isRejection(outcome)) return outcome;
     let told: Omit<Cleaned, 'position'> = { before, rows: 0, raw: { before: rawBefore, rows: 0 } };
     // As it was told first.
     for (const { type, data } of outcome.events)
-      told =
-        type === 'RawExpired' ? { ...told, raw: data } : { ...told, before: data.before, rows: data.rows };
+      told = type === 'RawExpired' ? { ...told, raw: data } : { ...told, before: data.before, rows: data.rows };
     return { ...told, position: outcome.position };
   };
 

@@ -2,11 +2,11 @@
 import { LRUCache } from 'lru-cache';
 import type { Hit } from '../../domain/analytics/catalog.js';
 import {
-  collected,
   dayOf,
-  type Instance,
-  keptWith,
+  hitsCollected,
+  type SiteInstance,
   trafficStream,
+  writableDay,
 } from '../../domain/analytics/hit-batch.js';
 import {
   emptySketch,
@@ -17,12 +17,16 @@ import {
   withVisitors,
 } from '../../domain/analytics/hyperloglog.js';
 import { RETENTION, retention } from '../../domain/analytics/retention.js';
-import type { Streams } from '../command/aggregate-store.js';
-import { freshCommandId } from '../command/command-id.js';
-import { newEvent, type Origin } from '../command/event-envelope.js';
-import { type Appender, Ended } from '../command/group-commit.js';
+import {
+  type AggregateStore,
+  type Appender,
+  type EventOrigin,
+  newCommandId,
+  newEvent,
+  StreamEndedError,
+} from '../command/index.js';
 import type { Cache, Position } from '../ports/index.js';
-import { retentionKind } from './aggregates.js';
+import { retentionAggregate } from './aggregates.js';
 
 /** Hits wait for each other no longer; an append that is under way may take longer. */
 export const GATHER_MS = 5;
@@ -43,8 +47,8 @@ export interface Counted {
   readonly visitor: Visitor | undefined;
 }
 
-interface Group {
-  readonly site: Instance;
+interface Batch {
+  readonly site: SiteInstance;
   /** When its first hit came, Unix ms. */
   readonly at: number;
   readonly correlationId: string;
@@ -57,33 +61,27 @@ interface Group {
 
 export interface CollectingPorts {
   readonly appender: Appender;
-  readonly streams: Pick<Streams, 'refresh'>;
-  readonly origin: Origin;
+  readonly streams: Pick<AggregateStore, 'reload'>;
+  readonly origin: EventOrigin;
   /** Records are kept for those who look for a fault. */
   readonly storeRaw?: boolean;
 }
 
-export type Collecting = ReturnType<typeof createCollecting>;
+export type Collecting = ReturnType<typeof createHitBatcher>;
 
-export function createCollecting({ appender, streams, origin, storeRaw }: CollectingPorts) {
-  const groups = new Map<string, Group>();
+export function createHitBatcher({ appender, streams, origin, storeRaw }: CollectingPorts) {
+  const groups = new Map<string, Batch>();
   /** By stream: whom this node has told the log of on a day. Who is not remembered is told once more, and counted once. */
   const sketches = new LRUCache<string, Sketch>({
     maxSize: SKETCHES_BYTES,
-    sizeCalculation: (sketch) =>
-      SKETCH_BYTES + ('exact' in sketch ? sketch.exact.size * VISITOR_BYTES : REGISTERS),
+    sizeCalculation: (sketch) => SKETCH_BYTES + ('exact' in sketch ? sketch.exact.size * VISITOR_BYTES : REGISTERS),
   });
 
   /** As it was when a day turned out to have ended. */
   let ended = retention.initialState;
 
   /** The hits of one request at a time. Resolves when they are flushed; rejects with `Unavailable`. */
-  function add(
-    site: Instance,
-    now: number,
-    counted: readonly Counted[],
-    correlationId: string,
-  ): Promise<Position> {
+  function add(site: SiteInstance, now: number, counted: readonly Counted[], correlationId: string): Promise<Position> {
     const stream = trafficStream(site.instance, dayOf(now));
     const group = groups.get(stream) ?? opened(stream, site, now, correlationId);
     for (const { hit, visitor } of counted) {
@@ -95,13 +93,13 @@ export function createCollecting({ appender, streams, origin, storeRaw }: Collec
     return group.flushed;
   }
 
-  function opened(stream: string, site: Instance, at: number, correlationId: string): Group {
+  function opened(stream: string, site: SiteInstance, at: number, correlationId: string): Batch {
     let over = () => {};
     const closed = new Promise<void>((resolve) => {
       over = resolve;
     });
     const timer = setTimeout(() => group.close(), GATHER_MS);
-    const group: Group = {
+    const group: Batch = {
       site,
       at,
       correlationId,
@@ -122,12 +120,12 @@ export function createCollecting({ appender, streams, origin, storeRaw }: Collec
 
   async function flush(
     stream: string,
-    { site, at, correlationId, hits, visitors, characters }: Group,
+    { site, at, correlationId, hits, visitors, characters }: Batch,
   ): Promise<Position> {
     const fresh = freshOf(stream, visitors);
     // Of the group, and of nobody's request: no address, no session, no key of a caller.
-    const context = { commandId: freshCommandId(), actor: 'analytics.collect', correlationId };
-    const data = collected(site, at, hits, fresh, storeRaw);
+    const context = { commandId: newCommandId(), actor: 'analytics.collect', correlationId };
+    const data = hitsCollected(site, at, hits, fresh, storeRaw);
     const bytes = characters * CHARACTER_BYTES + fresh.length * VISITOR_BYTES;
     const store = (kept: string) => {
       const event = newEvent(origin, kept, data, 0, context);
@@ -135,38 +133,37 @@ export function createCollecting({ appender, streams, origin, storeRaw }: Collec
     };
     const kept = keptIn(site, at);
     const position = await store(kept).catch(async (error) => {
-      if (!(error instanceof Ended)) throw error;
-      ended = (await streams.refresh(retentionKind, RETENTION)).state;
+      if (!(error instanceof StreamEndedError)) throw error;
+      ended = (await streams.reload(retentionAggregate, RETENTION)).state;
       const next = keptIn(site, at);
       // It is the site that is deleted.
       if (next === kept) throw error;
       return store(next);
     });
     // Only now: of an event that never came to be nobody was told anything.
-    tell(stream, fresh);
+    recordVisitors(stream, fresh);
     return position;
   }
 
-  const keptIn = (site: Instance, at: number) =>
-    trafficStream(site.instance, keptWith(dayOf(at), ended.before));
+  const keptIn = (site: SiteInstance, at: number) => trafficStream(site.instance, writableDay(dayOf(at), ended.before));
 
   function freshOf(stream: string, visitors: Iterable<Visitor>): readonly Visitor[] {
     const told = sketches.get(stream) ?? emptySketch;
     return [...visitors].filter((visitor) => !isCounted(told, visitor));
   }
 
-  function tell(stream: string, fresh: readonly Visitor[]): void {
+  function recordVisitors(stream: string, fresh: readonly Visitor[]): void {
     if (fresh.length > 0) sketches.set(stream, withVisitors(sketches.get(stream) ?? emptySketch, fresh));
   }
 
   return {
     add,
     /** For hits that go into the log by themselves: of these visitors, whom this node has not told it of on that day. */
-    fresh: (site: Instance, now: number, visitors: Iterable<Visitor>): readonly Visitor[] =>
+    fresh: (site: SiteInstance, now: number, visitors: Iterable<Visitor>): readonly Visitor[] =>
       freshOf(trafficStream(site.instance, dayOf(now)), visitors),
     /** They are in the log. */
-    told: (site: Instance, now: number, fresh: readonly Visitor[]): void =>
-      tell(trafficStream(site.instance, dayOf(now)), fresh),
+    told: (site: SiteInstance, now: number, fresh: readonly Visitor[]): void =>
+      recordVisitors(trafficStream(site.instance, dayOf(now)), fresh),
     /** The day is over: nobody who came on it is remembered. */
     forget(day: string): void {
       for (const stream of [...sketches.keys()]) if (stream.endsWith(`-${day}`)) sketches.delete(stream);
@@ -183,7 +180,6 @@ export function createCollecting({ appender, streams, origin, storeRaw }: Collec
 function charactersOf({ path, event, referrer, campaign, properties }: Hit): number {
   let sum = HIT_CHARACTERS + path.length + (event?.length ?? 0) + (referrer?.length ?? 0);
   if (campaign) sum += campaign.source.length + campaign.medium.length + campaign.campaign.length;
-  for (const { name, value } of properties ?? [])
-    sum += PROPERTY_CHARACTERS + name.length + String(value).length;
+  for (const { name, value } of properties ?? []) sum += PROPERTY_CHARACTERS + name.length + String(value).length;
   return sum;
 }

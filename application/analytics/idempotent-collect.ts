@@ -1,14 +1,13 @@
 /** Requests with an `Idempotency-Key`: each in a stream of its own, so that the store says who was first. */
 import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
 import { requestStream } from '../../domain/analytics/hit-batch.js';
-import type { Rejection } from '../../domain/shared/decider.js';
-import { factSeed, newEvent, type Origin } from '../command/event-envelope.js';
-import { misusedKey } from '../command/idempotency.js';
+import type { Rejection } from '../../domain/shared/index.js';
+import { contentSeed, type EventOrigin, keyReused, newEvent } from '../command/index.js';
 import type { CommandContext, EventLog, Position, RecordedEvent } from '../ports/index.js';
 
 export interface RequestPorts {
   readonly log: Pick<EventLog, 'append' | 'read' | 'retain'>;
-  readonly origin: Origin;
+  readonly origin: EventOrigin;
   readonly retentionDays: number;
   /** Told of every append before anybody is answered. */
   readonly appended: (stream: string, position: Position, events: number) => void;
@@ -36,11 +35,10 @@ export function createRequests({ log, origin, retentionDays, appended }: Request
   /** What was stored under its key before; undefined for nothing. */
   async function find(context: CommandContext): Promise<StoredRequest | Rejection | undefined> {
     const found = await log.read(requestStream(context.commandId), { limit: 1 });
-    const first =
-      typeof found === 'string' ? undefined : (found[0] as RecordedEvent<HitsCollected> | undefined);
+    const first = typeof found === 'string' ? undefined : (found[0] as RecordedEvent<HitsCollected> | undefined);
     if (!first) return undefined;
     const { position, metadata, data } = first;
-    if (metadata.fingerprint !== context.fingerprint) return misusedKey('analytics');
+    if (metadata.fingerprint !== context.fingerprint) return keyReused('analytics');
     return { position, isFirst: false, reasons: data.reasons };
   }
 
@@ -48,14 +46,11 @@ export function createRequests({ log, origin, retentionDays, appended }: Request
     find,
 
     /** Or finds it stored. Rejects with `Unavailable`: the same request again finds out what became of it. */
-    async store(
-      events: readonly HitsCollected[],
-      context: CommandContext,
-    ): Promise<StoredRequest | Rejection> {
+    async store(events: readonly HitsCollected[], context: CommandContext): Promise<StoredRequest | Rejection> {
       const stream = requestStream(context.commandId);
       await log.retain(stream, { maxAgeSeconds: retentionDays * DAY_SECONDS });
       const all = events.map((event, index) =>
-        newEvent(origin, stream, event, index, context, factSeed(event, context)),
+        newEvent(origin, stream, event, index, context, contentSeed(event, context)),
       );
       const done = await log.append(stream, 'none', all);
       if (done.outcome !== 'appended') return (await find(context)) ?? EXPIRED;

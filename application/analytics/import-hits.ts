@@ -9,17 +9,16 @@ import { RETENTION } from '../../domain/analytics/retention.js';
 import { siteIdOf } from '../../domain/analytics/site-fields.js';
 import { SITES, type SitesState } from '../../domain/analytics/sites.js';
 import { clean } from '../../domain/analytics/text.js';
-import { cut } from '../../domain/shared/text.js';
-import type { Streams } from '../command/aggregate-store.js';
-import type { Clock, Derivation } from '../ports/index.js';
-import type { Agents } from '../ports/user-agents.js';
-import { retentionKind, sitesKind } from './aggregates.js';
+import { truncate } from '../../domain/shared/index.js';
+import type { AggregateStore } from '../command/index.js';
+import type { Clock, Derivation, UserAgentParser } from '../ports/index.js';
+import { retentionAggregate, sitesAggregate } from './aggregates.js';
 import { USER_AGENT } from './collect-hits.js';
 import type { PastHit, StorePast } from './store-imported-hits.js';
 
 export interface ImportPorts {
-  readonly streams: Streams;
-  readonly agents: Agents;
+  readonly streams: AggregateStore;
+  readonly agents: UserAgentParser;
   readonly derivation: Derivation;
   readonly store: StorePast;
   readonly clock: Clock;
@@ -52,14 +51,14 @@ export type Importing = Awaited<ReturnType<typeof createImporting>>;
 /** Knows the sites that there are as it begins. */
 export async function createImporting(ports: ImportPorts) {
   const { streams, agents, derivation, store, clock, retentionDays, filterBots } = ports;
-  const sites: SitesState = (await streams.refresh(sitesKind, SITES)).state;
-  const { before } = (await streams.refresh(retentionKind, RETENTION)).state;
+  const sites: SitesState = (await streams.reload(sitesAggregate, SITES)).state;
+  const { before } = (await streams.reload(retentionAggregate, RETENTION)).state;
 
   /** What is to be counted of a line, or why nothing is. `at` in Unix ms. */
   function judge(written: WrittenPastHit, at: number): PastHit | string {
     const { userAgent: whole = '', address, visitor } = written;
     const country = countryOf(written.country);
-    const userAgent = cut(whole, USER_AGENT);
+    const userAgent = truncate(whole, USER_AGENT);
     const site = sites.get(siteIdOf(written.site) ?? '');
     if (!site) return `there is no site ${clean(written.site, 80)}`;
     const now = clock.now();
@@ -76,8 +75,7 @@ export async function createImporting(ports: ImportPorts) {
       site,
       at,
       hit,
-      visitor:
-        who === undefined ? undefined : { address: who, userAgent: visitor === undefined ? userAgent : '' },
+      visitor: who === undefined ? undefined : { address: who, userAgent: visitor === undefined ? userAgent : '' },
     };
   }
 

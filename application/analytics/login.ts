@@ -10,17 +10,14 @@ import {
   sessionOf,
 } from '../../domain/analytics/login.js';
 import { loginsSubject } from '../../domain/analytics/login-events.js';
-import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import { isEmail, tidyEmail } from '../../domain/shared/email.js';
-import { sameText } from '../../domain/shared/text.js';
-import type { Streams } from '../command/aggregate-store.js';
-import type { Handle } from '../command/handle-command.js';
+import { isEmail, isRejection, type Rejection, sameText, tidyEmail } from '../../domain/shared/index.js';
+import type { AggregateStore, HandleCommand } from '../command/index.js';
 import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports/index.js';
-import { loginKind } from './aggregates.js';
+import { loginAggregate } from './aggregates.js';
 
 export interface LoginPorts {
-  readonly handle: Handle;
-  readonly streams: Streams;
+  readonly handle: HandleCommand;
+  readonly streams: AggregateStore;
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'renew'>;
   readonly derivation: Derivation;
@@ -62,7 +59,7 @@ export function createLogins(ports: LoginPorts) {
 
   /** Of an address that was never asked for there is a stream that ends by itself. */
   const before = (expiresAt: number, stream: string) => async () => {
-    const isNew = (await streams.load(loginKind, stream)).revision < 0;
+    const isNew = (await streams.load(loginAggregate, stream)).revision < 0;
     await Promise.all([
       vault.renew(loginsSubject({ expiresAt })),
       isNew ? log.retain(stream, { maxAgeSeconds: STREAM_SECONDS }) : undefined,
@@ -83,7 +80,7 @@ export function createLogins(ports: LoginPorts) {
       const linkId = derivation.id('analytics.link', context.commandId);
       const [stream, now] = [loginStream(addressId), clock.now()];
       const command = { type: 'RequestLogin' as const, addressId, linkId, email, now };
-      const done = await handle(loginKind, stream, command, context, before(now + LINK_MS, stream));
+      const done = await handle(loginAggregate, stream, command, context, before(now + LINK_MS, stream));
       if (isRejection(done)) return done;
       // Over the limit nothing is appended.
       return { position: done.position, isLimited: done.events.length === 0 };
@@ -91,14 +88,14 @@ export function createLogins(ports: LoginPorts) {
 
     /** Whom the mail of this link is still to be sent to. */
     async pending(addressId: string, linkId: string): Promise<string | undefined> {
-      const { state } = await streams.refresh(loginKind, loginStream(addressId));
+      const { state } = await streams.reload(loginAggregate, loginStream(addressId));
       const link = openLink(state, linkId, clock.now());
       return link && !link.isDone && isAllowed(link.email) ? link.email : undefined;
     },
 
     async record(addressId: string, linkId: string, isSent: boolean, context: CommandContext): Promise<void> {
       const command = { type: 'RecordLoginMail' as const, addressId, linkId, isSent, now: clock.now() };
-      const done = await handle(loginKind, loginStream(addressId), command, context);
+      const done = await handle(loginAggregate, loginStream(addressId), command, context);
       if (isRejection(done)) throw new Error(done.rejected);
     },
 
@@ -107,10 +104,9 @@ export function createLogins(ports: LoginPorts) {
       const given = read(token);
       if (!given) return badLogin;
       const { addressId, secret, stream } = given;
-      if (email !== undefined && derivation.id('analytics.address', tidyEmail(email)) !== addressId)
-        return badLogin;
+      if (email !== undefined && derivation.id('analytics.address', tidyEmail(email)) !== addressId) return badLogin;
       const now = clock.now();
-      const { state } = await streams.refresh(loginKind, stream);
+      const { state } = await streams.reload(loginAggregate, stream);
       const own = secretOf('session', context.commandId);
       const sessionId = hashOf(own);
       const linkId = state.link?.linkId;
@@ -118,7 +114,7 @@ export function createLogins(ports: LoginPorts) {
       const again = state.sessions.some((each) => each.sessionId === sessionId);
       if (!again && (!isKnown || !isAllowed(state.link?.email ?? ''))) return badLogin;
       const command = { type: 'OpenSession' as const, addressId, linkId: linkId ?? '', sessionId, now };
-      const done = await handle(loginKind, stream, command, context, before(now + SESSION_MS, stream));
+      const done = await handle(loginAggregate, stream, command, context, before(now + SESSION_MS, stream));
       if (isRejection(done)) return done;
       const session = sessionOf(await done.state(), sessionId, now);
       if (!session) return badLogin;
@@ -134,8 +130,8 @@ export function createLogins(ports: LoginPorts) {
       const of = (state: LoginState) => sessionOf(state, sessionId, clock.now());
       // Another node may have opened it a moment ago.
       const session =
-        of((await streams.load(loginKind, stream)).state) ??
-        of((await streams.refresh(loginKind, stream)).state);
+        of((await streams.load(loginAggregate, stream)).state) ??
+        of((await streams.reload(loginAggregate, stream)).state);
       if (!session || !isAllowed(session.email)) return undefined;
       return { addressId, ...session };
     },
@@ -147,13 +143,13 @@ export function createLogins(ports: LoginPorts) {
       if (!isToRenew({ ...visitor, openedAt: 0 }, now)) return false;
       const stream = loginStream(addressId);
       const command = { type: 'RenewSession' as const, addressId, sessionId, now };
-      const done = await handle(loginKind, stream, command, context, before(now + SESSION_MS, stream));
+      const done = await handle(loginAggregate, stream, command, context, before(now + SESSION_MS, stream));
       return !isRejection(done);
     },
 
     async end({ addressId, sessionId }: Visitor, context: CommandContext): Promise<Position | Rejection> {
       const command = { type: 'EndSession' as const, addressId, sessionId, now: clock.now() };
-      const done = await handle(loginKind, loginStream(addressId), command, context);
+      const done = await handle(loginAggregate, loginStream(addressId), command, context);
       return isRejection(done) ? done : done.position;
     },
   };

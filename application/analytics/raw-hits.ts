@@ -21,9 +21,7 @@ export async function newestRaw({ rows, vault }: RawPorts, instance: string, mos
   const found = await rows.find<Kept>(RAW_MODEL, query);
   const hits: object[] = [];
   for (const { at, secret } of found.toReversed()) {
-    const opened = (await vault.open(siteSubject({ instance }), secret)) as
-      | HitsCollected['data']['secret']
-      | undefined;
+    const opened = (await vault.open(siteSubject({ instance }), secret)) as HitsCollected['data']['secret'] | undefined;
     for (const hit of opened?.hits ?? []) hits.push({ timestamp: new Date(at).toISOString(), ...hit });
   }
   return hits;

@@ -7,11 +7,10 @@ import { type Report, reportOf } from '../../domain/analytics/report.js';
 import type { Retention } from '../../domain/analytics/retention.js';
 import { siteIdOf } from '../../domain/analytics/site-fields.js';
 import { type Site, siteNotFound } from '../../domain/analytics/sites.js';
-import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import { inTurns } from '../concurrency/cooperative-scheduler.js';
-import { createAtOnce } from '../concurrency/fair-semaphore.js';
-import { type Reflected, reflecting } from '../consistency/await-consistent.js';
-import type { Clock, Position, Settled } from '../ports/index.js';
+import { isRejection, type Rejection } from '../../domain/shared/index.js';
+import { createFairSemaphore, runSliced } from '../concurrency/index.js';
+import { awaitConsistent, type Consistency } from '../consistency/index.js';
+import type { Clock, Position, ProjectionProgress } from '../ports/index.js';
 import type { Directory } from './site-directory.js';
 
 /** What was counted of days, by day. */
@@ -36,7 +35,7 @@ export interface DayReader {
 export interface ReportPorts {
   readonly directory: Directory;
   readonly days: DayReader;
-  readonly settled: Settled;
+  readonly settled: ProjectionProgress;
   readonly clock: Clock;
   /** Which days were let go, as the log has it. */
   readonly retention: () => Promise<Retention>;
@@ -71,7 +70,7 @@ export type Reports = ReturnType<typeof createReports>;
 
 export function createReports(ports: ReportPorts) {
   const { directory, days, settled, clock, retention, retentionDays } = ports;
-  const atOnce = createAtOnce('long reports', LONG_AT_ONCE, LONG_WAITING);
+  const atOnce = createFairSemaphore('long reports', LONG_AT_ONCE, LONG_WAITING);
 
   function periodOf(asked: AskedPeriod, now: number): Period | Rejection {
     if ('days' in asked) return lastDays(asked.days, now);
@@ -84,7 +83,7 @@ export function createReports(ports: ReportPorts) {
     // Hits that were imported may be older than their site.
     const made = [dayOf(createdAt), firstDay].filter(Boolean).sort()[0]!;
     const kept = [(await retention()).before, dayOf(now - retentionDays * DAY_MS)];
-    return inTurns(
+    return runSliced(
       reportOf(period, {
         isPreviousComplete: [made, ...kept].every((first) => first <= since),
         summaries: (day) => summaries.get(day),
@@ -98,7 +97,7 @@ export function createReports(ports: ReportPorts) {
     id: string,
     asked: AskedPeriod,
     seen?: Position,
-  ): Promise<(Reflected & { readonly body: ReportView }) | Rejection> => {
+  ): Promise<(Consistency & { readonly body: ReportView }) | Rejection> => {
     const siteId = siteIdOf(id);
     if (siteId === undefined) return siteNotFound;
     const site = (await directory.find([siteId], seen))(siteId);
@@ -107,7 +106,7 @@ export function createReports(ports: ReportPorts) {
     const period = periodOf(asked, now);
     if (isRejection(period)) return period;
     const told = settled.latestOf('analytics');
-    const reflected = await reflecting(settled, DAYS_MODEL, { told, seen });
+    const reflected = await awaitConsistent(settled, DAYS_MODEL, { told, seen });
     const counted = () => countedIn(site, period, now);
     const report = await (period.days > LONG_DAYS ? atOnce(counted, siteId) : counted());
     return { body: { site: siteId, generatedAt: new Date(now).toISOString(), ...report }, ...reflected };

@@ -1,9 +1,8 @@
 /** Links to sign in go out once the log says that one was asked for, after crashes too; whoever may not come in gets none. */
 import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
-import { linkLetter } from '../mail/link-email.js';
-import type { Mailer } from '../ports/identity.js';
-import type { Derivation, Logger } from '../ports/index.js';
-import { following, type Reaction } from '../subscription/reaction-runner.js';
+import { renderLinkEmail } from '../mail/link-email.js';
+import type { Derivation, Logger, Mailer } from '../ports/index.js';
+import { causedBy, type Reaction } from '../subscription/index.js';
 import type { Logins } from './login.js';
 
 export interface LoginMailPorts {
@@ -24,14 +23,14 @@ export function loginMailReaction(ports: LoginMailPorts): Reaction<AnalyticsEven
   const { mailer, logins, derivation, logger, appUrl, signal } = ports;
 
   async function post(id: string, to: string, link: string, minutes: number): Promise<boolean> {
-    if (mailer) return mailer.send({ id, to, ...linkLetter(WORDS, link, minutes) }, signal);
+    if (mailer) return mailer.send({ id, to, ...renderLinkEmail(WORDS, link, minutes) }, signal);
     logger.warn({ link }, 'without email.host no mail is sent: this link signs in');
     return true;
   }
 
   return {
     name: 'analytics.login-mail',
-    together: true,
+    concurrent: true,
     on: {
       async LoginRequested(event) {
         const { addressId, linkId, requestedAt, expiresAt } = event.data;
@@ -44,7 +43,7 @@ export function loginMailReaction(ports: LoginMailPorts): Reaction<AnalyticsEven
         url.searchParams.set('email', email);
         const isSent = await post(linkId, email, url.href, Math.round((expiresAt - requestedAt) / 60_000));
         if (!isSent) logger.error({ link: linkId }, 'a mail was not taken, and is given up');
-        await logins.record(addressId, linkId, isSent, following(derivation, 'analytics.login-mail', event));
+        await logins.record(addressId, linkId, isSent, causedBy(derivation, 'analytics.login-mail', event));
       },
     },
   };

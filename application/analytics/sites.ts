@@ -16,16 +16,14 @@ import {
   type SitesState,
   siteNotFound,
 } from '../../domain/analytics/sites.js';
-import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import { sameText } from '../../domain/shared/text.js';
-import type { Handle } from '../command/handle-command.js';
-import type { Handled } from '../command/idempotency.js';
+import { isRejection, type Rejection, sameText } from '../../domain/shared/index.js';
+import type { HandleCommand, Handled } from '../command/index.js';
 import type { Clock, CommandContext, Derivation, Position, Vault } from '../ports/index.js';
-import { sitesKind } from './aggregates.js';
+import { sitesAggregate } from './aggregates.js';
 import type { Directory } from './site-directory.js';
 
 export interface SitePorts {
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly directory: Directory;
   readonly vault: Pick<Vault, 'create' | 'destroy'>;
   readonly derivation: Derivation;
@@ -54,7 +52,7 @@ export interface SiteView {
   readonly updatedAt: string;
 }
 
-export interface Done<Body> {
+export interface CommandResult<Body> {
   readonly body: Body;
   readonly position: Position;
 }
@@ -67,7 +65,7 @@ export function createSites({ handle, directory, vault, derivation, clock, count
   async function create(
     { id, ingestToken = '', ...written }: SiteWishes,
     context: CommandContext,
-  ): Promise<Done<{ readonly site: SiteView }> | Rejection> {
+  ): Promise<CommandResult<{ readonly site: SiteView }> | Rejection> {
     const siteId = id === undefined || id.trim() === '' ? siteIdFrom(written.name ?? '') : siteIdOf(id);
     if (siteId === undefined) return invalidId;
     const fields = siteFieldsOf({ ...written, name: written.name?.trim() || siteId });
@@ -83,14 +81,14 @@ export function createSites({ handle, directory, vault, derivation, clock, count
     const { name = siteId, domains = [], allowedEventProperties = [] } = fields;
     const given = { siteId, instance, name, domains, allowedEventProperties, tokenHash };
     const command = { type: 'RegisterSite' as const, ...given, now: clock.now() };
-    return shown(siteId, await handle(sitesKind, SITES, command, context, before));
+    return shown(siteId, await handle(sitesAggregate, SITES, command, context, before));
   }
 
   async function update(
     id: string,
     { id: wanted, ingestToken, ...rest }: SiteWishes,
     context: CommandContext,
-  ): Promise<Done<{ readonly site: SiteView }> | Rejection> {
+  ): Promise<CommandResult<{ readonly site: SiteView }> | Rejection> {
     const siteId = siteIdOf(id);
     if (siteId === undefined) return siteNotFound;
     if (wanted !== undefined && siteIdOf(wanted) !== siteId) return fixedId;
@@ -100,20 +98,20 @@ export function createSites({ handle, directory, vault, derivation, clock, count
     if (isRejection(tokenHash)) return tokenHash;
     const changes = { ...fields, ...(tokenHash !== undefined && { tokenHash }) };
     const command = { type: 'ChangeSite' as const, siteId, changes, now: clock.now() };
-    return shown(siteId, await handle(sitesKind, SITES, command, context));
+    return shown(siteId, await handle(sitesAggregate, SITES, command, context));
   }
 
   /** Answered once the fact is in the log and the key is gone: nobody can read it any more. The rest is a reaction's. */
   async function remove(
     id: string,
     context: CommandContext,
-  ): Promise<Done<{ readonly id: string; readonly days: number }> | Rejection> {
+  ): Promise<CommandResult<{ readonly id: string; readonly days: number }> | Rejection> {
     const siteId = siteIdOf(id);
     if (siteId === undefined) return siteNotFound;
     const site = (await directory.find([siteId]))(siteId);
     const days = site ? await countDays(site.instance) : 0;
     const command = { type: 'DeleteSite' as const, siteId, days, now: clock.now() };
-    const outcome = await handle(sitesKind, SITES, command, context);
+    const outcome = await handle(sitesAggregate, SITES, command, context);
     if (isRejection(outcome)) return outcome;
     const [deleted] = outcome.events;
     if (!deleted) throw new Error('a site was deleted without an event');
@@ -123,7 +121,7 @@ export function createSites({ handle, directory, vault, derivation, clock, count
     return { body: { id: siteId, days: were }, position: outcome.position };
   }
 
-  async function list(seen?: Position): Promise<Done<{ readonly sites: readonly SiteView[] }>> {
+  async function list(seen?: Position): Promise<CommandResult<{ readonly sites: readonly SiteView[] }>> {
     const { state, position } = await directory.all(seen);
     return { body: { sites: inOrder(state).map(view) }, position };
   }
@@ -170,6 +168,4 @@ const invalidId = invalidSite(
   `id must be of 1 to ${SITE_LIMITS.id} small letters, digits, _ and -, or name be such that one can be made of it`,
 );
 const fixedId = invalidSite('id can not be changed');
-const invalidToken = invalidSite(
-  `ingestToken must be of 1 to ${SITE_LIMITS.token} visible characters of ASCII`,
-);
+const invalidToken = invalidSite(`ingestToken must be of 1 to ${SITE_LIMITS.token} visible characters of ASCII`);

@@ -1,15 +1,15 @@
 /** Puts hits of the past into the log: each lot in a stream of its own, so that the store says what is there already. */
 import { randomUUID } from 'node:crypto';
 import type { Hit } from '../../domain/analytics/catalog.js';
-import { collected, dayOf, type Instance, requestStream } from '../../domain/analytics/hit-batch.js';
+import { dayOf, hitsCollected, requestStream, type SiteInstance } from '../../domain/analytics/hit-batch.js';
 import { DAY_MS } from '../../domain/analytics/period.js';
-import { newEvent, type Origin } from '../command/event-envelope.js';
+import { type EventOrigin, newEvent } from '../command/index.js';
 import type { Clock, CommandContext, Digester, EventLog } from '../ports/index.js';
 import { visitorOf } from './collect-hits.js';
 import type { VisitorDays } from './daily-visitor-keys.js';
 
 export interface PastHit {
-  readonly site: Instance;
+  readonly site: SiteInstance;
   /** Unix ms. */
   readonly at: number;
   readonly hit: Hit;
@@ -28,8 +28,8 @@ export interface Lot {
 
 export interface PastPorts {
   readonly log: Pick<EventLog, 'append' | 'read' | 'retain'>;
-  readonly visitorDays: Pick<VisitorDays, 'digester'>;
-  readonly origin: Origin;
+  readonly visitorDays: Pick<VisitorDays, 'hasherFor'>;
+  readonly origin: EventOrigin;
   readonly clock: Clock;
   readonly retentionDays: number;
   readonly context: (actor: string) => CommandContext;
@@ -56,7 +56,7 @@ export const createStorePast =
   async ({ id, fingerprint, hits }: Lot): Promise<StoredLot> => {
     const now = clock.now();
     const today = dayOf(now);
-    const digest = await visitorDays.digester(today);
+    const digest = await visitorDays.hasherFor(today);
     const stream = requestStream(id);
     // Ids of its own each time: what the store took for a repetition it would answer like something new.
     const attempt = ` ${randomUUID()}`;
@@ -64,7 +64,7 @@ export const createStorePast =
     const events = lotOfEach(hits).map((each, index) => {
       const [{ site, at }] = each as [PastHit];
       const visitors = each.flatMap((hit) => visitorIn(hit, today, digest) ?? []);
-      const event = collected(
+      const event = hitsCollected(
         site,
         at,
         each.map(({ hit }) => hit),
@@ -98,10 +98,5 @@ function visitorIn({ site, at, visitor }: PastHit, today: string, digest: Digest
   if (!visitor) return undefined;
   const day = dayOf(at);
   const { instance } = site;
-  return visitorOf(
-    digest,
-    day === today ? instance : `${day} ${instance}`,
-    visitor.address,
-    visitor.userAgent,
-  );
+  return visitorOf(digest, day === today ? instance : `${day} ${instance}`, visitor.address, visitor.userAgent);
 }

@@ -1,19 +1,18 @@
 /** Says of hits whether they count, and of those that do not, why. */
 import { type Payload, type PayloadRules, type Visit, visitOf } from '../../domain/analytics/hit-payload.js';
-import { type Reason, reasonFor } from '../../domain/analytics/hit-rules.js';
+import { type Reason, rejectionReason } from '../../domain/analytics/hit-rules.js';
 import { hostOfUrl } from '../../domain/analytics/host.js';
 import { siteIdOf } from '../../domain/analytics/site-fields.js';
 import type { Site } from '../../domain/analytics/sites.js';
 import { clean } from '../../domain/analytics/text.js';
-import type { CommandContext, Position } from '../ports/index.js';
-import type { Agents } from '../ports/user-agents.js';
+import type { CommandContext, Position, UserAgentParser } from '../ports/index.js';
 import type { Attempt } from './recent-attempts.js';
 import type { Directory } from './site-directory.js';
 
 export interface JudgingPorts {
   readonly directory: Pick<Directory, 'find'>;
   readonly isTokenOf: (site: Site, token: string | undefined) => boolean;
-  readonly agents: Pick<Agents, 'isBot'>;
+  readonly agents: Pick<UserAgentParser, 'isBot'>;
   readonly filterBots: boolean;
 }
 
@@ -40,7 +39,7 @@ export interface Sender {
 export type Item = { readonly payload: Payload } | { readonly error: string };
 
 /** A hit, and why it is ignored; undefined where it counts. */
-export interface Judgement {
+export interface HitVerdict {
   readonly siteId: string;
   readonly visit: Visit;
   readonly site: Site | undefined;
@@ -59,26 +58,25 @@ export interface Invalid {
 const NO_RULES: PayloadRules = { domains: [], allowedEventProperties: [] };
 
 /** Judges the items of a request, in their order. */
-export const createJudging =
+export const createHitValidator =
   ({ directory, isTokenOf, agents, filterBots }: JudgingPorts) =>
   async (
     items: readonly Item[],
     { origin, referer, privacySignal, token, seen, isBatch }: Sender,
     userAgent: string,
-  ): Promise<readonly (Judgement | Invalid)[]> => {
+  ): Promise<readonly (HitVerdict | Invalid)[]> => {
     const ids = items.map((item) => ('payload' in item ? siteIdOf(item.payload.site) : undefined));
     const find = await directory.find(
       ids.filter((id) => id !== undefined),
       seen,
     );
     const from = origin === undefined ? undefined : { host: hostOfUrl(origin) };
-    return items.map((item, index): Judgement | Invalid => {
+    return items.map((item, index): HitVerdict | Invalid => {
       if ('error' in item) return { error: item.error, reason: 'invalid_payload' };
       const site = find(ids[index] ?? '');
       const visit = visitOf(item.payload, { origin, referer }, site ?? NO_RULES);
-      if (!visit)
-        return { error: `${isBatch ? `[${index}].` : ''}event must be a name`, reason: 'invalid_payload' };
-      const reason = reasonFor(site, {
+      if (!visit) return { error: `${isBatch ? `[${index}].` : ''}event must be a name`, reason: 'invalid_payload' };
+      const reason = rejectionReason(site, {
         privacySignal,
         host: visit.host,
         origin: from,
@@ -93,7 +91,7 @@ export const isAccepted = ({ reason }: { readonly reason: Reason | undefined }) 
 
 /** Of who does not want to be seen nothing is told of where they were. */
 export function attemptOf(
-  { siteId, visit, reason }: Judgement,
+  { siteId, visit, reason }: HitVerdict,
   { privacySignal }: Sender,
   timestamp: string,
 ): Attempt {

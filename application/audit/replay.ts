@@ -1,8 +1,7 @@
 /** Reads history back for auditors: events in log order, opened where their keys still exist, picked by filters. */
-import type { Catalog } from '../../domain/shared/catalog.js';
-import { serviceOf } from '../../domain/shared/names.js';
-import { pagesOf } from '../command/read-stream-pages.js';
-import type { EventLog, Follow, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports/index.js';
+import { type Catalog, serviceOf } from '../../domain/shared/index.js';
+import { readForward } from '../command/index.js';
+import type { DecryptEvent, EventLog, Position, RecordedEvent, RevealedEvent, Subscribe } from '../ports/index.js';
 
 export interface ReplayFilter {
   readonly services: readonly string[];
@@ -20,8 +19,8 @@ export interface ReplayFilter {
 
 export interface ReplayPorts {
   readonly log: EventLog;
-  readonly follow: Follow;
-  readonly reveal: Reveal;
+  readonly follow: Subscribe;
+  readonly reveal: DecryptEvent;
   readonly catalogs: readonly Catalog[];
 }
 
@@ -70,12 +69,12 @@ export async function* replay(
 
 async function* history(
   log: EventLog,
-  follow: Follow,
+  follow: Subscribe,
   { services, stream, after }: ReplayFilter,
   { live, start = after ?? 'start', signal }: ReplayOptions,
 ): AsyncGenerator<readonly RecordedEvent[]> {
   if (stream !== undefined && !live) {
-    const end = yield* pagesOf(log, stream);
+    const end = yield* readForward(log, stream);
     if (end) throw new NoSuchStream(stream, end);
     return;
   }
@@ -86,10 +85,7 @@ async function* history(
   }
 }
 
-function matches(
-  filter: ReplayFilter,
-  { stream, type, metadata, recordedAt, position }: RecordedEvent,
-): boolean {
+function matches(filter: ReplayFilter, { stream, type, metadata, recordedAt, position }: RecordedEvent): boolean {
   return (
     (filter.stream === undefined || filter.stream === stream) &&
     (filter.types === undefined || filter.types.includes(type)) &&

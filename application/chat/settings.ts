@@ -45,8 +45,7 @@ export const chatSettings = {
     type: 'integer',
     minimum: 1,
     default: 1000,
-    description:
-      'Channels one user may make or change, and names they may take, in an hour; admins as they like',
+    description: 'Channels one user may make or change, and names they may take, in an hour; admins as they like',
   },
   'chat.uploadsPerHour': {
     type: 'integer',

@@ -1,6 +1,6 @@
 /** What clients are shown of channels, messages, threads and conversations; everybody by the name they have now. */
 import type { Channel } from '../../domain/chat/channels.js';
-import type { Reactions, Said, Thread } from '../../domain/chat/events/messages.js';
+import type { MessageContent, Reactions, Thread } from '../../domain/chat/events/messages.js';
 import { nameOf, type RosterState, userWith } from '../../domain/chat/roster.js';
 
 export interface AuthorView {
@@ -14,7 +14,7 @@ export interface ThreadView extends Omit<Thread, 'lastReplyBy'> {
 }
 
 /** A message as it stands; `reactions` are left out where they are not known, or very many. */
-export interface Standing {
+export interface MessageSnapshot {
   readonly id: string;
   readonly channelId: string;
   readonly author: string;
@@ -22,14 +22,14 @@ export interface Standing {
   readonly updatedAt: number | null;
   readonly pinnedAt: number | null;
   readonly quotedMessageId: string | null;
-  readonly said: Said;
+  readonly said: MessageContent;
   readonly reactions: Reactions | null;
   readonly thread: Thread | null;
 }
 
 export interface MessageView
-  extends Omit<Standing, 'author' | 'said' | 'reactions' | 'thread'>,
-    Omit<Said, 'botName'> {
+  extends Omit<MessageSnapshot, 'author' | 'said' | 'reactions' | 'thread'>,
+    Omit<MessageContent, 'botName'> {
   readonly author: AuthorView;
   readonly reactions?: Reactions;
   readonly threadMeta?: ThreadView;
@@ -43,10 +43,10 @@ export interface ReplyStanding {
   readonly createdAt: number;
   readonly updatedAt: number | null;
   readonly quotedMessageId: string | null;
-  readonly said: Said;
+  readonly said: MessageContent;
 }
 
-export interface ReplyView extends Omit<ReplyStanding, 'author' | 'said'>, Omit<Said, 'botName'> {
+export interface ReplyView extends Omit<ReplyStanding, 'author' | 'said'>, Omit<MessageContent, 'botName'> {
   readonly author: AuthorView;
 }
 
@@ -75,7 +75,7 @@ const authorView = (roster: RosterState, id: string): AuthorView => ({
 });
 
 /** Who said something: a webhook says by itself what it is called. */
-export const speakerView = (roster: RosterState, id: string, { botName }: Said): AuthorView =>
+export const speakerView = (roster: RosterState, id: string, { botName }: MessageContent): AuthorView =>
   botName === undefined ? authorView(roster, id) : { id, userName: botName, isBot: true };
 
 export const threadView = (roster: RosterState, thread: Thread): ThreadView => ({
@@ -83,7 +83,7 @@ export const threadView = (roster: RosterState, thread: Thread): ThreadView => (
   lastReplyBy: authorView(roster, thread.lastReplyBy),
 });
 
-export function messageView(roster: RosterState, message: Standing): MessageView {
+export function messageView(roster: RosterState, message: MessageSnapshot): MessageView {
   const { said, author, reactions, thread, id, channelId, createdAt, updatedAt } = message;
   const { content, attachments, images, mentions } = said;
   const { quotedMessageId, pinnedAt } = message;

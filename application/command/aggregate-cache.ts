@@ -1,6 +1,6 @@
 /** What is remembered of streams: small states beside each other, and apart from them large ones, which would push out all others. */
 import { LRUCache } from 'lru-cache';
-import { heldBytes } from '../memory/estimate-size.js';
+import { estimateBytes } from '../memory/estimate-size.js';
 import type { Cache } from '../ports/index.js';
 
 /** Of all small ones together, and of all large ones, such as sets that a whole service decides on. */
@@ -14,7 +14,7 @@ const LARGE_PART = 1 / 8;
  */
 const MOST_PART = 1 / 4;
 
-export interface RememberedOptions {
+export interface AggregateCacheOptions {
   readonly smallBytes?: number;
   readonly largeBytes?: number;
 }
@@ -30,19 +30,18 @@ export interface Remembering<Value extends object> {
 }
 
 /** `stateOf`: what of a value counts. */
-export function createRemembering<Value extends object>(
+export function createAggregateCache<Value extends object>(
   stateOf: (value: Value) => unknown,
-  { smallBytes = REMEMBERED_BYTES, largeBytes = LARGE_BYTES }: RememberedOptions = {},
+  { smallBytes = REMEMBERED_BYTES, largeBytes = LARGE_BYTES }: AggregateCacheOptions = {},
 ): Remembering<Value> {
-  const sizeOf = (value: Value, stream: string) => heldBytes(stream) + heldBytes(stateOf(value));
+  const sizeOf = (value: Value, stream: string) => estimateBytes(stream) + estimateBytes(stateOf(value));
   const small = new LRUCache<string, Value>({ maxSize: smallBytes, sizeCalculation: sizeOf });
   const large = new LRUCache<string, Value>({
     maxSize: largeBytes,
     sizeCalculation: (value, stream) => Math.min(sizeOf(value, stream), largeBytes * MOST_PART),
   });
   /** As they are, whatever they count. */
-  const heldByLarge = () =>
-    [...large.entries()].reduce((sum, [stream, value]) => sum + sizeOf(value, stream), 0);
+  const heldByLarge = () => [...large.entries()].reduce((sum, [stream, value]) => sum + sizeOf(value, stream), 0);
   return {
     get: (stream) => small.get(stream) ?? large.get(stream),
     peek: (stream) => small.peek(stream) ?? large.peek(stream),

@@ -1,43 +1,51 @@
 /** The state of single streams, folded from the log and remembered, so that hot ones are not read again. */
-import type { Catalog, EventSpec, Sealed } from '../../domain/shared/catalog.js';
-import { type Decider, type DomainEvent, evolveOf, type Rejection } from '../../domain/shared/decider.js';
-import { createSharing } from '../concurrency/single-flight.js';
-import type { Cache, EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports/index.js';
-import { unopened } from '../secrets/decrypt-events.js';
-import { createRemembering, type RememberedOptions } from './aggregate-cache.js';
-import { takenFor } from './event-guards.js';
-import { type Keyed, type KeyedCommand, keyedBefore, noteCommand } from './idempotency-index.js';
-import { createHearing, type News } from './read-invalidation.js';
-import { pagesOf } from './read-stream-pages.js';
-import { beginning } from './replay-start.js';
+import {
+  type Catalog,
+  type Decider,
+  type DomainEvent,
+  type EventSpec,
+  evolveOf,
+  type Rejection,
+  type Sealed,
+} from '../../domain/shared/index.js';
+import { createSingleFlight } from '../concurrency/index.js';
+import type { Cache, DecryptEvent, EventLog, Position, RecordedEvent, RevealedEvent } from '../ports/index.js';
+import { asErasedEvent } from '../secrets/index.js';
+import { type AggregateCacheOptions, createAggregateCache } from './aggregate-cache.js';
+import { asEvent } from './event-guards.js';
+import { type CommandRange, type IdempotencyIndex, indexBefore, recordCommand } from './idempotency-index.js';
+import { createReadInvalidation, type Invalidation } from './read-invalidation.js';
+import { readForward } from './read-stream-pages.js';
+import { findReplayStart } from './replay-start.js';
 
 /** A kind of stream: its rules, and the events it may hold. */
 export type Aggregate<State, Command, Event extends DomainEvent> =
-  | Seeing<State, Command, Event>
-  | Blind<State, Command, Event>;
+  | PlaintextAggregate<State, Command, Event>
+  | SealedAggregate<State, Command, Event>;
 
-interface Kind<State, Command, Event extends DomainEvent> {
+interface AggregateOptions<State, Command, Event extends DomainEvent> {
   /** Every event that the rules decide is in it. */
   readonly catalog: Catalog & { readonly events: { readonly [Type in Event['type']]: EventSpec } };
   /** How many events its streams keep at most (`$maxCount`): older ones are not found in the log any more. */
-  readonly keeps?: number;
+  readonly maxCount?: number;
   /** Its streams keep events for a time only (`$maxAge`): there may be none left of one that goes on all the same. */
-  readonly expires?: true;
+  readonly maxAge?: true;
   /**
    * Whether an event says all of the state, whatever came before it: a stream that may grow without end is read from
    * one of its newest on. What was done under a key before is looked for back to `LOOKED_BACK` events.
    */
-  readonly saysAll?: (event: RecordedEvent) => boolean;
+  readonly isSnapshotEvent?: (event: RecordedEvent) => boolean;
   /** Where what its streams are about comes to an end. */
-  readonly ends?: Ending<State>;
+  readonly termination?: Termination<State>;
   /**
    * Whether streams are born of a command, under an id that follows from the command's: there is nothing to be read
    * first. Where it ran before, the append tells, by a conflict.
    */
-  begins?(command: Command): boolean;
+  creates?(command: Command): boolean;
 }
 
-export interface Seeing<State, Command, Event extends DomainEvent> extends Kind<State, Command, Event> {
+export interface PlaintextAggregate<State, Command, Event extends DomainEvent>
+  extends AggregateOptions<State, Command, Event> {
   readonly decider: Decider<State, Command, Event>;
   readonly blind?: never;
   /** Events whose secrets its rules never look at: they are folded unopened, as if erased. */
@@ -47,21 +55,22 @@ export interface Seeing<State, Command, Event extends DomainEvent> extends Kind<
 }
 
 /** Its rules look at no secret: events are folded as they stand in the log, unopened. */
-export interface Blind<State, Command, Event extends DomainEvent> extends Kind<State, Command, Event> {
+export interface SealedAggregate<State, Command, Event extends DomainEvent>
+  extends AggregateOptions<State, Command, Event> {
   readonly decider: Decider<State, Command, Event, Event | Sealed<Event>>;
   readonly blind: true;
 }
 
-export interface Ending<State> {
+export interface Termination<State> {
   /** What everybody is told of it from then on, by its state or because the stream was ended. */
-  readonly told: Rejection;
+  readonly rejection: Rejection;
   /** Whether something that happened has ended it. */
   byEvent?(state: State): boolean;
   /** When it ends by itself, Unix ms. */
   at?(state: State): number;
 }
 
-export interface Loaded<State> extends Keyed {
+export interface LoadedAggregate<State> extends IdempotencyIndex {
   readonly state: State;
   /** The last revision folded in; -1 when the stream has no event. */
   readonly revision: number;
@@ -77,41 +86,37 @@ export interface Seeking {
   readonly after?: number | undefined;
 }
 
-export interface Streams {
+export interface AggregateStore {
   /** The state as this process knows it, read from the log when it is not remembered. */
-  load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string): Promise<Loaded<S>>;
+  load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string): Promise<LoadedAggregate<S>>;
   /** The same where it is remembered, and no more was heard of since; asks nobody. */
-  known<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string): Loaded<S> | undefined;
+  cached<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string): LoadedAggregate<S> | undefined;
   /** The state as the log has it now. */
-  refresh<S, C, E extends DomainEvent>(
+  reload<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
     seeking?: Seeking,
-  ): Promise<Loaded<S>>;
-  /** The state as it was just after a revision. */
-  asOf<S, C, E extends DomainEvent>(
-    kind: Aggregate<S, C, E>,
-    stream: string,
-    revision: number,
-  ): Promise<Loaded<S>>;
+  ): Promise<LoadedAggregate<S>>;
+  /** The state just after a revision. */
+  asOf<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string, at: number): Promise<LoadedAggregate<S>>;
   /** With the keyed commands of before where it was read from, as far back as any is known. */
-  recalling<S, C, E extends DomainEvent>(
+  withIdempotencyIndex<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
-    loaded: Loaded<S>,
-  ): Promise<Loaded<S>>;
+    loaded: LoadedAggregate<S>,
+  ): Promise<LoadedAggregate<S>>;
   /** What a command wrote, secrets opened but of a blind kind; empty when the log keeps it no longer. */
-  written<S, C, E extends DomainEvent>(
+  eventsOfCommand<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
-    command: KeyedCommand,
+    command: CommandRange,
   ): Promise<readonly (RevealedEvent<E> | RecordedEvent<E>)[]>;
   /** Remembers what an append of this process made of a stream. */
-  remember<S>(stream: string, loaded: Loaded<S>): void;
+  remember<S>(stream: string, loaded: LoadedAggregate<S>): void;
   /** Remembers what something else has folded of a stream: what has come since is read before anybody relies on it. */
-  base<S>(stream: string, loaded: Loaded<S>): void;
+  seed<S>(stream: string, loaded: LoadedAggregate<S>): void;
   /** Keeps remembered streams fresh with what other nodes append; give it every event of the live feed. */
-  observe(event: RecordedEvent): void;
+  onEvent(event: RecordedEvent): void;
   /** Drops what is remembered of a stream: what it was folded from has been erased. */
   forget(stream: string): void;
   readonly caches: readonly [Cache, Cache];
@@ -121,18 +126,22 @@ export interface Streams {
 type Folding<State> = (event: RecordedEvent) => Promise<(state: State) => State>;
 
 interface Remembered {
-  loaded: Loaded<unknown>;
+  loaded: LoadedAggregate<unknown>;
   /** The newest revision the live feed has shown; when it is beyond `loaded`, the tail is read first. */
   newest: number;
   /** Nobody has looked yet whether there is more. */
   readonly isBase?: boolean;
 }
 
-export function createStreams(log: EventLog, reveal: Reveal, bounds?: RememberedOptions): Streams {
-  const remembered = createRemembering<Remembered>(({ loaded }) => loaded, bounds);
+export function createAggregateStore(
+  log: EventLog,
+  reveal: DecryptEvent,
+  bounds?: AggregateCacheOptions,
+): AggregateStore {
+  const remembered = createAggregateCache<Remembered>(({ loaded }) => loaded, bounds);
 
-  const hearing = createHearing();
-  const shared = createSharing();
+  const hearing = createReadInvalidation();
+  const shared = createSingleFlight();
 
   /** How `events` of a kind are opened, which are read together, and what each makes of the state. */
   function folding<S, C, E extends DomainEvent>(
@@ -141,7 +150,7 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
   ): Folding<S> {
     if (kind.blind) {
       const evolve = evolveOf(kind.decider);
-      return async (event) => (state) => evolve(state, takenFor<E>(event));
+      return async (event) => (state) => evolve(state, asEvent<E>(event));
     }
     const { catalog, decider, unread, replacing } = kind;
     const evolve = evolveOf(decider);
@@ -150,52 +159,52 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
       const isReplaced = event !== last && replacing?.includes(event.type);
       const opened =
         isReplaced || unread?.includes(event.type)
-          ? unopened<E>(catalog, event)
-          : await reveal(catalog, takenFor<E>(event));
+          ? asErasedEvent<E>(catalog, event)
+          : await reveal(catalog, asEvent<E>(event));
       return (state) => evolve(state, opened);
     };
   }
 
   async function fold<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
-    base: Loaded<S>,
+    base: LoadedAggregate<S>,
     events: readonly RecordedEvent[],
-  ): Promise<Loaded<S>> {
+  ): Promise<LoadedAggregate<S>> {
     let { state, revision, position } = base;
     // Keys come from another server: they are asked for together, and the events folded in their order.
     const steps = await Promise.all(events.map(folding(kind, events)));
     for (const [index, event] of events.entries()) {
       state = steps[index]!(state);
       ({ revision, position } = event);
-      noteCommand(kind, base.keyed, event.metadata, { first: revision, last: revision });
+      recordCommand(kind, base.keyed, event.metadata, { first: revision, last: revision });
     }
     return { ...base, state, revision, position };
   }
 
-  function remember(stream: string, loaded: Loaded<unknown>, shown = -1, isBase = false) {
+  function remember(stream: string, loaded: LoadedAggregate<unknown>, shown = -1, isBase = false) {
     const current = remembered.peek(stream);
     if (current && current.loaded.revision > loaded.revision) return;
     const newest = Math.max(current?.newest ?? -1, loaded.revision, shown);
     remembered.set(stream, { loaded, newest, isBase });
   }
 
-  const refresh: Streams['refresh'] = (kind, stream, seeking) => {
-    const look = () => hearing.during(stream, (news) => refreshed(kind, news, seeking));
+  const reload: AggregateStore['reload'] = (kind, stream, seeking) => {
+    const look = () => hearing.whileReading(stream, (news) => refreshed(kind, news, seeking));
     return seeking ? look() : shared(stream, look);
   };
 
   async function refreshed<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
-    news: News,
+    news: Invalidation,
     { found, after = Number.POSITIVE_INFINITY }: Partial<Seeking> = {},
-  ): Promise<Loaded<S>> {
+  ): Promise<LoadedAggregate<S>> {
     const { stream } = news;
     let loaded =
-      (remembered.get(stream)?.loaded as Loaded<S> | undefined) ?? unborn(kind.decider.initialState);
-    const known = loaded.revision < 0 ? await beginning(log, kind, stream) : loaded.revision + 1;
+      (remembered.get(stream)?.loaded as LoadedAggregate<S> | undefined) ?? emptyAggregate(kind.decider.initialState);
+    const known = loaded.revision < 0 ? await findReplayStart(log, kind, stream) : loaded.revision + 1;
     const from = Math.min(known, after + 1);
-    if (loaded.revision < 0) loaded = { ...loaded, keyedFrom: from };
-    const unread = pagesOf(log, stream, from);
+    if (loaded.revision < 0) loaded = { ...loaded, indexedFrom: from };
+    const unread = readForward(log, stream, from);
     for (let page = await unread.next(); ; page = await unread.next()) {
       if (page.done) {
         if (page.value === 'deleted') loaded = { ...loaded, deleted: true };
@@ -214,18 +223,18 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
     return loaded;
   }
 
-  const known = <S, C, E extends DomainEvent>(_: Aggregate<S, C, E>, stream: string) => {
+  const cached = <S, C, E extends DomainEvent>(_: Aggregate<S, C, E>, stream: string) => {
     const found = remembered.get(stream);
     return found && !found.isBase && found.newest <= found.loaded.revision
-      ? (found.loaded as Loaded<S>)
+      ? (found.loaded as LoadedAggregate<S>)
       : undefined;
   };
 
   return {
-    known,
-    refresh,
+    cached,
+    reload,
     remember: (stream, loaded) => remember(stream, loaded),
-    base: (stream, loaded) => remember(stream, loaded, -1, true),
+    seed: (stream, loaded) => remember(stream, loaded, -1, true),
     forget(stream) {
       remembered.delete(stream);
       hearing.forget(stream);
@@ -233,12 +242,12 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
     caches: remembered.caches,
 
     async load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
-      return known(kind, stream) ?? refresh(kind, stream);
+      return cached(kind, stream) ?? reload(kind, stream);
     },
 
     async asOf(kind, stream, revision) {
-      let loaded = unborn(kind.decider.initialState);
-      for await (const page of pagesOf(log, stream, await beginning(log, kind, stream, revision))) {
+      let loaded = emptyAggregate(kind.decider.initialState);
+      for await (const page of readForward(log, stream, await findReplayStart(log, kind, stream, revision))) {
         const wanted = page.filter((event) => event.revision <= revision);
         loaded = await fold(kind, loaded, wanted);
         if (wanted.length < page.length) break;
@@ -246,8 +255,8 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
       return loaded;
     },
 
-    async recalling(kind, stream, loaded) {
-      const recalled = await keyedBefore(log, kind, stream, loaded);
+    async withIdempotencyIndex(kind, stream, loaded) {
+      const recalled = await indexBefore(log, kind, stream, loaded);
       if (!recalled) return loaded;
       const whole = { ...loaded, ...recalled };
       const current = remembered.peek(stream);
@@ -257,33 +266,33 @@ export function createStreams(log: EventLog, reveal: Reveal, bounds?: Remembered
       return whole;
     },
 
-    async written<S, C, E extends DomainEvent>(
+    async eventsOfCommand<S, C, E extends DomainEvent>(
       kind: Aggregate<S, C, E>,
       stream: string,
-      { first, last }: KeyedCommand,
+      { first, last }: CommandRange,
     ) {
       const events = await log.read(stream, { from: first, limit: last - first + 1 });
       if (typeof events === 'string') return [];
       const wanted = events.filter(({ revision }) => revision >= first && revision <= last);
       return kind.blind
-        ? wanted.map(takenFor<E>)
-        : Promise.all(wanted.map((event) => reveal(kind.catalog, takenFor<E>(event))));
+        ? wanted.map(asEvent<E>)
+        : Promise.all(wanted.map((event) => reveal(kind.catalog, asEvent<E>(event))));
     },
 
-    observe({ stream, revision }) {
+    onEvent({ stream, revision }) {
       const known = remembered.peek(stream);
       if (known && revision > known.newest) known.newest = revision;
-      hearing.show(stream, revision);
+      hearing.noteRevision(stream, revision);
     },
   };
 }
 
 /** Of a stream without an event. */
-export const unborn = <S>(state: S): Loaded<S> => ({
+export const emptyAggregate = <S>(state: S): LoadedAggregate<S> => ({
   state,
   revision: -1,
   position: 0n,
   keyed: new Map(),
-  keyedFrom: 0,
+  indexedFrom: 0,
   deleted: false,
 });

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 
 /** A UUID of version 7: its first 48 bits are the time, 74 others are random. `now`: Unix ms. */
-export function freshCommandId(now = Date.now()): string {
+export function newCommandId(now = Date.now()): string {
   const time = now.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
@@ -10,7 +10,7 @@ export function freshCommandId(now = Date.now()): string {
 const FRESH = /^([\da-f]{8})-([\da-f]{4})-7/;
 
 /** Unix ms; undefined of an id that was derived from something else: of a client's key, or of an event. */
-export function timeOf(commandId: string): number | undefined {
+export function timestampOf(commandId: string): number | undefined {
   const [, high, low] = FRESH.exec(commandId) ?? [];
   return high && low ? Number.parseInt(high + low, 16) : undefined;
 }

@@ -1,6 +1,6 @@
 /** An event on its way into the log: its id and metadata follow from the command that caused it. */
 import { hash } from 'node:crypto';
-import type { DomainEvent } from '../../domain/shared/decider.js';
+import type { DomainEvent } from '../../domain/shared/index.js';
 import type { CommandContext, NewEvent } from '../ports/index.js';
 
 /** Event ids are derived from the command's id, their index and `seed`, so the store recognises a repeated append. */
@@ -8,14 +8,14 @@ const EVENT_IDS = Buffer.from('5f0e2a9c6d0b4c579a557f0f6f6a3b11', 'hex');
 /** Bits of the variant, as the first digit of its group has them: 10xx. */
 const VARIANT = '89ab89ab89ab89ab';
 
-export interface Origin {
+export interface EventOrigin {
   /** The one word. */
   readonly service: string;
   readonly release: string;
 }
 
 export function newEvent(
-  { service, release }: Origin,
+  { service, release }: EventOrigin,
   stream: string,
   event: DomainEvent,
   index: number,
@@ -51,7 +51,7 @@ function uuidFrom(name: string): string {
  * is a conflict for the store, unless it is the same to the byte: a second body, or another clock, is never taken
  * for a repetition. The secret is left out, since ids are not sealed; the fingerprint, which is keyed, speaks for it.
  */
-export function factSeed({ data }: DomainEvent, { fingerprint = '' }: CommandContext): string {
+export function contentSeed({ data }: DomainEvent, { fingerprint = '' }: CommandContext): string {
   const { secret: _, ...clear } = data;
   return ` ${fingerprint} ${JSON.stringify(clear)}`;
 }

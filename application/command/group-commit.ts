@@ -3,13 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import {
   type EventLog,
+  isTransient,
   type Logger,
   type NewEvent,
   type Position,
   type RecordedEvent,
-  Unavailable,
+  UnavailableError,
 } from '../ports/index.js';
-import { isTransient } from '../ports/store-full-error.js';
 
 /**
  * What an append may hold: well below the 1 MiB a server takes, as sealed JSON is at most a third larger; and no more
@@ -25,7 +25,7 @@ const CONFLICT_MS = 5;
 const DEADLINE_MS = 6000;
 
 /** Its time was held to be over, by a clock ahead of ours: tried at once again in vain, but a later one is taken. */
-export class Ended extends Unavailable {
+export class StreamEndedError extends UnavailableError {
   constructor(stream: string) {
     super(`${stream}, or the day that it is of, was ended by retention`);
   }
@@ -53,7 +53,7 @@ export interface AppenderOptions {
   /** Told of every append before anybody is answered. */
   readonly appended: (stream: string, position: Position, events: number) => void;
   /** Nothing is given up while the log goes on taking what came before it: whoever appends is slowed instead. */
-  readonly patient?: true;
+  readonly blocking?: true;
 }
 
 interface Item extends Waiting {
@@ -61,17 +61,17 @@ interface Item extends Waiting {
   readonly failed: (error: unknown) => void;
 }
 
-interface Line {
+interface Queue {
   /** What was not sent yet, in order. */
   readonly items: Set<Item>;
   /** The last revision, once it is known. */
   revision: number | undefined;
   /** How many appends the log has taken. */
-  taken: number;
+  commits: number;
 }
 
-export function createAppender({ log, logger, appended, patient }: AppenderOptions): Appender {
-  const lines = new Map<string, Line>();
+export function createGroupCommit({ log, logger, appended, blocking }: AppenderOptions): Appender {
+  const lines = new Map<string, Queue>();
   const revisions = new LRUCache<string, number>({ max: 1000 });
   let waitingBytes = 0;
 
@@ -81,14 +81,14 @@ export function createAppender({ log, logger, appended, patient }: AppenderOptio
       : new Promise((resolve, reject) => {
           const line = lineOf(stream);
           const mine: Item[] = [];
-          let { taken } = line;
+          let { commits } = line;
           let left = events.length;
           const late = setTimeout(() => {
-            if (patient && line.taken > taken) {
-              taken = line.taken;
+            if (blocking && line.commits > commits) {
+              commits = line.commits;
               late.refresh();
             } else if (mine.some((item) => line.items.has(item)))
-              failed(new Unavailable(`${stream} is not written to now`));
+              failed(new UnavailableError(`${stream} is not written to now`));
           }, DEADLINE_MS);
           const done = (position: Position) => {
             if (--left > 0) return;
@@ -112,20 +112,20 @@ export function createAppender({ log, logger, appended, patient }: AppenderOptio
    * What is under way goes on: only what was never sent is known not to be there. A log that is silent has thousands
    * wait, who give up one after the other: none may look through all the others.
    */
-  function takeBack({ items }: Line, mine: readonly Item[]) {
+  function takeBack({ items }: Queue, mine: readonly Item[]) {
     for (const item of mine) if (items.delete(item)) waitingBytes -= item.bytes;
   }
 
-  function lineOf(stream: string): Line {
+  function lineOf(stream: string): Queue {
     const known = lines.get(stream);
     if (known) return known;
-    const line: Line = { items: new Set(), revision: revisions.get(stream), taken: 0 };
+    const line: Queue = { items: new Set(), revision: revisions.get(stream), commits: 0 };
     lines.set(stream, line);
     void run(stream, line);
     return line;
   }
 
-  async function run(stream: string, line: Line) {
+  async function run(stream: string, line: Queue) {
     // One turn of the loop, so that requests that came together go together.
     await new Promise(setImmediate);
     for (let items = take(line); items.length > 0; items = take(line)) {
@@ -133,7 +133,7 @@ export function createAppender({ log, logger, appended, patient }: AppenderOptio
         const position = await appendAll(stream, line, items).finally(() => {
           for (const { bytes } of items) waitingBytes -= bytes;
         });
-        line.taken++;
+        line.commits++;
         appended(stream, position, items.length);
         for (const { done } of items) done(position);
       } catch (error) {
@@ -145,7 +145,7 @@ export function createAppender({ log, logger, appended, patient }: AppenderOptio
   }
 
   /** No answer may mean that it was taken all the same: from then on, what is there already is left out. */
-  async function appendAll(stream: string, line: Line, items: readonly Item[]): Promise<Position> {
+  async function appendAll(stream: string, line: Queue, items: readonly Item[]): Promise<Position> {
     let rest = items.map(({ event }) => event);
     const until = performance.now() + DEADLINE_MS;
     let isToLook = line.revision === undefined;
@@ -165,19 +165,19 @@ export function createAppender({ log, logger, appended, patient }: AppenderOptio
           line.revision = outcome.revision;
           return outcome.position;
         }
-        if (outcome.outcome === 'deleted') throw new Ended(stream);
+        if (outcome.outcome === 'deleted') throw new StreamEndedError(stream);
         // Other nodes were faster. One of all comes through each time, so that nobody need wait for longer and longer.
         isToLook = failed > 0 || outcome.revision === undefined;
         if (!isToLook) line.revision = outcome.revision;
         await delay(Math.random() * CONFLICT_MS);
       } catch (error) {
-        if (!isTransient(error) || error instanceof Ended) throw error;
+        if (!isTransient(error) || error instanceof StreamEndedError) throw error;
         isToLook = true;
         logger.warn({ err: error, stream, tried: failed }, 'the log did not answer, trying again');
         await delay(Math.random() * 5 * 2 ** failed++);
       }
     }
-    throw new Unavailable(`${stream} can't be written to now`);
+    throw new UnavailableError(`${stream} can't be written to now`);
   }
 
   /** What came after a revision; of a stream that this process has not written to yet, its last event. */
@@ -186,7 +186,7 @@ export function createAppender({ log, logger, appended, patient }: AppenderOptio
       stream,
       revision === undefined ? { backwards: true, limit: 1 } : { from: revision + 1 },
     );
-    if (found === 'deleted') throw new Ended(stream);
+    if (found === 'deleted') throw new StreamEndedError(stream);
     return found === 'missing' ? [] : found;
   }
 
@@ -196,7 +196,7 @@ export function createAppender({ log, logger, appended, patient }: AppenderOptio
   };
 }
 
-function take({ items }: Line): Item[] {
+function take({ items }: Queue): Item[] {
   const taken: Item[] = [];
   let bytes = 0;
   for (const item of items) {

@@ -1,23 +1,22 @@
 /** Load, decide, append; decide again on a conflict. The road every command of every service takes. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DomainEvent, evolveOf, isRejection, type Rejection } from '../../domain/shared/decider.js';
-import { RETRY_MS } from '../concurrency/deadline.js';
-import { createLine } from '../concurrency/keyed-mutex.js';
+import { type DomainEvent, evolveOf, isRejection, type Rejection } from '../../domain/shared/index.js';
+import { createKeyedMutex, RETRY_MS } from '../concurrency/index.js';
 import {
   type AppendOutcome,
   type CommandContext,
   type EventLog,
+  isTransient,
   type Logger,
   type Position,
-  Unavailable,
+  UnavailableError,
 } from '../ports/index.js';
-import { isTransient } from '../ports/store-full-error.js';
-import type { Aggregate, Loaded, Streams } from './aggregate-store.js';
-import { factSeed, newEvent } from './event-envelope.js';
-import { goneOf, type Handled, type Repetition } from './idempotency.js';
-import { noteCommand } from './idempotency-index.js';
-import { looking, type Seen } from './load-for-decision.js';
-import { charging } from './quota.js';
+import type { Aggregate, AggregateStore, LoadedAggregate } from './aggregate-store.js';
+import { contentSeed, newEvent } from './event-envelope.js';
+import { goneRejection, type Handled, type Idempotency } from './idempotency.js';
+import { recordCommand } from './idempotency-index.js';
+import { type DecisionBasis, loadForDecision } from './load-for-decision.js';
+import { withQuota } from './quota.js';
 
 /**
  * Runs a command on a stream. Resolves when its events are flushed, or with the reason why not. Rejects with
@@ -30,7 +29,7 @@ import { charging } from './quota.js';
  * all, or turned out to be a repetition (another node may have run it at the same moment), or never came to its append.
  * Where one with a key is refused by either, the log is asked whether it is a repetition, and both once more if not.
  */
-export type Handle = <S, C, E extends DomainEvent>(
+export type HandleCommand = <S, C, E extends DomainEvent>(
   kind: Aggregate<S, C, E>,
   stream: string,
   command: C,
@@ -42,8 +41,8 @@ const ATTEMPTS = 10;
 
 export interface HandleOptions {
   readonly log: EventLog;
-  readonly streams: Streams;
-  readonly repetition: Repetition;
+  readonly streams: AggregateStore;
+  readonly repetition: Idempotency;
   readonly release: string;
   readonly logger: Logger;
   /** Told of every append, found or made, before the command is answered. */
@@ -57,8 +56,8 @@ interface Run<S, C, E extends DomainEvent> {
   readonly stream: string;
   readonly command: C;
   readonly context: CommandContext;
-  readonly look: () => Promise<Seen<S>>;
-  readonly pay: () => Promise<Rejection | undefined>;
+  readonly load: () => Promise<DecisionBasis<S>>;
+  readonly charge: () => Promise<Rejection | undefined>;
   /**
    * Where a stream was whose events expire, as the store has told: none of them may be left, or, where a clock was
    * behind, older ones alone.
@@ -68,20 +67,20 @@ interface Run<S, C, E extends DomainEvent> {
 
 type Outcome<S, E extends DomainEvent> = Handled<S, E> | Rejection;
 
-export function createHandle(options: HandleOptions): Handle {
+export function createHandleCommand(options: HandleOptions): HandleCommand {
   const { log, streams, repetition, release, logger, appended, conflicted } = options;
-  const inLine = createLine();
+  const inLine = createKeyedMutex();
 
   return (kind, stream, command, context, before) =>
     inLine(stream, () =>
-      charging(context.quota, before, (pay) => {
-        const look = looking(streams, kind, stream, command, context);
-        return persist({ kind, stream, command, context, look, pay });
+      withQuota(context.quota, before, (charge) => {
+        const load = loadForDecision(streams, kind, stream, command, context);
+        return retryLoop({ kind, stream, command, context, load, charge });
       }),
     );
 
   /** Attempt after attempt, while others are faster and while the log does not answer. */
-  async function persist<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Outcome<S, E>> {
+  async function retryLoop<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Outcome<S, E>> {
     const { stream } = run;
     const until = performance.now() + RETRY_MS;
     for (let tried = 0; tried < ATTEMPTS; tried++) {
@@ -96,57 +95,56 @@ export function createHandle(options: HandleOptions): Handle {
         logger.warn({ err: error, stream, tried }, 'the log did not answer, trying again');
       }
     }
-    throw new Unavailable(`${stream} is too busy`);
+    throw new UnavailableError(`${stream} is too busy`);
   }
 
   /** Looks, decides, pays, appends. Whatever comes to no end is decided again by another look. */
-  async function attempt<S, C, E extends DomainEvent>(
-    run: Run<S, C, E>,
-  ): Promise<Outcome<S, E> | 'conflict'> {
-    const { kind, stream, command, context, look, pay } = run;
-    const { loaded, earlier, fresh } = await look();
-    if (earlier) return repetition.tell(kind, stream, context, earlier);
-    if (loaded.deleted) return goneOf(kind);
+  async function attempt<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Outcome<S, E> | 'conflict'> {
+    const { kind, stream, command, context, load, charge } = run;
+    const { loaded, previousRun, fromLog } = await load();
+    if (previousRun) return repetition.replayResult(kind, stream, context, previousRun);
+    if (loaded.deleted) return goneRejection(kind);
     const decided = kind.decider.decide(command, loaded.state);
     if (isRejection(decided) || decided.length === 0) {
       // No expected revision guards what appends nothing: it must not rest on what another node has changed.
-      if (!fresh) return attempt(run);
+      if (!fromLog) return attempt(run);
       return isRejection(decided) ? decided : handled(loaded.state, loaded.position, []);
     }
-    const refused = await pay();
+    const refused = await charge();
     // One that another node ran, of which nothing was heard here yet, costs nothing: only the log tells it from others.
-    if (refused && !fresh && context.fingerprint) return attempt(run);
+    if (refused && !fromLog && context.fingerprint) return attempt(run);
     return refused ?? append(run, loaded, decided);
   }
 
   async function append<S, C, E extends DomainEvent>(
     run: Run<S, C, E>,
-    loaded: Loaded<S>,
+    loaded: LoadedAggregate<S>,
     decided: readonly E[],
   ): Promise<Outcome<S, E> | 'conflict'> {
     const { kind, stream, context } = run;
     const origin = { service: kind.catalog.service, release };
     const events = decided.map((event, index) =>
-      newEvent(origin, stream, event, index, context, factSeed(event, context)),
+      newEvent(origin, stream, event, index, context, contentSeed(event, context)),
     );
     const last = Math.max(loaded.revision, run.expired ?? -1);
     const result: AppendOutcome = await log.append(stream, last < 0 ? 'none' : last, events);
     if (result.outcome === 'conflict') {
-      if (kind.expires) run.expired = result.revision;
+      if (kind.maxAge) run.expired = result.revision;
       return 'conflict';
     }
-    if (result.outcome === 'deleted') return goneOf(kind);
+    if (result.outcome === 'deleted') return goneRejection(kind);
     const state = decided.reduce(evolveOf<S, E>(kind.decider), loaded.state);
     const { revision, position } = result;
-    noteCommand(kind, loaded.keyed, context, { first: revision - events.length + 1, last: revision });
+    recordCommand(kind, loaded.keyed, context, { first: revision - events.length + 1, last: revision });
     streams.remember(stream, { ...loaded, state, revision, position });
     appended(stream, position, events.length);
     return handled(state, position, decided);
   }
 }
 
-const handled = <S, E extends DomainEvent>(
-  state: S,
-  position: Position,
-  events: readonly E[],
-): Handled<S, E> => ({ events, state: async () => state, position, repeated: false });
+const handled = <S, E extends DomainEvent>(state: S, position: Position, events: readonly E[]): Handled<S, E> => ({
+  events,
+  state: async () => state,
+  position,
+  repeated: false,
+});

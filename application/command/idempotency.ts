@@ -1,9 +1,8 @@
 /** Commands that come again with their `Idempotency-Key`: found in the log, and answered as their first run was. */
-import type { Sealed } from '../../domain/shared/catalog.js';
-import type { DomainEvent, Rejection } from '../../domain/shared/decider.js';
+import type { DomainEvent, Rejection, Sealed } from '../../domain/shared/index.js';
 import type { Clock, CommandContext, Position } from '../ports/index.js';
-import type { Aggregate, Streams } from './aggregate-store.js';
-import type { KeyedCommand } from './idempotency-index.js';
+import type { Aggregate, AggregateStore } from './aggregate-store.js';
+import type { CommandRange } from './idempotency-index.js';
 
 export interface Handled<State, Event extends DomainEvent = DomainEvent> {
   /**
@@ -19,43 +18,43 @@ export interface Handled<State, Event extends DomainEvent = DomainEvent> {
 }
 
 export interface RepetitionOptions {
-  readonly streams: Streams;
+  readonly streams: AggregateStore;
   /** As the subjects of streams end by it. */
   readonly clock: Clock;
   /** Told of what was found, before the command is answered. */
   readonly appended: (stream: string, position: Position, events: number) => void;
 }
 
-export interface Repetition {
+export interface Idempotency {
   /**
    * What is told of a command that stands in its stream. With another request than the first it is a misuse of the key.
    * Of a subject that has ended since, everybody is told the same; but what ended it itself is told as the first time.
    */
-  tell<S, C, E extends DomainEvent>(
+  replayResult<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
     context: CommandContext,
-    earlier: KeyedCommand,
+    earlier: CommandRange,
   ): Promise<Handled<S, E> | Rejection>;
 
   /** The same of a command that may have run; undefined if it never did, or had no key. Writes nothing. */
-  find<S, C, E extends DomainEvent>(
+  findResult<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
     context: CommandContext,
   ): Promise<Handled<S, E> | Rejection | undefined>;
 }
 
-export function createRepetition({ streams, clock, appended }: RepetitionOptions): Repetition {
-  const tell: Repetition['tell'] = async (kind, stream, context, earlier) => {
-    const events = await streams.written(kind, stream, earlier);
+export function createRepetition({ streams, clock, appended }: RepetitionOptions): Idempotency {
+  const replayResult: Idempotency['replayResult'] = async (kind, stream, context, earlier) => {
+    const events = await streams.eventsOfCommand(kind, stream, earlier);
     const last = events.at(-1);
-    if (!last) return goneOf(kind);
+    if (!last) return goneRejection(kind);
     if (context.fingerprint && last.metadata.fingerprint !== context.fingerprint) {
-      return misusedKey(kind.catalog.service);
+      return keyReused(kind.catalog.service);
     }
     const state = async () => (await streams.asOf(kind, stream, earlier.last)).state;
-    if ((await hasEnded(kind, stream)) && !kind.ends?.byEvent?.(await state())) return goneOf(kind);
+    if ((await hasEnded(kind, stream)) && !kind.termination?.byEvent?.(await state())) return goneRejection(kind);
     // It may be this run's own append whose answer was lost: what is told now must be seen by who reads next.
     appended(stream, last.position, 0);
     return { events, state, position: last.position, repeated: true };
@@ -63,32 +62,32 @@ export function createRepetition({ streams, clock, appended }: RepetitionOptions
 
   /** As the log has it: another node may have ended it a moment ago. */
   async function hasEnded<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
-    const { byEvent, at } = kind.ends ?? {};
+    const { byEvent, at } = kind.termination ?? {};
     if (!byEvent && !at) return false;
-    const { state } = await streams.refresh(kind, stream);
+    const { state } = await streams.reload(kind, stream);
     return byEvent?.(state) || (at !== undefined && clock.now() >= at(state));
   }
 
   return {
-    tell,
-    async find(kind, stream, context) {
+    replayResult,
+    async findResult(kind, stream, context) {
       const { commandId } = context;
-      const look = async () => streams.recalling(kind, stream, await streams.refresh(kind, stream));
-      const seen = streams.known(kind, stream)?.keyed.get(commandId) ?? (await look()).keyed.get(commandId);
-      return seen && tell(kind, stream, context, seen);
+      const look = async () => streams.withIdempotencyIndex(kind, stream, await streams.reload(kind, stream));
+      const seen = streams.cached(kind, stream)?.keyed.get(commandId) ?? (await look()).keyed.get(commandId);
+      return seen && replayResult(kind, stream, context, seen);
     },
   };
 }
 
 /** What is told of a stream that was ended, or of its subject. */
-export const goneOf = ({
+export const goneRejection = ({
   catalog,
-  ends,
-}: Pick<Aggregate<never, never, never>, 'catalog' | 'ends'>): Rejection =>
-  ends?.told ?? { rejected: `${catalog.service}/gone`, kind: 'gone' };
+  termination,
+}: Pick<Aggregate<never, never, never>, 'catalog' | 'termination'>): Rejection =>
+  termination?.rejection ?? { rejected: `${catalog.service}/gone`, kind: 'gone' };
 
 /** The key came before, with another request (docs/commands.md). */
-export const misusedKey = (service: string): Rejection => ({
+export const keyReused = (service: string): Rejection => ({
   rejected: `${service}/idempotency-key-reused`,
   kind: 'misused-key',
   detail: 'This Idempotency-Key was used before with another request',

@@ -1,17 +1,17 @@
 /** What a command costs, over all its attempts: paid once, and given back where nothing came of it. */
-import { isRejection, type Rejection } from '../../domain/shared/decider.js';
+import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import type { Quota } from '../ports/index.js';
 
 /** A quota that is spent before the command begins, for what costs much even of a command that is refused then. */
 export interface Prepaid {
   readonly quota: Quota;
   /** Why there is nothing more to spend. */
-  pay(): Promise<Rejection | undefined>;
+  charge(): Promise<Rejection | undefined>;
   /** To be called when the command has come to its end: gives back what it did not need. */
-  settle(): Promise<void>;
+  refundUnused(): Promise<void>;
 }
 
-export function prepaid(quota: Quota): Prepaid {
+export function reserveQuota(quota: Quota): Prepaid {
   let ahead = false;
   return {
     quota: {
@@ -22,12 +22,12 @@ export function prepaid(quota: Quota): Prepaid {
       },
       refund: quota.refund,
     },
-    async pay() {
+    async charge() {
       const refusal = await quota.spend();
       ahead = !refusal;
       return refusal;
     },
-    async settle() {
+    async refundUnused() {
       if (ahead) await quota.refund();
       ahead = false;
     },
@@ -42,7 +42,7 @@ type Step = () => Promise<Rejection | undefined>;
  * The quota gets back what came to nothing: a command that was refused after all, or turned out to be a repetition, or
  * never came to its append.
  */
-export async function charging<Outcome extends Rejection | { readonly repeated: boolean }>(
+export async function withQuota<Outcome extends Rejection | { readonly repeated: boolean }>(
   quota: Quota | undefined,
   before: Step | undefined,
   run: (pay: Step) => Promise<Outcome>,

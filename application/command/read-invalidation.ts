@@ -1,6 +1,6 @@
 /** What is heard of a stream while it is being read: nothing remembers it yet. */
 
-export interface News {
+export interface Invalidation {
   readonly stream: string;
   /** The newest revision the live feed has shown meanwhile; -1 for none. */
   newest: number;
@@ -8,14 +8,14 @@ export interface News {
   forgotten: boolean;
 }
 
-export function createHearing() {
-  const reading = new Map<string, Set<News>>();
-  const all = (stream: string) => reading.get(stream) ?? new Set<News>();
+export function createReadInvalidation() {
+  const reading = new Map<string, Set<Invalidation>>();
+  const all = (stream: string) => reading.get(stream) ?? new Set<Invalidation>();
 
   return {
     /** Reads a stream, told what is heard of it from now on. */
-    async during<T>(stream: string, read: (news: News) => Promise<T>): Promise<T> {
-      const news: News = { stream, newest: -1, forgotten: false };
+    async whileReading<T>(stream: string, read: (news: Invalidation) => Promise<T>): Promise<T> {
+      const news: Invalidation = { stream, newest: -1, forgotten: false };
       const others = all(stream);
       reading.set(stream, others.add(news));
       try {
@@ -26,7 +26,7 @@ export function createHearing() {
       }
     },
 
-    show(stream: string, revision: number) {
+    noteRevision(stream: string, revision: number) {
       for (const news of all(stream)) news.newest = Math.max(news.newest, revision);
     },
 

@@ -8,14 +8,14 @@ export const PAGE = 200;
  * Its events in order, from a revision on, so many at once as `atOnce` says of each page; ends with the reason where there is
  * no such stream (any more).
  */
-export async function* pagesOf(
+export async function* readForward(
   log: Pick<EventLog, 'read'>,
   stream: string,
   from = 0,
-  atOnce = () => PAGE,
+  pageSize = () => PAGE,
 ): AsyncGenerator<readonly RecordedEvent[], 'missing' | 'deleted' | undefined> {
   for (let next = from; ; ) {
-    const limit = atOnce();
+    const limit = pageSize();
     const events = await log.read(stream, { from: next, limit });
     if (typeof events === 'string') return events;
     yield events;
@@ -25,7 +25,7 @@ export async function* pagesOf(
 }
 
 /** The same from the newest on, or from a revision, each page newest first. */
-export async function* pagesBack(
+export async function* readBackward(
   log: Pick<EventLog, 'read'>,
   stream: string,
   newest?: number,

@@ -3,7 +3,7 @@
 const MOST = 1000;
 
 /** `answer` gets what was asked for, each once, and gives what there is. Rejects for all who asked with it. */
-export function gathering<Found>(
+export function createBatchLoader<Found>(
   answer: (names: ReadonlySet<string>) => Promise<ReadonlyMap<string, Found>>,
 ): (name: string) => Promise<Found | undefined> {
   let names = new Set<string>();

@@ -1,25 +1,25 @@
 /** Work on many things, of which one that can't be worked on keeps none of the others. */
-import { Unavailable } from '../ports/index.js';
+import { UnavailableError } from '../ports/index.js';
 
-export interface OneByOne {
+export interface FailureCollector {
   /** Works on one. Rejects only where a store is away: then nothing else could be done either. */
-  on(work: Promise<unknown>): Promise<void>;
+  run(work: Promise<unknown>): Promise<void>;
   /** To be called when all are through: throws what the first failed with, if any did. */
-  end(): void;
+  throwFirst(): void;
 }
 
-export function oneByOne(): OneByOne {
+export function collectFailures(): FailureCollector {
   const failures: unknown[] = [];
   return {
-    async on(work) {
+    async run(work) {
       try {
         await work;
       } catch (error) {
-        if (error instanceof Unavailable) throw error;
+        if (error instanceof UnavailableError) throw error;
         failures.push(error);
       }
     },
-    end() {
+    throwFirst() {
       if (failures.length > 0) throw failures[0];
     },
   };

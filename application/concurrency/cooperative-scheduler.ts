@@ -4,18 +4,18 @@
 const SLICE_MS = 8;
 
 /** Work of one kind, of which there may be much: all of it together has one turn each round of the event loop. */
-export interface Turns {
+export interface SliceQueue {
   /** Whether whoever works now has used up its slice. Cheap enough to be asked for every record. */
-  isOver(): boolean;
+  sliceExpired(): boolean;
   /**
    * Resolves when it is one's turn again. Of all who wait one gets each round of the event loop, in the order they
    * came: were all let on in one round, everybody else would wait for as many slices.
    */
-  next(): Promise<void>;
+  nextSlice(): Promise<void>;
 }
 
 /** Turns of a kind of their own: those who wait for others are not behind them. */
-export function createTurns(): Turns {
+export function createSliceQueue(): SliceQueue {
   const waiting: (() => void)[] = [];
   let since = 0;
 
@@ -26,8 +26,8 @@ export function createTurns(): Turns {
   }
 
   return {
-    isOver: () => performance.now() - since > SLICE_MS,
-    next: () =>
+    sliceExpired: () => performance.now() - since > SLICE_MS,
+    nextSlice: () =>
       new Promise((resolve) => {
         waiting.push(resolve);
         if (waiting.length === 1) setImmediate(begin);
@@ -36,20 +36,20 @@ export function createTurns(): Turns {
 }
 
 /** For all that does not come in numbers. */
-const common = createTurns();
-export const isTurnOver = common.isOver;
-export const nextTurn = common.next;
+const common = createSliceQueue();
+export const sliceExpired = common.sliceExpired;
+export const yieldToEventLoop = common.nextSlice;
 
 /** What comes of work in steps, of which each is short. */
-export async function inTurns<Result>(steps: Iterator<unknown, Result>): Promise<Result> {
+export async function runSliced<Result>(steps: Iterator<unknown, Result>): Promise<Result> {
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
-    if (isTurnOver()) await nextTurn();
+    if (sliceExpired()) await yieldToEventLoop();
   }
 }
 
 /** For work of which there is only one: a slice of its own in every round, however many wait for a turn. */
-export function breather(): () => Promise<void> | undefined {
+export function createYielder(): () => Promise<void> | undefined {
   let begun = performance.now();
   return () => {
     if (performance.now() - begun <= SLICE_MS) return undefined;

@@ -2,37 +2,37 @@
  * Costly work, so many pieces at a time: the others wait in line, and no more wait than can be answered in time, of whoever
  * has the longest line the fewer.
  */
-import { Unavailable } from '../ports/index.js';
+import { UnavailableError } from '../ports/index.js';
 import { REQUEST_MS } from './deadline.js';
 
 /**
  * Runs the work when it is its turn: by turns for each of those it is done for, `whose`. Rejects with `Unavailable`
  * when too many wait: of the longest line the last one, who may have come before.
  */
-export type AtOnce = <Result>(
+export type FairSemaphore = <Result>(
   work: () => Promise<Result>,
-  whose?: string,
-  waiting?: Waiting<Result>,
+  tenant?: string,
+  waiting?: WaitOptions<Result>,
 ) => Promise<Result>;
 
-export interface Waiting<Result = unknown> {
+export interface WaitOptions<Result = unknown> {
   /** Aborted when nobody waits any more; asked for where there is a line. */
   readonly leaving?: { readonly signal: AbortSignal };
   /** Whoever waits for the same when it begins may be given what it comes to: so many of them. */
-  readonly same?: string;
-  readonly sharers?: (made: Result) => number;
+  readonly coalesceKey?: string;
+  readonly maxSharers?: (made: Result) => number;
 }
 
-type Lining = Pick<Waiting, 'leaving' | 'same'>;
+type Lining = Pick<WaitOptions, 'leaving' | 'coalesceKey'>;
 
 interface Waiter {
-  readonly same: string | undefined;
+  readonly coalesceKey: string | undefined;
   /** `made` by another. */
   readonly begin: (given?: { readonly made: unknown }) => void;
-  readonly refuse: (reason: Unavailable) => void;
+  readonly refuse: (reason: UnavailableError) => void;
 }
 
-export function createAtOnce(name: string, most: number, mostWaiting: number): AtOnce {
+export function createFairSemaphore(name: string, most: number, mostWaiting: number): FairSemaphore {
   /** By whose turn is next. */
   const lines = new Map<string, readonly Waiter[]>();
   let waiting = 0;
@@ -60,9 +60,9 @@ export function createAtOnce(name: string, most: number, mostWaiting: number): A
     else running--;
   };
 
-  const turn = (whose: string, { leaving, same }: Lining) =>
+  const turn = (whose: string, { leaving, coalesceKey }: Lining) =>
     new Promise<{ readonly made: unknown } | undefined>((begin, refuse) => {
-      const waiter = { same, begin, refuse };
+      const waiter = { coalesceKey, begin, refuse };
       remain(whose, [...(lines.get(whose) ?? []), waiter]);
       const signal = leaving?.signal;
       const leave = () => {
@@ -72,7 +72,7 @@ export function createAtOnce(name: string, most: number, mostWaiting: number): A
           whose,
           line.filter((each) => each !== waiter),
         );
-        refuse(new Unavailable(`nobody waits for ${name} any more`));
+        refuse(new UnavailableError(`nobody waits for ${name} any more`));
       };
       if (signal?.aborted) leave();
       else signal?.addEventListener('abort', leave, { once: true });
@@ -80,15 +80,13 @@ export function createAtOnce(name: string, most: number, mostWaiting: number): A
 
   /** One more in line than there may be: nobody can leave no place for others. */
   function refuseOne() {
-    const [whose, line] = [...lines].reduce((longest, each) =>
-      each[1].length > longest[1].length ? each : longest,
-    );
+    const [whose, line] = [...lines].reduce((longest, each) => (each[1].length > longest[1].length ? each : longest));
     remain(whose, line.slice(0, -1));
-    line.at(-1)!.refuse(new Unavailable(`too much waits for ${name}`));
+    line.at(-1)!.refuse(new UnavailableError(`too much waits for ${name}`));
   }
 
   const waitingFor = (same: string) =>
-    new Set([...lines.values()].flat().filter((waiter) => waiter.same === same));
+    new Set([...lines.values()].flat().filter((waiter) => waiter.coalesceKey === same));
 
   /** Gives it to some who wait still. */
   function give(made: unknown, to: ReadonlySet<Waiter>, most: number) {
@@ -105,7 +103,7 @@ export function createAtOnce(name: string, most: number, mostWaiting: number): A
     }
   }
 
-  return async <Result>(work: () => Promise<Result>, whose = '', asked: Waiting<Result> = {}) => {
+  return async <Result>(work: () => Promise<Result>, whose = '', asked: WaitOptions<Result> = {}) => {
     if (running < most) running++;
     else {
       const came = performance.now();
@@ -116,14 +114,14 @@ export function createAtOnce(name: string, most: number, mostWaiting: number): A
       // Whoever asked has been answered by now.
       if (performance.now() - came > REQUEST_MS) {
         over();
-        throw new Unavailable(`${name} is waited for in vain`);
+        throw new UnavailableError(`${name} is waited for in vain`);
       }
     }
     try {
-      const { same, sharers } = asked;
-      const others = same !== undefined && waiting > 0 ? waitingFor(same) : undefined;
+      const { coalesceKey, maxSharers } = asked;
+      const others = coalesceKey !== undefined && waiting > 0 ? waitingFor(coalesceKey) : undefined;
       const made = await work();
-      if (others) give(made, others, sharers?.(made) ?? others.size);
+      if (others) give(made, others, maxSharers?.(made) ?? others.size);
       return made;
     } finally {
       over();

@@ -4,10 +4,10 @@
 export type Shortage = 'share' | 'full';
 
 /** What one request, connection or piece of work has of a budget. */
-export interface Held {
+export interface Reservation {
   /** Takes so much more; or says why not, and takes nothing. */
-  take(amount: number): Shortage | undefined;
-  give(amount: number): void;
+  acquire(amount: number): Shortage | undefined;
+  giveBack(amount: number): void;
   /** Gives back all that is left. */
   release(): void;
 }
@@ -21,7 +21,7 @@ export interface Level {
 
 export interface Budget extends Level {
   /** `whose` share it counts for: a network's, or a caller's. What is nobody's has no share. */
-  hold(whose?: string): Held;
+  reserve(whose?: string): Reservation;
 }
 
 /**
@@ -36,13 +36,13 @@ export function createBudget(name: string, limit: number): Budget {
   let used = 0;
   const shares = new Map<string, number>();
 
-  function lack(amount: number, mine: number): Shortage | undefined {
+  function shortageFor(amount: number, mine: number): Shortage | undefined {
     const rest = limit - used - amount;
     if (mine > 0 && mine + amount > TIMES_THE_REST * rest) return 'share';
     return used > 0 && rest < 0 ? 'full' : undefined;
   }
 
-  function hold(whose?: string): Held {
+  function reserve(whose?: string): Reservation {
     let held = 0;
     const change = (amount: number) => {
       held += amount;
@@ -53,15 +53,15 @@ export function createBudget(name: string, limit: number): Budget {
       else shares.delete(whose);
     };
     return {
-      take(amount) {
-        const lacking = lack(amount, whose === undefined ? 0 : (shares.get(whose) ?? 0));
+      acquire(amount) {
+        const lacking = shortageFor(amount, whose === undefined ? 0 : (shares.get(whose) ?? 0));
         if (!lacking) change(amount);
         return lacking;
       },
-      give: (amount) => change(-amount),
+      giveBack: (amount) => change(-amount),
       release: () => change(-held),
     };
   }
 
-  return { name, limit, used: () => used, hold };
+  return { name, limit, used: () => used, reserve };
 }

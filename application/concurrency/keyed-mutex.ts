@@ -1,8 +1,8 @@
 /** Commands of one process on one stream go one after the other: they would only conflict. */
-import { Unavailable } from '../ports/index.js';
+import { UnavailableError } from '../ports/index.js';
 import { REQUEST_MS } from './deadline.js';
 
-interface Line {
+interface Queue {
   last: Promise<unknown>;
   length: number;
 }
@@ -12,14 +12,14 @@ interface Line {
  * never begun, when it has waited for longer than whoever asked for it is answered. How many may wait is for those to
  * say who let them in: a request has its place until its command is over.
  */
-export function createLine() {
-  const lines = new Map<string, Line>();
+export function createKeyedMutex() {
+  const lines = new Map<string, Queue>();
 
   return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const line = lines.get(key) ?? { last: Promise.resolve(), length: 0 };
     const came = performance.now();
     const begin = () => {
-      if (performance.now() - came > REQUEST_MS) throw new Unavailable(`${key} is waited for in vain`);
+      if (performance.now() - came > REQUEST_MS) throw new UnavailableError(`${key} is waited for in vain`);
       return work();
     };
     const mine = line.last.then(begin);

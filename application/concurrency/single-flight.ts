@@ -1,6 +1,6 @@
 /** What many ask for in one moment is looked up for all of them together: strangers ask as often as they like. */
 
-interface Lane {
+interface Flight {
   readonly running: Promise<unknown>;
   /** Begins when that is over, for all who came meanwhile. */
   next?: Promise<unknown>;
@@ -10,12 +10,12 @@ interface Lane {
  * Runs a look-up by its name. While one is under way whoever asks shares the next: what was begun before they asked may
  * be older than their question. So at most one of a name is under way at a time, and nobody waits for more than two.
  */
-export function createSharing() {
-  const lanes = new Map<string, Lane>();
+export function createSingleFlight() {
+  const lanes = new Map<string, Flight>();
 
   function begin<Found>(name: string, look: () => Promise<Found>): Promise<Found> {
     const running = look();
-    const lane: Lane = { running };
+    const lane: Flight = { running };
     lanes.set(name, lane);
     const over = () => {
       if (!lane.next) lanes.delete(name);

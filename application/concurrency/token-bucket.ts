@@ -2,25 +2,25 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/index.js';
 
-export interface Allowance {
-  readonly atOnce: number;
+export interface TokenBucketOptions {
+  readonly burst: number;
   readonly perSecond: number;
 }
 
-export interface Pace {
+export interface TokenBucket {
   /** The ms after which there is so much of it; 0 where there is now. */
   wait(amount?: number): number;
   /** Used up, also what is not there yet: the next waits for it. */
-  spend(amount?: number): void;
+  consume(amount?: number): void;
 }
 
 /** `clock`: one that only ever goes on. */
-export function createPace({ atOnce, perSecond }: Allowance, clock: Clock = performance): Pace {
-  let left = atOnce;
+export function createTokenBucket({ burst, perSecond }: TokenBucketOptions, clock: Clock = performance): TokenBucket {
+  let left = burst;
   let since = clock.now();
   function refill() {
     const now = clock.now();
-    left = Math.min(atOnce, left + ((now - since) / 1000) * perSecond);
+    left = Math.min(burst, left + ((now - since) / 1000) * perSecond);
     since = now;
   }
   return {
@@ -28,7 +28,7 @@ export function createPace({ atOnce, perSecond }: Allowance, clock: Clock = perf
       refill();
       return left >= amount ? 0 : ((amount - left) / perSecond) * 1000;
     },
-    spend(amount = 1) {
+    consume(amount = 1) {
       refill();
       left -= amount;
     },
@@ -36,10 +36,10 @@ export function createPace({ atOnce, perSecond }: Allowance, clock: Clock = perf
 }
 
 /** As slow as the slowest of them, and of each the same is spent. */
-export const together = (...paces: readonly Pace[]): Pace => ({
+export const combine = (...paces: readonly TokenBucket[]): TokenBucket => ({
   wait: (amount) => Math.max(...paces.map((each) => each.wait(amount))),
-  spend(amount) {
-    for (const each of paces) each.spend(amount);
+  consume(amount) {
+    for (const each of paces) each.consume(amount);
   },
 });
 
@@ -47,12 +47,15 @@ export const together = (...paces: readonly Pace[]): Pace => ({
 const KNOWN = 10_000;
 
 /** One for each of many, by name. */
-export function createPaces(allowance: Allowance, clock?: Clock | undefined): (name: string) => Pace {
-  const paces = new LRUCache<string, Pace>({ max: KNOWN });
+export function createTokenBuckets(
+  allowance: TokenBucketOptions,
+  clock?: Clock | undefined,
+): (name: string) => TokenBucket {
+  const paces = new LRUCache<string, TokenBucket>({ max: KNOWN });
   return (name) => {
     const known = paces.get(name);
     if (known) return known;
-    const made = createPace(allowance, clock);
+    const made = createTokenBucket(allowance, clock);
     paces.set(name, made);
     return made;
   };

@@ -49,9 +49,7 @@ type ValueOf<S extends Setting> = S extends { readonly enum: readonly (infer Wor
       integer: number;
       number: number;
       boolean: boolean;
-      array: S extends { readonly items: { readonly type: 'string' } }
-        ? readonly string[]
-        : readonly unknown[];
+      array: S extends { readonly items: { readonly type: 'string' } } ? readonly string[] : readonly unknown[];
       object: { readonly [key: string]: unknown };
       function: (...args: never[]) => unknown;
     }[S['type']];

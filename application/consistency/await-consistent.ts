@@ -1,8 +1,8 @@
 /** What a query says before it reads rows: whose writes they must show. And what its answer says: up to where they do. */
-import type { Position, Settled } from '../ports/index.js';
+import type { Position, ProjectionProgress } from '../ports/index.js';
 
 /** What a reader must be shown. */
-export interface Owed {
+export interface Required {
   /** The streams it is about: what this node has acknowledged of them is owed to every reader. */
   readonly streams?: readonly string[];
   /** The same where they are too many to name: the last position that this node has appended to any of them. */
@@ -12,7 +12,7 @@ export interface Owed {
 }
 
 /** The place in the log that an answer tells. */
-export interface Reflected {
+export interface Consistency {
   /** Everything up to here is shown. */
   readonly position: Position;
   /** Not everything is shown that is owed. */
@@ -24,30 +24,30 @@ export interface Reflected {
  * them. Waits until they show what is owed, and all that was in the log when the node started; after 2 s they are
  * `pending`.
  */
-export async function reflecting(
-  settled: Settled,
+export async function awaitConsistent(
+  settled: ProjectionProgress,
   projection: string,
-  { streams = [], told = 0n, seen = 0n }: Owed,
-): Promise<Reflected> {
-  const inStep = await settled.wait(projection, [told, seen].reduce(later, settled.latest(streams)));
+  { streams = [], told = 0n, seen = 0n }: Required,
+): Promise<Consistency> {
+  const inStep = await settled.wait(projection, [told, seen].reduce(maxPosition, settled.latest(streams)));
   const position = settled.position(projection);
   return inStep ? { position } : { position, consistency: 'pending' };
 }
 
 /** A row, with the position of the event that touched it last. */
-export interface Touched {
+export interface Positioned {
   readonly _at: { toBigInt(): bigint };
 }
 
 /** The same with the rows that were found: these may be ahead of what this node knows of another node's projector. */
-export const showing = (reflected: Reflected, rows: readonly Touched[]): Reflected => ({
+export const withRows = (reflected: Consistency, rows: readonly Positioned[]): Consistency => ({
   ...reflected,
-  position: later(reflected.position, newestOf(rows)),
+  position: maxPosition(reflected.position, newestOf(rows)),
 });
 
 /** The last event that touched any of the rows; 0 for none. */
-const newestOf = (rows: readonly Touched[]): Position =>
-  rows.map(({ _at }) => _at.toBigInt()).reduce(later, 0n);
+const newestOf = (rows: readonly Positioned[]): Position =>
+  rows.map(({ _at }) => _at.toBigInt()).reduce(maxPosition, 0n);
 
 /** The later of two places in the log. */
-export const later = (a: Position, b: Position): Position => (a > b ? a : b);
+export const maxPosition = (a: Position, b: Position): Position => (a > b ? a : b);

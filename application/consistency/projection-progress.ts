@@ -1,6 +1,6 @@
 /** Read-your-writes: what this node has acknowledged, what its projections have seen, and waiting for the gap. */
-import { serviceOf } from '../../domain/shared/names.js';
-import type { Position, Settled } from '../ports/index.js';
+import { serviceOf } from '../../domain/shared/index.js';
+import type { Position, ProjectionProgress } from '../ports/index.js';
 
 /** How long a reader waits before it is answered with `Consistency: pending` (docs/reading.md). */
 export const PATIENCE_MS = 2000;
@@ -10,27 +10,27 @@ const POLLS_TRUSTED = 20;
 /** Streams of a service whose last append is known by itself; of more only the latest of all is known, and waited for. */
 const MOST_PENDING = 10_000;
 
-export interface SettledTracker extends Settled {
+export interface ProjectionProgressTracker extends ProjectionProgress {
   /** An append of this node was acknowledged. */
   appended(stream: string, position: Position): void;
   /** The last event of a service when this node began: what every reader of the node has been told. */
-  began(service: string, position: Position): void;
+  startedAt(service: string, position: Position): void;
   /** Whether a projection has come to where the log was when this node began. */
   caughtUp(projection: string): Promise<boolean>;
   /** A projection has seen everything up to here. */
-  reached(projection: string, position: Position): void;
+  advanced(projection: string, position: Position): void;
   /**
    * Gives a projector time to gather events before it writes: resolves after `ms`, or at once while somebody waits
    * for one of its projections. Batches are cheap where nobody looks, and rows are there at once where somebody does.
    */
-  untilWanted(projections: readonly string[], ms: number): Promise<void>;
+  debounceUntilAwaited(projections: readonly string[], ms: number): Promise<void>;
 }
 
 /** `stored` reads how far a projection is by its checkpoint, when another node keeps it up. */
-export function createSettled(
+export function createProjectionProgress(
   projections: readonly string[],
   stored: (projection: string) => Promise<Position | undefined>,
-): SettledTracker {
+): ProjectionProgressTracker {
   /** By service, then by stream. */
   const pending = new Map<string, Map<string, Position>>();
   /** By service: the last append to a stream that is not known by itself any more. */
@@ -94,11 +94,11 @@ export function createSettled(
   }
 
   return {
-    reached(projection, position) {
+    advanced(projection, position) {
       trusted.set(projection, POLLS_TRUSTED);
       reached(projection, position);
     },
-    began: (service, position) => void beginnings.set(service, position),
+    startedAt: (service, position) => void beginnings.set(service, position),
 
     async caughtUp(projection) {
       const beginning = beginnings.get(serviceOf(projection));
@@ -133,7 +133,7 @@ export function createSettled(
 
     latestOf: (service) => newest.get(service) ?? 0n,
 
-    untilWanted(names, ms) {
+    debounceUntilAwaited(names, ms) {
       if (names.some((each) => (waiting.get(each)?.size ?? 0) > 0)) return Promise.resolve();
       return new Promise((resolve) => {
         const done = () => {

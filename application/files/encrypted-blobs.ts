@@ -3,8 +3,8 @@
  * the store holds no word of them and any part of them can be read by itself.
  */
 import { createHash } from 'node:crypto';
-import { type FileStore, NotStored, type Writing } from '../ports/blob-store.js';
-import type { Cipher } from '../secrets/vault.js';
+import { type FileStore, NotStored, type Writing } from '../ports/index.js';
+import type { Cipher } from '../secrets/index.js';
 
 /** Of each piece but the last, in clear: sealing one takes a fraction of a millisecond. */
 const PIECE = 64 * 1024;
@@ -15,7 +15,7 @@ const SEAL = 28;
 const SEALED = NUMBER + PIECE + SEAL;
 
 /** What is needed to read bytes again. */
-export interface Kept {
+export interface BlobRef {
   readonly stored: string;
   /** In bytes, in clear. */
   readonly size: number;
@@ -23,7 +23,7 @@ export interface Kept {
 }
 
 /** What has come in whole. It comes to nothing unless it is kept. */
-export interface Received extends Kept {
+export interface IncomingBlob extends BlobRef {
   /** Of the bytes in clear, in hex. */
   readonly sha256: string;
   /** What they begin with. */
@@ -39,21 +39,21 @@ export interface Received extends Kept {
 export interface Receiving {
   write(bytes: Uint8Array): Promise<void>;
   /** Resolves when all that was written is with the store. */
-  end(): Promise<Received>;
+  end(): Promise<IncomingBlob>;
   drop(): Promise<void>;
 }
 
 export interface SealedFiles {
   receive(): Promise<Receiving>;
   /** The bytes from `from` to before `to`; rejects with `NotStored` for what is not there, or damaged. */
-  read(kept: Kept, from: number, to: number): AsyncIterable<Uint8Array>;
+  read(kept: BlobRef, from: number, to: number): AsyncIterable<Uint8Array>;
 }
 
 type Bytes = Pick<Cipher, 'newKey' | 'sealBytes' | 'openBytes'>;
 
 /** `headBytes`: how much of the beginning is kept at hand. */
 export function createSealedFiles(store: FileStore, cipher: Bytes, headBytes: number): SealedFiles {
-  async function* opened({ stored, size, key }: Kept, from: number, to: number) {
+  async function* opened({ stored, size, key }: BlobRef, from: number, to: number) {
     if (from >= to) return;
     const first = Math.floor(from / PIECE);
     const pieces = Math.ceil(to / PIECE) - first;

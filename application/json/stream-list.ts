@@ -7,10 +7,7 @@ const PIECE = 32 * 1024;
  * `opening`: what stands before the array, such as the name of a member. A page of nothing is told by a space: it may take long
  * until something comes, and who hears nothing gives up.
  */
-export async function* jsonList(
-  opening: string,
-  pages: AsyncIterable<readonly object[]>,
-): AsyncGenerator<string> {
+export async function* streamList(opening: string, pages: AsyncIterable<readonly object[]>): AsyncGenerator<string> {
   let text = `${opening}[`;
   let isFirst = true;
   for await (const page of pages) {

@@ -1,6 +1,6 @@
 /** How the log service is: whether its index follows the log, and what it has taken in. */
-import { HEALTH_MS, within } from '../concurrency/deadline.js';
-import type { Clock, Position, Settled } from '../ports/index.js';
+import { HEALTH_MS, withDeadline } from '../concurrency/index.js';
+import type { Clock, Position, ProjectionProgress } from '../ports/index.js';
 
 /** An index that does not move for so long while the log does stands still. */
 const STANDSTILL_MS = 10_000;
@@ -14,7 +14,7 @@ export interface IndexState {
 
 export type IndexHealth = ReturnType<typeof createIndexHealth>;
 
-export function createIndexHealth({ settled, clock }: { readonly settled: Settled; readonly clock: Clock }) {
+export function createIndexHealth({ settled, clock }: { readonly settled: ProjectionProgress; readonly clock: Clock }) {
   let latest: Position = 0n;
   let behindSince: number | undefined;
   /** Where the index was when it was looked at last, and when it was first seen there. */
@@ -50,7 +50,7 @@ export const storageHealth =
   <Store extends string>(ask: { readonly [store in Store]: () => Promise<unknown> }) =>
   async (): Promise<{ readonly [store in Store]: string }> => {
     const told = Object.entries<() => Promise<unknown>>(ask).map(async ([store, asked]) => {
-      const answer = await within(HEALTH_MS, asked(), store).then(
+      const answer = await withDeadline(HEALTH_MS, asked(), store).then(
         () => 'ok',
         () => 'does not answer',
       );

@@ -1,6 +1,6 @@
 /** What the log service needs of the outside besides the kernel: searches, counts for alert rules, and webhooks. */
 import type { Filter } from '../../domain/logs/filter.js';
-import type { Order, Place } from '../../domain/logs/record-id.js';
+import type { Order, RecordPosition } from '../../domain/logs/record-id.js';
 import type { Counts, Grouping } from './query/aggregate.js';
 
 export interface PageAsked {
@@ -8,7 +8,7 @@ export interface PageAsked {
   readonly order: Order;
   readonly limit: number;
   /** Only what comes after it in the order. */
-  readonly after?: Place;
+  readonly after?: RecordPosition;
 }
 
 export interface CountAsked {

@@ -2,7 +2,7 @@
 import type { Filter } from '../../domain/logs/filter.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Order } from '../../domain/logs/record-id.js';
-import type { Pace } from './query/query-budget.js';
+import type { Checkpoint } from './query/query-budget.js';
 
 /** A block as the index knew it when it was asked; what is added to it later is not in it. */
 export interface BlockRef {
@@ -88,12 +88,12 @@ export interface RecordIndex {
    * Every block that may hold a record which passes: `desc` by `to` from the latest, `asc` by `from` from the
    * earliest. Nothing that was in the index at the call is missing, whatever is added meanwhile.
    */
-  blocks(filter: Filter, order: Order, pace: Pace, among?: Among): AsyncIterable<BlockRef>;
+  blocks(filter: Filter, order: Order, pace: Checkpoint, among?: Among): AsyncIterable<BlockRef>;
   /**
    * Counts of whole hours in [from, to), Unix ms, of one producer or all, of audit records or others or both. What is
    * among `not counted` is in none of them.
    */
-  hours(range: HourRange, pace: Pace): Promise<HourCounts>;
+  hours(range: HourRange, pace: Checkpoint): Promise<HourCounts>;
   /** When the newest record was received, Unix ms. */
   lastReceived(): Promise<number | undefined>;
 }

@@ -38,8 +38,7 @@ export const logsSettings = {
   'logs.allowedOrigins': {
     type: 'array',
     items: { type: 'string' },
-    description:
-      "Origins whose pages may call the log service; unset all, or while it is open this machine's",
+    description: "Origins whose pages may call the log service; unset all, or while it is open this machine's",
   },
   'logs.watch': {
     type: 'array',
@@ -89,8 +88,7 @@ function sharedToken(producers: readonly Producer[], apiToken: string | undefine
   for (const { id, token } of producers) {
     if (token === apiToken) return { key, reason: `gives ${id} the token that is logs.apiToken` };
     const other = seen.get(token);
-    if (other !== undefined && other !== id)
-      return { key, reason: `gives ${other} and ${id} the same token` };
+    if (other !== undefined && other !== id) return { key, reason: `gives ${other} and ${id} the same token` };
     seen.set(token, id);
   }
   return undefined;
@@ -98,8 +96,7 @@ function sharedToken(producers: readonly Producer[], apiToken: string | undefine
 
 function missingHalf(username: string | undefined, password: string | undefined) {
   const [key, other] = ['logs.basic.username', 'logs.basic.password'];
-  if (username !== undefined && password === undefined)
-    return { key: other, reason: `must be set, as ${key} is` };
+  if (username !== undefined && password === undefined) return { key: other, reason: `must be set, as ${key} is` };
   if (username === undefined && password !== undefined) return { key, reason: `must be set, as ${other} is` };
   return undefined;
 }

@@ -1,12 +1,12 @@
 /** A mail with a link that can be used once, in text and HTML. */
 
-export interface Letter {
+export interface EmailContent {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
 }
 
-export interface LetterWords {
+export interface EmailCopy {
   readonly subject: string;
   /** Stands before the link. */
   readonly what: string;
@@ -14,11 +14,11 @@ export interface LetterWords {
   readonly button: string;
 }
 
-export function linkLetter(
-  { subject, what, button }: LetterWords,
+export function renderLinkEmail(
+  { subject, what, button }: EmailCopy,
   link: string,
   expiryMinutes: number,
-): Letter {
+): EmailContent {
   const lasts = `It can be used once, within ${duration(expiryMinutes)}. If you did not ask for it, do nothing.`;
   return {
     subject,

@@ -3,21 +3,17 @@ import { LRUCache } from 'lru-cache';
 import { catalog, NAMELESS, type RoomEvent } from '../../domain/meeting/catalog.js';
 import { roomNotFound } from '../../domain/meeting/join.js';
 import { MOST_DEPARTED, roomStream } from '../../domain/meeting/state.js';
-import type { Rejection } from '../../domain/shared/decider.js';
-import { handlerOf, type On } from '../../domain/shared/event-handlers.js';
-import { sameText } from '../../domain/shared/text.js';
-import type { Streams } from '../command/aggregate-store.js';
-import { isOf, takenFor } from '../command/event-guards.js';
-import { pagesOf } from '../command/read-stream-pages.js';
-import { createAtOnce } from '../concurrency/fair-semaphore.js';
-import type { EventLog, Position, RecordedEvent, Reveal, RevealedEvent } from '../ports/index.js';
-import { roomKind } from './aggregates.js';
+import { type EventHandlers, handlerFor, type Rejection, sameText } from '../../domain/shared/index.js';
+import { type AggregateStore, asEvent, isEvent, readForward } from '../command/index.js';
+import { createFairSemaphore } from '../concurrency/index.js';
+import type { DecryptEvent, EventLog, Position, RecordedEvent, RevealedEvent } from '../ports/index.js';
+import { roomAggregate } from './aggregates.js';
 import { creatorHash } from './tokens.js';
 
 export interface AttendancePorts {
   readonly log: Pick<EventLog, 'read'>;
-  readonly streams: Pick<Streams, 'refresh'>;
-  readonly reveal: Reveal;
+  readonly streams: Pick<AggregateStore, 'reload'>;
+  readonly reveal: DecryptEvent;
 }
 
 /** The log, read in turn with all others. */
@@ -62,7 +58,7 @@ export const MOST_ATTENDANCES = 60;
 const AT_ONCE = 2;
 
 export function createAttendance({ log, streams, reveal }: AttendancePorts) {
-  const inTurn = createAtOnce('an attendance', AT_ONCE, MOST_ATTENDANCES);
+  const inTurn = createFairSemaphore('an attendance', AT_ONCE, MOST_ATTENDANCES);
 
   /**
    * Of a room whose id was used several times, only the meeting that the token was made for. It is read a page at a
@@ -75,7 +71,7 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
   ): Promise<Attended | Rejection> {
     const read: EventLog['read'] = (...asked) => inTurn(() => log.read(...asked), whose);
     const stream = roomStream(roomId);
-    const { state, revision, position } = await streams.refresh(roomKind, stream);
+    const { state, revision, position } = await streams.reload(roomAggregate, stream);
     const known = state.isOpen ? [...state.readable, state] : state.readable;
     if (revision < 0 || known.length === 0) return roomNotFound;
     // Before anything is read: whoever guesses has nothing done for them.
@@ -91,10 +87,10 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
   };
 
   async function openingOf(paced: Paced, stream: string, meetingId: string) {
-    for await (const page of pagesOf(paced, stream)) {
+    for await (const page of readForward(paced, stream)) {
       for (const event of page) {
         if (event.type !== 'RoomOpened') continue;
-        const opened = takenFor<RoomEvent<'RoomOpened'>>(event);
+        const opened = asEvent<RoomEvent<'RoomOpened'>>(event);
         if (opened.data.meetingId === meetingId) return opened;
       }
     }
@@ -109,14 +105,14 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
     meetingId: string,
   ): AsyncGenerator<readonly Visit[]> {
     const stays = createStays();
-    for await (const page of pagesOf(paced, stream, from)) {
+    for await (const page of readForward(paced, stream, from)) {
       const mine = page
         .filter(({ type }) => Object.hasOwn(stays.on, type))
-        .map((event) => takenFor<Moving>(event))
+        .map((event) => asEvent<Moving>(event))
         .filter(({ data }) => data.meetingId === meetingId);
       // Keys come from another server: they are asked for together.
       for (const event of await Promise.all(mine.map((each) => reveal(catalog, each))))
-        handlerOf(stays.on, event)?.(event);
+        handlerFor(stays.on, event)?.(event);
       yield stays.over();
       if (page.some((event) => isEndOf(meetingId, event))) break;
     }
@@ -143,7 +139,7 @@ function createStays() {
     here.delete(participantId);
   }
 
-  const on: On<RevealedEvent<Moving>, void> = {
+  const on: EventHandlers<RevealedEvent<Moving>, void> = {
     ParticipantJoined: ({ data }) => came(data.participantId, data.secret.name, data.joinedAt),
     EntryRequested: ({ data }) => void waiting.set(data.participantId, data.secret.name),
     EntryGranted({ data: { participantId, grantedAt } }) {
@@ -171,6 +167,6 @@ function createStays() {
 }
 
 const isEndOf = (meetingId: string, event: RecordedEvent): boolean =>
-  isOf<RoomEvent<'RoomEnded'>>('RoomEnded', event) && event.data.meetingId === meetingId;
+  isEvent<RoomEvent<'RoomEnded'>>('RoomEnded', event) && event.data.meetingId === meetingId;
 
 export type Attendance = ReturnType<typeof createAttendance>;

@@ -1,11 +1,10 @@
 /** What people say to all: appended together with what others say at that moment, and told once it is flushed. */
 import type { SaidEvent } from '../../domain/meeting/catalog.js';
 import { notJoined } from '../../domain/meeting/join.js';
-import { type Saying, talkStream } from '../../domain/meeting/meeting-chat.js';
+import { type SpokenBy, talkStream } from '../../domain/meeting/meeting-chat.js';
 import { personOf, type RoomState } from '../../domain/meeting/state.js';
-import type { Rejection } from '../../domain/shared/decider.js';
-import { newEvent } from '../command/event-envelope.js';
-import type { Appender } from '../command/group-commit.js';
+import type { Rejection } from '../../domain/shared/index.js';
+import { type Appender, newEvent } from '../command/index.js';
 import type { Clock, CommandContext, EventLog, Position } from '../ports/index.js';
 
 export interface TalkPorts {
@@ -26,7 +25,7 @@ export interface Speaker {
 }
 
 /** One of the streams of what is said. */
-interface Book {
+interface HourStream {
   /** When its hour began. */
   readonly since: number;
   readonly stream: string;
@@ -45,27 +44,22 @@ const OVERHEAD = 1024;
  * Resolves when it is flushed: in order with what the same person said before, whatever hour it is by now. Rejects with
  * `Unavailable`. Refused where they are not inside.
  */
-export type Say = (
-  make: (saying: Saying) => SaidEvent,
-  context: CommandContext,
-) => Promise<Position> | Rejection;
+export type Send = (make: (saying: SpokenBy) => SaidEvent, context: CommandContext) => Promise<Position> | Rejection;
 
-export type Talk = ReturnType<typeof createTalk>;
+export type Talk = ReturnType<typeof createMeetingChat>;
 
-export function createTalk(ports: TalkPorts) {
+export function createMeetingChat(ports: TalkPorts) {
   const { log, appender, clock, node, release, retentionSeconds, room } = ports;
   const origin = { service: 'meeting', release };
-  let book: Book | undefined;
+  let book: HourStream | undefined;
   let waiting = 0;
 
-  function open(at: number): Book {
+  function open(at: number): HourStream {
     if (book && at >= book.since && at < book.since + HOUR_MS) return book;
     const before = book?.pending ?? [];
     const stream = talkStream(node, at);
-    const ready = Promise.allSettled(before).then(() =>
-      log.retain(stream, { maxAgeSeconds: retentionSeconds }),
-    );
-    const opened: Book = { since: at - (at % HOUR_MS), stream, ready, pending: new Set() };
+    const ready = Promise.allSettled(before).then(() => log.retain(stream, { maxAgeSeconds: retentionSeconds }));
+    const opened: HourStream = { since: at - (at % HOUR_MS), stream, ready, pending: new Set() };
     // Before those who wait for it go on: nobody overtakes them.
     ready.then(
       () => {
@@ -80,7 +74,7 @@ export function createTalk(ports: TalkPorts) {
   }
 
   /** Of somebody at one seat. */
-  function speaker({ roomId, participantId }: Speaker): Say {
+  function speaker({ roomId, participantId }: Speaker): Send {
     let last = 0;
     return (make, context) => {
       const state = room(roomId);

@@ -1,9 +1,9 @@
 /** What the clock brings about: rooms whose time is over end, and meetings that were kept for long enough are erased. */
 import { isOver, type RoomState, roomStream } from '../../domain/meeting/state.js';
-import type { Handle } from '../command/handle-command.js';
-import { oneByOne } from '../concurrency/collect-failures.js';
-import type { CertainClock, CommandContext, Rows } from '../ports/index.js';
-import { roomKind } from './aggregates.js';
+import type { HandleCommand } from '../command/index.js';
+import { collectFailures } from '../concurrency/index.js';
+import type { CommandContext, ConfirmedClock, Rows } from '../ports/index.js';
+import { roomAggregate } from './aggregates.js';
 
 /** By the clock they are over at that moment; the log is told, and who waits for them, a little later. */
 export const SWEEP_EVERY_MS = 15_000;
@@ -12,8 +12,8 @@ const DAY_MS = 86_400_000;
 export const AT_ONCE = 50;
 
 interface SweepPorts {
-  readonly handle: Handle;
-  readonly clock: CertainClock;
+  readonly handle: HandleCommand;
+  readonly clock: ConfirmedClock;
   readonly context: (actor: string) => CommandContext;
 }
 
@@ -28,14 +28,14 @@ export const createRoomSweep =
   async (stop: AbortSignal): Promise<void> => {
     const due = [...rooms()].filter(([, room]) => isOver(room, clock.now())).map(([roomId]) => roomId);
     if (due.length === 0) return;
-    const now = await clock.certain();
+    const now = await clock.confirmedNow();
     if (now === undefined) return;
     const end = (roomId: string) =>
-      handle(roomKind, roomStream(roomId), { type: 'EndRoom', roomId, now }, context('meeting.sweep'));
-    const each = oneByOne();
+      handle(roomAggregate, roomStream(roomId), { type: 'EndRoom', roomId, now }, context('meeting.sweep'));
+    const each = collectFailures();
     for (let done = 0; done < due.length && !stop.aborted; done += AT_ONCE)
-      await Promise.all(due.slice(done, done + AT_ONCE).map((roomId) => each.on(end(roomId))));
-    each.end();
+      await Promise.all(due.slice(done, done + AT_ONCE).map((roomId) => each.run(end(roomId))));
+    each.throwFirst();
   };
 
 export interface RetentionPorts extends SweepPorts {
@@ -54,25 +54,25 @@ interface EndedRow {
 export const createMeetingRetention =
   ({ handle, clock, context, rows, days }: RetentionPorts) =>
   async (stop: AbortSignal): Promise<void> => {
-    const now = await clock.certain();
+    const now = await clock.confirmedNow();
     if (now === undefined) return;
     const until = now - days * DAY_MS;
     const erase = ({ _id: meetingId, roomId }: EndedRow) => {
       const command = { type: 'EraseMeeting' as const, roomId, meetingId, now };
-      return handle(roomKind, roomStream(roomId), command, context('meeting.retention'));
+      return handle(roomAggregate, roomStream(roomId), command, context('meeting.retention'));
     };
     // By pages of their time: one met again at the edge of two is erased already, and that is all.
-    const each = oneByOne();
+    const each = collectFailures();
     for (let from = 0; !stop.aborted; ) {
       const due = await rows.find<EndedRow>('meeting.ended', {
         filter: { endedAt: { $gte: from, $lte: until } },
         sort: { endedAt: 1 },
         limit: AT_ONCE,
       });
-      await Promise.all(due.map((row) => each.on(erase(row))));
+      await Promise.all(due.map((row) => each.run(erase(row))));
       const last = due.at(-1)?.endedAt ?? from;
       if (due.length < AT_ONCE || last === from) break;
       from = last;
     }
-    each.end();
+    each.throwFirst();
   };

@@ -1,18 +1,15 @@
 /** Erasing meetings that are over: the fact, the key of who was there and what was said, then what the log need not keep. */
 import { meetingSubject, type RoomEvent } from '../../domain/meeting/catalog.js';
 import { type RoomState, roomStream } from '../../domain/meeting/state.js';
-import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import type { Streams } from '../command/aggregate-store.js';
-import { takenFor } from '../command/event-guards.js';
-import type { Handle } from '../command/handle-command.js';
-import { pagesOf } from '../command/read-stream-pages.js';
+import { isRejection, type Rejection } from '../../domain/shared/index.js';
+import { type AggregateStore, asEvent, type HandleCommand, readForward } from '../command/index.js';
 import type { Clock, CommandContext, EventLog, Vault } from '../ports/index.js';
-import type { Reaction } from '../subscription/reaction-runner.js';
-import { roomKind } from './aggregates.js';
+import type { Reaction } from '../subscription/index.js';
+import { roomAggregate } from './aggregates.js';
 
 export interface ErasingPorts {
-  readonly handle: Handle;
-  readonly streams: Pick<Streams, 'refresh'>;
+  readonly handle: HandleCommand;
+  readonly streams: Pick<AggregateStore, 'reload'>;
   readonly log: Pick<EventLog, 'read' | 'retain'>;
   readonly vault: Pick<Vault, 'destroy'>;
   readonly clock: Clock;
@@ -30,13 +27,13 @@ async function follow(ports: ErasingPorts, roomId: string, meetingId: string): P
  */
 async function truncate({ streams, log }: ErasingPorts, roomId: string): Promise<void> {
   const stream = roomStream(roomId);
-  const { state, revision } = await streams.refresh(roomKind, stream);
+  const { state, revision } = await streams.reload(roomAggregate, stream);
   const kept = new Set(readableOf(state));
-  const opensKept = (event: Parameters<typeof takenFor>[0]) =>
-    event.type === 'RoomOpened' && kept.has(takenFor<RoomEvent<'RoomOpened'>>(event).data.meetingId);
+  const opensKept = (event: Parameters<typeof asEvent>[0]) =>
+    event.type === 'RoomOpened' && kept.has(asEvent<RoomEvent<'RoomOpened'>>(event).data.meetingId);
   let truncateBefore = revision;
   if (kept.size > 0) {
-    for await (const page of pagesOf(log, stream)) {
+    for await (const page of readForward(log, stream)) {
       const first = page.find(opensKept);
       if (!first) continue;
       truncateBefore = first.revision;
@@ -57,10 +54,10 @@ export const createEraseMeetings =
   (ports: ErasingPorts) =>
   async (roomId: string, context: () => CommandContext): Promise<number | Rejection> => {
     const { handle, streams, clock } = ports;
-    const { state } = await streams.refresh(roomKind, roomStream(roomId));
+    const { state } = await streams.reload(roomAggregate, roomStream(roomId));
     for (const { meetingId } of state.readable) {
       const command = { type: 'EraseMeeting' as const, roomId, meetingId, now: clock.now() };
-      const outcome = await handle(roomKind, roomStream(roomId), command, context());
+      const outcome = await handle(roomAggregate, roomStream(roomId), command, context());
       if (isRejection(outcome)) return outcome;
       await follow(ports, roomId, meetingId);
     }
@@ -72,6 +69,6 @@ type MeetingErased = RoomEvent<'MeetingErased'>;
 /** Goes on where whoever erased was stopped. */
 export const erasureReaction = (ports: ErasingPorts): Reaction<MeetingErased> => ({
   name: 'meeting.erasure',
-  unordered: true,
+  retryInBackground: true,
   on: { MeetingErased: ({ data }) => follow(ports, data.roomId, data.meetingId) },
 });

@@ -1,15 +1,14 @@
 /** People whose node is gone have lost their connection, and leave their meetings unless they come back in time. */
 import type { LoseConnection, LoseNode } from '../../domain/meeting/leave.js';
 import { type RoomState, roomStream } from '../../domain/meeting/state.js';
-import type { Handle } from '../command/handle-command.js';
-import { breather } from '../concurrency/cooperative-scheduler.js';
-import type { Mesh } from '../ports/cluster.js';
-import type { Clock, CommandContext, Logger } from '../ports/index.js';
-import { roomKind } from './aggregates.js';
+import type { HandleCommand } from '../command/index.js';
+import { createYielder } from '../concurrency/index.js';
+import type { Clock, Cluster, CommandContext, Logger } from '../ports/index.js';
+import { roomAggregate } from './aggregates.js';
 
 export interface LostPorts {
-  readonly handle: Handle;
-  readonly mesh: Pick<Mesh, 'alive'>;
+  readonly handle: HandleCommand;
+  readonly mesh: Pick<Cluster, 'liveNodes'>;
   /** Those that are open, as they are known to be. */
   readonly rooms: () => Iterable<readonly [roomId: string, RoomState]>;
   /** Milliseconds for which the places of a node that is gone are held. */
@@ -25,15 +24,15 @@ export const LOST_EVERY_MS = 1000;
 const AT_ONCE = 16;
 
 /** To be run every so often by one node of all; what fails is tried again at the next look. */
-export function createLostSweep(ports: LostPorts) {
+export function createDeadNodeEviction(ports: LostPorts) {
   const { handle, mesh, rooms, returnMs, clock, monotonic = performance, systemContext, logger } = ports;
   /** When it was first seen of a node that it is gone. */
   const goneSince = new Map<string, number>();
 
   /** The nodes at which anybody is, each with its rooms: true where not everybody's connection is told to be lost yet. */
-  async function inhabited(): Promise<Map<string, Map<string, boolean>>> {
+  async function roomsByNode(): Promise<Map<string, Map<string, boolean>>> {
     const found = new Map<string, Map<string, boolean>>();
-    const rest = breather();
+    const rest = createYielder();
     for (const [roomId, { people, waiting }] of rooms()) {
       for (const { node, isLost } of [...people, ...waiting]) {
         const known = found.get(node) ?? new Map<string, boolean>();
@@ -45,12 +44,12 @@ export function createLostSweep(ports: LostPorts) {
   }
 
   async function tell(command: LoseConnection | LoseNode): Promise<void> {
-    await handle(roomKind, roomStream(command.roomId), command, systemContext('meeting.lost'));
+    await handle(roomAggregate, roomStream(command.roomId), command, systemContext('meeting.lost'));
   }
 
   return async (stop: AbortSignal): Promise<void> => {
-    const nodes = await inhabited();
-    const alive = mesh.alive();
+    const nodes = await roomsByNode();
+    const alive = mesh.liveNodes();
     for (const node of goneSince.keys()) if (!nodes.has(node) || alive.has(node)) goneSince.delete(node);
     for (const [node, roomIds] of nodes) {
       if (alive.has(node)) continue;

@@ -3,18 +3,15 @@ import { meetingSubject } from '../../domain/meeting/catalog.js';
 import { type JoinRoom, roomNotFound } from '../../domain/meeting/join.js';
 import { foldName, PASSWORD_LENGTH, roomIdOf, USUAL_PARTICIPANTS } from '../../domain/meeting/room-id.js';
 import { initialState, isOver, type RoomState, roomStream } from '../../domain/meeting/state.js';
-import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import { sameText } from '../../domain/shared/text.js';
-import type { Streams } from '../command/aggregate-store.js';
-import type { Handle } from '../command/handle-command.js';
-import { prepaid } from '../command/quota.js';
+import { isRejection, type Rejection, sameText } from '../../domain/shared/index.js';
+import { type AggregateStore, type HandleCommand, reserveQuota } from '../command/index.js';
 import type { Clock, CommandContext, Derivation, Position, Quota, Vault } from '../ports/index.js';
-import { roomKind } from './aggregates.js';
+import { roomAggregate } from './aggregates.js';
 import type { RoomPasswords } from './room-passwords.js';
 import { creatorHash } from './tokens.js';
 
 /** What somebody says who comes. */
-export interface Arrival {
+export interface JoinRequest {
   /** As people write it. */
   readonly roomId: string;
   readonly name: string;
@@ -44,7 +41,7 @@ export interface Seat {
  */
 export type TakeSeat<Taken extends Seat> = (participantId: string, isReturning: boolean) => Taken;
 
-export interface Entered<Taken extends Seat> {
+export interface JoinResult<Taken extends Seat> {
   readonly roomId: string;
   readonly participantId: string;
   readonly seat: Taken;
@@ -54,8 +51,8 @@ export interface Entered<Taken extends Seat> {
 }
 
 export interface EnteringPorts {
-  readonly handle: Handle;
-  readonly streams: Streams;
+  readonly handle: HandleCommand;
+  readonly streams: AggregateStore;
   readonly vault: Pick<Vault, 'create' | 'destroy'>;
   readonly derivation: Derivation;
   readonly passwords: RoomPasswords;
@@ -94,15 +91,15 @@ export function createEntering(ports: EnteringPorts) {
   const { handle, streams, vault, derivation, passwords, clock, room, run, returnMs } = ports;
 
   /** Whether they can prove who they were. */
-  const isKnown = ({ participantId, resumeToken }: Arrival): boolean =>
+  const isKnown = ({ participantId, resumeToken }: JoinRequest): boolean =>
     !!participantId && !!resumeToken && sameText(resumeTokenOf(derivation, participantId), resumeToken);
 
   /** Resolves when it stands in the log; then they are inside, or wait. Rejects with `Unavailable`. */
   async function enter<Taken extends Seat>(
-    arrival: Arrival,
+    arrival: JoinRequest,
     take: TakeSeat<Taken>,
     context: CommandContext,
-  ): Promise<Entered<Taken> | Rejection> {
+  ): Promise<JoinResult<Taken> | Rejection> {
     const roomId = roomIdOf(arrival.roomId);
     if (!roomId) return arrival.isHost ? invalidRoomId : roomNotFound;
     return (await comeBack(roomId, arrival, take, context)) ?? come(roomId, arrival, take, context);
@@ -111,16 +108,16 @@ export function createEntering(ports: EnteringPorts) {
   /** Undefined where they are not known, or not there any more: then they are new. */
   async function comeBack<Taken extends Seat>(
     roomId: string,
-    arrival: Arrival,
+    arrival: JoinRequest,
     take: TakeSeat<Taken>,
     context: CommandContext,
-  ): Promise<Entered<Taken> | undefined> {
+  ): Promise<JoinResult<Taken> | undefined> {
     if (!isKnown(arrival)) return undefined;
     const participantId = arrival.participantId!;
     return seated(take(participantId, true), async (seat) => {
       const command = { type: 'ReturnToRoom' as const, roomId, participantId, node: run, seat: seat.id };
       const by = { ...context, actor: participantId };
-      const outcome = await handle(roomKind, roomStream(roomId), { ...command, now: clock.now() }, by);
+      const outcome = await handle(roomAggregate, roomStream(roomId), { ...command, now: clock.now() }, by);
       if (isRejection(outcome)) return undefined;
       return { roomId, participantId, seat, hasOpened: false, position: outcome.position };
     });
@@ -128,26 +125,26 @@ export function createEntering(ports: EnteringPorts) {
 
   async function come<Taken extends Seat>(
     roomId: string,
-    arrival: Arrival,
+    arrival: JoinRequest,
     take: TakeSeat<Taken>,
     context: CommandContext,
-  ): Promise<Entered<Taken> | Rejection> {
+  ): Promise<JoinResult<Taken> | Rejection> {
     const { name, creatorToken, quota, ...wish } = arrival;
     const participantId = derivation.id('meeting.participant', context.commandId);
     const stream = roomStream(roomId);
     const by = { ...context, actor: participantId };
     // Before a password is hashed for it.
-    const paid = quota && prepaid(quota);
+    const paid = quota && reserveQuota(quota);
     let paying: Promise<Rejection | undefined> | undefined;
     const pay = () => {
-      paying ??= paid?.pay();
+      paying ??= paid?.charge();
       return paying;
     };
     // Nothing is read for it where it is there: if it was wrong, the refusal is of another state than this.
     let state = known(stream) ?? room(roomId) ?? initialState;
     if (!wish.isHost && !isThere(state)) {
       // Asking for a room that does not exist costs one read.
-      ({ state } = await streams.refresh(roomKind, stream));
+      ({ state } = await streams.reload(roomAggregate, stream));
       if (!isThere(state)) return roomNotFound;
     }
     const meeting = meetingKey(stream);
@@ -163,16 +160,16 @@ export function createEntering(ports: EnteringPorts) {
         const { opening } = key;
         const charged = opening && paid ? { ...by, quota: paid.quota } : by;
         const make = opening && (() => meeting.make(opening));
-        const outcome = await handle(roomKind, stream, command, charged, make);
+        const outcome = await handle(roomAggregate, stream, command, charged, make);
         if (!isRejection(outcome)) {
           const hasOpened = outcome.events.some(({ type }) => type === 'RoomOpened');
           return { roomId, participantId, seat, hasOpened, position: outcome.position };
         }
         const before = state;
-        ({ state } = await streams.load(roomKind, stream));
+        ({ state } = await streams.load(roomAggregate, stream));
         if (tried === ATTEMPTS || isAsExpected(before, state)) return outcome;
       }
-    }).finally(() => paid?.settle());
+    }).finally(() => paid?.refundUnused());
     if (isRejection(entered) || !entered.hasOpened) await meeting.drop();
     return entered;
   }
@@ -196,7 +193,7 @@ export function createEntering(ports: EnteringPorts) {
     };
   }
 
-  const known = (stream: string) => streams.known(roomKind, stream)?.state;
+  const known = (stream: string) => streams.cached(roomAggregate, stream)?.state;
 
   const isThere = (state: RoomState) => state.isOpen && !isOver(state, clock.now());
 
@@ -206,7 +203,7 @@ export function createEntering(ports: EnteringPorts) {
   /** What opens the room: the password, where it has one, or, for its host, what it is to be. */
   async function keyTo(
     state: RoomState,
-    { password: given = '', isHost = false, caller }: Pick<Arrival, 'password' | 'isHost' | 'caller'>,
+    { password: given = '', isHost = false, caller }: Pick<JoinRequest, 'password' | 'isHost' | 'caller'>,
     { commandId }: CommandContext,
     pay: () => Promise<Rejection | undefined> | undefined,
   ): Promise<Pick<JoinRoom, 'opening' | 'proven'> | Rejection> {

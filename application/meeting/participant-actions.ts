@@ -1,14 +1,14 @@
 /** What people do in a meeting room over their sockets, but for what they say; and that they go. */
 import type { InsideCommand } from '../../domain/meeting/participant-actions.js';
 import { roomStream } from '../../domain/meeting/state.js';
-import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import type { Handle } from '../command/handle-command.js';
-import { pause } from '../concurrency/sleep.js';
-import { type Clock, type CommandContext, type Logger, type Position, Unavailable } from '../ports/index.js';
-import { roomKind } from './aggregates.js';
+import { isRejection, type Rejection } from '../../domain/shared/index.js';
+import type { HandleCommand } from '../command/index.js';
+import { sleep } from '../concurrency/index.js';
+import { type Clock, type CommandContext, type Logger, type Position, UnavailableError } from '../ports/index.js';
+import { roomAggregate } from './aggregates.js';
 
 export interface InsidePorts {
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Aborted when the process stops. */
@@ -30,16 +30,16 @@ export interface Placed {
 
 type Untimed<Command> = Command extends unknown ? Omit<Command, 'now'> : never;
 
-export type Inside = ReturnType<typeof createInside>;
+export type Inside = ReturnType<typeof createParticipantActions>;
 
 const RETRY_MS = 1000;
 
-export function createInside({ handle, clock, logger, signal }: InsidePorts) {
+export function createParticipantActions({ handle, clock, logger, signal }: InsidePorts) {
   /** Rejects with `Unavailable`. */
-  async function act(command: Untimed<InsideCommand>, context: CommandContext): Promise<Acted | Rejection> {
+  async function execute(command: Untimed<InsideCommand>, context: CommandContext): Promise<Acted | Rejection> {
     const { roomId, by } = command;
     const timed = { ...command, now: clock.now() } as InsideCommand;
-    const outcome = await handle(roomKind, roomStream(roomId), timed, { ...context, actor: by });
+    const outcome = await handle(roomAggregate, roomStream(roomId), timed, { ...context, actor: by });
     if (isRejection(outcome)) return outcome;
     return { changed: outcome.events.length > 0, position: outcome.position };
   }
@@ -52,7 +52,10 @@ export function createInside({ handle, clock, logger, signal }: InsidePorts) {
   ): Promise<boolean> {
     const where = { roomId, participantId, seat: seat.id };
     const command = { type: 'LeaveRoom' as const, ...where, isLost, now: clock.now() };
-    const outcome = await handle(roomKind, roomStream(roomId), command, { ...context, actor: participantId });
+    const outcome = await handle(roomAggregate, roomStream(roomId), command, {
+      ...context,
+      actor: participantId,
+    });
     return !isRejection(outcome) && outcome.events.length > 0;
   }
 
@@ -60,7 +63,7 @@ export function createInside({ handle, clock, logger, signal }: InsidePorts) {
   async function lose({ roomId, participantId, seat }: Placed, context: CommandContext): Promise<void> {
     const where = { seat: seat.id };
     const command = { type: 'LoseConnection' as const, roomId, where, now: clock.now() };
-    await handle(roomKind, roomStream(roomId), command, { ...context, actor: participantId });
+    await handle(roomAggregate, roomStream(roomId), command, { ...context, actor: participantId });
   }
 
   /** Tells the log that a connection which was taken for lost is still there, at this node. Never rejects. */
@@ -69,7 +72,7 @@ export function createInside({ handle, clock, logger, signal }: InsidePorts) {
     const where = { roomId, participantId, node, seat: seat.id };
     const by = () => ({ ...context(), actor: participantId });
     await untilAppended(placed, () =>
-      handle(roomKind, roomStream(roomId), { type: 'ReturnToRoom', ...where, now: clock.now() }, by()),
+      handle(roomAggregate, roomStream(roomId), { type: 'ReturnToRoom', ...where, now: clock.now() }, by()),
     );
   }
 
@@ -77,10 +80,10 @@ export function createInside({ handle, clock, logger, signal }: InsidePorts) {
    * Has somebody leave whose connection is gone. Where their place is held for so many ms, they leave after that unless
    * they have come back. Never rejects.
    */
-  async function depart(placed: Placed, context: () => CommandContext, heldMs = 0): Promise<void> {
+  async function leaveWhenDisconnected(placed: Placed, context: () => CommandContext, heldMs = 0): Promise<void> {
     if (heldMs > 0) {
       await untilAppended(placed, () => lose(placed, context()));
-      await pause(heldMs, signal);
+      await sleep(heldMs, signal);
     }
     await untilAppended(placed, () => leave(placed, context(), heldMs > 0));
   }
@@ -92,18 +95,15 @@ export function createInside({ handle, clock, logger, signal }: InsidePorts) {
         await run();
         return;
       } catch (err) {
-        if (!(err instanceof Unavailable)) {
+        if (!(err instanceof UnavailableError)) {
           logger.error({ err, room }, 'the log was not told what became of a connection to a meeting');
           return;
         }
-        logger.warn(
-          { err, room },
-          'the log was not told what became of a connection to a meeting, trying again',
-        );
-        await pause(RETRY_MS, signal);
+        logger.warn({ err, room }, 'the log was not told what became of a connection to a meeting, trying again');
+        await sleep(RETRY_MS, signal);
       }
     }
   }
 
-  return { act, leave, depart, stay };
+  return { execute, leave, leaveWhenDisconnected, stay };
 }

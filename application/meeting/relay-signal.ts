@@ -1,12 +1,12 @@
 /** What one person of a meeting tells another: relayed as it came, kept nowhere, dropped where the other is not there. */
 import { notJoined } from '../../domain/meeting/join.js';
 import { personOf, type RoomState } from '../../domain/meeting/state.js';
-import type { Rejection } from '../../domain/shared/decider.js';
-import { createPaces } from '../concurrency/token-bucket.js';
+import type { Rejection } from '../../domain/shared/index.js';
+import { createTokenBuckets } from '../concurrency/index.js';
 import type { Clock } from '../ports/index.js';
 import type { Speaker } from './chat-messages.js';
-import { TOLD } from './message-limits.js';
-import type { Between, Live, LiveRelay } from './signaling-port.js';
+import { SIGNAL_BYTES } from './message-limits.js';
+import type { EphemeralMessage, LiveRelay, Route } from './signaling-port.js';
 
 export interface SignalPorts {
   readonly live: LiveRelay;
@@ -60,12 +60,12 @@ const OVERHEAD = 1024;
 
 export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
   /** By whom it is for: whatever others tell somebody, nobody is cut for not reading it at once. */
-  const told = createPaces(TOLD, monotonic);
+  const told = createTokenBuckets(SIGNAL_BYTES, monotonic);
   /** What waits to be read of somebody, by who says it. */
   const unread = new Map<string, Unread>();
 
   /** In order with what waits: who does not read holds up what is told them, and not what is told the rest. */
-  async function wait(between: Between, message: Live, mine: Unread): Promise<void> {
+  async function wait(between: Route, message: EphemeralMessage, mine: Unread): Promise<void> {
     const { from, to } = between;
     const bytes = OVERHEAD + message.json.length;
     const passed = live.pass(between, message).then(() => {
@@ -80,14 +80,14 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
   }
 
   /** At once; in masses once there is room for it: with too much that waits for that, so does who says it. */
-  function tell(between: Between, message: Live): Promise<void> | void {
+  function tell(between: Route, message: EphemeralMessage): Promise<void> | void {
     const { from, to } = between;
     const { length } = message.json;
     const pace = told(to.id);
     const mine = unread.get(from.id) ?? { bytes: 0, passing: new Map() };
     const isBehind = [...mine.passing.values()].includes(to.id);
     if (isBehind || pace.wait(length) > 0) return wait(between, message, mine);
-    pace.spend(length);
+    pace.consume(length);
     live.tell(between, message);
   }
 

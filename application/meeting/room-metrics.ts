@@ -1,6 +1,6 @@
 /** How many rooms and people there are on all nodes together, counted along with the relay's fold of the log. */
 import { isEmptyLatent, type RoomState } from '../../domain/meeting/state.js';
-import { PATIENCE_MS } from '../consistency/projection-progress.js';
+import { PATIENCE_MS } from '../consistency/index.js';
 import type { Position } from '../ports/index.js';
 
 export interface Totals {
@@ -13,14 +13,14 @@ export interface Totals {
 export interface Census {
   totals(): Totals;
   /** Rooms that somebody made before anybody came, and nobody is in; also those that are just being made here. */
-  latent(): number;
+  emptyRooms(): number;
   /** Those of them that this network has made. */
   latentOf(caller: string): number;
   /** A room that will be there, or not: counted until it is seen, or `failed`. */
-  expect(roomId: string, caller: string): void;
+  reserve(roomId: string, caller: string): void;
   failed(roomId: string): void;
   /** A room as it is now, undefined where it is no more. */
-  see(roomId: string, room: RoomState | undefined): void;
+  update(roomId: string, room: RoomState | undefined): void;
   /** Everything up to here has been seen. */
   hear(position: Position): void;
   heard(): Position;
@@ -60,7 +60,7 @@ export function createCensus(
     else byMaker.delete(madeBy);
   }
 
-  function see(roomId: string, room: RoomState | undefined) {
+  function update(roomId: string, room: RoomState | undefined) {
     const before = known.get(roomId);
     const { people: { length: inside } = [], madeBy } = room ?? {};
     const now = room && { people: inside, isLatent: isEmptyLatent(room), madeBy };
@@ -77,18 +77,18 @@ export function createCensus(
     if (heard >= begun) peak = Math.max(peak, people);
   }
 
-  for (const [roomId, room] of rooms) see(roomId, room);
+  for (const [roomId, room] of rooms) update(roomId, room);
 
   return {
     totals: () => ({ rooms: known.size, people, peak: Math.max(peak, people) }),
-    latent: () => latent + coming.size,
+    emptyRooms: () => latent + coming.size,
     latentOf(caller) {
       const expected = [...coming.values()].filter((each) => each === caller).length;
       return (byMaker.get(caller) ?? 0) + expected;
     },
-    expect: (roomId, caller) => void coming.set(roomId, caller),
+    reserve: (roomId, caller) => void coming.set(roomId, caller),
     failed: (roomId) => void coming.delete(roomId),
-    see,
+    update,
     hear(position) {
       heard = position;
       crowd();

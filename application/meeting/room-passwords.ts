@@ -1,8 +1,7 @@
 /** Passwords of meeting rooms: each is hashed once, however many people come in with it. */
 import { LRUCache } from 'lru-cache';
-import type { Budget } from '../concurrency/fair-share-budget.js';
-import type { Hashed, PasswordHashing } from '../ports/identity.js';
-import { type Derivation, Unavailable } from '../ports/index.js';
+import type { Budget } from '../concurrency/index.js';
+import { type Derivation, type Hashed, type PasswordHashing, UnavailableError } from '../ports/index.js';
 
 export interface RoomPasswordPorts {
   readonly hashing: PasswordHashing;
@@ -31,8 +30,8 @@ export function createRoomPasswords({ hashing, derivation, budget }: RoomPasswor
 
   /** In turn with other callers, and with what else is hashed. */
   async function inBudget<Result>(caller: string, work: (whose: string) => Promise<Result>): Promise<Result> {
-    const place = budget.hold(caller);
-    if (place.take(1)) throw new Unavailable('too many passwords of meeting rooms are to be hashed');
+    const place = budget.reserve(caller);
+    if (place.acquire(1)) throw new UnavailableError('too many passwords of meeting rooms are to be hashed');
     return work(`meeting ${caller}`).finally(place.release);
   }
 

@@ -4,26 +4,29 @@ import { roomExists } from '../../domain/meeting/join.js';
 import { madeRoomId, USUAL_PARTICIPANTS } from '../../domain/meeting/room-id.js';
 import { REQUEST_SECONDS, requestStream } from '../../domain/meeting/room-request.js';
 import { isOver, roomStream } from '../../domain/meeting/state.js';
-import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import type { Streams } from '../command/aggregate-store.js';
-import type { Handle } from '../command/handle-command.js';
-import type { Handled, Repetition } from '../command/idempotency.js';
-import { prepaid } from '../command/quota.js';
+import { isRejection, type Rejection } from '../../domain/shared/index.js';
+import {
+  type AggregateStore,
+  type HandleCommand,
+  type Handled,
+  type Idempotency,
+  reserveQuota,
+} from '../command/index.js';
 import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports/index.js';
-import { requestKind, roomKind } from './aggregates.js';
+import { requestAggregate, roomAggregate } from './aggregates.js';
 import type { Census } from './room-metrics.js';
 import type { RoomPasswords } from './room-passwords.js';
 import { creatorHash, creatorToken } from './tokens.js';
 
 export interface MeetingRoomPorts {
-  readonly handle: Handle;
-  readonly streams: Pick<Streams, 'refresh'>;
+  readonly handle: HandleCommand;
+  readonly streams: Pick<AggregateStore, 'reload'>;
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'create'>;
   readonly derivation: Derivation;
-  readonly repetition: Repetition;
+  readonly repetition: Idempotency;
   readonly passwords: Pick<RoomPasswords, 'hash'>;
-  readonly census: Pick<Census, 'latent' | 'latentOf' | 'expect' | 'failed'>;
+  readonly census: Pick<Census, 'emptyRooms' | 'latentOf' | 'reserve' | 'failed'>;
   readonly clock: Clock;
   /** Rooms that may stand empty. */
   readonly maxLatentRooms: number;
@@ -74,45 +77,37 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     if (password === undefined) return begin(wanted, caller, undefined, context);
     // To hash costs much: nobody has it done for nothing, nor more often than they may make rooms.
     const roomId = wanted.roomId ?? nameOf(context.commandId, 0);
-    const earlier = context.fingerprint && (await repetition.find(roomKind, roomStream(roomId), context));
+    const earlier = context.fingerprint && (await repetition.findResult(roomAggregate, roomStream(roomId), context));
     if (earlier) return isRejection(earlier) ? earlier : told(roomId, wanted, context, earlier);
-    const paid = context.quota && prepaid(context.quota);
-    const refusal = (await paid?.pay()) ?? (await hopeless(wanted.roomId, caller));
+    const paid = context.quota && reserveQuota(context.quota);
+    const refusal = (await paid?.charge()) ?? (await hopeless(wanted.roomId, caller));
     if (refusal) {
-      await paid?.settle();
+      await paid?.refundUnused();
       return refusal;
     }
     try {
       const hash = await passwords.hash(password, caller);
       return await begin(wanted, caller, hash, paid ? { ...context, quota: paid.quota } : context);
     } finally {
-      await paid?.settle();
+      await paid?.refundUnused();
     }
   }
 
   function isFullFor(caller: string): boolean {
-    const latent = census.latent();
+    const latent = census.emptyRooms();
     const isScarce = latent >= maxLatentRooms / 2;
-    return (
-      latent >= maxLatentRooms ||
-      (isScarce && census.latentOf(caller) >= Math.max(SHARE, maxLatentRooms / 10))
-    );
+    return latent >= maxLatentRooms || (isScarce && census.latentOf(caller) >= Math.max(SHARE, maxLatentRooms / 10));
   }
 
   /** What is refused gets back what it cost: so nothing is hashed for it. */
   async function hopeless(roomId: string | undefined, caller: string): Promise<Rejection | undefined> {
     if (isFullFor(caller)) return houseFull;
     if (roomId === undefined) return undefined;
-    const { state } = await streams.refresh(roomKind, roomStream(roomId));
+    const { state } = await streams.reload(roomAggregate, roomStream(roomId));
     return state.isOpen && !isOver(state, clock.now()) ? roomExists : undefined;
   }
 
-  async function begin(
-    wanted: WantedRoom,
-    caller: string,
-    passwordHash: string | undefined,
-    context: CommandContext,
-  ) {
+  async function begin(wanted: WantedRoom, caller: string, passwordHash: string | undefined, context: CommandContext) {
     const { title, scheduledStart, scheduledEnd } = wanted;
     const { commandId } = context;
     const terms = {
@@ -151,7 +146,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
 
   /** A room that is just being made counts: else as many as come at once would find the last place free. */
   async function open(
-    command: Parameters<typeof roomKind.decider.decide>[0] & {
+    command: Parameters<typeof roomAggregate.decider.decide>[0] & {
       readonly type: 'OpenRoom';
       readonly caller: string;
     },
@@ -161,7 +156,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     let isExpected = false;
     const prepare = async () => {
       if (isFullFor(caller)) return houseFull;
-      census.expect(roomId, caller);
+      census.reserve(roomId, caller);
       isExpected = true;
       const misused = context.fingerprint === undefined ? undefined : await note(roomId, meetingId, context);
       if (misused) return misused;
@@ -171,7 +166,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     };
     let isMade = false;
     try {
-      const outcome = await handle(roomKind, roomStream(roomId), command, context, prepare);
+      const outcome = await handle(roomAggregate, roomStream(roomId), command, context, prepare);
       isMade = !isRejection(outcome) && !outcome.repeated;
       return outcome;
     } finally {
@@ -188,7 +183,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
       return undefined;
     };
     const command = { type: 'RequestRoom' as const, roomId, meetingId, now: clock.now() };
-    const outcome = await handle(requestKind, stream, command, free, keep);
+    const outcome = await handle(requestAggregate, stream, command, free, keep);
     return isRejection(outcome) ? outcome : undefined;
   }
 

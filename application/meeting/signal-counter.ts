@@ -1,8 +1,7 @@
 /** How much was relayed in which meeting that is kept nowhere: a count, now and then, for whoever runs the service. */
 import type { SignalEvent } from '../../domain/meeting/catalog.js';
-import { newEvent } from '../command/event-envelope.js';
-import type { Appender } from '../command/group-commit.js';
-import { pause } from '../concurrency/sleep.js';
+import { type Appender, newEvent } from '../command/index.js';
+import { sleep } from '../concurrency/index.js';
 import type { CommandContext, EventLog } from '../ports/index.js';
 
 export interface RelayedPorts {
@@ -26,7 +25,7 @@ const KEPT_SECONDS = 30 * 86_400;
 /** Apart from the rooms, whose rules it would only be in the way of, and of one writer: nothing contends for it. */
 export const relayedStream = (node: string): string => `meeting.relayed-${node}`;
 
-export function createRelayed({ log, appender, node, release, systemContext }: RelayedPorts) {
+export function createSignalCounter({ log, appender, node, release, systemContext }: RelayedPorts) {
   let counts = new Map<string, Meeting & { count: number }>();
   const stream = relayedStream(node);
   let isKept = false;
@@ -44,7 +43,7 @@ export function createRelayed({ log, appender, node, release, systemContext }: R
     /** Writes every so often, and at the end; rejects as `write` does. */
     async keepWriting(stop: AbortSignal): Promise<void> {
       while (!stop.aborted) {
-        await pause(EVERY_MS, stop);
+        await sleep(EVERY_MS, stop);
         await write();
       }
     },

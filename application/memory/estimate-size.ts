@@ -1,5 +1,5 @@
 /** What a value takes in memory, roughly: caches are bounded by it, and counts say little about bytes. */
-import { PersistentMap } from '../../domain/shared/persistent-map.js';
+import { PersistentMap } from '../../domain/shared/index.js';
 
 const POINTER = 8;
 const HEADER = 24;
@@ -10,7 +10,7 @@ const WIDE = /[^\0-\xff]/;
 const SAMPLE = 16;
 
 /** In bytes, of JSON-like data with maps and bigints; time grows with its depth, not with the length of its lists. */
-export function heldBytes(value: unknown): number {
+export function estimateBytes(value: unknown): number {
   switch (typeof value) {
     case 'string':
       return POINTER + HEADER + (WIDE.test(value) ? 2 : 1) * value.length;
@@ -28,14 +28,14 @@ function heldByObject(value: object): number {
   if (Array.isArray(value)) return sampled(value, value.length);
   if (value instanceof Map || value instanceof PersistentMap)
     return HASH_ENTRY * value.size + sampled(value, value.size);
-  return Object.values(value).reduce((sum: number, each) => sum + heldBytes(each), 0);
+  return Object.values(value).reduce((sum: number, each) => sum + estimateBytes(each), 0);
 }
 
 function sampled(items: Iterable<unknown>, length: number): number {
   let [looked, sum] = [0, 0];
   for (const item of items) {
     if (looked++ === SAMPLE) break;
-    sum += heldBytes(item);
+    sum += estimateBytes(item);
   }
   return length <= SAMPLE ? sum : Math.ceil((sum / SAMPLE) * length);
 }

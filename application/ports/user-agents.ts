@@ -1,6 +1,6 @@
 /** What a user agent says of itself; adapters know how to read it. */
 
-export interface Agent {
+export interface UserAgent {
   /** Without versions, for example `Firefox`, `Windows`; absent where it does not say. */
   readonly browser?: string;
   readonly os?: string;
@@ -8,8 +8,8 @@ export interface Agent {
   readonly device?: string;
 }
 
-export interface Agents {
-  read(userAgent: string): Agent;
+export interface UserAgentParser {
+  read(userAgent: string): UserAgent;
   /** Whether it is known to be no person's. */
   isBot(userAgent: string): boolean;
 }

@@ -8,23 +8,23 @@ import {
   type PostMessage,
 } from '../../domain/rooms/messages.js';
 import { notFound, type RoomCommand, type RoomEvent, type RoomState, room } from '../../domain/rooms/room.js';
-import type { Aggregate, Blind } from '../command/aggregate-store.js';
+import type { Aggregate, SealedAggregate } from '../command/index.js';
 
 /** Of a room that has ended everybody is told that there is none, whatever it was, and whatever they ask. */
-export const roomKind: Aggregate<RoomState, RoomCommand, RoomEvent> = {
+export const roomAggregate: Aggregate<RoomState, RoomCommand, RoomEvent> = {
   catalog,
   decider: room,
-  begins: ({ type }) => type === 'CreateRoom',
-  ends: {
-    told: notFound,
+  creates: ({ type }) => type === 'CreateRoom',
+  termination: {
+    rejection: notFound,
     byEvent: ({ status }) => status === 'burned' || status === 'expired',
     at: ({ expiresAt }) => expiresAt,
   },
 };
-export const messagesKind: Blind<MessagesState, PostMessage, MessagePosted> = {
+export const messagesAggregate: SealedAggregate<MessagesState, PostMessage, MessagePosted> = {
   catalog,
   decider: messages,
-  keeps: KEPT_MESSAGES,
+  maxCount: KEPT_MESSAGES,
   blind: true,
-  ends: { told: notFound },
+  termination: { rejection: notFound },
 };

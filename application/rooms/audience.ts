@@ -1,7 +1,7 @@
 /** Who in the rooms is told what: streams are connected under their room's id, and end with the room. */
 import type { RoomsEvent } from '../../domain/rooms/catalog.js';
 import type { RevealedEvent } from '../ports/index.js';
-import type { Audience, Delivery, Message } from '../subscription/audience.js';
+import type { Audience, Delivery, Message } from '../subscription/index.js';
 import { iso, messageView, participantView } from './views.js';
 
 /**

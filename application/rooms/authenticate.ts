@@ -7,10 +7,10 @@ import {
   type RoomState,
   roomStream,
 } from '../../domain/rooms/room.js';
-import type { Rejection } from '../../domain/shared/decider.js';
-import type { Streams } from '../command/aggregate-store.js';
+import type { Rejection } from '../../domain/shared/index.js';
+import type { AggregateStore } from '../command/index.js';
 import type { Clock, Position } from '../ports/index.js';
-import { roomKind } from './aggregates.js';
+import { roomAggregate } from './aggregates.js';
 import { hashOf } from './tokens.js';
 
 export interface OpenRoom {
@@ -31,17 +31,17 @@ export const isRoomId = (text: string): boolean => /^[\w-]{22}$/.test(text);
 
 const TOKEN = /^[\w-]{43}$/;
 
-export function createRoomAdmission({ streams, clock }: { streams: Streams; clock: Clock }) {
+export function createRoomAdmission({ streams, clock }: { streams: AggregateStore; clock: Clock }) {
   async function load(roomId: string, isFresh: (room: OpenRoom) => boolean): Promise<OpenRoom | Rejection> {
     if (!isRoomId(roomId)) return notFound;
     const stream = roomStream(roomId);
-    const read = async (how: 'load' | 'refresh') => {
-      const { state, position, revision } = await streams[how](roomKind, stream);
+    const read = async (how: 'load' | 'reload') => {
+      const { state, position, revision } = await streams[how](roomAggregate, stream);
       return { known: revision >= 0, found: { roomId, room: state, position } };
     };
     let { known, found } = await read('load');
     // Another node may have let somebody in a moment ago.
-    if (known && isOpen(found.room, clock.now()) && !isFresh(found)) ({ found } = await read('refresh'));
+    if (known && isOpen(found.room, clock.now()) && !isFresh(found)) ({ found } = await read('reload'));
     return isOpen(found.room, clock.now()) ? found : notFound;
   }
 
@@ -50,11 +50,7 @@ export function createRoomAdmission({ streams, clock }: { streams: Streams; cloc
     open: (roomId: string, seen: Position = 0n) => load(roomId, ({ position }) => position >= seen),
 
     /** The room and the participant whose session token it is. */
-    async admit(
-      roomId: string,
-      token: string | undefined,
-      seen: Position = 0n,
-    ): Promise<Admitted | Rejection> {
+    async admit(roomId: string, token: string | undefined, seen: Position = 0n): Promise<Admitted | Rejection> {
       const hash = token !== undefined && TOKEN.test(token) ? hashOf(token) : undefined;
       const whose = ({ room }: OpenRoom) => (hash === undefined ? undefined : participantWith(room, hash));
       const fresh = (found: OpenRoom) => found.position >= seen && (hash === undefined || !!whose(found));

@@ -2,18 +2,17 @@
 import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
 import { KEPT_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';
-import { isRejection, type Rejection } from '../../domain/shared/decider.js';
-import type { Handle } from '../command/handle-command.js';
-import type { Handled, Repetition } from '../command/idempotency.js';
+import { isRejection, type Rejection } from '../../domain/shared/index.js';
+import type { HandleCommand, Handled, Idempotency } from '../command/index.js';
 import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports/index.js';
-import { messagesKind, roomKind } from './aggregates.js';
+import { messagesAggregate, roomAggregate } from './aggregates.js';
 import { type Admitted, isRoomId } from './authenticate.js';
 import { hashOf, sessionToken } from './tokens.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
 export interface RoomPorts {
-  readonly handle: Handle;
-  readonly repetition: Repetition;
+  readonly handle: HandleCommand;
+  readonly repetition: Idempotency;
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Vault;
   readonly derivation: Derivation;
@@ -25,7 +24,7 @@ export interface Newcomer {
   readonly signingPublicKey: SigningPublicKey;
 }
 
-export interface Done<Body> {
+export interface CommandResult<Body> {
   readonly body: Body;
   readonly position: Position;
 }
@@ -45,7 +44,7 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     newcomer: Newcomer,
     ttlMs: number,
     context: CommandContext,
-  ): Promise<Done<Entered> | Rejection> {
+  ): Promise<CommandResult<Entered> | Rejection> {
     const roomId = derivation.id('rooms.room', context.commandId);
     // The key of its events is made before the first event: without one nothing can be sealed.
     const prepare = async () => {
@@ -66,13 +65,13 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     newcomer: Newcomer,
     context: CommandContext,
     before?: () => Promise<undefined>,
-  ): Promise<Done<Entered> | Rejection> {
+  ): Promise<CommandResult<Entered> | Rejection> {
     const { roomId } = intention;
     const participantId = derivation.id('rooms.participant', context.commandId);
     const token = sessionToken(derivation, context.commandId);
     const person = { ...newcomer, participantId, tokenHash: hashOf(token), now: clock.now() };
     const by = { ...context, actor: participantId };
-    const outcome = await handle(roomKind, roomStream(roomId), { ...intention, ...person }, by, before);
+    const outcome = await handle(roomAggregate, roomStream(roomId), { ...intention, ...person }, by, before);
     if (isRejection(outcome)) return outcome;
     const { expiresAt, participants } = await outcome.state();
     const shown = { expiresAt: iso(expiresAt), participants: participants.map(participantView) };
@@ -86,11 +85,11 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     { roomId, participant, room }: Admitted,
     inviteToken: string,
     context: CommandContext,
-  ): Promise<Done<{ inviteId: string; expiresAt: string }> | Rejection> {
+  ): Promise<CommandResult<{ inviteId: string; expiresAt: string }> | Rejection> {
     const inviteId = derivation.id('rooms.invite', context.commandId);
     const made = { inviteId, inviteHash: hashOf(inviteToken), by: participant.id, now: clock.now() };
     const command = { type: 'CreateInvite' as const, roomId, ...made };
-    const outcome = await handle(roomKind, roomStream(roomId), command, context);
+    const outcome = await handle(roomAggregate, roomStream(roomId), command, context);
     if (isRejection(outcome)) return outcome;
     return { body: { inviteId, expiresAt: iso(room.expiresAt) }, position: outcome.position };
   }
@@ -99,14 +98,14 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     { roomId, participant, room }: Admitted,
     envelope: Envelope,
     context: CommandContext,
-  ): Promise<Done<MessageView> | Rejection> {
+  ): Promise<CommandResult<MessageView> | Rejection> {
     const messageId = derivation.id('rooms.message', context.commandId);
     const now = clock.now();
     const { expiresAt } = room;
     const digest = digestOf(roomId, participant.id, envelope);
     const said = { messageId, by: participant.id, digest, envelope, expiresAt, now };
     const command = { type: 'PostMessage' as const, roomId, ...said };
-    const outcome = await handle(messagesKind, messagesStream(roomId), command, context);
+    const outcome = await handle(messagesAggregate, messagesStream(roomId), command, context);
     if (isRejection(outcome)) return outcome;
     const [posted] = outcome.events;
     if (!posted) throw new Error('a message was posted without an event');
@@ -133,18 +132,18 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     roomId: string,
     by: string,
     context: CommandContext,
-  ): Promise<Done<{ success: true }> | Rejection> {
+  ): Promise<CommandResult<{ success: true }> | Rejection> {
     const command = { type: 'BurnRoom' as const, roomId, by, now: clock.now() };
-    return keyless(roomId, await handle(roomKind, roomStream(roomId), command, context));
+    return keyless(roomId, await handle(roomAggregate, roomStream(roomId), command, context));
   }
 
   /** What burning was answered if this very command has done it; undefined if it never has. */
   async function burned(
     roomId: string,
     context: CommandContext,
-  ): Promise<Done<{ success: true }> | Rejection | undefined> {
+  ): Promise<CommandResult<{ success: true }> | Rejection | undefined> {
     if (!isRoomId(roomId)) return undefined;
-    const found = await repetition.find(roomKind, roomStream(roomId), context);
+    const found = await repetition.findResult(roomAggregate, roomStream(roomId), context);
     return found && keyless(roomId, found);
   }
 

@@ -2,14 +2,14 @@
 import type { RoomsEvent } from '../../domain/rooms/catalog.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';
-import { isRejection } from '../../domain/shared/decider.js';
-import type { Handle } from '../command/handle-command.js';
+import { isRejection } from '../../domain/shared/index.js';
+import type { HandleCommand } from '../command/index.js';
 import type { Clock, Derivation, EventLog, RecordedEvent, Vault } from '../ports/index.js';
-import { following, type Reaction } from '../subscription/reaction-runner.js';
-import { roomKind } from './aggregates.js';
+import { causedBy, type Reaction } from '../subscription/index.js';
+import { roomAggregate } from './aggregates.js';
 
 export interface ErasePorts {
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly log: Pick<EventLog, 'tombstone'>;
   readonly vault: Vault;
   readonly derivation: Derivation;
@@ -26,13 +26,13 @@ export function eraseReaction({ handle, log, vault, derivation, clock }: ErasePo
     await vault.destroy(stream);
     await log.tombstone(messagesStream(roomId));
     const outcome = await handle(
-      roomKind,
+      roomAggregate,
       stream,
       { type: 'EraseRoom', roomId, now: clock.now() },
-      following(derivation, 'rooms.erase', event),
+      causedBy(derivation, 'rooms.erase', event),
     );
     if (isRejection(outcome)) throw new Error(outcome.rejected);
   }
 
-  return { name: 'rooms.erase', unordered: true, on: { RoomBurned: erase, RoomExpired: erase } };
+  return { name: 'rooms.erase', retryInBackground: true, on: { RoomBurned: erase, RoomExpired: erase } };
 }

@@ -1,14 +1,14 @@
 /** Tells the log of rooms whose time is up; by the clock they have been closed since that moment. */
 import { roomStream } from '../../domain/rooms/room.js';
-import type { Handle } from '../command/handle-command.js';
-import { oneByOne } from '../concurrency/collect-failures.js';
-import type { CertainClock, CommandContext, Rows } from '../ports/index.js';
-import { roomKind } from './aggregates.js';
+import type { HandleCommand } from '../command/index.js';
+import { collectFailures } from '../concurrency/index.js';
+import type { CommandContext, ConfirmedClock, Rows } from '../ports/index.js';
+import { roomAggregate } from './aggregates.js';
 
 export interface SweepPorts {
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly rows: Rows;
-  readonly clock: CertainClock;
+  readonly clock: ConfirmedClock;
   readonly context: (actor: string) => CommandContext;
 }
 
@@ -21,7 +21,7 @@ export const AT_ONCE = 200;
 export function createSweep({ handle, rows, clock, context }: SweepPorts) {
   async function expire(roomId: string, now: number) {
     const command = { type: 'ExpireRoom' as const, roomId, now };
-    await handle(roomKind, roomStream(roomId), command, context('rooms.sweep'));
+    await handle(roomAggregate, roomStream(roomId), command, context('rooms.sweep'));
   }
 
   const dueBy = (now: number, from: number, limit: number) =>
@@ -34,18 +34,18 @@ export function createSweep({ handle, rows, clock, context }: SweepPorts) {
   return async (stop: AbortSignal): Promise<void> => {
     // The certain time is asked for only where something hangs on it: to be asked, the store must write.
     if ((await dueBy(clock.now(), 0, 1)).length === 0) return;
-    const now = await clock.certain();
+    const now = await clock.confirmedNow();
     if (now === undefined) return;
     // By pages of their time: a room met again at the edge of two has expired already, and that is all.
-    const each = oneByOne();
+    const each = collectFailures();
     for (let from = 0; !stop.aborted; ) {
       const due = await dueBy(now, from, AT_ONCE);
-      await Promise.all(due.map(({ _id }) => each.on(expire(_id, now))));
+      await Promise.all(due.map(({ _id }) => each.run(expire(_id, now))));
       const last = due.at(-1)?.expiresAt ?? from;
       if (due.length < AT_ONCE || last === from) break;
       from = last;
     }
-    each.end();
+    each.throwFirst();
   };
 }
 

@@ -2,18 +2,18 @@
 import type { RoomsEvent } from '../../domain/rooms/catalog.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
 import { isOpen, notFound, roomStream } from '../../domain/rooms/room.js';
-import type { Rejection } from '../../domain/shared/decider.js';
-import type { Streams } from '../command/aggregate-store.js';
-import { createTurns } from '../concurrency/cooperative-scheduler.js';
-import { later, type Reflected, reflecting, showing, type Touched } from '../consistency/await-consistent.js';
-import type { Clock, Position, Rows, Settled, Vault } from '../ports/index.js';
-import { roomKind } from './aggregates.js';
+import type { Rejection } from '../../domain/shared/index.js';
+import type { AggregateStore } from '../command/index.js';
+import { createSliceQueue } from '../concurrency/index.js';
+import { awaitConsistent, type Consistency, maxPosition, type Positioned, withRows } from '../consistency/index.js';
+import type { Clock, Position, ProjectionProgress, Rows, Vault } from '../ports/index.js';
+import { roomAggregate } from './aggregates.js';
 import type { Admitted } from './authenticate.js';
-import { isSame, isWhole, type Shown, type ShownRooms } from './room-cache.js';
-import { createReadings } from './shared-reads.js';
+import { isComplete, isSame, type Shown, type ShownRooms } from './room-cache.js';
+import { createSharedReads } from './shared-reads.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
-interface StateRow extends Touched {
+interface StateRow extends Positioned {
   /** On the room's own row, the first. */
   readonly participants?: readonly Sealed<{ id: string; joinedAt: number }>[];
   /** On the rows after it. */
@@ -41,16 +41,16 @@ export interface RoomView {
 }
 
 /** A stream resumed from its position misses nothing of the room. */
-export interface Found extends Reflected {
+export interface RoomPage extends Consistency {
   /** A `RoomView`. */
   readonly json: string;
 }
 
 export interface QueryPorts {
   readonly rows: Rows;
-  readonly settled: Settled;
+  readonly settled: ProjectionProgress;
   readonly vault: Vault;
-  readonly streams: Streams;
+  readonly streams: AggregateStore;
   readonly shown: ShownRooms;
   readonly clock: Clock;
 }
@@ -58,28 +58,27 @@ export interface QueryPorts {
 export type RoomQueries = ReturnType<typeof createRoomQueries>;
 
 export function createRoomQueries({ rows, settled, vault, streams, shown, clock }: QueryPorts) {
-  const readings = createReadings<Read | Rejection>();
+  const readings = createSharedReads<Read | Rejection>();
   // A large room may be asked for by thousands at once: whoever does other things does not wait for them.
-  const turns = createTurns();
+  const turns = createSliceQueue();
 
   /** `after` is a message's id: messages after it, or all when it is unknown; `seen` must be reflected. */
-  async function state(caller: Admitted, after?: string, seen: Position = 0n): Promise<Found | Rejection> {
+  async function state(caller: Admitted, after?: string, seen: Position = 0n): Promise<RoomPage | Rejection> {
     const { roomId } = caller;
     const last = shown.last(roomId);
-    if (last && later(last.position, shown.heard()) >= seen && isSame(last.content, shown.content(roomId)))
-      return part({ ...last, position: later(last.position, shown.heard()) }, after);
+    if (last && maxPosition(last.position, shown.heard()) >= seen && isSame(last.content, shown.content(roomId)))
+      return part({ ...last, position: maxPosition(last.position, shown.heard()) }, after);
     const owed = { streams: [roomStream(roomId), messagesStream(roomId)], seen };
-    const reflected = await reflecting(settled, 'rooms.state', owed);
+    const reflected = await awaitConsistent(settled, 'rooms.state', owed);
     const isSmall = (shown.content(roomId)?.revision ?? SMALL) < SMALL;
     const found = isSmall
       ? await read(caller, after, reflected, last)
       : await readings(roomId, (shared) => read(caller, shared ? undefined : after, reflected, last));
     if ('rejected' in found) return found;
     // Of all who were given the same one writes its answer in each round of the event loop, and has it sent.
-    if (found.messages.size >= SMALL) await turns.next();
+    if (found.messages.size >= SMALL) await turns.nextSlice();
     // It may have ended while they waited.
-    if (!isOpen(streams.known(roomKind, roomStream(roomId))?.state ?? caller.room, clock.now()))
-      return notFound;
+    if (!isOpen(streams.cached(roomAggregate, roomStream(roomId))?.state ?? caller.room, clock.now())) return notFound;
     const { consistency } = reflected;
     return { ...part(found, after), ...(consistency && { consistency }) };
   }
@@ -88,7 +87,7 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
   async function read(
     { roomId, room }: Admitted,
     after: string | undefined,
-    reflected: Reflected,
+    reflected: Consistency,
     last: Shown | undefined,
   ): Promise<Read | Rejection> {
     const found = await rows.find<StateRow>('rooms.state', { filter: { room: roomId }, sort: { _id: 1 } });
@@ -115,7 +114,7 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     };
     const messages = new Map<string, string>();
     for (let from = 0; from < wanted.length; from += OPENED_AT_ONCE) {
-      if (from > 0) await turns.next();
+      if (from > 0) await turns.nextSlice();
       const some = wanted.slice(from, from + OPENED_AT_ONCE);
       for (const [at, text] of (await Promise.all(some.map(textOf))).entries())
         if (text !== undefined) messages.set(some[at]!.id, text);
@@ -126,19 +125,19 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     const participants = isReadable && people.length > 0 ? readable : await participantsOf(roomId);
     if (!participants) return notFound;
 
-    const { position } = showing(reflected, found);
+    const { position } = withRows(reflected, found);
     const view = { roomId, expiresAt: iso(room.expiresAt), participants, messages: [] } satisfies RoomView;
     const head = JSON.stringify(view).slice(0, -EMPTY_END.length);
     const content = shown.content(roomId);
     const now = { head, messages, position };
-    if (!reflected.consistency && isReadable && content && isWhole(content, people, wanted))
+    if (!reflected.consistency && isReadable && content && isComplete(content, people, wanted))
       shown.keep(roomId, { ...now, content });
     return now;
   }
 
   /** Where the room's row is still to come, gone or damaged, the log has the last word. */
   async function participantsOf(roomId: string): Promise<ParticipantView[] | undefined> {
-    const { state: room } = await streams.refresh(roomKind, roomStream(roomId));
+    const { state: room } = await streams.reload(roomAggregate, roomStream(roomId));
     return isOpen(room, clock.now()) ? room.participants.map(participantView) : undefined;
   }
 
@@ -154,7 +153,7 @@ const SMALL = 64;
 /** What a room without messages ends with. */
 const EMPTY_END = ']}';
 
-function part({ head, messages, position }: Read, after?: string): Found {
+function part({ head, messages, position }: Read, after?: string): RoomPage {
   const ids = after === undefined ? [] : [...messages.keys()];
   const wanted = [...messages.values()].slice(ids.indexOf(after ?? '') + 1);
   return { json: head + wanted.join() + EMPTY_END, position };

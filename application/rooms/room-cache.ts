@@ -3,12 +3,11 @@ import { LRUCache } from 'lru-cache';
 import type { catalog, RoomsEvent } from '../../domain/rooms/catalog.js';
 import { KEPT_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
 import { type Participant, roomStream } from '../../domain/rooms/room.js';
-import type { Erasing } from '../../domain/shared/catalog.js';
-import type { On } from '../../domain/shared/event-handlers.js';
-import type { Streams } from '../command/aggregate-store.js';
-import { heldBytes } from '../memory/estimate-size.js';
+import type { Erasing, EventHandlers } from '../../domain/shared/index.js';
+import type { AggregateStore } from '../command/index.js';
+import { estimateBytes } from '../memory/estimate-size.js';
 import type { Cache, Position, RevealedEvent } from '../ports/index.js';
-import { messagesKind, roomKind } from './aggregates.js';
+import { messagesAggregate, roomAggregate } from './aggregates.js';
 
 /** What is in a room by what this node knows of its streams: kept up by its own appends and by the live feed. */
 export interface Content {
@@ -40,27 +39,26 @@ export interface ShownRooms {
   /** Whether there is room for one with these messages, sealed as they are, beside others. */
   fits(messages: readonly { readonly secret: string }[]): boolean;
   /** An event of the service has been seen, and every node's streams are known up to it. */
-  hear(position: Position): void;
+  onPosition(position: Position): void;
   /** Of the last of these: what `content` says holds up to there. */
   heard(): Position;
   /** To be called at once with the content it shows. */
   keep(roomId: string, shown: Shown): void;
   /** Of a room that has ended nothing of what was said in it stays in memory. */
-  readonly on: On<RevealedEvent<Ended>, void>;
+  readonly on: EventHandlers<RevealedEvent<Ended>, void>;
   readonly cache: Cache;
 }
 
-export function createShownRooms(streams: Pick<Streams, 'known'>, limitBytes = SHOWN_BYTES): ShownRooms {
+export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBytes = SHOWN_BYTES): ShownRooms {
   const rooms = new LRUCache<string, Shown>({
     maxSize: limitBytes,
     maxEntrySize: limitBytes / 2,
-    sizeCalculation: ({ head, messages }, roomId) =>
-      sum([roomId, head, ...messages.keys(), ...messages.values()]),
+    sizeCalculation: ({ head, messages }, roomId) => sum([roomId, head, ...messages.keys(), ...messages.values()]),
   });
 
   const content: ShownRooms['content'] = (roomId) => {
-    const room = streams.known(roomKind, roomStream(roomId));
-    const messages = streams.known(messagesKind, messagesStream(roomId));
+    const room = streams.cached(roomAggregate, roomStream(roomId));
+    const messages = streams.cached(messagesAggregate, messagesStream(roomId));
     return room && messages && { participants: room.state.participants, revision: messages.revision };
   };
 
@@ -70,12 +68,12 @@ export function createShownRooms(streams: Pick<Streams, 'known'>, limitBytes = S
   return {
     content,
     last: (roomId) => rooms.get(roomId),
-    hear(position) {
+    onPosition(position) {
       heard = position;
     },
     heard: () => heard,
     fits: (messages) =>
-      messages.reduce((all, { secret }) => all + SHOWN_MORE_BYTES + heldBytes(secret), 0) <= limitBytes / 2,
+      messages.reduce((all, { secret }) => all + SHOWN_MORE_BYTES + estimateBytes(secret), 0) <= limitBytes / 2,
     keep: (roomId, shown) => void rooms.set(roomId, shown),
     on: { RoomBurned: forget, RoomExpired: forget, RoomErased: forget },
     cache: { name: 'rooms.shown', limitBytes, bytes: () => rooms.calculatedSize },
@@ -86,7 +84,7 @@ export const isSame = (shown: Content, now: Content | undefined): boolean =>
   shown.participants === now?.participants && shown.revision === now.revision;
 
 /** Whether rows hold all of it: a projector may be behind, and writes several rows one after the other. */
-export const isWhole = (
+export const isComplete = (
   { participants, revision }: Content,
   people: readonly unknown[],
   messages: readonly { readonly revision: number }[],
@@ -98,4 +96,4 @@ export const isWhole = (
 const ENTRY_BYTES = 100;
 /** What is shown of a message besides its secret, at most, and its entries. */
 const SHOWN_MORE_BYTES = 1000;
-const sum = (texts: readonly string[]) => texts.reduce((all, each) => all + ENTRY_BYTES + heldBytes(each), 0);
+const sum = (texts: readonly string[]) => texts.reduce((all, each) => all + ENTRY_BYTES + estimateBytes(each), 0);

@@ -1,6 +1,6 @@
 /** Reads of rooms, few at a time: a room can be of tens of megabytes, and many readers would have it many times over. */
-import { REQUEST_MS } from '../concurrency/deadline.js';
-import { Unavailable } from '../ports/index.js';
+import { REQUEST_MS } from '../concurrency/index.js';
+import { UnavailableError } from '../ports/index.js';
 
 /** Each holds the rows of its room, and what they open to. */
 const AT_ONCE = 2;
@@ -17,7 +17,7 @@ interface Waiting<Result> {
  * Gives each what is read of its room after it came; who comes while a reading of the room waits to begin is given
  * what that one finds. Rejects with `Unavailable`, and nothing is read, after a longer wait than anybody is answered.
  */
-export function createReadings<Result>() {
+export function createSharedReads<Result>() {
   /** By room, in the order in which they came. */
   const waiting = new Map<string, Waiting<Result>>();
   let running = 0;
@@ -38,7 +38,7 @@ export function createReadings<Result>() {
       begin = resolve;
     });
     const result = turn.then(() => {
-      if (performance.now() - came > REQUEST_MS) throw new Unavailable(`${roomId} is waited for in vain`);
+      if (performance.now() - came > REQUEST_MS) throw new UnavailableError(`${roomId} is waited for in vain`);
       return read(true);
     });
     waiting.set(roomId, { result: result.finally(over), begin });

@@ -1,30 +1,31 @@
 /** Opens the secret of a recorded event, or puts the catalog's fallback in its place once nobody can open it. */
-import type { Catalog } from '../../domain/shared/catalog.js';
-import type { DomainEvent } from '../../domain/shared/decider.js';
+import type { Catalog, DomainEvent } from '../../domain/shared/index.js';
 import {
+  type DecryptEvent,
   type Logger,
   type RecordedEvent,
-  type Reveal,
   type RevealedEvent,
-  Unavailable,
-  Unopenable,
+  UnavailableError,
+  UndecryptableError,
 } from '../ports/index.js';
 import type { CachingVault } from './vault.js';
 
 /** Is told of everything that can never be opened, and where it is known of the event that holds it. */
-export type Told = (error: Unopenable, event?: RecordedEvent) => void;
+export type OnUndecryptable = (error: UndecryptableError, event?: RecordedEvent) => void;
 
 /**
  * A vault that takes what can never be opened for erased, once it has told so: one damaged event must not keep a
  * node from starting, nor a reader from the rest. What can get better (the key store is away) still rejects.
  */
-export function asErased(vault: CachingVault, told: Told): CachingVault {
+export function treatAsErased(vault: CachingVault, told: OnUndecryptable): CachingVault {
   const erased = (error: unknown) => unopenable(error, told);
   // Whoever is to store something is not told that it is gone: another key will do, of the next day perhaps.
   const made = (making: Promise<void>, subject: string) =>
     making.catch((cause) => {
       unopenable(cause, told);
-      throw new Unavailable(`the key of ${subject} is damaged: nothing can be stored under it`, { cause });
+      throw new UnavailableError(`the key of ${subject} is damaged: nothing can be stored under it`, {
+        cause,
+      });
     });
   return {
     ...vault,
@@ -34,7 +35,7 @@ export function asErased(vault: CachingVault, told: Told): CachingVault {
     openLive: (subject, sealed, once) => vault.openLive(subject, sealed, once).catch(erased),
     openMany: (subject, sealed) =>
       vault.openMany(subject, sealed).catch((error) => {
-        if (!(error instanceof Unopenable)) throw error;
+        if (!(error instanceof UndecryptableError)) throw error;
         return Promise.all(sealed.map((each) => vault.open(subject, each).catch(erased)));
       }),
     openBytes: (subject, sealed) => vault.openBytes(subject, sealed).catch(erased),
@@ -53,11 +54,11 @@ export interface RevealOptions {
 }
 
 /** Give it a vault that tells what can't be opened: here it is known of which event that was. */
-export function createReveal(
+export function createEventDecryptor(
   vault: CachingVault,
-  told: Told,
+  told: OnUndecryptable,
   { once = false, live = false }: RevealOptions = {},
-): Reveal {
+): DecryptEvent {
   const open = live ? vault.openLive : vault.open;
   return async <E extends DomainEvent>(catalog: Catalog, event: RecordedEvent) => {
     const sealing = catalog.events[event.type]?.sealed;
@@ -71,11 +72,11 @@ export function createReveal(
 }
 
 /** An event as its readers get it once nobody can open it, for those who never look at its secret. */
-export const unopened = <E extends DomainEvent>(catalog: Catalog, event: RecordedEvent): RevealedEvent<E> =>
+export const asErasedEvent = <E extends DomainEvent>(catalog: Catalog, event: RecordedEvent): RevealedEvent<E> =>
   revealed(event, { ...event.data, secret: catalog.events[event.type]?.sealed?.erased }, true);
 
-function unopenable(error: unknown, told: Told, event?: RecordedEvent): undefined {
-  if (!(error instanceof Unopenable)) throw error;
+function unopenable(error: unknown, told: OnUndecryptable, event?: RecordedEvent): undefined {
+  if (!(error instanceof UndecryptableError)) throw error;
   told(error, event);
 }
 
@@ -86,11 +87,11 @@ const revealed = <E extends DomainEvent>(event: RecordedEvent, data: object, era
 const REMEMBERED = 10_000;
 
 /** Keeps count of what could not be opened: each thing once, however often it is met, and a log line a subject. */
-export function countUnopened(logger: Logger, counted: () => void) {
+export function countUndecryptable(logger: Logger, counted: () => void) {
   const met = new Set<string>();
   const subjects = new Set<string>();
   let count = 0;
-  const told: Told = (error, event) => {
+  const told: OnUndecryptable = (error, event) => {
     const { subject, sealed } = error;
     const thing = `${subject} ${sealed}`;
     if (met.has(thing) || met.size >= REMEMBERED) return;

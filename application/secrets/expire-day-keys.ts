@@ -1,9 +1,9 @@
 /** Ends keys that are each of a day, once it is over: with them goes what was sealed to be known no longer than that. */
-import type { CertainClock, Vault } from '../ports/index.js';
+import type { ConfirmedClock, Vault } from '../ports/index.js';
 
 export interface DayKeyPorts {
   readonly vault: Pick<Vault, 'destroy'>;
-  readonly clock: CertainClock;
+  readonly clock: ConfirmedClock;
   /** Whose key is that of a day, counted from 1970. */
   readonly subjectOf: (day: number) => string;
 }
@@ -13,11 +13,11 @@ export const DAY_KEYS_EVERY_MS = 3_600_000;
 /** Days that are looked back on: for so long no node may have run. */
 const DAYS = 30;
 
-export function createEndDayKeys({ vault, clock, subjectOf }: DayKeyPorts) {
+export function createDayKeyExpiry({ vault, clock, subjectOf }: DayKeyPorts) {
   /** Of these days it was done already by this process. */
   let done = Number.NEGATIVE_INFINITY;
   return async (stop: AbortSignal): Promise<void> => {
-    const now = await clock.certain();
+    const now = await clock.confirmedNow();
     if (now === undefined) return;
     const yesterday = Math.floor(now / DAY_MS) - 1;
     // Again for a day: a clock that was ahead may have ended some that then came, with keys that were made anew.

@@ -1,6 +1,6 @@
 /** Secrets that were opened a moment ago, by their sealed text: it never changes, and opening costs more than parsing. */
 import { LRUCache } from 'lru-cache';
-import { heldBytes } from '../memory/estimate-size.js';
+import { estimateBytes } from '../memory/estimate-size.js';
 
 export interface OpenedSecrets {
   get(subject: string, sealed: string): object | undefined;
@@ -19,11 +19,11 @@ interface Opened {
 /** The two indexes, and what readers make of a secret and keep as long as it is here. */
 const ENTRY_BYTES = 800;
 
-export function createOpenedSecrets(limitBytes: number): OpenedSecrets {
+export function createPlaintextCache(limitBytes: number): OpenedSecrets {
   const bySubject = new Map<string, Set<string>>();
   const opened = new LRUCache<string, Opened>({
     maxSize: limitBytes,
-    sizeCalculation: ({ secret }, sealed) => ENTRY_BYTES + heldBytes(sealed) + heldBytes(secret),
+    sizeCalculation: ({ secret }, sealed) => ENTRY_BYTES + estimateBytes(sealed) + estimateBytes(secret),
     dispose({ subject }, sealed) {
       const its = bySubject.get(subject);
       its?.delete(sealed);

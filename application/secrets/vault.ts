@@ -1,16 +1,16 @@
 /** Keys of subjects and what they seal: the only way that a secret is ever read (docs/erasure.md). */
 import { LRUCache } from 'lru-cache';
-import { isTurnOver, nextTurn } from '../concurrency/cooperative-scheduler.js';
-import { heldBytes } from '../memory/estimate-size.js';
-import { type Cache, type Digester, Unopenable, type Vault } from '../ports/index.js';
-import { createOpenedSecrets } from './plaintext-cache.js';
+import { sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
+import { estimateBytes } from '../memory/estimate-size.js';
+import { type Cache, type Digester, UndecryptableError, type Vault } from '../ports/index.js';
+import { createPlaintextCache } from './plaintext-cache.js';
 
 /** Where keys are kept: outside the log and its backups. */
 export interface KeyStore {
   /** The subject's key, made now if it never had one; undefined when it was destroyed. */
-  create(subject: string, fresh: Buffer): Promise<Buffer | undefined>;
+  create(subject: string, justSealed: Buffer): Promise<Buffer | undefined>;
   /** The subject's key, made now if it has none. */
-  renew(subject: string, fresh: Buffer): Promise<Buffer | undefined>;
+  renew(subject: string, justSealed: Buffer): Promise<Buffer | undefined>;
   /** Undefined when it never had one, or this is a backup from before. */
   read(subject: string): Promise<Buffer | 'destroyed' | undefined>;
   /**
@@ -62,23 +62,23 @@ const FRESH_BYTES = 4 * 1024 * 1024;
 const MARK = 18;
 
 /** `keptMs`: a key is remembered so long at most; without it, as long as there is room. */
-export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): CachingVault {
-  const known = new LRUCache<string, Buffer>({
+export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): CachingVault {
+  const keyCache = new LRUCache<string, Buffer>({
     maxSize: KEYS_BYTES,
-    sizeCalculation: (_, subject) => KEY_BYTES + heldBytes(subject),
-    ...(keptMs !== undefined && { ttl: keptMs, ttlAutopurge: true }),
+    sizeCalculation: (_, subject) => KEY_BYTES + estimateBytes(subject),
+    ...(keyTtlMs !== undefined && { ttl: keyTtlMs, ttlAutopurge: true }),
   });
-  const opened = createOpenedSecrets(OPENED_BYTES);
-  const fresh = createOpenedSecrets(FRESH_BYTES);
+  const opened = createPlaintextCache(OPENED_BYTES);
+  const justSealed = createPlaintextCache(FRESH_BYTES);
   const ended = new LRUCache<string, true>({ max: ENDED });
   /** How often a subject was forgotten: a key that was asked for before that is not remembered after it. */
   let forgotten = 0;
 
   /** In memory of its own: what a driver hands out may be a few bytes of a large buffer. */
-  const learn = (subject: string, key: Buffer) => {
+  const cacheKey = (subject: string, key: Buffer) => {
     const own = Buffer.alloc(key.length);
     key.copy(own);
-    known.set(subject, own);
+    keyCache.set(subject, own);
   };
 
   /** Reads of keys under way: who asks for the same one meanwhile is told the same. */
@@ -87,7 +87,7 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
   const readKey = async (subject: string) => {
     const before = forgotten;
     const key = await keys.read(subject);
-    if (key && key !== 'destroyed' && forgotten === before) learn(subject, key);
+    if (key && key !== 'destroyed' && forgotten === before) cacheKey(subject, key);
     return key;
   };
 
@@ -102,37 +102,36 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
   };
 
   const currentKey = async (subject: string) => {
-    const key = known.get(subject) ?? (await keyOf(subject));
+    const key = keyCache.get(subject) ?? (await keyOf(subject));
     return key === 'destroyed' ? undefined : key;
   };
 
   /** What was sealed had a key: that there is none is not the same as its end. */
-  async function opening<T>(subject: string, sealed: string | Uint8Array, open: (key: Buffer) => T) {
-    const key = known.get(subject) ?? (await keyOf(subject));
+  async function withKey<T>(subject: string, sealed: string | Uint8Array, open: (key: Buffer) => T) {
+    const key = keyCache.get(subject) ?? (await keyOf(subject));
     if (key === 'destroyed') return undefined;
     try {
       if (!key) throw new Error('its key is missing');
       return open(key);
     } catch (cause) {
-      throw new Unopenable(subject, Buffer.from(sealed.slice(0, MARK)).toString('base64'), { cause });
+      throw new UndecryptableError(subject, Buffer.from(sealed.slice(0, MARK)).toString('base64'), { cause });
     }
   }
 
   const isOpenedOften = (text: string, once?: boolean) => !once && text.length <= MOST_CACHED_CHARACTERS;
 
-  const open = (subject: string, sealed: string) =>
-    opening(subject, sealed, (key) => cipher.open(key, sealed));
+  const open = (subject: string, sealed: string) => withKey(subject, sealed, (key) => cipher.open(key, sealed));
 
   /** Undefined where a replica's key does not open it; then the key of `read` decides. */
   async function openByReplica(subject: string, sealed: string): Promise<string | undefined> {
-    if (known.has(subject) || ended.has(subject)) return undefined;
+    if (keyCache.has(subject) || ended.has(subject)) return undefined;
     const before = forgotten;
     try {
       const key = await keys.readReplica?.(subject);
       if (!key) return undefined;
       const text = cipher.open(key, sealed);
       if (ended.has(subject)) return undefined;
-      if (forgotten === before) learn(subject, key);
+      if (forgotten === before) cacheKey(subject, key);
       return text;
     } catch {
       return undefined;
@@ -142,27 +141,27 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
   const forget = (subject: string) => {
     forgotten++;
     ended.set(subject, true);
-    known.delete(subject);
+    keyCache.delete(subject);
     reading.delete(subject);
     opened.forget(subject);
-    fresh.forget(subject);
+    justSealed.forget(subject);
   };
 
   const make = (how: 'create' | 'renew') => async (subject: string) => {
-    if (known.has(subject)) return;
+    if (keyCache.has(subject)) return;
     const before = forgotten;
     const key = await keys[how](subject, cipher.newKey());
-    if (key && forgotten === before) learn(subject, key);
+    if (key && forgotten === before) cacheKey(subject, key);
   };
 
   async function openText(subject: string, sealed: string, openSealed: typeof open, once?: boolean) {
-    const seen = opened.get(subject, sealed) ?? fresh.get(subject, sealed);
-    fresh.delete(sealed);
-    if (seen && (known.get(subject) ?? (await currentKey(subject)))) return seen;
+    const seen = opened.get(subject, sealed) ?? justSealed.get(subject, sealed);
+    justSealed.delete(sealed);
+    if (seen && (keyCache.get(subject) ?? (await currentKey(subject)))) return seen;
     const text = await openSealed(subject, sealed);
     if (text === undefined) return undefined;
     const secret: object = JSON.parse(text);
-    if (known.has(subject) && isOpenedOften(text, once)) opened.set(subject, sealed, secret);
+    if (keyCache.has(subject) && isOpenedOften(text, once)) opened.set(subject, sealed, secret);
     return secret;
   }
 
@@ -178,30 +177,25 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
 
     async seal(subject, secret, once) {
       const text = JSON.stringify(secret);
-      const key = known.get(subject) ?? (await currentKey(subject));
+      const key = keyCache.get(subject) ?? (await currentKey(subject));
       if (!key) return undefined;
       const sealed = cipher.seal(key, text);
       // What was sealed here is about to be read here: by the live feed, and then by people.
-      if (known.has(subject)) (isOpenedOften(text, once) ? opened : fresh).set(subject, sealed, secret);
+      if (keyCache.has(subject)) (isOpenedOften(text, once) ? opened : justSealed).set(subject, sealed, secret);
       return sealed;
     },
 
     open: (subject, sealed, once) => openText(subject, sealed, open, once),
 
     openLive: (subject, sealed, once) =>
-      openText(
-        subject,
-        sealed,
-        async () => (await openByReplica(subject, sealed)) ?? open(subject, sealed),
-        once,
-      ),
+      openText(subject, sealed, async () => (await openByReplica(subject, sealed)) ?? open(subject, sealed), once),
 
     // Nothing of it is remembered: what is read in such numbers would push out all that is read often.
     async openMany(subject, sealed) {
       const secrets: (object | undefined)[] = [];
       for (const each of sealed) {
-        if (isTurnOver()) await nextTurn();
-        const seen = known.has(subject) ? opened.get(subject, each) : undefined;
+        if (sliceExpired()) await yieldToEventLoop();
+        const seen = keyCache.has(subject) ? opened.get(subject, each) : undefined;
         const text = seen ? undefined : await open(subject, each);
         secrets.push(seen ?? (text === undefined ? undefined : JSON.parse(text)));
       }
@@ -213,7 +207,7 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
       return key && cipher.sealBytes(key, bytes);
     },
 
-    openBytes: (subject, sealed) => opening(subject, sealed, (key) => cipher.openBytes(key, sealed)),
+    openBytes: (subject, sealed) => withKey(subject, sealed, (key) => cipher.openBytes(key, sealed)),
 
     async digester(subject, purpose) {
       const key = await currentKey(subject);
@@ -223,9 +217,9 @@ export function createVault(keys: KeyStore, cipher: Cipher, keptMs?: number): Ca
     forget,
 
     caches: [
-      { name: 'keys', limitBytes: KEYS_BYTES, bytes: () => known.calculatedSize },
+      { name: 'keys', limitBytes: KEYS_BYTES, bytes: () => keyCache.calculatedSize },
       { name: 'secrets', limitBytes: OPENED_BYTES, bytes: opened.bytes },
-      { name: 'fresh-secrets', limitBytes: FRESH_BYTES, bytes: fresh.bytes },
+      { name: 'fresh-secrets', limitBytes: FRESH_BYTES, bytes: justSealed.bytes },
     ],
   };
 }

@@ -1,5 +1,5 @@
 /** Snapshots in which nobody is named: what tells who somebody is stands in them sealed, under the key of whom it tells of. */
-import { isTurnOver, nextTurn } from '../concurrency/cooperative-scheduler.js';
+import { sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
 import type { Vault } from '../ports/index.js';
 import type { Snapshots } from './restore-fold.js';
 
@@ -21,7 +21,7 @@ export interface Sealing {
 const AT_ONCE = 100;
 
 /** Seals what is written and opens what is read. */
-export function sealing(snapshots: Snapshots, { sealBytes, openBytes }: Sealing): Snapshots {
+export function encryptSnapshots(snapshots: Snapshots, { sealBytes, openBytes }: Sealing): Snapshots {
   async function sealed(part: unknown) {
     if (!isSealed(part) || !part.secret) return part;
     const bytes = await sealBytes(part.subject, Buffer.from(JSON.stringify(part.secret)));
@@ -43,8 +43,7 @@ export function sealing(snapshots: Snapshots, { sealBytes, openBytes }: Sealing)
       for await (const part of each(found.parts, opened)) parts.push(part);
       return { ...found, parts };
     },
-    write: (service, version, position, parts) =>
-      snapshots.write(service, version, position, each(parts, sealed)),
+    write: (service, version, position, parts) => snapshots.write(service, version, position, each(parts, sealed)),
   };
 }
 
@@ -61,7 +60,7 @@ async function* each(
     if (some.length < AT_ONCE) continue;
     yield* await Promise.all(some.map(change));
     some = [];
-    if (isTurnOver()) await nextTurn();
+    if (sliceExpired()) await yieldToEventLoop();
   }
   yield* await Promise.all(some.map(change));
 }

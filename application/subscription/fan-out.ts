@@ -1,7 +1,7 @@
 /** What one event is told to: several of a service, none of which may keep it from the others. */
 
 /** Tells all of them in order, whatever becomes of it at each. Throws what failed once all are told. */
-export const toEach =
+export const fanOut =
   <Event>(...listeners: readonly ((event: Event) => void)[]) =>
   (event: Event): void => {
     const failures: unknown[] = [];

@@ -1,19 +1,19 @@
 /** What one process of all does at a time: it leads while it holds a lease (docs/nodes.md). */
-import { pause } from '../concurrency/sleep.js';
-import { type Lease, type Leases, Unavailable } from '../ports/index.js';
+import { sleep } from '../concurrency/index.js';
+import { type Lease, type Leases, UnavailableError } from '../ports/index.js';
 
 /** Work under a lease: `stop` is aborted when the lease is lost, or whoever asked for the work wants it to end. */
-export type Lead<Result = void> = (lease: Lease, stop: AbortSignal) => Promise<Result>;
+export type LeaderTask<Result = void> = (lease: Lease, stop: AbortSignal) => Promise<Result>;
 
 /**
  * Runs work under a lease, and gives the lease back. Undefined, and nothing was run, while another process holds it.
  * Rejects with what the work rejects with.
  */
-export async function whileHeld<Result>(
+export async function withLease<Result>(
   leases: Leases,
   name: string,
   signal: AbortSignal,
-  lead: Lead<Result>,
+  lead: LeaderTask<Result>,
 ): Promise<{ readonly result: Result } | undefined> {
   const lease = await leases.acquire(name);
   if (!lease) return undefined;
@@ -22,8 +22,7 @@ export async function whileHeld<Result>(
   } catch (error) {
     // Work that is stopped because the lease was lost says only that it was aborted.
     const isAborted = error instanceof Error && error.name === 'AbortError';
-    if (isAborted && lease.lost.aborted)
-      throw new Unavailable(`the lease of ${name} is lost`, { cause: error });
+    if (isAborted && lease.lost.aborted) throw new UnavailableError(`the lease of ${name} is lost`, { cause: error });
     throw error;
   } finally {
     // What can't be given back lapses.
@@ -34,7 +33,7 @@ export async function whileHeld<Result>(
 export interface Leading {
   readonly leases: Leases;
   readonly lease: string;
-  readonly lead: Lead;
+  readonly lead: LeaderTask;
   /**
    * Before it is tried again: after another one was found leading, after a failure, and after `lead` came to its end.
    * Twice as long after each further failure in a row, up to 5 s: a store that refuses at once is not asked, and told
@@ -53,13 +52,13 @@ export interface Leading {
 
 interface LeadingTime {
   now(): number;
-  readonly pause: typeof pause;
+  readonly sleep: typeof sleep;
 }
 
 const MOST_MS = 5000;
 
 /** Leads whenever nobody else does; settles when the signal has stopped it and the lease is given back. */
-export async function keepLeading({
+export async function runAsLeader({
   leases,
   lease,
   lead,
@@ -68,7 +67,7 @@ export async function keepLeading({
   onStandby,
   onFailure,
   signal,
-  time = { now: () => performance.now(), pause },
+  time = { now: () => performance.now(), sleep },
 }: Leading): Promise<void> {
   const most = Math.max(standbyMs, MOST_MS);
   let wait = standbyMs;
@@ -76,7 +75,7 @@ export async function keepLeading({
     const begun = time.now();
     let next = standbyMs;
     try {
-      const held = mayLead() ? await whileHeld(leases, lease, signal, lead) : undefined;
+      const held = mayLead() ? await withLease(leases, lease, signal, lead) : undefined;
       if (!held) onStandby?.();
       wait = standbyMs;
     } catch (error) {
@@ -86,6 +85,6 @@ export async function keepLeading({
       next = wait;
       wait = Math.min(wait * 2, most);
     }
-    await time.pause(next, signal);
+    await time.sleep(next, signal);
   }
 }

@@ -1,15 +1,11 @@
 /** The live feed of a node: every event of its services, once, to everything in the process that must know. */
-import type { ProjectionSwitched } from '../../domain/shared/active-projection.js';
-import type { Catalog } from '../../domain/shared/catalog.js';
-import { serviceOf } from '../../domain/shared/names.js';
-import type { Streams } from '../command/aggregate-store.js';
-import { isOf } from '../command/event-guards.js';
-import { breather } from '../concurrency/cooperative-scheduler.js';
-import { pause } from '../concurrency/sleep.js';
-import type { Follow, Logger, Position, RecordedEvent, Reveal } from '../ports/index.js';
-import type { CachingVault } from '../secrets/vault.js';
+import { type Catalog, type ProjectionSwitched, serviceOf } from '../../domain/shared/index.js';
+import { type AggregateStore, isEvent } from '../command/index.js';
+import { createYielder, sleep } from '../concurrency/index.js';
+import type { DecryptEvent, Logger, Position, RecordedEvent, Subscribe } from '../ports/index.js';
+import type { CachingVault } from '../secrets/index.js';
 import type { LiveEvent } from './live-event.js';
-import { createWindow, type Window, type WindowStart, type Windows } from './resume-window.js';
+import { createWindow, type ResumeWindow, type WindowStart, type Windows } from './resume-window.js';
 
 export interface FeedOptions {
   readonly catalogs: readonly Catalog[];
@@ -19,11 +15,11 @@ export interface FeedOptions {
   readonly begun: Position;
   /** Where they are left for the next start. */
   readonly saved: Pick<Windows, 'save'>;
-  readonly follow: Follow;
-  readonly reveal: Reveal;
+  readonly follow: Subscribe;
+  readonly reveal: DecryptEvent;
   /** Opens what was written after `begun`. */
-  readonly revealLive: Reveal;
-  readonly streams: Streams;
+  readonly revealLive: DecryptEvent;
+  readonly streams: AggregateStore;
   readonly vault: CachingVault;
   /** Fans an event out to the clients of its service. Must not wait for anything. */
   readonly publish: (service: string, event: LiveEvent) => void;
@@ -39,7 +35,7 @@ export interface Feed {
   /** `waiting`: for a key store that is away. */
   status(): 'catching-up' | 'live' | 'waiting';
   /** Up to here a service has been told everything. */
-  told(service: string): Position;
+  resumeFrom(service: string): Position;
   /** The last event of a service that was told. */
   last(service: string): Position;
   /** Settles when the signal has ended it. */
@@ -49,9 +45,8 @@ export interface Feed {
 const RETRY_MS = 1000;
 const SAVE_EVERY_MS = 1000;
 
-export function runFeed(options: FeedOptions): Feed {
-  const { catalogs, begun, follow, reveal, revealLive, streams, vault, publish, switched, logger, signal } =
-    options;
+export function runLiveFeed(options: FeedOptions): Feed {
+  const { catalogs, begun, follow, reveal, revealLive, streams, vault, publish, switched, logger, signal } = options;
   const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
   const prefixes = [...catalogOf.keys()].map((service) => `${service}.`);
   const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createWindow(start)]));
@@ -79,17 +74,17 @@ export function runFeed(options: FeedOptions): Feed {
         if (!inVain) waiting++;
         inVain = true;
         logger.error({ err: error, event: event.id, type: event.type }, 'the live feed waits');
-        await pause(RETRY_MS, signal);
+        await sleep(RETRY_MS, signal);
       }
     }
     return undefined;
   }
 
-  function tell(event: RecordedEvent, live: LiveEvent | undefined) {
+  function dispatch(event: RecordedEvent, live: LiveEvent | undefined) {
     const service = serviceOf(event.stream);
     // No client is ever given it, so that nobody's window need hold it.
-    if (isOf<ProjectionSwitched>('ProjectionSwitched', event)) switched(event);
-    else windows.get(service)?.pass(event);
+    if (isEvent<ProjectionSwitched>('ProjectionSwitched', event)) switched(event);
+    else windows.get(service)?.record(event);
     const erased = catalogOf.get(service)?.events[event.type]?.erases?.(event.data);
     if (erased !== undefined) {
       vault.forget(erased);
@@ -99,16 +94,16 @@ export function runFeed(options: FeedOptions): Feed {
   }
 
   /** Keys come from another server: they are asked for together, and the events told in their order. */
-  async function tellAll(events: readonly RecordedEvent[]) {
-    for (const event of events) streams.observe(event);
+  async function dispatchBatch(events: readonly RecordedEvent[]) {
+    for (const event of events) streams.onEvent(event);
     const opening = events.map(opened);
-    const rest = breather();
+    const rest = createYielder();
     for (const [index, event] of events.entries()) {
       const resting = rest();
       if (resting) await resting;
       const revealed = await opening[index];
       try {
-        tell(event, revealed);
+        dispatch(event, revealed);
       } catch (error) {
         logger.error({ err: error, event: event.id, type: event.type }, 'an event was not told to all');
       }
@@ -119,27 +114,27 @@ export function runFeed(options: FeedOptions): Feed {
    * Tells what stands in the window of a service, up to where this node began. Each is read by itself: one whose last
    * event is long ago would have all that the others have written since read for nothing.
    */
-  async function tellWindow(service: string, window: Window) {
+  async function tellWindow(service: string, window: ResumeWindow) {
     if (window.from >= begun) return;
     let now = 0;
     const selection = { prefixes: [`${service}.`], from: startAt(window.from), signal };
     for await (const { events, position = 0n, caughtUp } of follow(selection)) {
       // What comes after is told by what goes on for all, and only there.
-      await tellAll(events.filter((event) => event.position <= begun));
+      await dispatchBatch(events.filter((event) => event.position <= begun));
       now = events.at(-1)?.recordedAt ?? now;
       if (caughtUp || position >= begun) break;
     }
-    if (!signal.aborted) window.reach(begun, now);
+    if (!signal.aborted) window.advanceTo(begun, now);
   }
 
   async function loop() {
     await Promise.all(Array.from(windows, ([service, window]) => tellWindow(service, window)));
     let now = 0;
     for await (const { events, position, caughtUp } of follow({ prefixes, from: startAt(begun), signal })) {
-      await tellAll(events);
+      await dispatchBatch(events);
       if (signal.aborted) return;
       now = events.at(-1)?.recordedAt ?? now;
-      if (position !== undefined) for (const window of windows.values()) window.reach(position, now);
+      if (position !== undefined) for (const window of windows.values()) window.advanceTo(position, now);
       if (!caughtUp) continue;
       caughtUpOnce = true;
       atHead(new Map(Array.from(windows, ([service, { last }]) => [service, last])));
@@ -159,19 +154,19 @@ export function runFeed(options: FeedOptions): Feed {
         logger.warn({ err: error }, 'the windows of the live feed were not saved, trying again');
       }
     };
-    await Promise.race([ready, pause(2 ** 31 - 1, signal)]);
+    await Promise.race([ready, sleep(2 ** 31 - 1, signal)]);
     while (!signal.aborted) {
       await save();
-      await pause(SAVE_EVERY_MS, signal);
+      await sleep(SAVE_EVERY_MS, signal);
     }
   }
 
   /** What is waited for is no reason to be told once more that the head was reached: nobody may say it again. */
   const status = () => (waiting > 0 ? 'waiting' : caughtUpOnce ? 'live' : 'catching-up');
   const stopped = Promise.all([loop(), keepSaved()]).then(() => {});
-  const told = (service: string) => windows.get(service)?.from ?? 0n;
+  const resumeFrom = (service: string) => windows.get(service)?.from ?? 0n;
   const last = (service: string) => windows.get(service)?.last ?? 0n;
-  return { ready, status, told, last, stopped };
+  return { ready, status, resumeFrom, last, stopped };
 }
 
 const startAt = (position: Position): Position | 'start' => (position === 0n ? 'start' : position);

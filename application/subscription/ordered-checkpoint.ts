@@ -6,17 +6,17 @@ export interface SideBySide {
    * Begins the work on the event at a position, later than all before. Resolves when that is done, or has stepped aside
    * and there is room for another; rejects with what any work has rejected with.
    */
-  begin(position: Position, work: (step: () => void) => Promise<void>): Promise<void>;
+  begin(position: Position, work: (release: () => void) => Promise<void>): Promise<void>;
   /** There is nothing more to begin up to here. */
   reach(position: Position): void;
   /** All up to here is done; never beyond what was rejected. */
-  doneTo(): Position;
+  lowWatermark(): Position;
   /** When all that was begun has ended; rejects with what any of it has rejected with. */
   ended(): Promise<void>;
 }
 
 /** `most` pieces that have stepped aside; `done` is told of each of these that is. */
-export function createSideBySide(from: Position, most: number, done: () => void): SideBySide {
+export function createConcurrentProcessor(from: Position, most: number, done: () => void): SideBySide {
   let reached = from;
   /** Under way or rejected, in the order of the log: what was reached before. */
   const before = new Map<Promise<void>, Position>();
@@ -35,11 +35,11 @@ export function createSideBySide(from: Position, most: number, done: () => void)
       const stepped = new Promise<void>((resolve) => {
         onward = resolve;
       });
-      const step = () => {
+      const release = () => {
         isAside = true;
         onward();
       };
-      const piece: Promise<void> = work(step)
+      const piece: Promise<void> = work(release)
         .then(
           () => {
             before.delete(piece);
@@ -65,7 +65,7 @@ export function createSideBySide(from: Position, most: number, done: () => void)
     reach(position) {
       reached = position;
     },
-    doneTo: () => before.values().next().value ?? reached,
+    lowWatermark: () => before.values().next().value ?? reached,
     async ended() {
       await Promise.all(before.keys());
       look();

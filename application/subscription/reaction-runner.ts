@@ -1,42 +1,41 @@
 /** The loop for side effects: what must follow an event in the world, at least once, never by a rebuild. */
-import type { DomainEvent } from '../../domain/shared/decider.js';
-import { handlerOf, type On } from '../../domain/shared/event-handlers.js';
-import { pause } from '../concurrency/sleep.js';
+import { type DomainEvent, type EventHandlers, handlerFor } from '../../domain/shared/index.js';
+import { sleep } from '../concurrency/index.js';
 import {
   type Checkpoints,
   type CommandContext,
   type Derivation,
-  type Follow,
   type Lease,
   type Leases,
   type Logger,
   type Position,
   type RecordedEvent,
-  Unavailable,
+  type Subscribe,
+  UnavailableError,
 } from '../ports/index.js';
-import { keepLeading } from './leader-election.js';
-import { createSideBySide } from './ordered-checkpoint.js';
+import { runAsLeader } from './leader-election.js';
+import { createConcurrentProcessor } from './ordered-checkpoint.js';
 
 /** `Event`: those that it follows. */
 export interface Reaction<Event extends DomainEvent> {
   /** `<service>.<what>`, for example `rooms.erase`. */
   readonly name: string;
   /** Must do no harm when done again; a rejection is tried again until it succeeds. */
-  readonly on: On<RecordedEvent<Event>, Promise<void>>;
+  readonly on: EventHandlers<RecordedEvent<Event>, Promise<void>>;
   /** Events are worked on side by side: one that takes long keeps none of the others from being done. */
-  readonly together?: true;
+  readonly concurrent?: true;
   /**
    * What it does for one event hangs on no other: one that can't be done, of a damaged stream for example, is tried again
    * beside those that come after it. An `Unavailable` store keeps them all waiting.
    */
-  readonly unordered?: true;
+  readonly retryInBackground?: true;
 }
 
 /** As it is run: by whoever knows no event. */
 export type AnyReaction = Reaction<DomainEvent>;
 
 /** By what follows an event: the same command however often that comes. `which`: where several follow one. */
-export const following = (
+export const causedBy = (
   derivation: Derivation,
   actor: string,
   { id, metadata }: Pick<RecordedEvent, 'id' | 'metadata'>,
@@ -51,7 +50,7 @@ export const following = (
 export interface ReactionOptions {
   readonly service: string;
   readonly reaction: AnyReaction;
-  readonly follow: Follow;
+  readonly follow: Subscribe;
   readonly checkpoints: Checkpoints;
   readonly leases: Leases;
   /** The end of the log. */
@@ -77,7 +76,7 @@ const MOST_TOGETHER = 500;
 /** Runs while this node holds the reaction's lease; settles when the signal has stopped it. */
 export function runReaction(options: ReactionOptions): Promise<void> {
   const { reaction, leases, logger, signal } = options;
-  return keepLeading({
+  return runAsLeader({
     leases,
     lease: `reaction:${reaction.name}`,
     lead: (lease, stop) => lead(options, lease, stop),
@@ -106,7 +105,7 @@ async function lead(options: ReactionOptions, lease: Lease, ended: AbortSignal):
   /** False when another one has gone on with it. */
   const save = () => {
     saving = saving.then(async (isOurs) => {
-      const position = pieces.doneTo();
+      const position = pieces.lowWatermark();
       const isEarly = !reacted && performance.now() - saved < CHECKPOINT_EVERY_MS;
       if (!isOurs || isEarly || position === savedTo) return isOurs;
       [saved, savedTo, reacted] = [performance.now(), position, false];
@@ -115,7 +114,7 @@ async function lead(options: ReactionOptions, lease: Lease, ended: AbortSignal):
     return saving;
   };
   // That it can't be saved is told by the next one.
-  const pieces = createSideBySide(from, reaction.together ? MOST_TOGETHER : MOST_BESIDE, () => {
+  const pieces = createConcurrentProcessor(from, reaction.concurrent ? MOST_TOGETHER : MOST_BESIDE, () => {
     save().catch(() => {});
   });
   const work = async (event: RecordedEvent, step: () => void) => {
@@ -143,9 +142,9 @@ async function react(
   step: () => void,
 ): Promise<boolean> {
   const { reaction, reacted, logger } = options;
-  const work = handlerOf(reaction.on, event);
+  const work = handlerFor(reaction.on, event);
   if (!work) return false;
-  if (reaction.together) step();
+  if (reaction.concurrent) step();
   for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
     stop.throwIfAborted();
     lease.assertHeld();
@@ -155,12 +154,9 @@ async function react(
       return true;
     } catch (error) {
       stop.throwIfAborted();
-      logger.error(
-        { err: error, reaction: reaction.name, event: event.id, retryMs: wait },
-        'reaction failed',
-      );
-      if (reaction.unordered && !(error instanceof Unavailable)) step();
-      await pause(wait, stop);
+      logger.error({ err: error, reaction: reaction.name, event: event.id, retryMs: wait }, 'reaction failed');
+      if (reaction.retryInBackground && !(error instanceof UnavailableError)) step();
+      await sleep(wait, stop);
     }
   }
 }

@@ -1,7 +1,7 @@
 /** What a fold of the log begins with where the live feed begins: a snapshot of before, and the facts since (docs/seeds.md). */
-import type { EventLog, Follow, Logger, Position, RecordedEvent, RevealedEvent } from '../ports/index.js';
+import type { EventLog, Logger, Position, RecordedEvent, RevealedEvent, Subscribe } from '../ports/index.js';
 import type { WindowStart } from './resume-window.js';
-import { countOf, eventsSince, type Reaches } from './stream-cursors.js';
+import { eventCount, eventsSince, type StreamCursors } from './stream-cursors.js';
 
 /** A fold of some of a service's events. Pure: a state that was given out never changes. */
 export interface Fold<State> {
@@ -10,7 +10,7 @@ export interface Fold<State> {
   readonly types: readonly string[];
   evolve(state: State, event: RevealedEvent): State;
   /** Where they all stand in few streams: how far each of these is in a state, also in that before the first event. */
-  readonly reached?: ((state: State) => Reaches) | undefined;
+  readonly reached?: ((state: State) => StreamCursors) | undefined;
   readonly snapshot?: SnapshotForm<State> | undefined;
 }
 
@@ -45,26 +45,26 @@ export interface Snapshots {
 }
 
 /** A state, and the position up to which everything is in it. */
-export interface At<State> {
+export interface StateAt<State> {
   readonly state: State;
   readonly position: Position;
 }
 
-export interface Seed<State> extends At<State> {
+export interface RestoredFold<State> extends StateAt<State> {
   /** Where the feed is to begin: as asked, or where the snapshot is if that is later: who was away longer is reset. */
   readonly window: WindowStart;
   /** Of the snapshot that it came from. */
-  readonly kept?: Kept | undefined;
+  readonly kept?: SnapshotSize | undefined;
 }
 
 /** How many events of few streams are in a snapshot, and of how many parts it is. */
-export interface Kept {
+export interface SnapshotSize {
   readonly events: number;
   readonly parts: number;
 }
 
 export interface SeedPorts {
-  readonly follow: Follow;
+  readonly follow: Subscribe;
   readonly log: Pick<EventLog, 'read'>;
   /** Opens an event of the service. */
   readonly reveal: (event: RecordedEvent) => Promise<RevealedEvent>;
@@ -74,19 +74,19 @@ export interface SeedPorts {
 }
 
 /** What a start begins with: nothing, or a snapshot; and what is in few streams since. */
-interface Base<State> extends At<State> {
+interface Base<State> extends StateAt<State> {
   readonly until: Position;
   readonly since: readonly RecordedEvent[];
-  readonly kept?: Kept;
+  readonly kept?: SnapshotSize;
 }
 
 /** The state of a fold before anything that comes after the beginning of its service's window. */
-export async function readSeed<State>(
+export async function restoreFold<State>(
   service: string,
   fold: Fold<State>,
   window: WindowStart,
   ports: SeedPorts,
-): Promise<Seed<State>> {
+): Promise<RestoredFold<State>> {
   const { follow, reveal, signal } = ports;
   const { types, evolve, reached } = fold;
   const { position, until, since, kept, ...base } =
@@ -116,10 +116,7 @@ export async function readSeed<State>(
 }
 
 /** From the beginning of the log. */
-async function nothing<State>(
-  { initialState: state, reached }: Fold<State>,
-  { log }: SeedPorts,
-): Promise<Base<State>> {
+async function nothing<State>({ initialState: state, reached }: Fold<State>, { log }: SeedPorts): Promise<Base<State>> {
   const since = reached && (await eventsSince(log, reached(state)));
   return { state, position: 0n, until: 0n, since: since ?? [] };
 }
@@ -139,7 +136,7 @@ async function snapshotOf<State>(
     const reaches = reached?.(state) ?? {};
     const since = await eventsSince(log, reaches);
     if (!since) throw new Error('it is of another log');
-    return { state, position, until, since, kept: { events: countOf(reaches), parts: parts.length } };
+    return { state, position, until, since, kept: { events: eventCount(reaches), parts: parts.length } };
   } catch (err) {
     logger.warn({ err, service }, 'a snapshot is of no use: the log is read instead');
     return undefined;

@@ -1,5 +1,5 @@
 /** How far back the streams of a service can be resumed: known over restarts, however much of others is in between. */
-import { heldBytes } from '../memory/estimate-size.js';
+import { estimateBytes } from '../memory/estimate-size.js';
 import type { Position, RecordedEvent } from '../ports/index.js';
 
 /** 0 is before everything. */
@@ -10,16 +10,16 @@ export interface WindowStart {
   readonly from: Position;
 }
 
-export interface Window extends WindowStart {
+export interface ResumeWindow extends WindowStart {
   /** The last event of the service so far: where its read models come to, and no further while it is quiet. */
   readonly last: Position;
   /** An event of the service. */
-  pass(event: Pick<RecordedEvent, 'position' | 'recordedAt' | 'data'>): void;
+  record(event: Pick<RecordedEvent, 'position' | 'recordedAt' | 'data'>): void;
   /**
    * Everything of the service up to here has been told of: what others write after its last event is not read again.
    * `now`: the Unix ms that the log has come to, by anybody's events.
    */
-  reach(position: Position, now: number): void;
+  advanceTo(position: Position, now: number): void;
 }
 
 /** What is told again after a restart, for those who come back: so many events of the service, of so many bytes. */
@@ -29,7 +29,7 @@ const BYTES = 16 * 1024 * 1024;
  * since, however little it finds. */
 const AGE_MS = 15 * 60_000;
 
-export function createWindow(start: WindowStart): Window {
+export function createWindow(start: WindowStart): ResumeWindow {
   const inside: { readonly position: Position; readonly recordedAt: number; readonly bytes: number }[] = [];
   let { horizon, from } = start;
   let last = horizon;
@@ -51,15 +51,15 @@ export function createWindow(start: WindowStart): Window {
     get last() {
       return last;
     },
-    pass({ position, recordedAt, data }) {
+    record({ position, recordedAt, data }) {
       if (position <= last) return;
       last = position;
-      const bytes = heldBytes(data);
+      const bytes = estimateBytes(data);
       held += bytes;
       inside.push({ position, recordedAt, bytes });
       while (inside.length > EVENTS || held > BYTES) drop();
     },
-    reach(position, now) {
+    advanceTo(position, now) {
       while (inside[0] && inside[0].recordedAt < now - AGE_MS) drop();
       if (inside.length === 0 && position > from) from = position;
     },

@@ -1,7 +1,7 @@
 /** Work by the clock that one node of all does: sweeping what has expired, retention. */
-import { pause } from '../concurrency/sleep.js';
+import { sleep } from '../concurrency/index.js';
 import type { Leases, Logger } from '../ports/index.js';
-import { keepLeading } from './leader-election.js';
+import { runAsLeader } from './leader-election.js';
 
 export interface PeriodicOptions {
   /** `<service>.<what>`, for example `rooms.sweep`. */
@@ -25,13 +25,13 @@ export function runPeriodically({
   logger,
   signal,
 }: PeriodicOptions): Promise<void> {
-  return keepLeading({
+  return runAsLeader({
     leases,
     lease: `periodic:${name}`,
     async lead(_, stop) {
       while (!stop.aborted && mayRun()) {
         await run(stop);
-        await pause(everyMs, stop);
+        await sleep(everyMs, stop);
       }
     },
     standbyMs: Math.min(everyMs, 5000),

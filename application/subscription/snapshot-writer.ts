@@ -1,8 +1,8 @@
 /** Keeps, for the next start, what the fold of a service was where its window begins (docs/seeds.md). */
 import type { Position } from '../ports/index.js';
-import type { At, Fold, Kept, SnapshotForm, Snapshots } from './restore-fold.js';
+import type { Fold, SnapshotForm, SnapshotSize, Snapshots, StateAt } from './restore-fold.js';
 import type { Windows } from './resume-window.js';
-import { countOf } from './stream-cursors.js';
+import { eventCount } from './stream-cursors.js';
 
 export interface KeepOptions<State> {
   readonly service: string;
@@ -10,13 +10,13 @@ export interface KeepOptions<State> {
   /** As in the fold. */
   readonly reached?: Fold<State>['reached'];
   /** Of the snapshot that this start has read. */
-  readonly kept?: Kept | undefined;
+  readonly kept?: SnapshotSize | undefined;
   readonly snapshots: Pick<Snapshots, 'write' | 'extend'>;
   /** As nodes leave them for the next start. */
   readonly windows: Pick<Windows, 'read'>;
-  readonly now: () => At<State>;
+  readonly now: () => StateAt<State>;
   /** What this start has begun with: it can be kept at once. */
-  readonly begun?: At<State> | undefined;
+  readonly begun?: StateAt<State> | undefined;
 }
 
 /** Of few streams a start may read so many events without a new snapshot, */
@@ -33,11 +33,10 @@ export function createSnapshotKeeper<State>(options: KeepOptions<State>) {
   const { version } = form;
   let { kept = { events: 0, parts: 0 } } = options;
   let held = options.begun;
-  let written: (At<State> & { readonly until: Position }) | undefined;
+  let written: (StateAt<State> & { readonly until: Position }) | undefined;
 
-  const eventsIn = (state: State) => (reached ? countOf(reached(state)) : 0);
-  const isDue = (state: State) =>
-    !reached || eventsIn(state) - kept.events >= FEW + kept.parts / PARTS_FOR_ONE;
+  const eventsIn = (state: State) => (reached ? eventCount(reached(state)) : 0);
+  const isDue = (state: State) => !reached || eventsIn(state) - kept.events >= FEW + kept.parts / PARTS_FOR_ONE;
 
   return async (): Promise<boolean> => {
     held ??= now();

@@ -1,61 +1,60 @@
 /** How far the streams of a fold have been read, and what was done in them under a key: all that it takes to go on there. */
-import { PersistentMap } from '../../domain/shared/persistent-map.js';
-import type { Loaded } from '../command/aggregate-store.js';
-import { type KeyedCommand, noteCommand } from '../command/idempotency-index.js';
+import { PersistentMap } from '../../domain/shared/index.js';
+import { type CommandRange, type LoadedAggregate, recordCommand } from '../command/index.js';
 import type { EventLog, Position, RecordedEvent } from '../ports/index.js';
 
-export interface Reached {
+export interface StreamCursor {
   /** Of the last event folded in; -1 where there was none. */
   readonly revision: number;
   /** Its position; 0 where there was none. */
   readonly position: Position;
-  readonly keyed: PersistentMap<KeyedCommand>;
+  readonly keyed: PersistentMap<CommandRange>;
 }
 
 /** By stream. */
-export type Reaches = { readonly [stream: string]: Reached };
+export type StreamCursors = { readonly [stream: string]: StreamCursor };
 
-const begin: Reached = { revision: -1, position: 0n, keyed: PersistentMap.empty() };
+const begin: StreamCursor = { revision: -1, position: 0n, keyed: PersistentMap.empty() };
 
 /** Before the first event of each. */
-export const before = (streams: readonly string[]): Reaches =>
+export const initialCursors = (streams: readonly string[]): StreamCursors =>
   Object.fromEntries(streams.map((stream) => [stream, begin]));
 
 type Placed = Pick<RecordedEvent, 'stream' | 'revision' | 'position' | 'metadata'>;
 
 /** With one more event of one of the streams. */
-export function reach(reaches: Reaches, { stream, revision, position, metadata }: Placed): Reaches {
+export function advance(reaches: StreamCursors, { stream, revision, position, metadata }: Placed): StreamCursors {
   const { keyed } = reaches[stream] ?? begin;
   const { commandId } = metadata;
   const known = commandId === undefined ? undefined : keyed.get(commandId);
   const noted = new Map(known && commandId !== undefined ? [[commandId, known]] : []);
-  noteCommand({}, noted, metadata, { first: revision, last: revision });
+  recordCommand({}, noted, metadata, { first: revision, last: revision });
   const [entry] = noted;
   const reached = { revision, position, keyed: entry ? keyed.set(...entry) : keyed };
   return { ...reaches, [stream]: reached };
 }
 
 /** How many events were folded in. */
-export const countOf = (reaches: Reaches): number =>
+export const eventCount = (reaches: StreamCursors): number =>
   Object.values(reaches).reduce((sum, { revision }) => sum + revision + 1, 0);
 
 /** A part of the state as what its stream has come to: commands can be decided on it. */
 export const loadedAt = <State>(
   state: State,
-  { revision, position, keyed }: Reached = begin,
-): Loaded<State> => ({
+  { revision, position, keyed }: StreamCursor = begin,
+): LoadedAggregate<State> => ({
   state,
   revision,
   position,
   keyed: new Map(keyed),
-  keyedFrom: 0,
+  indexedFrom: 0,
   deleted: false,
 });
 
 /** The events since, in the order of the log; undefined where these streams are of another log. */
 export async function eventsSince(
   log: Pick<EventLog, 'read'>,
-  reaches: Reaches,
+  reaches: StreamCursors,
 ): Promise<readonly RecordedEvent[] | undefined> {
   const reading = Object.entries(reaches).map(async ([stream, { revision, position }]) => {
     const begins = revision < 0;
@@ -85,7 +84,7 @@ export interface KeyedPart {
 const KEYED_AT_ONCE = 1000;
 
 /** As JSON. */
-export function* partsOf(reaches: Reaches): Generator<ReachedPart | KeyedPart> {
+export function* serialize(reaches: StreamCursors): Generator<ReachedPart | KeyedPart> {
   for (const [stream, { revision, position, keyed }] of Object.entries(reaches)) {
     yield { stream, revision, position: String(position) };
     let some: KeyedPart['keyed'][number][] = [];
@@ -100,7 +99,7 @@ export function* partsOf(reaches: Reaches): Generator<ReachedPart | KeyedPart> {
 }
 
 /** With what a part says, in the order in which they were written. */
-export function reachedWith(reaches: Reaches, part: ReachedPart | KeyedPart): Reaches {
+export function reachedWith(reaches: StreamCursors, part: ReachedPart | KeyedPart): StreamCursors {
   const { stream } = part;
   const reached = reaches[stream] ?? begin;
   if ('keyed' in part) {

@@ -1,5 +1,5 @@
 /** A clock by which what was kept for days is let go: a leap ahead has to last before it is believed (docs/nodes.md). */
-import type { CertainClock, Clock, Logger } from '../ports/index.js';
+import type { Clock, ConfirmedClock, Logger } from '../ports/index.js';
 
 /** By so much no clock is set that was right, ms; a node may have been away as long. */
 export const LEAP_MS = 86_400_000;
@@ -23,7 +23,7 @@ export interface Doubt {
 }
 
 export interface LastingOptions {
-  readonly clock: CertainClock;
+  readonly clock: ConfirmedClock;
   readonly believed: TimeMark<object>;
   readonly doubted: TimeMark<Doubt>;
   readonly logger: Logger;
@@ -31,7 +31,7 @@ export interface LastingOptions {
   readonly monotonic?: Clock;
 }
 
-export interface LastingClock extends CertainClock {
+export interface LastingClock extends ConfirmedClock {
   /** How long a leap has yet to last, ms, as it was when the time was asked for last; undefined where there was none. */
   waitsMs(): number | undefined;
 }
@@ -41,7 +41,7 @@ export interface LastingClock extends CertainClock {
  * both are wrong together, and all that is kept for some days would be gone within a moment. Only time in which somebody
  * was there to see it counts, of all runs together.
  */
-export function createLasting({
+export function createClockJumpGuard({
   clock,
   believed,
   doubted,
@@ -67,10 +67,10 @@ export function createLasting({
 
   return {
     now: clock.now,
-    agrees: clock.agrees,
+    inSync: clock.inSync,
     waitsMs: () => waitsMs,
-    async certain() {
-      const now = await clock.certain();
+    async confirmedNow() {
+      const now = await clock.confirmedNow();
       if (now === undefined) return undefined;
       const since = (await believed.read())?.at ?? now;
       const leftMs = now - since > LEAP_MS ? LASTS_MS - (await waited(since, now)) : 0;

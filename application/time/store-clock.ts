@@ -1,5 +1,5 @@
 /** A machine's clock held against the event store's: a wrong one ends and stamps nothing (docs/nodes.md). */
-import type { CertainClock, Clock, Logger } from '../ports/index.js';
+import type { Clock, ConfirmedClock, Logger } from '../ports/index.js';
 
 /** Clocks no further apart than this count as one, ms: those that are kept right are within a second. */
 const APART_MS = 120_000;
@@ -18,11 +18,11 @@ export interface StoreClockOptions {
   readonly monotonic?: Clock;
 }
 
-export interface StoreClock extends CertainClock {
+export interface StoreClock extends ConfirmedClock {
   /** Asks the store; until then this machine's clock is believed. Rejects with `Unavailable`. */
   compare(): Promise<void>;
   /** How far this machine's clock is ahead of the store's, in ms, negative when behind; undefined when never asked. */
-  ahead(): number | undefined;
+  skewMs(): number | undefined;
 }
 
 /**
@@ -35,23 +35,23 @@ export function createStoreClock({
   clock = Date,
   monotonic = performance,
 }: StoreClockOptions): StoreClock {
-  let answer: { readonly time: number; readonly at: number; readonly ahead: number } | undefined;
+  let answer: { readonly time: number; readonly at: number; readonly skewMs: number } | undefined;
   let asking: Promise<void> | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
   let isTold = false;
 
   const passed = () => (answer ? monotonic.now() - answer.at : Number.POSITIVE_INFINITY);
-  const ahead = () => answer && Math.round(clock.now() - answer.time - passed());
-  const isApart = () => Math.abs(ahead() ?? 0) > APART_MS;
+  const skewMs = () => answer && Math.round(clock.now() - answer.time - passed());
+  const isApart = () => Math.abs(skewMs() ?? 0) > APART_MS;
 
   /** This clock was set since the answer; the store's may have been set with it, where both are of one machine. */
-  const wasSet = () => answer !== undefined && Math.abs((ahead() ?? 0) - answer.ahead) > APART_MS;
+  const wasSet = () => answer !== undefined && Math.abs((skewMs() ?? 0) - answer.skewMs) > APART_MS;
 
   const compare = () => {
     if (!asking) askedAt = monotonic.now();
     asking ??= ask()
       .then((time) => {
-        answer = { time, at: monotonic.now(), ahead: clock.now() - time };
+        answer = { time, at: monotonic.now(), skewMs: clock.now() - time };
         tell();
       })
       .finally(() => {
@@ -63,12 +63,12 @@ export function createStoreClock({
   function tell() {
     if (isApart() === isTold) return;
     isTold = !isTold;
-    if (isTold) logger.warn({ aheadMs: ahead() }, APART);
-    else logger.info({ aheadMs: ahead() }, "this machine's clock and the event store's agree again");
+    if (isTold) logger.warn({ aheadMs: skewMs() }, APART);
+    else logger.info({ aheadMs: skewMs() }, "this machine's clock and the event store's agree again");
   }
 
   /** Either clock may have been set, or this machine have slept. */
-  function agrees(): boolean {
+  function inSync(): boolean {
     if (!isApart()) return true;
     tell();
     const isDue = wasSet() || passed() > ASK_EVERY_MS;
@@ -78,11 +78,11 @@ export function createStoreClock({
 
   return {
     compare,
-    ahead,
-    agrees,
-    now: () => (agrees() || !answer ? clock.now() : Math.round(answer.time + passed())),
-    async certain() {
-      if (!agrees()) return undefined;
+    skewMs,
+    inSync: inSync,
+    now: () => (inSync() || !answer ? clock.now() : Math.round(answer.time + passed())),
+    async confirmedNow() {
+      if (!inSync()) return undefined;
       await compare();
       return isApart() || !answer ? undefined : Math.min(clock.now(), Math.floor(answer.time + passed()));
     },

@@ -39,8 +39,7 @@ export const backup: CommandSpec = {
     if (values['eventStore.url'] || values['mongo.url']) throw new Failed(GIVEN);
     const [from, to] = [resolve(values.dataDir), resolve(directory)];
     if (!areStoresMarked(from)) throw noData(from);
-    if (isWithin(from, to))
-      throw new Failed(`${to} is in the data directory ${from}: name one outside of it`);
+    if (isWithin(from, to)) throw new Failed(`${to} is in the data directory ${from}: name one outside of it`);
     if (existsSync(to)) throw new Failed(`${to} is there already: name a directory that is not`);
     const begun = performance.now();
     const unfinished = `${to}.unfinished`;

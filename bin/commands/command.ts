@@ -10,10 +10,7 @@ export type Listed = {
   readonly name: string;
   /** One line. */
   readonly summary: string;
-} & (
-  | { load(): Promise<CommandSpec> }
-  | { readonly description: string; readonly commands: readonly Listed[] }
-);
+} & ({ load(): Promise<CommandSpec> } | { readonly description: string; readonly commands: readonly Listed[] });
 
 export interface CommandSpec {
   readonly description: string;

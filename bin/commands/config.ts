@@ -42,9 +42,7 @@ function asTable(entries: readonly Entry[], file: string | undefined): string {
     ...entries.map((entry) => [entry.key, shown(maskEntry(entry)), whence(entry)]),
   ];
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const lines = rows.map(
-    ([key, value, from]) => `${key!.padEnd(widths[0]!)}  ${value!.padEnd(widths[1]!)}  ${from}`,
-  );
+  const lines = rows.map(([key, value, from]) => `${key!.padEnd(widths[0]!)}  ${value!.padEnd(widths[1]!)}  ${from}`);
   return `${lines.join('\n')}\n\nConfiguration file: ${file ?? 'none'}\n`;
 }
 

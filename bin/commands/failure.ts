@@ -2,7 +2,7 @@
 import { DirectoryInUse, EngineFailed, SharedDirectory, StoreDamaged } from '@annals/engines';
 import { WrongSecret } from '../../adapters/crypto/wrapping.js';
 import { maskCredentials } from '../../adapters/platform/config/mask.js';
-import { Damaged, Unavailable } from '../../application/ports/index.js';
+import { CorruptEventError, UnavailableError } from '../../application/ports/index.js';
 
 /** A command can't do its work; the message is one line that says why, for people. */
 export class Failed extends Error {
@@ -19,12 +19,12 @@ function causeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { name, message } = error;
   if (TOLD.some((kind) => error instanceof kind)) return message;
-  if (error instanceof Unavailable) return `${message}${because(error.cause)}`;
+  if (error instanceof UnavailableError) return `${message}${because(error.cause)}`;
   if (name === 'MongoServerSelectionError') return `MongoDB does not answer: ${maskCredentials(message)}`;
   return systemCause(error);
 }
 
-const TOLD = [Failed, DirectoryInUse, EngineFailed, SharedDirectory, StoreDamaged, Damaged, WrongSecret];
+const TOLD = [Failed, DirectoryInUse, EngineFailed, SharedDirectory, StoreDamaged, CorruptEventError, WrongSecret];
 
 const because = (cause: unknown) => (cause instanceof Error ? `: ${maskCredentials(cause.message)}` : '');
 

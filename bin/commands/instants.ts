@@ -1,8 +1,8 @@
 /** Points in time as people write them after a flag. */
 import { InvalidArgumentError } from 'commander';
-import { instantOf, instantOfQuery } from '../../domain/logs/timestamp.js';
+import { instantOfQuery, parseTimestamp } from '../../domain/logs/timestamp.js';
 
-export { instantOf };
+export { parseTimestamp };
 
 export const INSTANT = 'ISO 8601, Unix ms, or an age such as 90s, 15m, 2h, 7d';
 

@@ -8,7 +8,7 @@ import { connectMongo, type Mongo } from '../../adapters/mongo/client.js';
 import { createLeases, LEASE_MS } from '../../adapters/mongo/coordination/leases.js';
 import { NoNewSecret, rotate } from '../../adapters/mongo/keys/rotate.js';
 import { ConfigError } from '../../adapters/platform/config/config-error.js';
-import { type Lease, type Leases, Unavailable } from '../../application/ports/index.js';
+import { type Lease, type Leases, UnavailableError } from '../../application/ports/index.js';
 import { secretSource } from '../node/secret.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed, outsideCause } from './failure.js';
@@ -45,7 +45,7 @@ export const keys: CommandSpec = {
         try {
           assertHeld();
         } catch (cause) {
-          throw new Unavailable('MongoDB was away for too long; the same command goes on', { cause });
+          throw new UnavailableError('MongoDB was away for too long; the same command goes on', { cause });
         }
       };
       const { wrapped, unopened, isKept } = await rotate(mongo.keys, {
@@ -57,14 +57,10 @@ export const keys: CommandSpec = {
         progress: assertAlone,
       });
       const then = isKept ? '' : '; configure it on every node, and restart them';
-      process.stdout.write(
-        `${wrapped} ${wrapped === 1 ? 'key' : 'keys'} wrapped anew, under the new secret${then}\n`,
-      );
+      process.stdout.write(`${wrapped} ${wrapped === 1 ? 'key' : 'keys'} wrapped anew, under the new secret${then}\n`);
       const [first] = unopened;
       if (first === undefined) return 0;
-      throw new Failed(
-        `${unopened.length} keys are opened by no secret at hand, the first of them that of ${first}`,
-      );
+      throw new Failed(`${unopened.length} keys are opened by no secret at hand, the first of them that of ${first}`);
     } catch (error) {
       if (!(error instanceof NoNewSecret)) throw error;
       throw new ConfigError(FLAG, 'must name the new secret, since a configured one is in force');

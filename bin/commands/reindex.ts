@@ -2,11 +2,8 @@
 import { MultiBar } from 'cli-progress';
 import { Argument, Option } from 'commander';
 import { onEnd } from '../../adapters/platform/process/signals.js';
-import { serviceOf } from '../../domain/shared/names.js';
-import type { Progress } from '../../projections/kernel/build.js';
-import type { ReadModel } from '../../projections/kernel/projection.js';
-import { BuildInProgress } from '../../projections/kernel/rebuild.js';
-import type { Share } from '../../projections/kernel/shared-subscription.js';
+import { serviceOf } from '../../domain/shared/index.js';
+import { BuildInProgress, type Progress, type ReadModel, type Share } from '../../projections/kernel/index.js';
 import { type Kernel, openKernel } from '../node/kernel.js';
 import { services } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
@@ -152,13 +149,7 @@ async function list(kernel: Kernel, chosen: readonly ReadModel[]): Promise<numbe
       state && state.version !== projection.version
         ? `${state.version} (now ${projection.version})`
         : projection.version;
-    return [
-      projection.name,
-      String(version),
-      state?.collection ?? '-',
-      String(position ?? '-'),
-      String(head),
-    ];
+    return [projection.name, String(version), state?.collection ?? '-', String(position ?? '-'), String(head)];
   });
   process.stdout.write(
     table([['PROJECTION', 'VERSION', 'COLLECTION', 'POSITION', 'HEAD'], ...(await Promise.all(rows))]),

@@ -4,9 +4,9 @@ import { startAfter } from '../../adapters/eventstore/subscription.js';
 import { suggestion } from '../../adapters/platform/config/setting-names.js';
 import { safe } from '../../adapters/platform/observability/safe-text.js';
 import { onEnd } from '../../adapters/platform/process/signals.js';
-import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../../application/audit/replay.js';
+import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../../application/audit/index.js';
 import type { RevealedEvent } from '../../application/ports/index.js';
-import { servedEvents } from '../../domain/shared/active-projection.js';
+import { servedEvents } from '../../domain/shared/index.js';
 import { openKernel } from '../node/kernel.js';
 import { services } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
@@ -36,9 +36,7 @@ export const replay: CommandSpec = {
     new Option('--actor <id>', 'Only what this actor caused'),
     new Option('--correlation <id>', 'Only what this request caused (X-Request-Id)'),
     new Option('--from <time>', `Only events since: ${INSTANT}`).argParser(instant(false)),
-    new Option('--to <time>', 'Only events until then; a date stands for its whole day').argParser(
-      instant(true),
-    ),
+    new Option('--to <time>', 'Only events until then; a date stands for its whole day').argParser(instant(true)),
     new Option('--position <n>', 'Only events after this position of the log').argParser(position),
     new Option('--follow', 'Go on with what comes, until Ctrl-C'),
     new Option('--format <how>', 'table on a terminal, ndjson elsewhere').choices(['table', 'ndjson']),
@@ -111,9 +109,7 @@ function filterOf(options: Call['options']): ReplayFilter {
   };
 }
 
-const TYPES = new Set(
-  services.flatMap(({ catalog }) => Object.keys(catalog.events)).concat(Object.keys(servedEvents)),
-);
+const TYPES = new Set(services.flatMap(({ catalog }) => Object.keys(catalog.events)).concat(Object.keys(servedEvents)));
 
 function eventType(text: string, before: readonly string[] = []): readonly string[] {
   if (TYPES.has(text)) return [...before, text];

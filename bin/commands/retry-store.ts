@@ -1,6 +1,6 @@
 /** For commands that take long: what a store has not done in time is tried again, with a word, and not given up. */
-import { pause } from '../../application/concurrency/sleep.js';
-import { Unavailable } from '../../application/ports/index.js';
+import { sleep } from '../../application/concurrency/index.js';
+import { UnavailableError } from '../../application/ports/index.js';
 
 /** Since anything was done last, ms. */
 const PATIENCE_MS = 60_000;
@@ -16,7 +16,7 @@ export interface Patience {
 /** `tell`: what is told before it is tried again, `againMs` later. */
 export function createPatience(
   signal: AbortSignal,
-  tell: (error: Unavailable) => void,
+  tell: (error: UnavailableError) => void,
   { patienceMs = PATIENCE_MS, againMs = AGAIN_MS } = {},
 ): Patience {
   let since = performance.now();
@@ -29,11 +29,11 @@ export function createPatience(
         try {
           return await attempt();
         } catch (error) {
-          const isSilence = error instanceof Unavailable;
+          const isSilence = error instanceof UnavailableError;
           if (!isSilence || signal.aborted || performance.now() - since > patienceMs) throw error;
           tell(error);
         }
-        await pause(againMs, signal);
+        await sleep(againMs, signal);
       }
     },
   };

@@ -13,11 +13,8 @@ export const scavenge: CommandSpec = {
     const servers = await findStores(values, createCommandLogger(values));
     try {
       const { scavengeId, result, durationMs, spaceSaved } = await scavengeStore(servers.eventStoreUrl);
-      const saved =
-        spaceSaved === undefined ? '' : `, ${(Number(spaceSaved) / 1024 / 1024).toFixed(1)} MiB freed`;
-      process.stdout.write(
-        `${result} in ${(durationMs / 1000).toFixed(1)} s${saved} (scavenge ${scavengeId})\n`,
-      );
+      const saved = spaceSaved === undefined ? '' : `, ${(Number(spaceSaved) / 1024 / 1024).toFixed(1)} MiB freed`;
+      process.stdout.write(`${result} in ${(durationMs / 1000).toFixed(1)} s${saved} (scavenge ${scavengeId})\n`);
       return /success/i.test(result) ? 0 : 1;
     } finally {
       await servers.stop();

@@ -62,8 +62,7 @@ export const serve: CommandSpec = {
 };
 
 const LOST = {
-  replaced:
-    'another process has started the engines anew, with a secret that this one does not know: start it again',
+  replaced: 'another process has started the engines anew, with a secret that this one does not know: start it again',
   gone: 'the process whose engines this one used has ended, and nobody starts them again: start it again',
 };
 

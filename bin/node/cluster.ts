@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type OpenMesh, openMesh } from '../../adapters/cluster/cluster.js';
 import { joinMembers } from '../../adapters/mongo/coordination/membership.js';
 import type { Metrics } from '../../adapters/platform/observability/metrics.js';
-import type { Mesh } from '../../application/ports/cluster.js';
-import type { Logger } from '../../application/ports/index.js';
+import type { Cluster, Logger } from '../../application/ports/index.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Kernel } from './kernel.js';
 
@@ -47,7 +46,7 @@ export function createMeshing({ kernel, values, metrics, logger }: MeshingOption
   }
 
   return {
-    async channel(name: string): Promise<Mesh> {
+    async channel(name: string): Promise<Cluster> {
       opening ??= open();
       return (await opening).channel(name);
     },

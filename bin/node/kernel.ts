@@ -16,22 +16,24 @@ import { createSnapshots } from '../../adapters/mongo/coordination/snapshots.js'
 import { openKeys, type SecretSource } from '../../adapters/mongo/keys/key-store.js';
 import { secretBesideKeys } from '../../adapters/mongo/keys/stored-secret.js';
 import { createBuilds, createRows } from '../../adapters/mongo/rows/row-store.js';
-import { createStreams } from '../../application/command/aggregate-store.js';
-import { freshCommandId } from '../../application/command/command-id.js';
-import { createHandle } from '../../application/command/handle-command.js';
-import { createRepetition } from '../../application/command/idempotency.js';
-import { createSettled } from '../../application/consistency/projection-progress.js';
+import {
+  createAggregateStore,
+  createHandleCommand,
+  createRepetition,
+  newCommandId,
+} from '../../application/command/index.js';
+import { createProjectionProgress } from '../../application/consistency/index.js';
 import type { CommandContext, Logger, Position } from '../../application/ports/index.js';
-import { asErased, countUnopened, createReveal } from '../../application/secrets/decrypt-events.js';
-import { createVault } from '../../application/secrets/vault.js';
-import { sealing } from '../../application/subscription/encrypted-snapshots.js';
-import { createLasting } from '../../application/time/clock-jump-guard.js';
-import { createStoreClock } from '../../application/time/store-clock.js';
-import { servedEvents } from '../../domain/shared/active-projection.js';
-import type { Catalog } from '../../domain/shared/catalog.js';
-import { createServed } from '../../projections/kernel/active-builds.js';
-import { newRun, type ReadModel } from '../../projections/kernel/projection.js';
-import { createLifecycle } from '../../projections/kernel/rebuild.js';
+import {
+  countUndecryptable,
+  createEventDecryptor,
+  createVault,
+  treatAsErased,
+} from '../../application/secrets/index.js';
+import { encryptSnapshots } from '../../application/subscription/index.js';
+import { createClockJumpGuard, createStoreClock } from '../../application/time/index.js';
+import { type Catalog, servedEvents } from '../../domain/shared/index.js';
+import { createActiveBuilds, createRebuilder, newRun, type ReadModel } from '../../projections/kernel/index.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Servers } from './locate-servers.js';
 import { release } from './release.js';
@@ -92,27 +94,24 @@ export async function createKernel(options: KernelOptions) {
   }));
 
   const { secret = (beside) => ({ kept: secretBesideKeys(beside) }) } = options;
-  const { keys, installation } = await openKeys(
-    mongo.keys,
-    secret(mongo.keys),
-    randomBytes(32),
-    logger,
-  ).catch(async (error) => {
-    await mongo.close();
-    throw error;
-  });
+  const { keys, installation } = await openKeys(mongo.keys, secret(mongo.keys), randomBytes(32), logger).catch(
+    async (error) => {
+      await mongo.close();
+      throw error;
+    },
+  );
 
-  const unopened = countUnopened(logger, () => options.onUnopened?.());
+  const unopened = countUndecryptable(logger, () => options.onUnopened?.());
   const telling = createVault(keys, aes256gcm);
-  const vault = asErased(telling, unopened.told);
+  const vault = treatAsErased(telling, unopened.told);
   const codec = createCodec(catalogs, vault);
   const log = createEventLog(client, codec, logger);
   const clock = createStoreClock({ ask: log.time, logger });
-  const lasting = createLasting({ clock, ...log, logger });
+  const lasting = createClockJumpGuard({ clock, ...log, logger });
   const follow = createFollow(client, codec, logger);
-  const reveal = createReveal(telling, unopened.told);
-  const streams = createStreams(log, reveal);
-  const served = createServed();
+  const reveal = createEventDecryptor(telling, unopened.told);
+  const streams = createAggregateStore(log, reveal);
+  const served = createActiveBuilds();
   const checkpoints = createCheckpoints(mongo.models);
   const leases = createLeases(mongo.models, node, {
     clock,
@@ -120,7 +119,7 @@ export async function createKernel(options: KernelOptions) {
   });
   const builds = createBuilds(mongo.models, vault);
 
-  const settled = createSettled(
+  const settled = createProjectionProgress(
     options.projections.map(({ name }) => name),
     (projection) => checkpoints.read(served.collection(projection) ?? ''),
   );
@@ -132,7 +131,7 @@ export async function createKernel(options: KernelOptions) {
   };
 
   const repetition = createRepetition({ streams, clock, appended });
-  const handle = createHandle({
+  const handle = createHandleCommand({
     log,
     streams,
     repetition,
@@ -146,11 +145,11 @@ export async function createKernel(options: KernelOptions) {
   const head = async () => (await headOf(client)) ?? 0n;
   /** For what the program itself does, on nobody's request. */
   const systemContext = (actor: string): CommandContext => {
-    const commandId = freshCommandId();
+    const commandId = newCommandId();
     return { commandId, actor, correlationId: commandId };
   };
 
-  const lifecycle = createLifecycle({
+  const lifecycle = createRebuilder({
     follow,
     builds,
     checkpoints,
@@ -179,9 +178,9 @@ export async function createKernel(options: KernelOptions) {
     vault,
     reveal,
     /** For who goes through the log but once. */
-    revealOnce: createReveal(telling, unopened.told, { once: true }),
+    revealOnce: createEventDecryptor(telling, unopened.told, { once: true }),
     /** For the live feed, from where this node began. */
-    revealLive: createReveal(telling, unopened.told, { live: true }),
+    revealLive: createEventDecryptor(telling, unopened.told, { live: true }),
     /** How many things this process has met that can never be opened. */
     unopened: unopened.count,
     /** Tells of one more. */
@@ -196,7 +195,7 @@ export async function createKernel(options: KernelOptions) {
     builds,
     checkpoints,
     windows: createWindows(mongo.models),
-    snapshots: sealing(createSnapshots(mongo.models), {
+    snapshots: encryptSnapshots(createSnapshots(mongo.models), {
       sealBytes: vault.sealBytes,
       openBytes: telling.openBytes,
     }),

@@ -1,15 +1,19 @@
 /** Relays that know of their audience what was before the feed begins, and keep it for the next start. */
 import type { Metrics } from '../../adapters/platform/observability/metrics.js';
 import { createRelay, type Relay } from '../../adapters/realtime/relay/relay.js';
-import { later } from '../../application/consistency/await-consistent.js';
+import { maxPosition } from '../../application/consistency/index.js';
 import type { Logger, RecordedEvent } from '../../application/ports/index.js';
-import { type Audience, foldOf } from '../../application/subscription/audience.js';
-import type { Feed } from '../../application/subscription/live-feed.js';
-import { readSeed } from '../../application/subscription/restore-fold.js';
-import type { WindowStart } from '../../application/subscription/resume-window.js';
-import { runPeriodically } from '../../application/subscription/scheduled-job.js';
-import { createSnapshotKeeper, type KeepOptions } from '../../application/subscription/snapshot-writer.js';
-import type { DomainEvent } from '../../domain/shared/decider.js';
+import {
+  type Audience,
+  createSnapshotKeeper,
+  type Feed,
+  foldOf,
+  type KeepOptions,
+  restoreFold,
+  runPeriodically,
+  type WindowStart,
+} from '../../application/subscription/index.js';
+import type { DomainEvent } from '../../domain/shared/index.js';
 import type { Kernel } from './kernel.js';
 
 export interface RelaysOptions {
@@ -37,7 +41,10 @@ export function createRelays({ kernel, metrics, windows, logger, signal }: Relay
 
   function keep<State>(relay: Relay<State>, of: KeptOf<State>, feed: Feed) {
     const { service } = of;
-    const now = () => ({ state: relay.state(), position: later(relay.position(), feed.told(service)) });
+    const now = () => ({
+      state: relay.state(),
+      position: maxPosition(relay.position(), feed.resumeFrom(service)),
+    });
     const look = createSnapshotKeeper({ ...of, snapshots, windows: kernel.windows, now });
     let leftOut = 0;
     const run = async () => {
@@ -63,7 +70,7 @@ export function createRelays({ kernel, metrics, windows, logger, signal }: Relay
       const catalog = kernel.catalogs.find((each) => each.service === service)!;
       const reveal = (event: RecordedEvent) => kernel.reveal(catalog, event);
       const ports = { follow, log: kernel.log, reveal, snapshots, logger, signal };
-      const begun = await readSeed(service, foldOf(audience), windows.get(service)!, ports);
+      const begun = await restoreFold(service, foldOf(audience), windows.get(service)!, ports);
       const { window, kept: read } = begun;
       windows.set(service, window);
       const from = window.horizon;

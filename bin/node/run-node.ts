@@ -10,26 +10,24 @@ import {
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
 import { createBudgets } from '../../adapters/http/server/budgets.js';
 import { type ListenOptions, listen } from '../../adapters/http/server/http-server.js';
-import {
-  createClientAddress,
-  isTrustedBy,
-  networkOf,
-} from '../../adapters/platform/config/client-address.js';
+import { createClientAddress, isTrustedBy, networkOf } from '../../adapters/platform/config/client-address.js';
 import { maskCredentials } from '../../adapters/platform/config/mask.js';
 import { createMetrics, type Metrics } from '../../adapters/platform/observability/metrics.js';
 import { reportOutages } from '../../adapters/platform/observability/outages.js';
 import { urlOf } from '../../adapters/platform/process/format-url.js';
 import type { Step } from '../../adapters/platform/process/shutdown.js';
 import { RING_BYTES } from '../../adapters/realtime/relay/ring.js';
-import { createBudget } from '../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../application/concurrency/index.js';
 import type { Logger, Position } from '../../application/ports/index.js';
-import { type Feed, runFeed } from '../../application/subscription/live-feed.js';
-import { runReaction } from '../../application/subscription/reaction-runner.js';
-import { readWindow, type WindowStart } from '../../application/subscription/resume-window.js';
-import { runPeriodically } from '../../application/subscription/scheduled-job.js';
-import type { Progress } from '../../projections/kernel/build.js';
-import { groupsOf, type ReadModel } from '../../projections/kernel/projection.js';
-import { runProjector } from '../../projections/kernel/projector.js';
+import {
+  type Feed,
+  readWindow,
+  runLiveFeed,
+  runPeriodically,
+  runReaction,
+  type WindowStart,
+} from '../../application/subscription/index.js';
+import { groupsOf, type Progress, type ReadModel, runProjector } from '../../projections/kernel/index.js';
 import type { AnnalsValues } from '../settings.js';
 import { createMeshing } from './cluster.js';
 import { createKernel, type Kernel } from './kernel.js';
@@ -85,17 +83,15 @@ export async function begin(
   const { signal } = running;
   const onProgress = ({ events }: Progress) => logger.info({ events }, 'building a read model');
   const onAhead = ({ name }: ReadModel) => logger.warn({ projection: name }, AHEAD);
-  metrics.clock(kernel.clock.ahead);
+  metrics.clock(kernel.clock.skewMs);
   if (servers.damaged) metrics.damaged(servers.damaged);
   if (servers.memory) metrics.engines(servers.memory);
   // First: the feed has to tell of every switch that comes after what is learned now of what is served.
   const begun = await kernel.head();
   // Before anything is written: a log that was restored may lack no more than that.
-  await kernel.lifecycle.open(projections, kernel.served, { signal, onProgress, onAhead });
+  await kernel.lifecycle.ensureActive(projections, kernel.served, { signal, onProgress, onAhead });
   // Before anything is stamped with a time. Whatever can't be undone asks again.
-  await kernel.clock
-    .compare()
-    .catch((err) => logger.warn({ err }, 'the event store did not say what time it is'));
+  await kernel.clock.compare().catch((err) => logger.warn({ err }, 'the event store did not say what time it is'));
   const context = { kernel, values, release, metrics, logger, signal, begun };
   const windows = await readWindows(kernel, chosen, begun);
   const relays = createRelays({ kernel, metrics, windows, logger, signal });
@@ -117,7 +113,7 @@ export async function begin(
   const following = [feed.stopped, ...relays.keep(feed)];
   opened('background', () => stopBackground(running, parts, following));
   // From here on this node's readers are owed whatever was in the log before.
-  for (const [service, last] of await feed.ready) kernel.settled.began(service, last);
+  for (const [service, last] of await feed.ready) kernel.settled.startedAt(service, last);
   for (const { connected } of parts) await connected.start?.();
 
   const proxies = values['server.trustedProxies'];
@@ -168,9 +164,7 @@ function shared(wanted: number, isProxy: (address: string) => boolean, metrics: 
   const budgets = createBudgets(connections.limit);
   for (const budget of [connections, ...Object.values(budgets)]) metrics.budget(budget);
   return {
-    connections: createConnectionLimit(connections, (address) =>
-      isProxy(address) ? undefined : networkOf(address),
-    ),
+    connections: createConnectionLimit(connections, (address) => (isProxy(address) ? undefined : networkOf(address))),
     budgets,
   };
 }
@@ -221,14 +215,22 @@ function start(
   const { name, projections } = service;
   const { follow, builds, checkpoints, leases, served, settled, head } = kernel;
   const common = { service: name, follow, checkpoints, leases, logger, signal };
-  const { reached, untilWanted } = settled;
+  const { advanced, debounceUntilAwaited } = settled;
   const reacted = (reaction: string) => metrics.reacted(reaction, 'done');
   return {
     service,
     connected,
     projectors: groupsOf(name, projections).map((group) => ({
       ...group,
-      projector: runProjector({ ...common, group, builds, served, head, reached, untilWanted }),
+      projector: runProjector({
+        ...common,
+        group,
+        builds,
+        served,
+        head,
+        advanced: advanced,
+        debounceUntilAwaited: debounceUntilAwaited,
+      }),
     })),
     background: [
       ...connected.reactions.map((reaction) => runReaction({ ...common, reaction, head, begun, reacted })),
@@ -269,7 +271,7 @@ function startFeed(
   const { catalogs, windows: saved, follow, reveal, revealLive, streams, vault } = kernel;
   const projections = parts.flatMap(({ service }) => service.projections);
   const publishers = new Map(parts.map(({ service, connected }) => [service.name, connected.publish]));
-  return runFeed({
+  return runLiveFeed({
     catalogs,
     windows,
     begun,
@@ -286,11 +288,7 @@ function startFeed(
   });
 }
 
-async function stopBackground(
-  running: AbortController,
-  parts: readonly Part[],
-  following: readonly Promise<void>[],
-) {
+async function stopBackground(running: AbortController, parts: readonly Part[], following: readonly Promise<void>[]) {
   running.abort();
   const all = parts.flatMap(({ projectors, background }) => [
     ...projectors.map(({ projector }) => projector.stopped),

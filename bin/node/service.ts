@@ -3,15 +3,10 @@ import type { ServicePolicy } from '../../adapters/http/server/policy.js';
 import type { Route } from '../../adapters/http/server/route.js';
 import type { Metrics } from '../../adapters/platform/observability/metrics.js';
 import type { Relay } from '../../adapters/realtime/relay/relay.js';
-import type { Mesh } from '../../application/ports/cluster.js';
-import type { Logger, Position } from '../../application/ports/index.js';
-import type { Audience } from '../../application/subscription/audience.js';
-import type { LiveEvent } from '../../application/subscription/live-event.js';
-import type { AnyReaction } from '../../application/subscription/reaction-runner.js';
-import type { Catalog } from '../../domain/shared/catalog.js';
-import type { DomainEvent } from '../../domain/shared/decider.js';
-import type { ProjectorGroup, ReadModel } from '../../projections/kernel/projection.js';
-import type { Projector } from '../../projections/kernel/projector.js';
+import type { Cluster, Logger, Position } from '../../application/ports/index.js';
+import type { AnyReaction, Audience, LiveEvent } from '../../application/subscription/index.js';
+import type { Catalog, DomainEvent } from '../../domain/shared/index.js';
+import type { Projector, ProjectorGroup, ReadModel } from '../../projections/kernel/index.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Kernel } from './kernel.js';
 
@@ -43,7 +38,7 @@ export interface ServiceContext {
     beatMs?: number,
   ): Promise<Relay<State, Event>>;
   /** Speaks with the same service on other nodes, once; where none does, the process has no port for it. */
-  mesh(): Promise<Mesh>;
+  mesh(): Promise<Cluster>;
 }
 
 export interface RunningService<C extends Catalog = Catalog> {

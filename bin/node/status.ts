@@ -1,14 +1,14 @@
 /** What the operations port tells of this node: whether it can work, and how far its read models are. */
 import type { Check, ProjectionStatus, Status } from '../../adapters/http/operations.js';
-import { HEALTH_MS, within } from '../../application/concurrency/deadline.js';
-import { later } from '../../application/consistency/await-consistent.js';
-import { StoreFull } from '../../application/ports/store-full-error.js';
-import type { Feed } from '../../application/subscription/live-feed.js';
-import { projectorLease } from '../../projections/kernel/build.js';
+import { HEALTH_MS, withDeadline } from '../../application/concurrency/index.js';
+import { maxPosition } from '../../application/consistency/index.js';
+import { StoreFullError } from '../../application/ports/index.js';
+import type { Feed } from '../../application/subscription/index.js';
+import { projectorLease } from '../../projections/kernel/index.js';
 import type { Kernel } from './kernel.js';
 import type { Part } from './service.js';
 
-const inTime = <T>(asked: Promise<T>): Promise<T> => within(HEALTH_MS, asked, 'a store');
+const inTime = <T>(asked: Promise<T>): Promise<T> => withDeadline(HEALTH_MS, asked, 'a store');
 
 /** `damaged`: how many events the log has left out, where that can be known; `unreachedBy`: nodes that can't reach this one. */
 export function statusOf(
@@ -23,7 +23,11 @@ export function statusOf(
       await inTime(ask());
       return { name, ok: true };
     } catch (error) {
-      return { name, ok: false, detail: error instanceof StoreFull ? 'the disk is full' : 'does not answer' };
+      return {
+        name,
+        ok: false,
+        detail: error instanceof StoreFullError ? 'the disk is full' : 'does not answer',
+      };
     }
   };
   const groups = parts.flatMap(({ projectors }) => projectors);
@@ -59,8 +63,8 @@ export function statusOf(
         const detail = `can't be reached by ${unreachedBy().join(', ')}: mesh.host and mesh.address`;
         checks.push({ name: 'this node', ok: true, detail });
       }
-      if (!kernel.clock.agrees()) {
-        const seconds = Math.round((kernel.clock.ahead() ?? 0) / 1000);
+      if (!kernel.clock.inSync()) {
+        const seconds = Math.round((kernel.clock.skewMs() ?? 0) / 1000);
         const off = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the event store's`;
         const detail = `${off}: the store's is gone by, and nothing is ended by the clock`;
         checks.push({ name: "this machine's clock", ok: true, detail });
@@ -76,7 +80,7 @@ export function statusOf(
           const collection = kernel.served.collection(name) ?? '';
           const position = await told(kernel.checkpoints.read(collection).then((at = 0n) => at));
           const { status } = projector.status();
-          const waiting = later(feed.last(service), kernel.settled.latestOf(service));
+          const waiting = maxPosition(feed.last(service), kernel.settled.latestOf(service));
           const rest = atLeastNone(waiting - kernel.settled.position(name));
           const lag = status === 'live' ? rest : lagOf(await head, position);
           return { name, version, collection, status, ...defined({ position, lag, owner: await owner }) };

@@ -1,9 +1,8 @@
 /** Goes over to another build of a read model, on every node, once the log has said so. */
-import { pause } from '../../application/concurrency/sleep.js';
+import { sleep } from '../../application/concurrency/index.js';
 import type { Logger, RecordedEvent } from '../../application/ports/index.js';
-import type { ProjectionSwitched } from '../../domain/shared/active-projection.js';
-import { built } from '../../projections/kernel/build.js';
-import type { ReadModel } from '../../projections/kernel/projection.js';
+import type { ProjectionSwitched } from '../../domain/shared/index.js';
+import { awaitBuilt, type ReadModel } from '../../projections/kernel/index.js';
 import type { Kernel } from './kernel.js';
 
 const RETRY_MS = 1000;
@@ -23,18 +22,15 @@ export async function adopt(
   const build = event.data;
   const { collection } = build;
   const { served } = kernel;
-  const projection = projections.find(
-    ({ name, version }) => name === build.projection && version === build.version,
-  );
+  const projection = projections.find(({ name, version }) => name === build.projection && version === build.version);
   const isNews = () => (served.known(build.projection)?.revision ?? -1) < event.revision;
   while (projection && isNews() && !signal.aborted) {
     try {
-      await built(kernel, { projection, collection, until: event.position, signal });
+      await awaitBuilt(kernel, { projection, collection, until: event.position, signal });
       served.adopt({ ...build, revision: event.revision });
     } catch (error) {
-      if (!signal.aborted)
-        logger.error({ err: error, ...build }, 'a new build was not adopted, trying again');
-      await pause(RETRY_MS, signal);
+      if (!signal.aborted) logger.error({ err: error, ...build }, 'a new build was not adopted, trying again');
+      await sleep(RETRY_MS, signal);
     }
   }
 }

@@ -4,21 +4,21 @@ import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
 import { analyticsRoutes } from '../../adapters/http/analytics/routes.js';
 import { createBurstLimit } from '../../adapters/http/server/burst-limit.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
-import { createLimit } from '../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import { createMailer } from '../../adapters/outbound/mail/smtp.js';
 import { createAgents } from '../../adapters/outbound/user-agent-parser.js';
 import { isTrustedBy } from '../../adapters/platform/config/client-address.js';
 import { createLive } from '../../adapters/realtime/analytics/live-hits.js';
-import { retentionKind } from '../../application/analytics/aggregates.js';
+import { retentionAggregate } from '../../application/analytics/aggregates.js';
 import { createCollect } from '../../application/analytics/collect-hits.js';
 import {
-  createVisitorDays,
+  createDailyVisitorKeys,
   END_DAYS_EVERY_MS,
   endDayReaction,
 } from '../../application/analytics/daily-visitor-keys.js';
 import { eraseReaction } from '../../application/analytics/erase-site-reaction.js';
 import { cleanupRound, createCleanup, expireReaction } from '../../application/analytics/expire-days.js';
-import { createCollecting } from '../../application/analytics/hit-batcher.js';
+import { createHitBatcher } from '../../application/analytics/hit-batcher.js';
 import { createRequests } from '../../application/analytics/idempotent-collect.js';
 import { createLogins } from '../../application/analytics/login.js';
 import { createAttempts } from '../../application/analytics/recent-attempts.js';
@@ -26,17 +26,16 @@ import { createReports, DAYS_MODEL } from '../../application/analytics/report.js
 import { loginMailReaction } from '../../application/analytics/send-login-link-reaction.js';
 import { createDirectory } from '../../application/analytics/site-directory.js';
 import { createSites } from '../../application/analytics/sites.js';
-import { createAppender } from '../../application/command/group-commit.js';
+import { createGroupCommit } from '../../application/command/index.js';
 import type { Position } from '../../application/ports/index.js';
-import { createEndDayKeys, DAY_KEYS_EVERY_MS } from '../../application/secrets/expire-day-keys.js';
-import { toEach } from '../../application/subscription/fan-out.js';
-import type { LiveEvent } from '../../application/subscription/live-event.js';
-import { ASK_EVERY_MS } from '../../application/time/clock-jump-guard.js';
+import { createDayKeyExpiry, DAY_KEYS_EVERY_MS } from '../../application/secrets/index.js';
+import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
+import { ASK_EVERY_MS } from '../../application/time/index.js';
 import { catalog } from '../../domain/analytics/catalog.js';
 import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
 import { loginsSubjectOf } from '../../domain/analytics/login-events.js';
 import { RETENTION } from '../../domain/analytics/retention.js';
-import { tidyEmail } from '../../domain/shared/email.js';
+import { tidyEmail } from '../../domain/shared/index.js';
 import { days as daysModel } from '../../projections/analytics/daily-counts.js';
 import { createDayReader } from '../../projections/analytics/daily-counts-reader.js';
 import { createRawCounter, raw as rawModel } from '../../projections/analytics/raw.js';
@@ -71,10 +70,10 @@ export const analytics: Service<typeof catalog> = {
       },
       base: () => baseOf(values['analytics.appUrl'] ?? url()),
     });
-    const visitorDays = createVisitorDays({ handle, streams, vault, clock, context });
-    const appender = createAppender({ log, logger, appended });
+    const visitorDays = createDailyVisitorKeys({ handle, streams, vault, clock, context });
+    const appender = createGroupCommit({ log, logger, appended });
     const storeRaw = values['analytics.storeRaw'];
-    const collecting = createCollecting({ appender, streams, origin, storeRaw });
+    const collecting = createHitBatcher({ appender, streams, origin, storeRaw });
     const attempts = createAttempts();
     const agents = createAgents();
     for (const { cache } of [collecting, attempts, agents, days]) metrics.cache(cache);
@@ -124,7 +123,7 @@ export const analytics: Service<typeof catalog> = {
       version: release,
       admit: createAnalyticsAdmission({ adminToken, logins, appUrl }),
       logins,
-      linksPerNetwork: createLimit(LINKS_PER_NETWORK, LINKS_MS),
+      linksPerNetwork: createRateLimit(LINKS_PER_NETWORK, LINKS_MS),
       appUrl,
       collect,
       honorDoNotTrack,
@@ -148,7 +147,7 @@ export const analytics: Service<typeof catalog> = {
         days,
         settled,
         clock,
-        retention: async () => (await streams.load(retentionKind, RETENTION)).state,
+        retention: async () => (await streams.load(retentionAggregate, RETENTION)).state,
         retentionDays,
       }),
     });
@@ -156,7 +155,7 @@ export const analytics: Service<typeof catalog> = {
       policy,
       signIn: signInLine(values, adminToken),
       routes: [...routes, openapiRoute(policy, routes)],
-      publish: toEach<LiveEvent<typeof catalog>>((event) => {
+      publish: fanOut<LiveEvent<typeof catalog>>((event) => {
         heard = event.position;
         if (event.type === 'SiteDeleted') {
           days.forget(event.data.instance);
@@ -176,20 +175,20 @@ export const analytics: Service<typeof catalog> = {
         {
           name: 'analytics.login-keys',
           everyMs: DAY_KEYS_EVERY_MS,
-          run: createEndDayKeys({ vault, clock, subjectOf: loginsSubjectOf }),
-          mayRun: clock.agrees,
+          run: createDayKeyExpiry({ vault, clock, subjectOf: loginsSubjectOf }),
+          mayRun: clock.inSync,
         },
         {
           name: 'analytics.visitor-days',
           everyMs: END_DAYS_EVERY_MS,
           run: visitorDays.end,
-          mayRun: clock.agrees,
+          mayRun: clock.inSync,
         },
         {
           name: 'analytics.cleanup',
           everyMs: ASK_EVERY_MS,
           run: cleanupRound(cleanup, () => context('analytics.cleanup')),
-          mayRun: clock.agrees,
+          mayRun: clock.inSync,
         },
       ],
       kept: live.kept,

@@ -4,9 +4,8 @@ import { chatPolicy } from '../../adapters/http/chat/policy.js';
 import { createChatQuotas } from '../../adapters/http/chat/quotas.js';
 import { documentRoutes } from '../../adapters/http/server/api-docs.js';
 import { chat as audience, endBy } from '../../application/chat/audience/audience.js';
-import { baseOnFolded } from '../../application/chat/seed-aggregates.js';
-import { toEach } from '../../application/subscription/fan-out.js';
-import type { LiveEvent } from '../../application/subscription/live-event.js';
+import { seedAggregatesFromRelay } from '../../application/chat/seed-aggregates.js';
+import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import { sessionStream } from '../../domain/chat/session.js';
 import { relayed, type Service } from '../node/service.js';
@@ -31,7 +30,7 @@ export const chat: Service<typeof catalog> = {
     const { kernel, values, release, logger, metrics } = context;
     const { clock } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
-    const base = () => baseOnFolded(kernel.streams, relay.state());
+    const base = () => seedAggregatesFromRelay(kernel.streams, relay.state());
     base();
     const quotas = createChatQuotas(values);
     const identity = connectIdentity({ ...context, heard: relay.position, quotas });
@@ -54,7 +53,7 @@ export const chat: Service<typeof catalog> = {
       signIn,
       routes: [...routes, ...documentRoutes(policy, routes)],
       ...relayed(relay),
-      publish: toEach<LiveEvent<typeof catalog>>(
+      publish: fanOut<LiveEvent<typeof catalog>>(
         relay.publish,
         (event) => endBy(event, relay),
         (event) => {

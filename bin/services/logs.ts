@@ -7,10 +7,9 @@ import { logsPolicy } from '../../adapters/http/logs/policy.js';
 import { logsRoutes } from '../../adapters/http/logs/routes.js';
 import { documentRoutes } from '../../adapters/http/server/api-docs.js';
 import { createTail } from '../../adapters/realtime/logs/log-tail.js';
-import { createAppender } from '../../application/command/group-commit.js';
-import { HEALTH_MS, within } from '../../application/concurrency/deadline.js';
-import { createBudget } from '../../application/concurrency/fair-share-budget.js';
-import { createAllShown } from '../../application/consistency/await-caught-up.js';
+import { createGroupCommit } from '../../application/command/index.js';
+import { createBudget, HEALTH_MS, withDeadline } from '../../application/concurrency/index.js';
+import { createCaughtUpBarrier } from '../../application/consistency/index.js';
 import { createReindex } from '../../application/logs/admin/reindex.js';
 import { createIndexHealth, storageHealth } from '../../application/logs/health.js';
 import { recordsOf } from '../../application/logs/ingest/decrypt-batch.js';
@@ -21,11 +20,10 @@ import { createLogReading } from '../../application/logs/query/consistent-query.
 import { createLogQueries } from '../../application/logs/query/query-service.js';
 import { createRetention, eraseReaction } from '../../application/logs/retention/expire-records.js';
 import { isLoopback } from '../../application/logs/settings.js';
-import { toEach } from '../../application/subscription/fan-out.js';
-import type { LiveEvent } from '../../application/subscription/live-event.js';
-import { ASK_EVERY_MS } from '../../application/time/clock-jump-guard.js';
+import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
+import { ASK_EVERY_MS } from '../../application/time/index.js';
 import { catalog } from '../../domain/logs/catalog.js';
-import { rebuildsOf } from '../../projections/kernel/rebuild-api.js';
+import { rebuildsOf } from '../../projections/kernel/index.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
 import { createReceipts } from '../../projections/logs/index/ingest-receipts.js';
 import { records } from '../../projections/logs/index/records.js';
@@ -44,7 +42,7 @@ export const logs: Service<typeof catalog> = {
     const build = () => served.collection(records.name);
     const version = () => settled.position(records.name);
     const receipts = createReceipts(mongo.models, build);
-    const appender = createAppender({ log, logger, appended: kernel.appended });
+    const appender = createGroupCommit({ log, logger, appended: kernel.appended });
     const budgetMs = values['logs.queryTimeoutMs'];
     const searcher = startSearcher({
       kernel,
@@ -89,7 +87,7 @@ export const logs: Service<typeof catalog> = {
     const sections = async () => ({
       ingest: ingest.totals(),
       auth: admission.mode,
-      ...(await within(HEALTH_MS, alerting.alerts.health(), 'alerting').catch(() => ({}))),
+      ...(await withDeadline(HEALTH_MS, alerting.alerts.health(), 'alerting').catch(() => ({}))),
       tail: { streams: tail.streams() },
     });
     const asking = { admit: admission.query, security: admission.security };
@@ -123,7 +121,7 @@ export const logs: Service<typeof catalog> = {
       writerOf,
       ingest,
       offset: receipts.offset,
-      caughtUp: createAllShown(records.name, { ...kernel, build }),
+      caughtUp: createCaughtUpBarrier(records.name, { ...kernel, build }),
       context: kernel.systemContext,
       logger,
     });
@@ -139,11 +137,11 @@ export const logs: Service<typeof catalog> = {
       policy,
       signIn: admission.signIn,
       routes: [...routes, ...documentRoutes(policy, routes)],
-      publish: toEach<LiveEvent<typeof catalog>>(tail.publish, ({ position }) => health.note(position)),
+      publish: fanOut<LiveEvent<typeof catalog>>(tail.publish, ({ position }) => health.note(position)),
       reactions: [eraseReaction({ vault, log, requestStreams: receipts.requestStreams }), alerting.reaction],
       periodic: [
         alerting.periodic,
-        { name: 'logs.retention', everyMs: ASK_EVERY_MS, run: retention, mayRun: clock.agrees },
+        { name: 'logs.retention', everyMs: ASK_EVERY_MS, run: retention, mayRun: clock.inSync },
         ...(directories.length > 0
           ? [{ name: `logs.watch-${machineHash(directories)}`, everyMs: WATCH_EVERY_MS, run: watch }]
           : []),

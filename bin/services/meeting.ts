@@ -5,7 +5,7 @@ import { meetingRoutes } from '../../adapters/http/meeting/routes.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
 import { createSlidingLimit } from '../../adapters/http/server/sliding-window-limit.js';
 import { createWebPage } from '../../adapters/http/server/web-page.js';
-import { createBudget } from '../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../application/concurrency/index.js';
 import { createMeetingAudience } from '../../application/meeting/audience/audience.js';
 import { createIceServers } from '../../application/meeting/ice-servers.js';
 import { resumeTokenOf } from '../../application/meeting/join-room.js';
@@ -13,8 +13,7 @@ import { createCensus } from '../../application/meeting/room-metrics.js';
 import { createRoomPasswords } from '../../application/meeting/room-passwords.js';
 import { createMeetingRooms } from '../../application/meeting/rooms.js';
 import { iceServersOf, returnMsOf, turnOf } from '../../application/meeting/settings.js';
-import { toEach } from '../../application/subscription/fan-out.js';
-import type { LiveEvent } from '../../application/subscription/live-event.js';
+import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
 import { catalog } from '../../domain/meeting/catalog.js';
 import { relayed, type Service } from '../node/service.js';
 import { connectAcross } from './meeting/cluster.js';
@@ -81,13 +80,13 @@ export const meeting: Service<typeof catalog> = {
       signIn: 'no sign-in: who makes a room gets a creator token, who enters one gives its password',
       routes: [...routes, openapiRoute(policy, routes)],
       ...relayed(relay),
-      publish: toEach<LiveEvent<typeof catalog>>(
+      publish: fanOut<LiveEvent<typeof catalog>>(
         (event) => event.type !== 'ProjectionSwitched' && signaling.hear(event),
         relay.publish,
         (event) => {
           if (event.type === 'ProjectionSwitched') return;
           const { roomId } = event.data;
-          census.see(roomId, relay.state().get(roomId));
+          census.update(roomId, relay.state().get(roomId));
         },
         ({ position }) => census.hear(position),
       ),

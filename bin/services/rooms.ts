@@ -2,18 +2,17 @@
 import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
 import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
-import { createLimit } from '../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import { rooms as audience } from '../../application/rooms/audience.js';
 import { createRoomAdmission } from '../../application/rooms/authenticate.js';
 import { createRoomCommands } from '../../application/rooms/commands.js';
 import { eraseReaction } from '../../application/rooms/erase-room-reaction.js';
 import { createSweep, SWEEP_EVERY_MS } from '../../application/rooms/expire-rooms.js';
 import { createRoomQueries } from '../../application/rooms/queries.js';
-import { createShownRooms } from '../../application/rooms/room-cache.js';
-import { toEach } from '../../application/subscription/fan-out.js';
-import type { LiveEvent } from '../../application/subscription/live-event.js';
+import { createRoomCache } from '../../application/rooms/room-cache.js';
+import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
 import { catalog } from '../../domain/rooms/catalog.js';
-import { handlerOf } from '../../domain/shared/event-handlers.js';
+import { handlerFor } from '../../domain/shared/index.js';
 import { state } from '../../projections/rooms/room-state.js';
 import { relayed, type Service } from '../node/service.js';
 
@@ -28,7 +27,7 @@ export const rooms: Service<typeof catalog> = {
     const { clock } = kernel;
     const ports = { ...kernel, context: kernel.systemContext };
     const relay = await context.relay(audience);
-    const shown = createShownRooms(kernel.streams);
+    const shown = createRoomCache(kernel.streams);
     metrics.cache(shown.cache);
     const policy = roomsPolicy(release, values['rooms.allowedOrigins']);
     const routes = roomsRoutes({
@@ -36,7 +35,7 @@ export const rooms: Service<typeof catalog> = {
       commands: createRoomCommands(ports),
       queries: createRoomQueries({ ...ports, shown }),
       relay,
-      limitCreates: createLimit(values['rooms.createPerHour'], HOUR_MS),
+      limitCreates: createRateLimit(values['rooms.createPerHour'], HOUR_MS),
       minTtlMs: values['rooms.minTtlMs'],
       maxTtlMs: values['rooms.maxTtlMs'],
     });
@@ -45,15 +44,13 @@ export const rooms: Service<typeof catalog> = {
       signIn: 'no sign-in: who creates a room, or joins by an invite, gets a session token',
       routes: [...routes, openapiRoute(policy, routes)],
       ...relayed(relay),
-      publish: toEach<LiveEvent<typeof catalog>>(
+      publish: fanOut<LiveEvent<typeof catalog>>(
         relay.publish,
-        (event) => handlerOf(shown.on, event)?.(event),
-        ({ position }) => shown.hear(position),
+        (event) => handlerFor(shown.on, event)?.(event),
+        ({ position }) => shown.onPosition(position),
       ),
       reactions: [eraseReaction(ports)],
-      periodic: [
-        { name: 'rooms.sweep', everyMs: SWEEP_EVERY_MS, run: createSweep(ports), mayRun: clock.agrees },
-      ],
+      periodic: [{ name: 'rooms.sweep', everyMs: SWEEP_EVERY_MS, run: createSweep(ports), mayRun: clock.inSync }],
     };
   },
 };

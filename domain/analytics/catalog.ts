@@ -1,6 +1,5 @@
 /** Every event of the analytics service: its versions, schemas, and what of it is sealed under the site's key. */
-import { type Catalog, type EventOf, event } from '../shared/catalog.js';
-import { type DataOf, object, oneOf } from '../shared/schema.js';
+import { type Catalog, type DataOf, type EventOf, event, object, oneOf } from '../shared/index.js';
 import { loginEvents } from './login-events.js';
 import { visitorSubject } from './visitor-key-subject.js';
 
@@ -8,8 +7,7 @@ import { visitorSubject } from './visitor-key-subject.js';
  * The subject whose key seals a site, and all that was seen on it. A site that was deleted may be made again under its
  * id: each life of it is an instance, with a key of its own.
  */
-export const siteSubject = ({ instance }: { readonly instance: string }): string =>
-  `analytics.site-${instance}`;
+export const siteSubject = ({ instance }: { readonly instance: string }): string => `analytics.site-${instance}`;
 
 const id = { type: 'string', minLength: 1 } as const;
 const text = { type: 'string' } as const;
@@ -68,10 +66,7 @@ export const catalog = {
       object({
         ...inSite,
         changedAt: time,
-        secret: object(
-          {},
-          { name: text, domains: texts, allowedEventProperties: texts, tokenHash: oneOf(id, none) },
-        ),
+        secret: object({}, { name: text, domains: texts, allowedEventProperties: texts, tokenHash: oneOf(id, none) }),
       }),
       { sealed: { subject: siteSubject, erased: {} } },
     ),

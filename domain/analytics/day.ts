@@ -1,11 +1,6 @@
 /** What a site saw in a day, counted: totals, lists of a bounded length, and a sketch of who came. */
 import type { Hit } from './catalog.js';
-import {
-  type Bounds,
-  createFrequentValues,
-  type FrequentValues,
-  type WrittenList,
-} from './frequent-values.js';
+import { type Bounds, createFrequentValues, type FrequentValues, type WrittenList } from './frequent-values.js';
 import { emptySketch, REGISTERS, type Sketch, uniquesOf, type Visitor, withVisitors } from './hyperloglog.js';
 
 export const LISTS = [
@@ -76,8 +71,7 @@ export function count(day: DayCounts, hits: readonly Hit[], visitors: readonly V
     note(day, 'os', os ?? UNKNOWN);
     note(day, 'devices', device ?? UNKNOWN);
     note(day, 'countries', country);
-    if (campaign)
-      note(day, 'campaigns', JSON.stringify([campaign.source, campaign.medium, campaign.campaign]));
+    if (campaign) note(day, 'campaigns', JSON.stringify([campaign.source, campaign.medium, campaign.campaign]));
     for (const { name, value } of properties) note(day, 'properties', JSON.stringify([event, name, value]));
   }
   if (visitors.length > 0) day.visitors = withVisitors(day.visitors, visitors);
@@ -130,10 +124,7 @@ export function readDay({ pageviews, events, visitors, lists }: WrittenDay): Day
     'exact' in visitors
       ? { exact: new Set(visitors.exact) }
       : {
-          registers: Uint8Array.from(
-            { length: REGISTERS },
-            (_, at) => visitors.ranks.charCodeAt(at) - RANK_ZERO,
-          ),
+          registers: Uint8Array.from({ length: REGISTERS }, (_, at) => visitors.ranks.charCodeAt(at) - RANK_ZERO),
         };
   return { pageviews, events, visitors: sketch, lists: listsFrom(lists), changed: new Set() };
 }

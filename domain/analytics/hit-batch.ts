@@ -4,7 +4,7 @@ import type { AnalyticsEvent, Hit } from './catalog.js';
 export type HitsCollected = AnalyticsEvent<'HitsCollected'>;
 
 /** A site in one of its lives. */
-export interface Instance {
+export interface SiteInstance {
   readonly siteId: string;
   readonly instance: string;
 }
@@ -20,21 +20,20 @@ export function dayOf(instant: number): string {
   return named.name;
 }
 
-export const trafficStream = (instance: string, day: string): string =>
-  `analytics.traffic-${instance}-${day}`;
+export const trafficStream = (instance: string, day: string): string => `analytics.traffic-${instance}-${day}`;
 
 /**
  * The day in whose stream hits stand: their own or, where a clock that was ahead has let go of days that had yet to be
  * over, the first that it has not. The stream of their own is gone for good. `before`: days before it have ended.
  */
-export const keptWith = (day: string, before: string): string => (day < before ? before : day);
+export const writableDay = (day: string, before: string): string => (day < before ? before : day);
 
 /** Where a request with an `Idempotency-Key` stands. */
 export const requestStream = (commandId: string): string => `analytics.request-${commandId}`;
 
 /** `visitors` in any order: theirs says nothing. */
-export function collected(
-  { siteId, instance }: Instance,
+export function hitsCollected(
+  { siteId, instance }: SiteInstance,
   collectedAt: number,
   hits: readonly Hit[],
   visitors: readonly string[],

@@ -1,6 +1,5 @@
 /** What a tracker or a server sends of a visit, and what is kept of it: short, without queries, fragments and persons. */
-import { type DataOf, object } from '../shared/schema.js';
-import { isSeen } from '../shared/text.js';
+import { type DataOf, isVisible, object } from '../shared/index.js';
 import type { Hit } from './catalog.js';
 import { hostOf, hostOfUrl, referrerOf } from './host.js';
 import type { Site } from './sites.js';
@@ -56,11 +55,10 @@ export function visitOf(
   { domains, allowedEventProperties }: PayloadRules,
 ): Visit | undefined {
   const given = clean(payload.event ?? '', KEPT.event);
-  const name = isSeen(given) ? given : '';
+  const name = isVisible(given) ? given : '';
   const kind = payload.kind ?? (name === '' ? 'pageview' : 'event');
   if (kind === 'event' && name === '') return undefined;
-  const host =
-    hostOf(payload.host ?? '') ?? hostOfUrl(payload.path) ?? hostOfUrl(origin) ?? hostOfUrl(referer);
+  const host = hostOf(payload.host ?? '') ?? hostOfUrl(payload.path) ?? hostOfUrl(origin) ?? hostOfUrl(referer);
   const referrer = referrerOf(payload.referrer ?? '', host, domains)?.slice(0, KEPT.referrer);
   const campaign = campaignOf(payload.campaign);
   const properties = kind === 'event' ? propertiesOf(payload.properties, allowedEventProperties) : [];

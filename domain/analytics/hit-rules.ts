@@ -16,7 +16,7 @@ export const REASONS = [
 export type Reason = (typeof REASONS)[number];
 
 /** What is known of a request that may be ignored; what costs something to find out is asked when it matters. */
-export interface Asking {
+export interface HitOrigin {
   /** `DNT` or `Sec-GPC`, where these are honoured. */
   readonly privacySignal: boolean;
   /** Of the page. */
@@ -30,7 +30,7 @@ export interface Asking {
 }
 
 /** Why a visit is ignored; undefined where it counts. */
-export function reasonFor(site: Site | undefined, asking: Asking): Reason | undefined {
+export function rejectionReason(site: Site | undefined, asking: HitOrigin): Reason | undefined {
   if (!site) return 'unknown_site';
   if (asking.privacySignal) return 'privacy_signal';
   if (!isHostAllowed(site, asking)) return 'host_not_allowed';
@@ -39,7 +39,7 @@ export function reasonFor(site: Site | undefined, asking: Asking): Reason | unde
 }
 
 /** A site without domains has no pages: only servers that bring its token send for it, of any host. */
-function isHostAllowed({ domains, tokenHash }: Site, { host, origin }: Asking): boolean {
+function isHostAllowed({ domains, tokenHash }: Site, { host, origin }: HitOrigin): boolean {
   if (domains.length === 0) return tokenHash !== null;
   const isAllowed = (name: string | undefined) => name !== undefined && isWithin(domains, name);
   return isAllowed(host) && (origin === undefined || isAllowed(origin.host));

@@ -1,6 +1,5 @@
 /** Hosts: read from all that people and browsers write for a place, and compared with the domains of a site. */
-import { cut } from '../shared/text.js';
-import { readUrl } from '../shared/url.js';
+import { readUrl, truncate } from '../shared/index.js';
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
 /** A URL is as long at most. */
@@ -19,10 +18,10 @@ const bare = (host: string) => (host.startsWith(WWW) ? host.slice(WWW.length) : 
 /** `https://Example.com:8080/x`, `example.com:80` and `*.example.com` are of the host `example.com`; undefined for no host. */
 export function hostOf(text: string): string | undefined {
   if (text.length <= MOST_HOST && PLAIN_HOST.test(text)) return text;
-  const rest = cut(text, MOST).trim().replace(SCHEME, '').replace(/^\/\//, '').replace(/^\*\./, '');
+  const rest = truncate(text, MOST).trim().replace(SCHEME, '').replace(/^\/\//, '').replace(/^\*\./, '');
   if (rest === '' || rest.startsWith('/')) return undefined;
   const [plain] = PLAIN.exec(rest) ?? [];
-  if (plain !== undefined && plain.length <= MOST_HOST) return cut(rest, plain.length);
+  if (plain !== undefined && plain.length <= MOST_HOST) return truncate(rest, plain.length);
   const host = readUrl(`http://${rest}`)?.hostname.replace(/\.$/, '');
   return host !== undefined &&
     /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[\da-f:.]+\])$/.test(host) &&

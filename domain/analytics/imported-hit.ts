@@ -1,5 +1,5 @@
 /** A hit of the past, as whoever kept it elsewhere writes it down. */
-import { type DataOf, object } from '../shared/schema.js';
+import { type DataOf, object } from '../shared/index.js';
 import { payload } from './hit-payload.js';
 
 const text = { type: 'string' } as const;

@@ -1,6 +1,5 @@
 /** What happens to those who sign in to the dashboard: links by mail, and sessions. */
-import { event } from '../shared/catalog.js';
-import { object } from '../shared/schema.js';
+import { event, object } from '../shared/index.js';
 
 const id = { type: 'string', minLength: 1 } as const;
 const time = { type: 'integer', minimum: 0 } as const;
@@ -27,9 +26,6 @@ export const loginEvents = {
   LoginMailed: event(object({ ...link, mailedAt: time, isSent: { type: 'boolean' } })),
   /** By a link, which is spent with it. */
   SessionOpened: event(object({ ...session, linkId: id, openedAt: time, expiresAt: time, secret }), sealed),
-  SessionRenewed: event(
-    object({ ...session, openedAt: time, renewedAt: time, expiresAt: time, secret }),
-    sealed,
-  ),
+  SessionRenewed: event(object({ ...session, openedAt: time, renewedAt: time, expiresAt: time, secret }), sealed),
   SessionEnded: event(object({ ...session, endedAt: time })),
 } as const;

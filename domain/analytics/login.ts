@@ -1,5 +1,5 @@
 /** Signing in of one address: a link at a time, used once, and the sessions that come of it. Stream `analytics.login-<digest>`. */
-import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { AnalyticsEvent } from './catalog.js';
 
 export interface LoginLink {
@@ -72,8 +72,7 @@ export const sessionOf = ({ sessions }: LoginState, id: string, now: number): Lo
   sessions.find(({ sessionId, expiresAt }) => sessionId === id && now < expiresAt);
 
 /** Half of its life is over. */
-export const isToRenew = ({ expiresAt }: LoginSession, now: number): boolean =>
-  expiresAt - now < SESSION_MS / 2;
+export const isToRenew = ({ expiresAt }: LoginSession, now: number): boolean => expiresAt - now < SESSION_MS / 2;
 
 function decide(command: LoginCommand, state: LoginState): readonly LoginEvent[] | Rejection {
   const { addressId, now } = command;

@@ -14,13 +14,7 @@ const SHOWN = 20;
 const TRENDS = 10;
 /** Entries that are looked through in one step. */
 const STEP = 1000;
-const TRENDING = [
-  'pages',
-  'events',
-  'browsers',
-  'devices',
-  'campaigns',
-] as const satisfies readonly ListName[];
+const TRENDING = ['pages', 'events', 'browsers', 'devices', 'campaigns'] as const satisfies readonly ListName[];
 const NOTHING: DaySummary = { pageviews: 0, events: 0, uniques: 0 };
 const METRICS = ['pageviews', 'events', 'uniques'] as const;
 
@@ -83,8 +77,7 @@ export function* reportOf(period: Period, { summaries, lists, names, isPreviousC
 export type Report = ReturnType<typeof reportOf> extends Steps<infer Result> ? Result : never;
 
 function totalsOf(days: readonly string[], summaries: Of<DaySummary>): DaySummary {
-  const sum = (metric: keyof DaySummary) =>
-    days.reduce((all, day) => all + (summaries(day)?.[metric] ?? 0), 0);
+  const sum = (metric: keyof DaySummary) => days.reduce((all, day) => all + (summaries(day)?.[metric] ?? 0), 0);
   return { pageviews: sum('pageviews'), events: sum('events'), uniques: sum('uniques') };
 }
 
@@ -164,8 +157,6 @@ function propertyOf(key: string) {
   return { event: String(event), property: String(property), value };
 }
 
-const partsOf = (key: string): readonly (string | number | boolean)[] =>
-  key === OTHER ? [OTHER] : JSON.parse(key);
+const partsOf = (key: string): readonly (string | number | boolean)[] => (key === OTHER ? [OTHER] : JSON.parse(key));
 
-const labelOf = (campaign: { readonly [part: string]: string }) =>
-  Object.values(campaign).filter(Boolean).join(' / ');
+const labelOf = (campaign: { readonly [part: string]: string }) => Object.values(campaign).filter(Boolean).join(' / ');

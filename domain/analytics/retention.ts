@@ -1,5 +1,5 @@
 /** Which days are no longer kept, as a fact: a rebuild obeys it and brings nothing back. Stream `analytics.retention-main`. */
-import type { Decider } from '../shared/decider.js';
+import type { Decider } from '../shared/index.js';
 import type { AnalyticsEvent } from './catalog.js';
 
 export const RETENTION = 'analytics.retention-main';

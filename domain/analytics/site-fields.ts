@@ -1,6 +1,5 @@
 /** What people write of a site, tidied or refused: its id, name, domains and properties. */
-import type { Rejection } from '../shared/decider.js';
-import { cut } from '../shared/text.js';
+import { type Rejection, truncate } from '../shared/index.js';
 import { hostOf } from './host.js';
 import type { SiteFields } from './sites.js';
 import { clean } from './text.js';
@@ -25,7 +24,7 @@ const ID = new RegExp(`^[a-z0-9_-]{1,${SITE_LIMITS.id}}$`);
 
 /** Lower case, spaces to `_`; undefined for what can be no id. */
 export function siteIdOf(text: string): string | undefined {
-  const id = cut(text, 2 * SITE_LIMITS.id)
+  const id = truncate(text, 2 * SITE_LIMITS.id)
     .trim()
     .toLowerCase()
     .replace(/\s/g, '_');
@@ -75,9 +74,7 @@ function domainsOf(written: readonly string[] | string): readonly string[] | Rej
     if (host === undefined) return invalidSite(`domains must be host names, and ${clean(each, 100)} is none`);
     hosts.add(host);
   }
-  return hosts.size > SITE_LIMITS.domains
-    ? invalidSite(`domains must be ${SITE_LIMITS.domains} at most`)
-    : [...hosts];
+  return hosts.size > SITE_LIMITS.domains ? invalidSite(`domains must be ${SITE_LIMITS.domains} at most`) : [...hosts];
 }
 
 function propertiesOf(written: readonly string[]): readonly string[] | Rejection {

@@ -1,6 +1,5 @@
 /** Which sites there are, and what each lets be counted. Stream `analytics.sites-main`: a rule about a set. */
-import type { Decider, Evolve, Rejection } from '../shared/decider.js';
-import { PersistentMap } from '../shared/persistent-map.js';
+import { type Decider, type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
 import type { AnalyticsEvent } from './catalog.js';
 
 export const SITES = 'analytics.sites-main';

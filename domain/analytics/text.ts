@@ -1,5 +1,5 @@
 /** Texts that strangers send: tidied so that they can be stored, compared and shown. */
-import { cut } from '../shared/text.js';
+import { truncate } from '../shared/index.js';
 
 const LONE = /\p{Surrogate}/gu;
 const UNSEEN = /\p{Cc}+/gu;
@@ -10,7 +10,7 @@ const TIDY = /^[!-~]*$/;
 export function clean(text: string, most: number): string {
   if (text.length <= most && TIDY.test(text)) return text;
   // Nobody is made to tidy more than can come of it.
-  const tidied = cut(text, 4 * most)
+  const tidied = truncate(text, 4 * most)
     .replace(LONE, '\uFFFD')
     .replace(UNSEEN, ' ')
     .trim();

@@ -1,5 +1,5 @@
 /** The days whose visitors can still be told apart: a key for each, which goes when its day is over. */
-import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { AnalyticsEvent } from './catalog.js';
 
 export const VISITOR_DAYS = 'analytics.visitors-main';

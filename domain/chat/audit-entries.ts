@@ -2,7 +2,7 @@
 import type { ChatEvent } from './catalog.js';
 
 /** What somebody did: `target` is what it was done to. */
-export interface Act {
+export interface AuditEntry {
   /** `<target>.<verb>`. */
   readonly action: string;
   readonly by: string;
@@ -11,7 +11,7 @@ export interface Act {
 }
 
 /** Told in streams that are let go of: of messages, and about a person. */
-export type PassingFact = ChatEvent<'MessageDeleted' | 'ReplyDeleted' | 'PasswordSet'>;
+export type ErasableFact = ChatEvent<'MessageDeleted' | 'ReplyDeleted' | 'PasswordSet'>;
 
 /** As it is told: whatever is sealed in it tells auditors nothing. */
 type Unsealed<Fact> = Fact extends { readonly type: infer Type; readonly data: infer Data }
@@ -19,7 +19,7 @@ type Unsealed<Fact> = Fact extends { readonly type: infer Type; readonly data: i
   : never;
 
 /** Undefined for what people do to their own: no auditor asks for it. */
-export function actOf({ type, data }: Unsealed<PassingFact>): Act | undefined {
+export function actOf({ type, data }: Unsealed<ErasableFact>): AuditEntry | undefined {
   if (type === 'PasswordSet') {
     const { userId, by } = data;
     return by === userId ? undefined : { action: 'user.set-password', by, target: ['user', userId] };

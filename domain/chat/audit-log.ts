@@ -1,5 +1,5 @@
 /** What is noted for auditors, a stream a day. Streams `chat.audit-<yyyy-mm-dd>`, and `chat.acts-<yyyy-mm-dd>` of acts that are kept. */
-import type { Decider } from '../shared/decider.js';
+import type { Decider } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 
 export type AuditEvent = ChatEvent<'SignInLimitReached' | 'Exported' | 'ActKept'>;

@@ -1,5 +1,5 @@
 /** Every event of the chat: its versions, schemas, and what of it is sealed under whose key. */
-import type { Catalog, EventOf } from '../shared/catalog.js';
+import type { Catalog, EventOf } from '../shared/index.js';
 import { auditEvents } from './events/audit.js';
 import { channelEvents } from './events/channels.js';
 import { conversationEvents } from './events/conversations.js';

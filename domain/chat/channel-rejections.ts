@@ -1,5 +1,5 @@
 /** Why a channel is not made, or not changed, as it was wished. */
-import type { Rejection } from '../shared/decider.js';
+import type { Rejection } from '../shared/index.js';
 
 export const CHANNEL_NAME_LENGTH = 80;
 export const TOPIC_LENGTH = 500;

@@ -1,18 +1,8 @@
 /** Which channels there are, what they are called, who may see each, and their webhooks. Stream `chat.channels-main`. */
-import type { Decider, Evolve, Rejection } from '../shared/decider.js';
-import { notBefore } from '../shared/monotonic-time.js';
-import { PersistentMap } from '../shared/persistent-map.js';
-import { isSeen } from '../shared/text.js';
+import { type Decider, type Evolve, isVisible, notBefore, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
-import {
-  badName,
-  badTopic,
-  CHANNEL_NAME_LENGTH,
-  nameTaken,
-  notYours,
-  TOPIC_LENGTH,
-} from './channel-rejections.js';
-import { type Crowd, counted, isTooCrowded, nobody, tooCrowded } from './membership-limit.js';
+import { badName, badTopic, CHANNEL_NAME_LENGTH, nameTaken, notYours, TOPIC_LENGTH } from './channel-rejections.js';
+import { counted, isTooCrowded, type MembershipCount, nobody, tooCrowded } from './membership-limit.js';
 import { nameKey } from './names.js';
 import {
   createWebhook,
@@ -46,12 +36,12 @@ export interface ChannelsState {
   /** Those that are deleted, and whose messages are not all gone yet. */
   readonly ending: PersistentMap<true>;
   /** Of how many members all channels are. */
-  readonly crowd: Crowd;
+  readonly crowd: MembershipCount;
   readonly webhooks: Webhooks;
 }
 
 /** Who asks, and whether as an admin. */
-export interface Asking {
+export interface Requester {
   readonly userId: string;
   readonly isAdmin: boolean;
 }
@@ -75,7 +65,7 @@ export type ChannelsCommand =
   | {
       type: 'UpdateChannel';
       channelId: string;
-      by: Asking;
+      by: Requester;
       name?: string | undefined;
       topic?: string | undefined;
       isPrivate?: boolean | undefined;
@@ -83,19 +73,14 @@ export type ChannelsCommand =
       members?: readonly string[] | undefined;
       now: number;
     }
-  | { type: 'DeleteChannel'; channelId: string; by: Asking; now: number }
+  | { type: 'DeleteChannel'; channelId: string; by: Requester; now: number }
   | { type: 'EraseChannel'; channelId: string; now: number }
   | WebhookCommand;
 
 type Command<Type extends ChannelsCommand['type']> = Extract<ChannelsCommand, { type: Type }>;
 
 export type ChannelsEvent = ChatEvent<
-  | 'ChannelCreated'
-  | 'ChannelUpdated'
-  | 'ChannelDeleted'
-  | 'ChannelErased'
-  | 'WebhookCreated'
-  | 'WebhookDeleted'
+  'ChannelCreated' | 'ChannelUpdated' | 'ChannelDeleted' | 'ChannelErased' | 'WebhookCreated' | 'WebhookDeleted'
 >;
 
 export const CHANNELS = 'chat.channels-main';
@@ -117,17 +102,17 @@ export const channelNotFound: Rejection = {
 /** Admins see all; a private one is told to its members, and to nobody else that it is there. */
 export const maySee = (
   { isPrivate, members }: Pick<Channel, 'isPrivate' | 'members'>,
-  { userId, isAdmin }: Asking,
+  { userId, isAdmin }: Requester,
 ): boolean => !isPrivate || isAdmin || members.includes(userId);
 
 /** A channel, for somebody who may see it. */
-export function channelFor({ channels }: ChannelsState, channelId: string, by: Asking): Channel | undefined {
+export function channelFor({ channels }: ChannelsState, channelId: string, by: Requester): Channel | undefined {
   const channel = channels.get(channelId);
   return channel && maySee(channel, by) ? channel : undefined;
 }
 
 /** All that somebody may see, in the order in which they were made. */
-export const channelsFor = ({ channels }: ChannelsState, by: Asking): Channel[] =>
+export const channelsFor = ({ channels }: ChannelsState, by: Requester): Channel[] =>
   [...channels.values()].filter((each) => maySee(each, by)).sort((a, b) => a.number - b.number);
 
 const lengthOf = (text: string): number => [...text].length;
@@ -152,15 +137,12 @@ function decide(command: ChannelsCommand, state: ChannelsState): readonly Channe
 /** A name as it is kept, and whether it may be: `own` is the channel that has it now. */
 function named({ names }: ChannelsState, wanted: string, own?: string): { name: string } | Rejection {
   const name = wanted.normalize('NFC').trim();
-  if (!isSeen(name) || lengthOf(name) > CHANNEL_NAME_LENGTH) return badName;
+  if (!isVisible(name) || lengthOf(name) > CHANNEL_NAME_LENGTH) return badName;
   const holder = names.get(nameKey(name));
   return holder !== undefined && holder !== own ? nameTaken : { name };
 }
 
-function create(
-  command: Command<'CreateChannel'>,
-  state: ChannelsState,
-): readonly ChannelsEvent[] | Rejection {
+function create(command: Command<'CreateChannel'>, state: ChannelsState): readonly ChannelsEvent[] | Rejection {
   const { channelId, by, asAdmin = false, topic = '', isPrivate, now, first } = command;
   if (first && state.made > 0) return [];
   const found = named(state, command.name);
@@ -180,16 +162,13 @@ function create(
 }
 
 /** The channel, for who may change it. */
-function changeable(state: ChannelsState, channelId: string, by: Asking): Channel | Rejection {
+function changeable(state: ChannelsState, channelId: string, by: Requester): Channel | Rejection {
   const channel = channelFor(state, channelId, by);
   if (!channel) return channelNotFound;
   return by.isAdmin || channel.createdBy === by.userId ? channel : notYours;
 }
 
-function update(
-  command: Command<'UpdateChannel'>,
-  state: ChannelsState,
-): readonly ChannelsEvent[] | Rejection {
+function update(command: Command<'UpdateChannel'>, state: ChannelsState): readonly ChannelsEvent[] | Rejection {
   const { channelId, by, now } = command;
   const channel = changeable(state, channelId, by);
   if ('rejected' in channel) return channel;

@@ -7,8 +7,7 @@ const DIRECT = 'dm:';
 export const isDirect = (channelId: string): boolean => channelId.startsWith(DIRECT);
 
 /** The conversation of two, whoever of them asks. */
-export const conversationOf = (one: string, other: string): string =>
-  `${DIRECT}${[one, other].toSorted().join('_')}`;
+export const conversationOf = (one: string, other: string): string => `${DIRECT}${[one, other].toSorted().join('_')}`;
 
 /** The two, sorted; undefined where no conversation is called so. */
 export function participantsOf(conversationId: string): readonly [string, string] | undefined {

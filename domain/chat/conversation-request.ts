@@ -3,7 +3,7 @@
  * the two are, which callers choose; by this one the same key, with somebody else, is found to be misused. Stream
  * `chat.request-<id>`.
  */
-import type { Decider } from '../shared/decider.js';
+import type { Decider } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 
 export interface RequestConversation {

@@ -1,5 +1,5 @@
 /** A conversation of two: that it was begun is all there is to know. Stream `chat.conversation-<pair>`. */
-import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { participantsOf } from './conversation-id.js';
 

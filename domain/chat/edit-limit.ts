@@ -1,6 +1,5 @@
 /** How often each user changed a message with its thread: every change is kept, and read with it. */
-import type { Rejection } from '../shared/decider.js';
-import { PersistentMap } from '../shared/persistent-map.js';
+import { PersistentMap, type Rejection } from '../shared/index.js';
 
 /** Edits and pins of one person, those of their replies too. */
 export const MOST_CHANGES = 5000;
@@ -18,5 +17,4 @@ export const tooManyChanges: Rejection = {
 export const changedBy = (changes: Changes, userId: string): Changes =>
   changes.set(userId, (changes.get(userId) ?? 0) + 1);
 
-export const hasChangedEnough = (changes: Changes, userId: string): boolean =>
-  (changes.get(userId) ?? 0) >= MOST_CHANGES;
+export const limitReached = (changes: Changes, userId: string): boolean => (changes.get(userId) ?? 0) >= MOST_CHANGES;

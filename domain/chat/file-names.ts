@@ -19,12 +19,10 @@ export function tidyFileName(name: string): string | undefined {
 }
 
 /** In lower case; undefined where there is none, or nothing before it. */
-export const extensionOf = (name: string): string | undefined =>
-  EXTENSION.exec(name)?.groups?.extension?.toLowerCase();
+export const extensionOf = (name: string): string | undefined => EXTENSION.exec(name)?.groups?.extension?.toLowerCase();
 
 /** What a file is stored as that was uploaded at `now` (Unix ms). */
-export const storedName = (now: number, fileId: string, extension: string): string =>
-  `${now}-${fileId}.${extension}`;
+export const storedName = (now: number, fileId: string, extension: string): string => `${now}-${fileId}.${extension}`;
 
 /** Which file is stored by a name, if any could be. */
 export const fileIdOf = (stored: string): string | undefined => STORED.exec(stored)?.[1];

@@ -49,8 +49,7 @@ const asText = (head: Uint8Array): string => String.fromCharCode(...head);
 
 function svg(head: Uint8Array): boolean {
   let rest = asText(head).replace(BOM, '');
-  for (let shorter = rest.replace(PROLOG, ''); shorter !== rest; shorter = rest.replace(PROLOG, ''))
-    rest = shorter;
+  for (let shorter = rest.replace(PROLOG, ''); shorter !== rest; shorter = rest.replace(PROLOG, '')) rest = shorter;
   return ROOT.test(rest);
 }
 
@@ -101,8 +100,7 @@ export function typeOf(extension: string, purpose: Purpose): string | undefined 
 }
 
 /** Whether what begins so can be what its extension says; `head` is its first `HEAD_BYTES`. */
-export const fitsType = (extension: string, head: Uint8Array): boolean =>
-  types.get(extension)?.is(head) ?? false;
+export const fitsType = (extension: string, head: Uint8Array): boolean => types.get(extension)?.is(head) ?? false;
 
 /** The type of an image by what it begins with: a thumbnail has no name. */
 export const imageTypeOf = (head: Uint8Array): string | undefined =>

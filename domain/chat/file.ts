@@ -1,6 +1,5 @@
 /** A file or an image: who uploaded it, and what it hangs on. Stream `chat.file-<id>`. */
-import type { Decider, Evolve, Rejection } from '../shared/decider.js';
-import { PersistentMap } from '../shared/persistent-map.js';
+import { type Decider, type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { Content } from './events/files.js';
 
@@ -72,16 +71,11 @@ export type FileCommand =
   | { type: 'ReviewFile'; fileId: string; gone: readonly string[]; now: number };
 
 /** By a reply, by a message with its thread, or by whatever is said in a channel, which is its own image's place too. */
-export type Held =
-  | { readonly holderId: string }
-  | { readonly messageId: string }
-  | { readonly channelId: string };
+export type Held = { readonly holderId: string } | { readonly messageId: string } | { readonly channelId: string };
 
 type Command<Type extends FileCommand['type']> = Extract<FileCommand, { type: Type }>;
 
-export type FileEvent = ChatEvent<
-  'FileUploaded' | 'FileAttached' | 'FileKept' | 'FileDetached' | 'FileDiscarded'
->;
+export type FileEvent = ChatEvent<'FileUploaded' | 'FileAttached' | 'FileKept' | 'FileDetached' | 'FileDiscarded'>;
 
 const nothing: Content = { contentType: '', size: 0, sha256: '', stored: '', sealedKey: '' };
 
@@ -168,8 +162,7 @@ const discarded = (
 function release(command: Command<'ReleaseFile'>, state: FileState): Outcome {
   const { held } = command;
   if ('channelId' in held && state.channelId === held.channelId) return [discarded(command, 'deleted')];
-  const isGone = (holder: Holder) =>
-    Object.entries(held).every(([by, id]) => holder[by as keyof Holder] === id);
+  const isGone = (holder: Holder) => Object.entries(held).every(([by, id]) => holder[by as keyof Holder] === id);
   const gone = detached(command, isGone, state);
   if (gone.length === 0) return [];
   return gone.length === state.holders.length ? [...gone, discarded(command, 'deleted')] : gone;

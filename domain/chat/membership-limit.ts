@@ -1,6 +1,5 @@
 /** How many members all channels may have together: every node keeps them all in memory, and decides on them. */
-import type { Rejection } from '../shared/decider.js';
-import { PersistentMap } from '../shared/persistent-map.js';
+import { PersistentMap, type Rejection } from '../shared/index.js';
 
 /** Of all channels together. The state of them all is remembered however large it is, and kept for the next start. */
 export const MOST_MEMBERS = 1_000_000;
@@ -10,7 +9,7 @@ const ITSELF = 40;
 const SHARE = 10;
 
 /** How many there are, by who made their channels. */
-export interface Crowd {
+export interface MembershipCount {
   readonly all: number;
   readonly of: PersistentMap<number>;
 }
@@ -20,7 +19,7 @@ interface Counted {
   readonly members: readonly string[];
 }
 
-export const nobody: Crowd = { all: 0, of: PersistentMap.empty() };
+export const nobody: MembershipCount = { all: 0, of: PersistentMap.empty() };
 
 export const tooCrowded: Rejection = {
   rejected: 'chat/too-many-members',
@@ -31,7 +30,11 @@ export const tooCrowded: Rejection = {
 const weightOf = (channel: Counted | undefined): number => (channel ? channel.members.length + ITSELF : 0);
 
 /** With a channel as it is now for what it was before; undefined for one that is not there. */
-export function counted(crowd: Crowd, before: Counted | undefined, now: Counted | undefined): Crowd {
+export function counted(
+  crowd: MembershipCount,
+  before: Counted | undefined,
+  now: Counted | undefined,
+): MembershipCount {
   const creator = (now ?? before)?.createdBy;
   const more = weightOf(now) - weightOf(before);
   if (creator === undefined || more === 0) return crowd;
@@ -42,7 +45,7 @@ export function counted(crowd: Crowd, before: Counted | undefined, now: Counted 
 
 /** Whether a channel may become what it is to be; fewer members it may always have. */
 export function isTooCrowded(
-  crowd: Crowd,
+  crowd: MembershipCount,
   before: Counted | undefined,
   wanted: Counted,
   isAdmin: boolean,

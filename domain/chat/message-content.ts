@@ -1,9 +1,9 @@
 /** What somebody says, taken by itself. */
-import { isSeen } from '../shared/text.js';
-import type { Said } from './events/messages.js';
+import { isVisible } from '../shared/index.js';
+import type { MessageContent } from './events/messages.js';
 
 /** What is said by something that carries more. */
-export const saidIn = ({ content, attachments, images, mentions, botName }: Said): Said => ({
+export const contentOf = ({ content, attachments, images, mentions, botName }: MessageContent): MessageContent => ({
   content,
   attachments,
   images,
@@ -11,8 +11,8 @@ export const saidIn = ({ content, attachments, images, mentions, botName }: Said
   ...(botName !== undefined && { botName }),
 });
 
-export const isEmpty = ({ content, attachments, images }: Said): boolean =>
-  !isSeen(content) && attachments.length === 0 && images.length === 0;
+export const isEmpty = ({ content, attachments, images }: MessageContent): boolean =>
+  !isVisible(content) && attachments.length === 0 && images.length === 0;
 
 /** Of what is JSON, written alike. */
 export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,5 +1,5 @@
 /** Why something is not done to a message, its reactions or its thread. */
-import type { Rejection } from '../shared/decider.js';
+import type { Rejection } from '../shared/index.js';
 import { MOST_EVER, MOST_REACTIONS } from './reactions.js';
 import { MOST_REPLIES } from './thread.js';
 

@@ -1,12 +1,11 @@
 /** A message with its reactions and its thread. Stream `chat.message-<id>`. */
-import type { Decider, Evolve, Rejection } from '../shared/decider.js';
-import { notBefore } from '../shared/monotonic-time.js';
+import { type Decider, type Evolve, notBefore, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
-import type { Asking } from './channels.js';
+import type { Requester } from './channels.js';
 import { isDirect } from './conversation-id.js';
-import { type Changes, changedBy, hasChangedEnough, noChanges, tooManyChanges } from './edit-limit.js';
-import { NOTHING_SAID, type Said } from './events/messages.js';
-import { isEmpty, isSame, saidIn } from './message-content.js';
+import { type Changes, changedBy, limitReached, noChanges, tooManyChanges } from './edit-limit.js';
+import { EMPTY_CONTENT, type MessageContent } from './events/messages.js';
+import { contentOf, isEmpty, isSame } from './message-content.js';
 import {
   empty,
   messageNotFound,
@@ -46,7 +45,7 @@ export interface MessageState {
   readonly quotedMessageId: string | null;
   readonly updatedAt: number | null;
   readonly pinnedAt: number | null;
-  readonly said: Said;
+  readonly said: MessageContent;
   readonly reacting: Reacting;
   readonly replies: Replies;
   /** How often replies of it were edited. */
@@ -55,26 +54,31 @@ export interface MessageState {
   readonly changes: Changes;
 }
 
-interface Saying {
-  readonly said: Said;
+interface WithContent {
+  readonly said: MessageContent;
   readonly quotedMessageId?: string | null;
 }
 
-interface Told {
+interface CommandBase {
   readonly messageId: string;
   readonly now: number;
 }
 
 export type MessageCommand =
-  | ({ type: 'PostMessage'; channelId: string; author: string } & Saying & Told)
+  | ({ type: 'PostMessage'; channelId: string; author: string } & WithContent & CommandBase)
   /** What is not said stays as it is. */
-  | ({ type: 'EditMessage'; by: string; said: Partial<Said>; quotedMessageId?: string | null } & Told)
-  | ({ type: 'DeleteMessage'; by: Asking; postedPosition: string } & Told)
-  | ({ type: 'PinMessage' | 'UnpinMessage'; by: string } & Told)
-  | ({ type: 'AddReaction' | 'RemoveReaction'; userId: string; reaction: string } & Told)
-  | ({ type: 'PostReply'; replyId: string; author: string } & Saying & Told)
-  | ({ type: 'EditReply'; replyId: string; by: string; edit: ReplyEdit } & Told)
-  | ({ type: 'DeleteReply'; replyId: string; by: Asking } & Told);
+  | ({
+      type: 'EditMessage';
+      by: string;
+      said: Partial<MessageContent>;
+      quotedMessageId?: string | null;
+    } & CommandBase)
+  | ({ type: 'DeleteMessage'; by: Requester; postedPosition: string } & CommandBase)
+  | ({ type: 'PinMessage' | 'UnpinMessage'; by: string } & CommandBase)
+  | ({ type: 'AddReaction' | 'RemoveReaction'; userId: string; reaction: string } & CommandBase)
+  | ({ type: 'PostReply'; replyId: string; author: string } & WithContent & CommandBase)
+  | ({ type: 'EditReply'; replyId: string; by: string; edit: ReplyEdit } & CommandBase)
+  | ({ type: 'DeleteReply'; replyId: string; by: Requester } & CommandBase);
 
 type Command<Type extends MessageCommand['type']> = Extract<MessageCommand, { type: Type }>;
 type Outcome = readonly MessageEvent[] | Rejection;
@@ -102,7 +106,7 @@ const initialState: MessageState = {
   quotedMessageId: null,
   updatedAt: null,
   pinnedAt: null,
-  said: NOTHING_SAID,
+  said: EMPTY_CONTENT,
   reacting: noReactions,
   replies: noReplies,
   edits: 0,
@@ -163,10 +167,10 @@ function standing(
 function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
   const { messageId, by, quotedMessageId = state.quotedMessageId, now } = command;
   if (state.author !== by) return notAuthor;
-  const said = saidIn({ ...state.said, ...command.said });
+  const said = contentOf({ ...state.said, ...command.said });
   if (isEmpty(said)) return empty;
   if (quotedMessageId === state.quotedMessageId && isSame(said, state.said)) return [];
-  if (hasChangedEnough(state.changes, by)) return tooManyChanges;
+  if (limitReached(state.changes, by)) return tooManyChanges;
   const updatedAt = notBefore(now, state.createdAt, state.updatedAt);
   const data = { ...standing(messageId, state, { said, quotedMessageId, updatedAt }), by };
   return [{ type: 'MessageEdited', data }];
@@ -182,7 +186,7 @@ function remove(command: Command<'DeleteMessage'>, { channelId, author }: Messag
 function pin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, state: MessageState): Outcome {
   if (isDirect(state.channelId)) return notInDirect('cannot be pinned');
   if (state.pinnedAt !== null) return [];
-  if (hasChangedEnough(state.changes, by)) return tooManyChanges;
+  if (limitReached(state.changes, by)) return tooManyChanges;
   const pinnedAt = notBefore(now, state.createdAt);
   return [{ type: 'MessagePinned', data: { ...standing(messageId, state, { pinnedAt }), by } }];
 }
@@ -196,10 +200,7 @@ function unpin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, s
 
 type Reaction = Command<'AddReaction' | 'RemoveReaction'>;
 
-function react(
-  { messageId, userId, reaction, now }: Reaction,
-  { channelId, reacting }: MessageState,
-): Outcome {
+function react({ messageId, userId, reaction, now }: Reaction, { channelId, reacting }: MessageState): Outcome {
   if (placeOf(reacting, reaction, userId)) return [];
   if (hasEnough(reacting, userId)) return tooManyReactions;
   const placed = nextPlace(reacting, reaction, userId);
@@ -207,10 +208,7 @@ function react(
   return [{ type: 'ReactionAdded', data }];
 }
 
-function unreact(
-  { messageId, userId, reaction, now }: Reaction,
-  { channelId, reacting }: MessageState,
-): Outcome {
+function unreact({ messageId, userId, reaction, now }: Reaction, { channelId, reacting }: MessageState): Outcome {
   const placed = placeOf(reacting, reaction, userId);
   if (!placed) return [];
   const data = { messageId, channelId, ...placed, removedAt: now, secret: { reaction } };
@@ -237,9 +235,8 @@ function editReply(command: Command<'EditReply'>, state: MessageState): Outcome 
   if (edit.edits !== edits) return replyChanged;
   const { said, quotedMessageId } = edit.to;
   if (isEmpty(said)) return empty;
-  if (quotedMessageId === edit.from.quotedMessageId && isSame(saidIn(said), saidIn(edit.from.said)))
-    return [];
-  if (hasChangedEnough(state.changes, by)) return tooManyChanges;
+  if (quotedMessageId === edit.from.quotedMessageId && isSame(contentOf(said), contentOf(edit.from.said))) return [];
+  if (limitReached(state.changes, by)) return tooManyChanges;
   const thread = threadOf(replies)!;
   const editedAt = notBefore(now, createdAt);
   const written = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
@@ -265,14 +262,14 @@ const evolve: Evolve<MessageState, MessageEvent> = {
     author,
     createdAt,
     quotedMessageId,
-    said: saidIn(secret),
+    said: contentOf(secret),
   }),
   MessageEdited: (state, { by, quotedMessageId, updatedAt, secret }) => ({
     ...state,
     changes: changedBy(state.changes, by),
     quotedMessageId,
     updatedAt,
-    said: saidIn(secret),
+    said: contentOf(secret),
   }),
   MessagePinned: (state, { by, pinnedAt }) => ({ ...state, changes: changedBy(state.changes, by), pinnedAt }),
   MessageUnpinned: (state) => ({ ...state, pinnedAt: null }),

@@ -1,7 +1,7 @@
 /** Emails and names of people: what is one, and when two are the same. */
-import { isSeen } from '../shared/text.js';
+import { isVisible } from '../shared/index.js';
 
-export { isEmail, tidyEmail } from '../shared/email.js';
+export { isEmail, tidyEmail } from '../shared/index.js';
 
 export const NAME_LENGTH = 64;
 
@@ -12,7 +12,7 @@ export function tidyName(name: string): string | undefined {
     .replace(/[\s\p{Cc}\p{Surrogate}]+/gu, ' ')
     .trim();
   const length = [...tidy].length;
-  return isSeen(tidy) && length <= NAME_LENGTH ? tidy : undefined;
+  return isVisible(tidy) && length <= NAME_LENGTH ? tidy : undefined;
 }
 
 const UNSEEN = /\p{Default_Ignorable_Code_Point}+/gu;

@@ -1,5 +1,5 @@
 /** The state of a sign-in by way of another provider: it comes back once. Stream `chat.oauth-<digest>`. */
-import type { Decider, Rejection } from '../shared/decider.js';
+import type { Decider, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 
 export interface OAuthState {

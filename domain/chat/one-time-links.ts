@@ -1,6 +1,5 @@
 /** The links of an address: one of a purpose at a time, used once, five mails in a quarter of an hour. Stream `chat.address-<digest>`. */
-import type { Sealed } from '../shared/catalog.js';
-import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import type { Decider, Evolve, Rejection, Sealed } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { PURPOSES } from './events/one-time-links.js';
 

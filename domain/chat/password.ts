@@ -1,5 +1,5 @@
 /** The password of a user, as salt and derived key. Stream `chat.user-<userId>`. */
-import type { Decider, Rejection } from '../shared/decider.js';
+import type { Decider, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { userSubject } from './events/roster.js';
 

@@ -1,5 +1,5 @@
 /** Whether a user is there: by their open streams, or as they say themselves. Stream `chat.presence-<userId>`. */
-import type { Decider, Evolve } from '../shared/decider.js';
+import type { Decider, Evolve } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 
 export type PresenceEvent = ChatEvent<'PresenceChanged'>;
@@ -42,9 +42,7 @@ function changed(
   const { status, isByHand, runs } = { ...state, ...change };
   const { status: former } = state;
   const lastSeen = status === former && state.lastSeen > 0 ? state.lastSeen : now;
-  return [
-    { type: 'PresenceChanged', data: { userId, status, former, isByHand, runs, changedAt: now, lastSeen } },
-  ];
+  return [{ type: 'PresenceChanged', data: { userId, status, former, isByHand, runs, changedAt: now, lastSeen } }];
 }
 
 /** What was set by hand stays until something else is, or the last stream has closed. */

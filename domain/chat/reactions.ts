@@ -1,5 +1,5 @@
 /** Reactions to a message: which there are, and who reacted so. */
-import { PersistentMap } from '../shared/persistent-map.js';
+import { PersistentMap } from '../shared/index.js';
 import type { Reactions } from './events/messages.js';
 
 /** A whole message is told with no more reactions than this, since each further one would make it larger. */
@@ -56,11 +56,7 @@ export function hasEnough({ byUser }: Reacting, userId: string): boolean {
 const NONE = { now: 0, ever: 0 };
 
 /** Where a new one comes to stand. */
-export const nextPlace = (
-  { byReaction, places, signs }: Reacting,
-  reaction: string,
-  userId: string,
-): Placed => ({
+export const nextPlace = ({ byReaction, places, signs }: Reacting, reaction: string, userId: string): Placed => ({
   userId,
   place: places,
   sign: byReaction.get(reaction)?.sign ?? signs,
@@ -79,11 +75,7 @@ export function withReaction(state: Reacting, reaction: string, { userId, place,
 }
 
 /** A reaction that nobody has any more keeps its sign. */
-export function withoutReaction(
-  state: Reacting,
-  reaction: string,
-  { place }: Pick<Placed, 'place'>,
-): Reacting {
+export function withoutReaction(state: Reacting, reaction: string, { place }: Pick<Placed, 'place'>): Reacting {
   const found = state.byReaction.get(reaction);
   const gone = found?.by.find((each) => each.place === place);
   if (!found || !gone) return state;

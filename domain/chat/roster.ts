@@ -1,6 +1,5 @@
 /** Who is in the chat, who of them is an admin, and what they are called. Stream `chat.roster-main`. */
-import type { Decider, Evolve, Rejection } from '../shared/decider.js';
-import { PersistentMap } from '../shared/persistent-map.js';
+import { type Decider, type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { NOBODY } from './events/roster.js';
 import { freeName, isEmail, nameKey, tidyName } from './names.js';
@@ -109,17 +108,14 @@ export const userOf = (roster: RosterState, email: string): User | undefined =>
   userWith(roster, roster.emails.get(email) ?? '');
 
 /** What somebody is called, who is there, or was. */
-export const nameOf = ({ users }: RosterState, userId: string): string =>
-  users.get(userId)?.userName ?? NOBODY;
+export const nameOf = ({ users }: RosterState, userId: string): string => users.get(userId)?.userName ?? NOBODY;
 
 function decide(command: RosterCommand, state: RosterState): readonly RosterEvent[] | Rejection {
   switch (command.type) {
     case 'AdmitUser':
       return userOf(state, command.email) ? [] : added(state, command, command);
     case 'RegisterUser':
-      return userOf(state, command.email)
-        ? userExists
-        : added(state, command, { how: 'register', isAdmin: false });
+      return userOf(state, command.email) ? userExists : added(state, command, { how: 'register', isAdmin: false });
     case 'AddUser':
       return add(command, state);
     case 'RenameUser':
@@ -188,10 +184,7 @@ function changeRole(
   return [{ type: 'RoleChanged', data: { userId, isAdmin, by, changedAt: now } }];
 }
 
-function remove(
-  { userId, by, now }: Command<'RemoveUser'>,
-  state: RosterState,
-): readonly RosterEvent[] | Rejection {
+function remove({ userId, by, now }: Command<'RemoveUser'>, state: RosterState): readonly RosterEvent[] | Rejection {
   if (!mayAdminister(state, by)) return notAdmin;
   const user = userWith(state, userId);
   if (!user) return userNotFound;
@@ -199,10 +192,7 @@ function remove(
   return [{ type: 'UserRemoved', data: { userId, by, removedAt: now } }];
 }
 
-function leave(
-  { userId, now }: Command<'LeaveServer'>,
-  state: RosterState,
-): readonly RosterEvent[] | Rejection {
+function leave({ userId, now }: Command<'LeaveServer'>, state: RosterState): readonly RosterEvent[] | Rejection {
   const user = userWith(state, userId);
   if (!user) return userNotFound;
   if (isLastAdmin(state, user)) return lastAdmin;
@@ -210,10 +200,7 @@ function leave(
 }
 
 /** Who is erased is gone as well. Once more does no harm: a key may have been left by a crash. */
-function erase(
-  { userId, by, now }: Command<'EraseUser'>,
-  state: RosterState,
-): readonly RosterEvent[] | Rejection {
+function erase({ userId, by, now }: Command<'EraseUser'>, state: RosterState): readonly RosterEvent[] | Rejection {
   const user = state.users.get(userId);
   if (!user) return userNotFound;
   if (!user.isGone && isLastAdmin(state, user)) return lastAdmin;

@@ -1,6 +1,5 @@
 /** What can be set about the server while it runs: what it is called. Stream `chat.settings-main`. */
-import type { Decider, Evolve, Rejection } from '../shared/decider.js';
-import { isSeen } from '../shared/text.js';
+import { type Decider, type Evolve, isVisible, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { SERVER_NAME } from './events/settings.js';
 
@@ -27,12 +26,9 @@ const badName: Rejection = {
   detail: `name must be of 1 to ${SERVER_NAME_LENGTH} characters`,
 };
 
-function decide(
-  { name: wanted, by, now }: RenameServer,
-  state: ServerState,
-): readonly ServerEvent[] | Rejection {
+function decide({ name: wanted, by, now }: RenameServer, state: ServerState): readonly ServerEvent[] | Rejection {
   const name = wanted.normalize('NFC').trim();
-  if (!isSeen(name) || [...name].length > SERVER_NAME_LENGTH) return badName;
+  if (!isVisible(name) || [...name].length > SERVER_NAME_LENGTH) return badName;
   if (name === state.name) return [];
   return [{ type: 'ServerRenamed', data: { by, renamedAt: now, secret: { name } } }];
 }

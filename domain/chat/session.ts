@@ -1,5 +1,5 @@
 /** The sessions of a user: how many, how their refresh tokens go on, how they end. Stream `chat.session-<userId>`. */
-import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 
 export interface Session {
@@ -94,10 +94,10 @@ const isMeant = (
   { except, before = Number.POSITIVE_INFINITY }: Command<'EndSessions'>,
 ): boolean => id !== except && createdAt < before;
 
-const ended = (
-  sessionId: string,
-  { userId, reason, now }: About & { readonly reason: Reason },
-): SessionEvent => ({ type: 'SessionEnded', data: { userId, sessionId, reason, endedAt: now } });
+const ended = (sessionId: string, { userId, reason, now }: About & { readonly reason: Reason }): SessionEvent => ({
+  type: 'SessionEnded',
+  data: { userId, sessionId, reason, endedAt: now },
+});
 
 function open(command: Command<'OpenSession'>, active: readonly Session[]): readonly SessionEvent[] {
   const { userId, sessionId, expiresAt, most, ip, userAgent, alone = false, now } = command;
@@ -111,10 +111,7 @@ function open(command: Command<'OpenSession'>, active: readonly Session[]): read
 }
 
 /** A token that was replaced a while ago is in two hands: nobody knows in whose, and the session ends. */
-function refresh(
-  command: Command<'RefreshSession'>,
-  active: readonly Session[],
-): readonly SessionEvent[] | Rejection {
+function refresh(command: Command<'RefreshSession'>, active: readonly Session[]): readonly SessionEvent[] | Rejection {
   const { userId, sessionId, generation, expiresAt, now } = command;
   const session = active.find(({ id }) => id === sessionId);
   if (!session || generation > session.generation) return sessionEnded;

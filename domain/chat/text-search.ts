@@ -36,7 +36,7 @@ const PRIME = 0x01000193;
 const isGap = (code: number): boolean => code === 32 || (code >= 9 && code <= 13);
 
 /** FNV-1a of all pieces of a folded text, some of them more than once. */
-export function piecesOf(text: string, found: (piece: number) => void): void {
+export function ngramsOf(text: string, found: (piece: number) => void): void {
   let length = 0;
   for (let at = 0; at < text.length; at++) {
     length = isGap(text.charCodeAt(at)) ? 0 : length + 1;
@@ -61,7 +61,7 @@ function pieceAt(text: string, from: number): number {
 const PROBES = 4;
 
 /** A Bloom filter. Pieces can be guessed: it is to be sealed. */
-export function filterOf(pieces: ReadonlySet<number>): Uint8Array {
+export function bloomFilterOf(pieces: ReadonlySet<number>): Uint8Array {
   const filter = new Uint8Array(Math.max(8, pieces.size));
   const bits = filter.length * 8;
   for (const piece of pieces) {
@@ -77,7 +77,7 @@ export function filterOf(pieces: ReadonlySet<number>): Uint8Array {
 }
 
 /** False only for what it has not. */
-export function mayHave(filter: Uint8Array, piece: number): boolean {
+export function mightContain(filter: Uint8Array, piece: number): boolean {
   const [bits, step] = [filter.length * 8, stepOf(piece)];
   let place = beginOf(piece);
   for (let count = 0; count < PROBES; count++) {

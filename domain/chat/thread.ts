@@ -1,6 +1,6 @@
 /** The replies to a message: who wrote each, and what is told of all of them. Kept short, since they may be 100,000. */
-import { PersistentMap } from '../shared/persistent-map.js';
-import type { Said, Thread } from './events/messages.js';
+import { PersistentMap } from '../shared/index.js';
+import type { MessageContent, Thread } from './events/messages.js';
 
 /** Told of who took part: more would make every further reply as large as they are many. */
 export const SHOWN_PARTICIPANTS = 100;
@@ -36,7 +36,7 @@ export const noReplies: Replies = {
 };
 
 export interface ReplyText {
-  readonly said: Said;
+  readonly said: MessageContent;
   readonly quotedMessageId: string | null;
 }
 
@@ -56,8 +56,7 @@ export interface Reply {
 const RADIX = 36;
 
 /** A reply that is there. */
-export const replyWith = (replies: Replies, replyId: string): Reply | undefined =>
-  found(replies, replyId)?.reply;
+export const replyWith = (replies: Replies, replyId: string): Reply | undefined => found(replies, replyId)?.reply;
 
 /** Whether somebody may write no more. */
 export const hasRepliedEnough = ({ written }: Replies, author: string): boolean =>
@@ -65,11 +64,7 @@ export const hasRepliedEnough = ({ written }: Replies, author: string): boolean 
 
 export function withReply(replies: Replies, replyId: string, { author, createdAt }: Reply): Replies {
   const { blocks, tail, count, authors, written } = replies;
-  const {
-    number,
-    count: before,
-    ever,
-  } = written.get(author) ?? { number: authors.length, count: 0, ever: 0 };
+  const { number, count: before, ever } = written.get(author) ?? { number: authors.length, count: 0, ever: 0 };
   const lines = [...tail, `\n${replyId} ${createdAt.toString(RADIX)} ${number.toString(RADIX)}`];
   const isFull = lines.length === BLOCK;
   return {

@@ -1,7 +1,5 @@
 /** By what other programs speak in a channel, each by a token of its own: known with the channels, and gone with theirs. */
-import type { Evolve, Rejection } from '../shared/decider.js';
-import { PersistentMap } from '../shared/persistent-map.js';
-import { isSeen } from '../shared/text.js';
+import { type Evolve, isVisible, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 
 const WEBHOOK_NAME_LENGTH = 80;
@@ -58,7 +56,7 @@ export const webhooksOf = (webhooks: Webhooks): readonly Webhook[] =>
 export function createWebhook(command: Command<'CreateWebhook'>): readonly WebhookEvent[] | Rejection {
   const { webhookId, channelId, by, tokenHash, now } = command;
   const name = command.name.normalize('NFC').trim();
-  if (!isSeen(name) || [...name].length > WEBHOOK_NAME_LENGTH) return badName;
+  if (!isVisible(name) || [...name].length > WEBHOOK_NAME_LENGTH) return badName;
   const data = { webhookId, channelId, createdBy: by, createdAt: now, tokenHash, secret: { name } };
   return [{ type: 'WebhookCreated', data }];
 }

@@ -1,6 +1,5 @@
 /** What the log may hold about alerts; the service's catalog takes these in. */
-import { event } from '../shared/catalog.js';
-import { object, type Properties } from '../shared/schema.js';
+import { event, object, type Properties } from '../shared/index.js';
 import { LIMITS, type NumberSetting } from './alert-policy-limits.js';
 
 export const RULES = ['error_threshold', 'no_logs'] as const;

@@ -1,5 +1,5 @@
 /** The alert policy: what is watched, how often, and where alerts are sent. */
-import type { Decider, Rejection } from '../shared/decider.js';
+import type { Decider, Rejection } from '../shared/index.js';
 import { LIMITS, type NumberSetting } from './alert-policy-limits.js';
 import type { LogsEvent } from './catalog.js';
 

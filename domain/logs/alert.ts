@@ -1,5 +1,5 @@
 /** Alerts of one rule: raised at most once per cooldown, resolved when the trouble is over, delivered once. */
-import type { Decider } from '../shared/decider.js';
+import type { Decider } from '../shared/index.js';
 import type { LogsEvent } from './catalog.js';
 
 type Raised = LogsEvent<'AlertRaised'>['data'];
@@ -60,8 +60,7 @@ export const alertStream = (rule: Rule): string => `logs.alert-${rule}`;
 
 export const alert: Decider<AlertState, AlertCommand, AlertEvent> = {
   initialState: { undelivered: [] },
-  decide: (command, state) =>
-    command.type === 'JudgeRule' ? judge(command, state) : recordDelivery(command, state),
+  decide: (command, state) => (command.type === 'JudgeRule' ? judge(command, state) : recordDelivery(command, state)),
   evolve: {
     AlertRaised: (state, { alertId, raisedAt, undelivered = state.undelivered }) => ({
       active: alertId,
@@ -82,9 +81,7 @@ function judge({ rule, verdict, at, cooldownMs, alertId }: JudgeRule, state: Ale
   const { active, lastRaisedAt, undelivered } = state;
   if (!verdict.breached) {
     if (active === undefined) return [];
-    return [
-      { type: 'AlertResolved', data: { rule, alertId: active, resolvedAt: at, reason: verdict.reason } },
-    ];
+    return [{ type: 'AlertResolved', data: { rule, alertId: active, resolvedAt: at, reason: verdict.reason } }];
   }
   if (lastRaisedAt !== undefined && isCooling(at - lastRaisedAt, cooldownMs)) return [];
   if (active === alertId) return [];

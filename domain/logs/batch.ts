@@ -1,5 +1,5 @@
 /** Batches of records on their way into the log: how a request is cut, and how large one is at most. */
-import type { Sealed } from '../shared/catalog.js';
+import type { Sealed } from '../shared/index.js';
 import type { LogsEvent } from './catalog.js';
 import { type EndedDays, keptWith } from './retention-bucket.js';
 
@@ -12,7 +12,7 @@ export type BatchSecret = RecordsIngested['data']['secret'];
 export type SealedBatch = Sealed<RecordsIngested>['data'];
 
 /** Of a request as a whole, whatever its records: what it was answered. */
-export type ToldRequest = NonNullable<RecordsIngested['data']['request']>;
+export type RequestReceipt = NonNullable<RecordsIngested['data']['request']>;
 
 /** How far a file was read. */
 export type Source = NonNullable<RecordsIngested['data']['source']>;
@@ -65,16 +65,13 @@ export function batchesOf({ records, rejected, source, ...common }: Ingestion): 
  */
 export function requestBatches(
   { records, ...common }: Omit<Ingestion, 'rejected' | 'source'>,
-  request: ToldRequest,
+  request: RequestReceipt,
 ): { readonly first: readonly RecordsIngested[]; readonly audit: readonly RecordsIngested[] } {
   const of = (audit: boolean) => pieces(records.filter((record) => record.audit === audit));
   const [begin = [], ...more] = of(false);
   const first = batchOf(common, false, begin, request.rejected);
   return {
-    first: [
-      { ...first, data: { ...first.data, request } },
-      ...more.map((some) => batchOf(common, false, some, 0)),
-    ],
+    first: [{ ...first, data: { ...first.data, request } }, ...more.map((some) => batchOf(common, false, some, 0))],
     audit: of(true).map((some) => batchOf(common, true, some, 0)),
   };
 }

@@ -1,8 +1,7 @@
 /** All events of the log service. */
-import { type Catalog, type EventOf, event } from '../shared/catalog.js';
-import { object, oneOf } from '../shared/schema.js';
+import { type Catalog, type EventOf, event, object, oneOf } from '../shared/index.js';
 import { alertEvents } from './alert-events.js';
-import { keeping, keepingSubject } from './retention-bucket.js';
+import { bucketSubject, keeping } from './retention-bucket.js';
 
 const instant = { type: 'integer', minimum: 0 } as const;
 const count = { type: 'integer', minimum: 0 } as const;
@@ -29,10 +28,7 @@ export const catalog = {
           receivedAt: instant,
           /** Lines of the request that were no records; said with its first batch. */
           rejected: count,
-          secret: oneOf(
-            object({ lines: { type: 'string' } }),
-            object({ records: { type: 'array', minItems: 1 } }),
-          ),
+          secret: oneOf(object({ lines: { type: 'string' } }), object({ records: { type: 'array', minItems: 1 } })),
         },
         {
           /** How far a file was read: bytes of it that are in the log once this batch is; `id` is its identity. */
@@ -45,11 +41,11 @@ export const catalog = {
           }),
         },
       ),
-      { sealed: { subject: keepingSubject, erased: { lines: '' }, large: true } },
+      { sealed: { subject: bucketSubject, erased: { lines: '' }, large: true } },
     ),
     /** Records of days before these go, by their own instant or by their receipt. */
     RecordsExpired: event(object({ before: instant, auditBefore: instant })),
-    BatchesErased: event(keeping, { erases: keepingSubject }),
+    BatchesErased: event(keeping, { erases: bucketSubject }),
     RebuildBegun: event(object({ id: text, startedAt: instant })),
     RebuildFinished: event(object({ id: text, ...rebuilt })),
   },

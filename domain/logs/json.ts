@@ -64,8 +64,7 @@ export const tidied = (text: string): string =>
 /** Parses what `exactText` wrote; a number that a double would change is read as the text of its digits. */
 export function parseExact(text: string): Json {
   if (!isSuspicious(text)) return JSON.parse(text);
-  const quoted = (token: string) =>
-    isNumber(token) && String(Number(token)) !== token ? `"${token}"` : token;
+  const quoted = (token: string) => (isNumber(token) && String(Number(token)) !== token ? `"${token}"` : token);
   return JSON.parse(text.replace(TOKEN, quoted));
 }
 

@@ -1,6 +1,6 @@
 /** Where a record stands: its instant, the position of its event in the log, and its place in that batch. */
 
-export interface Place {
+export interface RecordPosition {
   /** Unix ms. */
   readonly instant: number;
   /** Of `idOf`. */
@@ -17,14 +17,14 @@ export const idOf = (position: bigint, place: number): string =>
   position.toString(36).padStart(POSITION_DIGITS, '0') + place.toString(36).padStart(PLACE_DIGITS, '0');
 
 /** The order of answers: by instant, then by id. */
-export const comparePlaces = (a: Place, b: Place): number =>
+export const compareRecords = (a: RecordPosition, b: RecordPosition): number =>
   a.instant - b.instant || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
 /** Names a place for those who want what comes after it. */
-export const cursorOf = ({ instant, id }: Place): string => `${instant.toString(36)}-${id}`;
+export const cursorOf = ({ instant, id }: RecordPosition): string => `${instant.toString(36)}-${id}`;
 
 /** Undefined for what `cursorOf` never made. */
-export function placeOf(cursor: string): Place | undefined {
+export function placeOf(cursor: string): RecordPosition | undefined {
   const [, instant = '', id = ''] = /^([0-9a-z]{1,10})-([0-9a-z]{17})$/.exec(cursor) ?? [];
   return id === '' ? undefined : { instant: Number.parseInt(instant, 36), id };
 }

@@ -1,6 +1,6 @@
 /** What is understood of a log record, whoever wrote it: pino, winston, bunyan, journald or a hand. */
 import { isObject, type Json, type JsonObject, parseExact } from './json.js';
-import { instantOf } from './timestamp.js';
+import { parseTimestamp } from './timestamp.js';
 
 export interface LogRecord {
   /** Unix ms: what orders it. */
@@ -58,7 +58,7 @@ export const isAudit = (data: JsonObject): boolean => data.audit === true;
 export const TIMES = ['timestamp', 'time', '@timestamp', 'ts', '__REALTIME_TIMESTAMP'] as const;
 
 const instantIn = ({ timestamp, time, '@timestamp': at, ts, __REALTIME_TIMESTAMP: real }: JsonObject) =>
-  instantOf(timestamp) ?? instantOf(time) ?? instantOf(at) ?? instantOf(ts) ?? instantOf(real);
+  parseTimestamp(timestamp) ?? parseTimestamp(time) ?? parseTimestamp(at) ?? parseTimestamp(ts) ?? parseTimestamp(real);
 
 function levelIn({ level, severity, PRIORITY }: JsonObject): string {
   const given = level ?? severity;
@@ -70,8 +70,7 @@ function levelIn({ level, severity, PRIORITY }: JsonObject): string {
   return SYSLOG[Number(PRIORITY ?? Number.NaN)] ?? 'INFO';
 }
 
-const ofPino = (level: number) =>
-  PINO[Math.min(PINO.length, Math.max(1, Math.floor(level / 10))) - 1] ?? 'INFO';
+const ofPino = (level: number) => PINO[Math.min(PINO.length, Math.max(1, Math.floor(level / 10))) - 1] ?? 'INFO';
 
 function textOf(value: Json | undefined): string {
   if (typeof value === 'string') return value;

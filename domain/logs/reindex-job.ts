@@ -1,5 +1,5 @@
 /** A rebuild of the record index that was asked for: that it was begun, and what came of it. Stream `logs.reindex-<id>`. */
-import type { Decider } from '../shared/decider.js';
+import type { Decider } from '../shared/index.js';
 import type { LogsEvent } from './catalog.js';
 
 export type Rebuilt = Omit<LogsEvent<'RebuildFinished'>['data'], 'id'>;

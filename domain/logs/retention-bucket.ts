@@ -1,5 +1,5 @@
 /** Whose records of which day: under which key they are sealed, and in which streams they stand. */
-import { type DataOf, object } from '../shared/schema.js';
+import { type DataOf, object } from '../shared/index.js';
 import { dayName, HOUR_MS } from './timestamp.js';
 
 /** Whose records, and which of them: audit records are kept longer, so they stand apart. */
@@ -10,10 +10,10 @@ export const keeping = object({
   audit: { type: 'boolean' },
 });
 
-export type Keeping = DataOf<typeof keeping>;
+export type RetentionBucket = DataOf<typeof keeping>;
 
 /** `logs.batch-api-2026-11-21-09`, by the day of the keeping and the hour of the receipt; audit records: `logs.audit-api-...`. */
-export const batchStream = ({ producerId, day, audit }: Keeping, receivedAt: number): string => {
+export const batchStream = ({ producerId, day, audit }: RetentionBucket, receivedAt: number): string => {
   const hour = new Date(receivedAt).toISOString().slice(11, 13);
   return `${nameOf(producerId, audit)}-${day.replace(/(..)(..)$/, '-$1-$2')}-${hour}`;
 };
@@ -38,11 +38,11 @@ export const requestStream = (commandId: string, audit: boolean): string =>
 export const isRequestStream = (stream: string): boolean => /^logs\.(?:audit-)?request-/.test(stream);
 
 /** All the streams that requests without a key share: one for every hour. */
-export const streamsOf = (keeping: Keeping): string[] =>
+export const streamsOf = (keeping: RetentionBucket): string[] =>
   Array.from({ length: 24 }, (_, hour) => batchStream(keeping, startOf(keeping.day) + hour * HOUR_MS));
 
 /** The subject whose key seals them: `logs.batch-api-20261121`. */
-export const keepingSubject = ({ producerId, day, audit }: Keeping): string =>
+export const bucketSubject = ({ producerId, day, audit }: RetentionBucket): string =>
   `${nameOf(producerId, audit)}-${day}`;
 
 const nameOf = (producerId: string, audit: boolean) =>

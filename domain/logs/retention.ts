@@ -1,7 +1,7 @@
 /** What is no longer kept, as a fact: a rebuild obeys it and brings nothing back. */
-import type { Decider } from '../shared/decider.js';
+import type { Decider } from '../shared/index.js';
 import type { LogsEvent } from './catalog.js';
-import type { Keeping } from './retention-bucket.js';
+import type { RetentionBucket } from './retention-bucket.js';
 
 export interface ExpireRecords {
   /** `EraseBatches` does only what ends with them: there may be more of that than one append holds. */
@@ -11,7 +11,7 @@ export interface ExpireRecords {
   /** The same for audit records. */
   readonly auditBefore: number;
   /** Whose keys and streams end with them. */
-  readonly ended: readonly Keeping[];
+  readonly ended: readonly RetentionBucket[];
 }
 
 export type RetentionEvent = LogsEvent<'RecordsExpired' | 'BatchesErased'>;

@@ -30,7 +30,7 @@ export function dayName(instant: number): string {
  * Reads ISO 8601 with any offset (none is UTC), also with a blank for the `T` or a comma for the point, and
  * epoch seconds, ms, µs or ns, as a number or in digits. Undefined for anything else and for years beyond 9999.
  */
-export function instantOf(value: unknown): number | undefined {
+export function parseTimestamp(value: unknown): number | undefined {
   if (typeof value === 'number') return ofEpoch(value);
   if (typeof value !== 'string' || value.length > 40) return undefined;
   const text = value.trim();
@@ -42,7 +42,7 @@ export function instantOf(value: unknown): number | undefined {
 /** A date alone stands for its whole day: `end` says which end of it is meant. */
 export function instantOfQuery(text: string, end: boolean): number | undefined {
   if (/^-?\d+$/.test(text)) return within(Number(text));
-  const instant = instantOf(text);
+  const instant = parseTimestamp(text);
   return instant !== undefined && end && text.trim().length === 10 ? instant + DAY_MS - 1 : instant;
 }
 

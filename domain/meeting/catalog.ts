@@ -1,13 +1,11 @@
 /** Every event of the meeting service: its versions, schemas, and what of it is sealed under the meeting's key. */
-import { type Catalog, type EventOf, event } from '../shared/catalog.js';
-import { object, type Properties } from '../shared/schema.js';
+import { type Catalog, type EventOf, event, object, type Properties } from '../shared/index.js';
 
 /**
  * The subject whose key seals who was in a meeting and what was said there. A room is known by its id, which may be
  * used again: what happens in it from its opening to its end is one meeting.
  */
-export const meetingSubject = ({ meetingId }: { readonly meetingId: string }): string =>
-  `meeting.meeting-${meetingId}`;
+export const meetingSubject = ({ meetingId }: { readonly meetingId: string }): string => `meeting.meeting-${meetingId}`;
 
 /** Whose name is erased. */
 export const NAMELESS = 'Somebody';
@@ -77,10 +75,9 @@ export const catalog = {
     ),
     /** `by` nobody where the room is not locked and a seat is free. */
     EntryGranted: event(inMeeting({ participantId: id, grantedAt: time, isModerator: flag }, { by: id })),
-    EntryRefused: event(
-      inMeeting({ participantId: id, refusedAt: time, by: id, secret: object({ reason: text }) }),
-      { sealed: { subject: meetingSubject, erased: { reason: '' } } },
-    ),
+    EntryRefused: event(inMeeting({ participantId: id, refusedAt: time, by: id, secret: object({ reason: text }) }), {
+      sealed: { subject: meetingSubject, erased: { reason: '' } },
+    }),
     /**
      * Who waited has gone. `isLost`: they did not choose to, but lost their connection or node and did not come back in
      * time; a socket that is still there, of a frozen node, is told to come back.
@@ -91,9 +88,7 @@ export const catalog = {
     /** The connection ended without a farewell, or its node is gone: the place is held for the room's `returnMs`. */
     ConnectionLost: event(inMeeting({ participantId: id, seat: id, lostAt: time })),
     /** Back after leaving, in time to be the same person; no place was held meanwhile. */
-    ParticipantRejoined: event(
-      inMeeting({ participantId: id, rejoinedAt: time, isModerator: flag, ...connected }),
-    ),
+    ParticipantRejoined: event(inMeeting({ participantId: id, rejoinedAt: time, isModerator: flag, ...connected })),
     /** `isLost`: as above. */
     ParticipantLeft: event(inMeeting({ participantId: id, leftAt: time }, { isLost: flag })),
     ParticipantKicked: event(inMeeting({ participantId: id, kickedAt: time, by: id })),
@@ -121,10 +116,9 @@ export const catalog = {
     /** So many offers, candidates and the like one node has relayed there, which are kept nowhere; for operators. */
     SignalRelayed: event(inMeeting({ count })),
     /** To all who are there. */
-    ChatSent: event(
-      inMeeting({ participantId: id, sentAt: time, secret: object({ text }, { replyTo: text }) }),
-      { sealed: { subject: meetingSubject, erased: { text: '' }, once: true } },
-    ),
+    ChatSent: event(inMeeting({ participantId: id, sentAt: time, secret: object({ text }, { replyTo: text }) }), {
+      sealed: { subject: meetingSubject, erased: { text: '' }, once: true },
+    }),
     ReactionSent: event(inMeeting({ participantId: id, sentAt: time, secret: object({ reaction: text }) }), {
       sealed: { subject: meetingSubject, erased: { reaction: '' }, once: true },
     }),
@@ -136,10 +130,7 @@ export const catalog = {
 type Meeting = typeof catalog;
 
 /** The events of meetings: all of them, or those that are named. */
-export type MeetingEvent<Type extends keyof Meeting['events'] = keyof Meeting['events']> = EventOf<
-  Meeting,
-  Type
->;
+export type MeetingEvent<Type extends keyof Meeting['events'] = keyof Meeting['events']> = EventOf<Meeting, Type>;
 
 /** Those that no rule of a room is about: they stand apart from it, in the streams of what was said. */
 export type SaidEvent = MeetingEvent<'ChatSent' | 'ReactionSent'>;
@@ -153,6 +144,5 @@ export type RequestEvent = MeetingEvent<'RoomRequested'>;
 type Apart = (SaidEvent | SignalEvent | RequestEvent)['type'];
 
 /** Those of a room itself. */
-export type RoomEvent<
-  Type extends Exclude<MeetingEvent['type'], Apart> = Exclude<MeetingEvent['type'], Apart>,
-> = MeetingEvent<Type>;
+export type RoomEvent<Type extends Exclude<MeetingEvent['type'], Apart> = Exclude<MeetingEvent['type'], Apart>> =
+  MeetingEvent<Type>;

@@ -1,6 +1,5 @@
 /** How people come into a meeting room: opening it, joining, waiting until somebody lets them in. */
-import type { Rejection } from '../shared/decider.js';
-import { sameText } from '../shared/text.js';
+import { type Rejection, sameText } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
 import { type Connected, departedOf, isFull, kickOf, personOf, type RoomState } from './state.js';
 
@@ -89,8 +88,7 @@ export function join(command: JoinRoom, state: RoomState): Decision {
   if (personOf(state, participantId) || state.waiting.some(({ id }) => id === participantId)) return [];
   const { meetingId, passwordHash } = state;
   if (passwordHash !== undefined && command.proven !== passwordHash) return wrongPassword;
-  const isCreator =
-    !!state.creatorHash && !!command.creatorHash && sameText(state.creatorHash, command.creatorHash);
+  const isCreator = !!state.creatorHash && !!command.creatorHash && sameText(state.creatorHash, command.creatorHash);
   const { formerId, caller, now } = command;
   const wasKicked = kickOf(state, { id: formerId, caller }, now) !== undefined;
   if (!isCreator && (state.lockedBy || wasKicked))

@@ -90,10 +90,7 @@ const ended = (roomId: string, meetingId: string, now: number): RoomEvent<'RoomE
   data: { roomId, meetingId, endedAt: now },
 });
 
-export function leave(
-  { roomId, participantId, seat, isLost, now }: LeaveRoom,
-  state: RoomState,
-): readonly RoomEvent[] {
+export function leave({ roomId, participantId, seat, isLost, now }: LeaveRoom, state: RoomState): readonly RoomEvent[] {
   const { meetingId } = state;
   const how = isLost ? LOST : {};
   if (personOf(state, participantId)?.seat === seat)
@@ -149,17 +146,11 @@ const withdrawn = (
   data: { roomId, meetingId, participantId, withdrawnAt: now, ...how },
 });
 
-export function end(
-  { roomId, now }: Pick<EndRoom, 'roomId' | 'now'>,
-  state: RoomState,
-): readonly RoomEvent[] {
+export function end({ roomId, now }: Pick<EndRoom, 'roomId' | 'now'>, state: RoomState): readonly RoomEvent[] {
   if (!isOver(state, now)) return [];
   const over = ended(roomId, state.meetingId, now);
   return [over, ...tooMany(roomId, after(state, [over]), now)];
 }
 
-export const erase = (
-  { roomId, meetingId, now }: EraseMeeting,
-  { readable }: RoomState,
-): readonly RoomEvent[] =>
+export const erase = ({ roomId, meetingId, now }: EraseMeeting, { readable }: RoomState): readonly RoomEvent[] =>
   readable.some((each) => each.meetingId === meetingId) ? [erased(roomId, meetingId, now)] : [];

@@ -6,7 +6,7 @@ export const talkStream = (node: string, at: number): string =>
   `meeting.talk-${node}-${new Date(at).toISOString().slice(0, 13).replace('T', '-')}`;
 
 /** Who speaks, where and when: nobody says two things at one time. */
-export interface Saying {
+export interface SpokenBy {
   readonly roomId: string;
   readonly meetingId: string;
   readonly participantId: string;
@@ -14,11 +14,11 @@ export interface Saying {
 }
 
 /** What a chat message is known by, and named in answers to it. */
-export const messageIdOf = ({ sentAt, participantId }: Pick<Saying, 'sentAt' | 'participantId'>): string =>
+export const messageIdOf = ({ sentAt, participantId }: Pick<SpokenBy, 'sentAt' | 'participantId'>): string =>
   `${sentAt}-${participantId}`;
 
 export const chatSent = (
-  { roomId, meetingId, participantId, sentAt }: Saying,
+  { roomId, meetingId, participantId, sentAt }: SpokenBy,
   text: string,
   replyTo?: string | undefined,
 ): SaidEvent => ({
@@ -32,10 +32,7 @@ export const chatSent = (
   },
 });
 
-export const reactionSent = (
-  { roomId, meetingId, participantId, sentAt }: Saying,
-  reaction: string,
-): SaidEvent => ({
+export const reactionSent = ({ roomId, meetingId, participantId, sentAt }: SpokenBy, reaction: string): SaidEvent => ({
   type: 'ReactionSent',
   data: { roomId, meetingId, participantId, sentAt, secret: { reaction } },
 });

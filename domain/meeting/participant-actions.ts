@@ -1,5 +1,5 @@
 /** What people do in a meeting room: of themselves, and as its moderators. */
-import type { Rejection } from '../shared/decider.js';
+import type { Rejection } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
 import { notJoined, roomFull } from './join.js';
 import { departing } from './leave.js';
@@ -61,8 +61,7 @@ function update(
 ): Decision {
   const { isMuted = person.isMuted, isVideoOff = person.isVideoOff } = wanted;
   const { isHandRaised = person.isHandRaised } = wanted;
-  const isSame =
-    isMuted === person.isMuted && isVideoOff === person.isVideoOff && isHandRaised === person.isHandRaised;
+  const isSame = isMuted === person.isMuted && isVideoOff === person.isVideoOff && isHandRaised === person.isHandRaised;
   if (isSame) return [];
   const data = { participantId: person.id, updatedAt: now, isMuted, isVideoOff, isHandRaised };
   return [{ type: 'ParticipantUpdated', data: { roomId, meetingId, ...data } }];
@@ -74,8 +73,7 @@ function hand(
   { meetingId }: RoomState,
 ): Decision {
   const data = { roomId, meetingId, participantId: by };
-  if (type === 'RaiseHand')
-    return isHandRaised ? [] : [{ type: 'HandRaised', data: { ...data, raisedAt: now } }];
+  if (type === 'RaiseHand') return isHandRaised ? [] : [{ type: 'HandRaised', data: { ...data, raisedAt: now } }];
   return isHandRaised ? [{ type: 'HandLowered', data: { ...data, loweredAt: now } }] : [];
 }
 

@@ -2,7 +2,7 @@
  * What a request that carries a key asks for: which room it is to make. A room's stream is found by the room's id, which
  * callers choose; by this one the same key, with another id, is found to be misused. Stream `meeting.request-<id>`.
  */
-import type { Decider } from '../shared/decider.js';
+import type { Decider } from '../shared/index.js';
 import type { RequestEvent } from './catalog.js';
 
 export interface RequestRoom {

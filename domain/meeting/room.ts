@@ -1,5 +1,5 @@
 /** A meeting room: who may come in, who is there, who decides. Stream `meeting.room-<id>`. */
-import { type Decider, isRejection, type Rejection } from '../shared/decider.js';
+import { type Decider, isRejection, type Rejection } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
 import { comeBack, fillSeats, type JoinRoom, join, type OpenRoom, open, type ReturnToRoom } from './join.js';
 import {
@@ -16,7 +16,7 @@ import {
 } from './leave.js';
 import { type InsideCommand, inside } from './participant-actions.js';
 import { after, evolve, initialState, type RoomState } from './state.js';
-import { tooLongFor } from './stream-limit.js';
+import { limitFor } from './stream-limit.js';
 
 export type RoomCommand =
   | OpenRoom
@@ -37,7 +37,7 @@ function decide(command: RoomCommand, state: RoomState): readonly RoomEvent[] | 
   const decision = comesTo(command, state);
   if (isRejection(decision) || decision.length === 0) return decision;
   const { roomId, now } = command;
-  const isTooLong = tooLongFor(command.type, state);
+  const isTooLong = limitFor(command.type, state);
   return isTooLong ?? [...decision, ...fillSeats(roomId, after(state, decision), now)];
 }
 

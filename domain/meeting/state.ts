@@ -1,5 +1,5 @@
 /** What is known of a meeting room: who is there, who waits, how it may be entered. */
-import { type Evolve, evolveOf } from '../shared/decider.js';
+import { type Evolve, evolveOf } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
 
 const DAY_MS = 86_400_000;
@@ -123,14 +123,10 @@ export const kickOf = (
   { kicked }: RoomState,
   { id, caller }: { readonly id?: string | undefined; readonly caller: string },
   now: number,
-): Kicked | undefined =>
-  kicked.findLast((each) => (each.id === id || each.caller === caller) && now < each.until);
+): Kicked | undefined => kicked.findLast((each) => (each.id === id || each.caller === caller) && now < each.until);
 
-export const departedOf = (
-  { departed, returnMs }: RoomState,
-  id: string,
-  now: number,
-): Departed | undefined => departed.find((each) => each.id === id && now < each.leftAt + returnMs);
+export const departedOf = ({ departed, returnMs }: RoomState, id: string, now: number): Departed | undefined =>
+  departed.find((each) => each.id === id && now < each.leftAt + returnMs);
 
 const without = <Each extends { readonly id: string }>(all: readonly Each[], id: string) =>
   all.filter((each) => each.id !== id);

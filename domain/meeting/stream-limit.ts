@@ -1,5 +1,5 @@
 /** How long the stream of a room may get: it is read whole where it is not remembered, while somebody waits. */
-import type { Rejection } from '../shared/decider.js';
+import type { Rejection } from '../shared/index.js';
 import { roomExists, roomFull } from './join.js';
 import type { RoomState } from './state.js';
 
@@ -43,11 +43,10 @@ const tooLong: Rejection = {
 };
 
 /** Why a command may bring about nothing more, where that is so. */
-export function tooLongFor(type: keyof typeof MOST_FACTS, state: RoomState): Rejection | undefined {
+export function limitFor(type: keyof typeof MOST_FACTS, state: RoomState): Rejection | undefined {
   if (factsOf(state) < MOST_FACTS[type]) return undefined;
   return type === 'JoinRoom' ? roomFull : type === 'OpenRoom' ? roomExists : tooLong;
 }
 
 /** Those that are kept, of all meetings of the room. */
-const factsOf = ({ facts, readable }: RoomState): number =>
-  readable.reduce((sum, each) => sum + each.facts, facts);
+const factsOf = ({ facts, readable }: RoomState): number => readable.reduce((sum, each) => sum + each.facts, facts);

@@ -1,6 +1,5 @@
 /** Every event of the room service: its versions, schemas, and what of it is sealed under the room's key. */
-import { type Catalog, type EventOf, event } from '../shared/catalog.js';
-import { type DataOf, object, oneOf } from '../shared/schema.js';
+import { type Catalog, type DataOf, type EventOf, event, object, oneOf } from '../shared/index.js';
 
 /** The subject whose key seals all that is said in a room, and that it is who says it. */
 export const roomSubject = ({ roomId }: { readonly roomId: string }): string => `rooms.room-${roomId}`;

@@ -1,6 +1,5 @@
 /** The messages of a room, the newest 1000. Stream `rooms.messages-<id>`; the server stays blind to what they say. */
-import type { Sealed } from '../shared/catalog.js';
-import type { Decider, Evolve, Rejection } from '../shared/decider.js';
+import type { Decider, Evolve, Rejection, Sealed } from '../shared/index.js';
 import type { Envelope, RoomsEvent } from './catalog.js';
 
 export const KEPT_MESSAGES = 1000;
@@ -34,10 +33,7 @@ export const messagesStream = (roomId: string): string => `rooms.messages-${room
 
 const initialState: MessagesState = { digests: [], recent: [] };
 
-function decide(
-  command: PostMessage,
-  { digests, recent }: MessagesState,
-): readonly MessagePosted[] | Rejection {
+function decide(command: PostMessage, { digests, recent }: MessagesState): readonly MessagePosted[] | Rejection {
   const { roomId, messageId, by, digest, envelope, expiresAt, now } = command;
   const inWindow = recent.filter(isWithin(now));
   const mine = inWindow.filter((each) => each.by === by);

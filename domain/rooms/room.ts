@@ -1,6 +1,5 @@
 /** A room: who is in it, who may come, until when. Stream `rooms.room-<id>`. */
-import type { Decider, Evolve, Rejection } from '../shared/decider.js';
-import { sameText, tidy } from '../shared/text.js';
+import { type Decider, type Evolve, type Rejection, sameText, tidy } from '../shared/index.js';
 import { NAMELESS, type RoomsEvent, roomSubject, type SigningPublicKey } from './catalog.js';
 
 export const MAX_PARTICIPANTS = 16;
@@ -51,13 +50,7 @@ type Command<Type extends RoomCommand['type']> = Extract<RoomCommand, { type: Ty
 
 /** What happens in a room; what is said there has a stream of its own. */
 export type RoomEvent = RoomsEvent<
-  | 'RoomCreated'
-  | 'ParticipantJoined'
-  | 'InviteCreated'
-  | 'InviteRedeemed'
-  | 'RoomBurned'
-  | 'RoomExpired'
-  | 'RoomErased'
+  'RoomCreated' | 'ParticipantJoined' | 'InviteCreated' | 'InviteRedeemed' | 'RoomBurned' | 'RoomExpired' | 'RoomErased'
 >;
 
 /** What is left of a room's people in memory once it has ended. */
@@ -74,8 +67,7 @@ export const participantWith = ({ participants }: RoomState, tokenHash: string):
   participants.find((each) => sameText(each.tokenHash, tokenHash));
 
 /** Expiry is by the clock, at the moment: whether or not the log has been told yet. */
-export const isOpen = ({ status, expiresAt }: RoomState, now: number): boolean =>
-  status === 'open' && now < expiresAt;
+export const isOpen = ({ status, expiresAt }: RoomState, now: number): boolean => status === 'open' && now < expiresAt;
 
 function decide(command: RoomCommand, state: RoomState): readonly RoomEvent[] | Rejection {
   switch (command.type) {

@@ -15,15 +15,15 @@ const build = object({
 /** The events every service's log may hold besides its own. */
 export const servedEvents = { ProjectionSwitched: event(build) };
 
-export type ServedBuild = DataOf<typeof build>;
+export type ActiveBuild = DataOf<typeof build>;
 
-export type ServedState = ServedBuild | undefined;
+export type ServedState = ActiveBuild | undefined;
 
-export type SwitchProjection = { readonly type: 'SwitchProjection' } & ServedBuild;
+export type SwitchProjection = { readonly type: 'SwitchProjection' } & ActiveBuild;
 
 export type ProjectionSwitched = EventOf<{ readonly events: typeof servedEvents }>;
 
-export const served: Decider<ServedState, SwitchProjection, ProjectionSwitched> = {
+export const activeProjection: Decider<ServedState, SwitchProjection, ProjectionSwitched> = {
   initialState: undefined,
   decide: ({ type: _, ...build }, state) =>
     state?.collection === build.collection ? [] : [{ type: 'ProjectionSwitched', data: build }],

@@ -99,8 +99,5 @@ export type Sealed<Event extends DomainEvent> = Event extends {
   readonly type: infer Type extends string;
   readonly data: { readonly secret: unknown };
 }
-  ? DomainEvent<
-      Type,
-      { readonly [name in keyof Event['data']]: name extends 'secret' ? string : Event['data'][name] }
-    >
+  ? DomainEvent<Type, { readonly [name in keyof Event['data']]: name extends 'secret' ? string : Event['data'][name] }>
   : Event;

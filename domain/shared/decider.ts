@@ -1,5 +1,5 @@
 /** The shape of every rule in the house: a command and the state so far give events, or a reason why not. */
-import { entryOf } from './event-handlers.js';
+import { ownEntry } from './event-handlers.js';
 
 /**
  * How a refused command is to be understood; adapters translate it, for example to an HTTP status. The kind alone
@@ -55,10 +55,7 @@ export interface Decider<State, Command, Event extends DomainEvent, Folded exten
 
 /** What each event makes of the state, by its name: none is forgotten. Never throws and never validates. */
 export type Evolve<State, Event extends DomainEvent> = {
-  readonly [Type in Event['type']]: (
-    state: State,
-    data: Extract<Event, { readonly type: Type }>['data'],
-  ) => State;
+  readonly [Type in Event['type']]: (state: State, data: Extract<Event, { readonly type: Type }>['data']) => State;
 };
 
 /** Folds events by a decider's rules. Total: what they have no word for changes nothing. */
@@ -66,7 +63,7 @@ export const evolveOf =
   <State, Event extends DomainEvent>({ evolve }: { readonly evolve: Evolve<State, Event> }) =>
   (state: State, { type, data }: Event): State => {
     const rules: { readonly [type: string]: (state: State, data: Event['data']) => State } = evolve;
-    const rule = entryOf(rules, type);
+    const rule = ownEntry(rules, type);
     return rule ? rule(state, data) : state;
   };
 

@@ -1,7 +1,7 @@
 /** What is done with events, by their names: one entry for each of a union, so that a forgotten or misspelt one does not build. */
 
 /** A handler for every event of a union that are told apart by their `type`. */
-export type On<Event extends Named, Result> = {
+export type EventHandlers<Event extends Named, Result> = {
   readonly [Type in Event['type']]: Handler<Extract<Event, { readonly type: Type }>, Result>['handle'];
 };
 
@@ -15,11 +15,11 @@ interface Handler<Event, Result> {
 }
 
 /** The handler of an event, if there is one. That its data is that of its name has been seen to by the codec. */
-export const handlerOf = <Event extends Named, Result>(
+export const handlerFor = <Event extends Named, Result>(
   on: { readonly [type: string]: Handler<NoInfer<Event>, Result>['handle'] },
   { type }: Event,
-): Handler<Event, Result>['handle'] | undefined => entryOf(on, type);
+): Handler<Event, Result>['handle'] | undefined => ownEntry(on, type);
 
 /** What a table has under a name of its own. */
-export const entryOf = <Entry>(table: { readonly [name: string]: Entry }, name: string): Entry | undefined =>
+export const ownEntry = <Entry>(table: { readonly [name: string]: Entry }, name: string): Entry | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;

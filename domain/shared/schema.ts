@@ -77,10 +77,7 @@ type Given<S, P> =
 type Flat<T> = { readonly [name in keyof T]: T[name] };
 
 /** An object with all of some members, and any of others. */
-export const object = <
-  const Needed extends Properties,
-  const Optional extends Properties = Record<never, never>,
->(
+export const object = <const Needed extends Properties, const Optional extends Properties = Record<never, never>>(
   needed: Needed,
   optional?: Optional,
 ) =>

@@ -5,14 +5,14 @@ export const tidy = (text: string, most: number): string =>
   [...text.trim().replace(/\s+/gu, ' ')].slice(0, most).join('').trim();
 
 /** The first `most` UTF-16 units, as a text of its own: who keeps a slice keeps in V8 all of what it was cut from. */
-export const cut = (text: string, most: number): string =>
+export const truncate = (text: string, most: number): string =>
   text.length <= most ? text : [...text.slice(0, most)].join('');
 
 /** A Braille pattern of no dots counts as a symbol, and looks like a space. */
 const HIDDEN = /^[\p{Default_Ignorable_Code_Point}\s\u2800]*$/u;
 
 /** Whether a reader would see anything of it. */
-export const isSeen = (text: string): boolean => !HIDDEN.test(text);
+export const isVisible = (text: string): boolean => !HIDDEN.test(text);
 
 /** Compares in a time that does not tell where two texts of equal length differ. */
 export function sameText(a: string, b: string): boolean {

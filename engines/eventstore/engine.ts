@@ -54,9 +54,7 @@ export async function startEventStoreEngine(options: {
   onDamaged?: (position: number) => void;
 }): Promise<EventStoreEngine> {
   const recent = rememberIds();
-  const log = openEventLog(options.directory, options.onFatal ?? (() => {}), options.onDamaged, () =>
-    recent.clear(),
-  );
+  const log = openEventLog(options.directory, options.onFatal ?? (() => {}), options.onDamaged, () => recent.clear());
   await writeBirth(log);
   const isNew = log.head().nextOrdinal <= BIRTH;
   const append = openAppender(log, recent);

@@ -86,11 +86,7 @@ export function serve(engine: Engine, socket: Socket, id: number, { known, calle
   }
 
   /** Writes an answer, and waits while the client does not take what it is sent. */
-  async function send(
-    to: { id: number; legacy: boolean },
-    { body, ok }: Answer,
-    more: boolean,
-  ): Promise<number> {
+  async function send(to: { id: number; legacy: boolean }, { body, ok }: Answer, more: boolean): Promise<number> {
     const reply = writeReply(to, body, engine.clock.tail(ok), more);
     if (!connection.closed && !socket.write(reply.bytes)) await drained(socket);
     return reply.id;

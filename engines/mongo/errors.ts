@@ -81,10 +81,7 @@ export class CommandError extends Error {
 
 /** The refusal of a value for its type. */
 export const wrongType = (name: string, value: Value, expected: string): CommandError =>
-  new CommandError(
-    14,
-    `BSON field '${name}' is the wrong type '${typeName(value)}', expected type '${expected}'`,
-  );
+  new CommandError(14, `BSON field '${name}' is the wrong type '${typeName(value)}', expected type '${expected}'`);
 
 /** The value, if it is of the type. Errors: 14. */
 export function requireType<T extends Value>(value: T, name: string, type: number): T {

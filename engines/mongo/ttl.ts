@@ -11,8 +11,7 @@ import type { Index } from './storage/definition.js';
 export async function expire(engine: Engine, now = Date.now()): Promise<void> {
   for (const collection of [...engine.catalog.collections.values()])
     for (const index of collection.indexes)
-      if (index.ready && index.expireAfterSeconds !== undefined)
-        await expireBy(engine, collection, index, now);
+      if (index.ready && index.expireAfterSeconds !== undefined) await expireBy(engine, collection, index, now);
 }
 
 async function expireBy(engine: Engine, { namespace }: Collection, index: Index, now: number): Promise<void> {

@@ -43,8 +43,7 @@ export function checkLength(environment: Pick<RootDatabase, 'getStats'>, file: s
     };
     const root = [page(0), page(1)].find((each) => Number(each.readBigUInt64LE(ROOT_PAGE.txn)) === lastTxnId);
     // Another version of lmdb: nothing can be said of its pages.
-    if (root?.readUInt32LE(ROOT_PAGE.magic) !== MAGIC || root.readUInt32LE(ROOT_PAGE.version) !== VERSION)
-      return;
+    if (root?.readUInt32LE(ROOT_PAGE.magic) !== MAGIC || root.readUInt32LE(ROOT_PAGE.version) !== VERSION) return;
 
     const table = (bytes: Buffer, at: number) => {
       const top = bytes.readBigUInt64LE(at + TABLE_ROOT);

@@ -44,8 +44,7 @@ export function* wholeRange<Entry>(
   };
   for (const _ of table.getKeys(back)) throw damaged('ends in its middle');
   const [next, following] = table.getKeys({ start: end, exclusiveStart: inclusiveEnd, reverse, limit: 2 });
-  if (next && following && Buffer.compare(next, following) > 0 !== reverse)
-    throw damaged('ends in its middle');
+  if (next && following && Buffer.compare(next, following) > 0 !== reverse) throw damaged('ends in its middle');
 }
 
 const damaged = (how: string) => new Error(`MDB_CORRUPTED: a range of keys ${how}`);

@@ -52,7 +52,7 @@ const START_AGAIN = 'stop this process, and start it again on what is there now'
 
 const isSame = (one: Stats, other: Stats) => one.ino === other.ino && one.dev === other.dev;
 
-export interface KeptFile {
+export interface CheckedFile {
   /**
    * Throws `StoreDamaged` where what is written now would be lost: the file was deleted, or another one stands in its
    * place, as after a backup was restored. One that was only moved away keeps what is written, and may come back.
@@ -72,7 +72,7 @@ export function keepEyeOn(
   file: string,
   environment: Pick<RootDatabase, 'readerCheck'>,
   now: () => number = () => performance.now(),
-): KeptFile {
+): CheckedFile {
   let looked = now();
   const open = openSync(file, 'r');
   const ours = statSync(file);
@@ -85,9 +85,7 @@ export function keepEyeOn(
       const found = statSync(file, { throwIfNoEntry: false });
       if (found ? isSame(found, ours) : fstatSync(open).nlink > 0) return;
       const what = found ? 'replaced' : 'deleted';
-      throw new StoreDamaged(
-        `${file} was ${what} while it was in use, and nothing more is taken: ${START_AGAIN}`,
-      );
+      throw new StoreDamaged(`${file} was ${what} while it was in use, and nothing more is taken: ${START_AGAIN}`);
     },
     close: () => closeSync(open),
   };

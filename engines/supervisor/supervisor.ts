@@ -12,14 +12,7 @@ import type { HeldPort } from './held-port.js';
 import { closeTree } from './private-files.js';
 import { anonymousBytes } from './process-memory.js';
 import { removeRuntime, writeRuntime } from './runtime-file.js';
-import {
-  checkStore,
-  checkStores,
-  type EngineKind,
-  markStores,
-  RESTORE,
-  StoreDamaged,
-} from './store-check.js';
+import { checkStore, checkStores, type EngineKind, markStores, RESTORE, StoreDamaged } from './store-check.js';
 
 export interface Engines {
   /** Both with the secret that the engines want to be shown: not for a log, nor for a command line. */
@@ -192,13 +185,7 @@ const CHILD = fileURLToPath(new URL('./child-main.js', import.meta.url));
 /** Engines make little garbage that lives: a small young generation saves 40 MB each under load. */
 const ENGINE_FLAGS = ['--max-semi-space-size=4'];
 
-function launch(
-  kind: string,
-  directory: string,
-  port: number,
-  secret: string,
-  held?: HeldPort,
-): ChildProcess {
+function launch(kind: string, directory: string, port: number, secret: string, held?: HeldPort): ChildProcess {
   // What a child shares of our output is made to block, for us too: who reads no more would stop both. By the end of its
   // input, which stays open as long as this process lives, it knows that it has no parent any more.
   const child = fork(CHILD, [kind, directory, String(port)], {

@@ -2,11 +2,11 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import type { DayReader, DaysRead } from '../../application/analytics/report.js';
-import { breather } from '../../application/concurrency/cooperative-scheduler.js';
+import { createYielder } from '../../application/concurrency/index.js';
 import type { Cache, Vault } from '../../application/ports/index.js';
 import type { DaySummary } from '../../domain/analytics/day.js';
 import { type DayLists, noNames, type SiteNames } from '../../domain/analytics/dictionary-encoding.js';
-import { assertStands } from '../kernel/assert-build-exists.js';
+import { assertBuildExists } from '../kernel/index.js';
 import { DAYS, type DayRow, heldNames, heldTallies, openSummary, openTallies } from './daily-counts-rows.js';
 
 const CACHE_BYTES = 12 * 1024 * 1024;
@@ -50,7 +50,7 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
   async function reading<Found>(read: (rows: ReturnType<typeof rowsOf>) => Promise<Found>): Promise<Found> {
     const name = build();
     const found = await read(rowsOf(name));
-    await assertStands(db, name);
+    await assertBuildExists(db, name);
     return found;
   }
   const rowsOf = (name: string | undefined) => db.collection<DayRow>(`${name}.${DAYS}`);
@@ -59,19 +59,14 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
     read: (instance, since, { start, end }) =>
       reading(async (rows): Promise<DaysRead> => {
         const before = forgotten;
-        const breathe = breather();
+        const breathe = createYielder();
         const site = opened.get(instance)?.site ?? { names: noNames(), days: new Map() };
         const [heads, oldest] = await Promise.all([
           rows
             .find({ site: instance, day: { $gte: since, $lte: end } })
             .project<Pick<DayRow, '_id' | 'site' | 'day' | '_at' | 'summary'>>({ lists: 0, counts: 0 })
             .toArray(),
-          rows
-            .find({ site: instance })
-            .sort({ day: 1 })
-            .limit(1)
-            .project<Pick<DayRow, 'day'>>({ day: 1 })
-            .next(),
+          rows.find({ site: instance }).sort({ day: 1 }).limit(1).project<Pick<DayRow, 'day'>>({ day: 1 }).next(),
         ]);
         const all = new Map<string, OpenedDay>();
         const unknown: string[] = [];
@@ -90,10 +85,7 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
         const wanted = unknown.length > 0 ? rows.find({ _id: { $in: unknown } }, WITH_LISTS) : [];
         // One after the other: together their texts are much larger than what is kept of them.
         for await (const row of wanted) {
-          const [summary, lists] = [
-            await openSummary(vault, row),
-            await openTallies(vault, row, site.names, breathe),
-          ];
+          const [summary, lists] = [await openSummary(vault, row), await openTallies(vault, row, site.names, breathe)];
           if (summary) all.set(row.day, { at: String(row._at), summary, lists });
         }
         for (const [day, each] of all) site.days.set(day, each);
@@ -120,7 +112,4 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
 const WITH_LISTS = { projection: { counts: 0 } };
 
 const heldBySite = ({ names, days }: OpenedSite): number =>
-  [...days.values()].reduce(
-    (sum, { lists }) => sum + DAY_BYTES + heldTallies(lists),
-    SITE_BYTES + heldNames(names),
-  );
+  [...days.values()].reduce((sum, { lists }) => sum + DAY_BYTES + heldTallies(lists), SITE_BYTES + heldNames(names));

@@ -9,15 +9,10 @@ import {
   readDay,
   type WrittenHead,
 } from '../../domain/analytics/day.js';
-import {
-  type DayLists,
-  type SiteNames,
-  type Tally,
-  tallied,
-} from '../../domain/analytics/dictionary-encoding.js';
+import { type DayLists, type SiteNames, type Tally, tallied } from '../../domain/analytics/dictionary-encoding.js';
 import type { WrittenList } from '../../domain/analytics/frequent-values.js';
 import { REGISTERS } from '../../domain/analytics/hyperloglog.js';
-import type { Row } from '../kernel/projection.js';
+import type { Row } from '../kernel/index.js';
 
 /** The part of a build that holds them. */
 export const DAYS = 'days';
@@ -100,7 +95,4 @@ export const heldTallies = (lists: DayLists = {}): number =>
   Object.values(lists).reduce((sum, { names }) => sum + TALLY_BYTES + names.length * ENTRY_BYTES, 0);
 
 export const heldNames = (names: SiteNames): number =>
-  Object.values(names).reduce(
-    (sum, { all }) => all.reduce((of, name) => of + VALUE_BYTES + 2 * name.length, sum),
-    0,
-  );
+  Object.values(names).reduce((sum, { all }) => all.reduce((of, name) => of + VALUE_BYTES + 2 * name.length, sum), 0);

@@ -1,6 +1,6 @@
 /** What each site saw on each day: a report reads days, not hits. */
 import { LRUCache } from 'lru-cache';
-import { breather } from '../../application/concurrency/cooperative-scheduler.js';
+import { createYielder } from '../../application/concurrency/index.js';
 import type { Position, RecordedEvent } from '../../application/ports/index.js';
 import { type AnalyticsEvent, siteSubject } from '../../domain/analytics/catalog.js';
 import {
@@ -13,15 +13,15 @@ import {
   writtenList,
 } from '../../domain/analytics/day.js';
 import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
-import { handlerOf, type On } from '../../domain/shared/event-handlers.js';
+import { type EventHandlers, handlerFor } from '../../domain/shared/index.js';
 import {
   type Apply,
   type Build,
-  guarded,
   type OwnProjection,
+  positionGuarded,
   type Row,
   type RowWrite,
-} from '../kernel/projection.js';
+} from '../kernel/index.js';
 import {
   DAYS,
   DAYS_INDEXES,
@@ -39,7 +39,7 @@ const OPEN_BYTES = 24 * 1024 * 1024;
 /** A list of a day is written as a whole, however few hits have come to it. */
 export const GATHER_MS = 200;
 
-export const days: OwnProjection = { name: 'analytics.days', version: 3, gatherMs: GATHER_MS, open, scan };
+export const days: OwnProjection = { name: 'analytics.days', version: 3, debounceMs: GATHER_MS, open, scan };
 
 type Counting = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'DaysExpired'>;
 type Hits = RecordedEvent<HitsCollected>;
@@ -60,7 +60,7 @@ async function open(build: Build): Promise<Apply> {
   });
   /** To be written, by their ids, with the last event that came to each. */
   const dirty = new Map<string, { readonly book: Book; readonly event: Hits }>();
-  const breathe = breather();
+  const breathe = createYielder();
 
   async function bookOf(instance: string, day: string): Promise<Book> {
     const id = dayId(instance, day);
@@ -75,9 +75,7 @@ async function open(build: Build): Promise<Apply> {
 
   async function counted(event: Hits) {
     const { instance, day, secret } = event.data;
-    const seen = (await vault.open(siteSubject({ instance }), secret)) as
-      | HitsCollected['data']['secret']
-      | undefined;
+    const seen = (await vault.open(siteSubject({ instance }), secret)) as HitsCollected['data']['secret'] | undefined;
     // The site is deleted: nothing is left to be counted.
     if (!seen) return;
     const book = await bookOf(instance, day);
@@ -105,7 +103,7 @@ async function open(build: Build): Promise<Apply> {
     const writes: RowWrite[] = [];
     for (const [id, { book, event }] of dirty) {
       const $set = await written(book, event);
-      if ($set) writes.push(guarded({ put: id, update: { $set } }, event));
+      if ($set) writes.push(positionGuarded({ put: id, update: { $set } }, event));
     }
     if (writes.length > 0) await build.write(DAYS, writes);
     for (const [id, { book }] of dirty) {
@@ -117,26 +115,26 @@ async function open(build: Build): Promise<Apply> {
     dirty.clear();
   }
 
-  const on: On<RecordedEvent<Counting>, Promise<void>> = {
+  const on: EventHandlers<RecordedEvent<Counting>, Promise<void>> = {
     HitsCollected: counted,
     async SiteDeleted(event) {
       await flush();
       const { instance } = event.data;
       for (const id of [...books.keys()]) if (id.startsWith(dayId(instance, ''))) books.delete(id);
-      await build.write(DAYS, [guarded({ purge: { site: instance }, many: true }, event)]);
+      await build.write(DAYS, [positionGuarded({ purge: { site: instance }, many: true }, event)]);
     },
     async DaysExpired(event) {
       await flush();
       const { before } = event.data;
       for (const id of [...books.keys()]) if (dayIn(id) < before) books.delete(id);
-      await build.write(DAYS, [guarded({ purge: { day: { $lt: before } }, many: true }, event)]);
+      await build.write(DAYS, [positionGuarded({ purge: { day: { $lt: before } }, many: true }, event)]);
     },
   };
 
   return async (events) => {
     try {
       for (const event of events) {
-        await handlerOf(on, event)?.(event);
+        await handlerFor(on, event)?.(event);
         await breathe();
       }
       await flush();
@@ -151,7 +149,7 @@ async function open(build: Build): Promise<Apply> {
 
 /** With all opened: two builds seal the same differently. */
 async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
-  const breathe = breather();
+  const breathe = createYielder();
   for await (const { lists, ...row } of collection<DayRow>(DAYS).find({}, { sort: { _id: 1 } })) {
     const summary = await openSummary(vault, row as DayRow);
     const counts = await openCounts(vault, { ...row, lists } as DayRow, breathe);

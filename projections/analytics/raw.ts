@@ -3,8 +3,7 @@ import type { Db } from 'mongodb';
 import type { RawCounter } from '../../application/analytics/expire-days.js';
 import { RAW_MODEL } from '../../application/analytics/raw-hits.js';
 import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
-import { assertStands } from '../kernel/assert-build-exists.js';
-import type { Projection, Row } from '../kernel/projection.js';
+import { assertBuildExists, type Projection, type Row } from '../kernel/index.js';
 import { GATHER_MS } from './daily-counts.js';
 
 export interface RawRow extends Row {
@@ -19,7 +18,7 @@ export interface RawRow extends Row {
 export const raw: Projection<AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'RawExpired'>> = {
   name: RAW_MODEL,
   version: 1,
-  gatherMs: GATHER_MS,
+  debounceMs: GATHER_MS,
   indexes: [
     { key: { site: 1, at: 1 }, name: 'newest' },
     { key: { at: 1 }, name: 'oldest' },
@@ -36,11 +35,7 @@ export const raw: Projection<AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'R
 const PIECE = 50_000;
 
 /** `build`: that which is served. */
-export const createRawCounter = (
-  db: Db,
-  build: () => string | undefined,
-  { piece = PIECE } = {},
-): RawCounter => ({
+export const createRawCounter = (db: Db, build: () => string | undefined, { piece = PIECE } = {}): RawCounter => ({
   async countBefore(instant) {
     const name = build();
     const rows = db.collection<RawRow>(`${name}`);
@@ -53,7 +48,7 @@ export const createRawCounter = (
       if (!last) break;
       at = { ...at, $gt: last.at };
     }
-    await assertStands(db, name);
+    await assertBuildExists(db, name);
     return count;
   },
 });

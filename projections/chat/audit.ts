@@ -1,12 +1,12 @@
 /** What auditors ask for: a row an act, of admins, on what is others', and of strangers at the limit. Texts stay sealed. */
 import type { RecordedEvent } from '../../application/ports/index.js';
-import { type Act, actOf, type PassingFact } from '../../domain/chat/audit-entries.js';
+import { type AuditEntry, actOf, type ErasableFact } from '../../domain/chat/audit-entries.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { channelSubject } from '../../domain/chat/events/channels.js';
 import { SETTINGS_SUBJECT } from '../../domain/chat/events/settings.js';
-import { longOf, type Projection, type RowChange } from '../kernel/projection.js';
+import { longOf, type Projection, type RowChange } from '../kernel/index.js';
 
-type Told = ChatEvent<
+type AuditedEvent = ChatEvent<
   | 'UserAdded'
   | 'RoleChanged'
   | 'UserRemoved'
@@ -26,12 +26,12 @@ type Told = ChatEvent<
   | 'ActKept'
 >;
 
-interface Noted extends Act {
+interface Noted extends AuditEntry {
   /** Under whose key the texts are sealed that belong to it. */
   readonly sealed?: { readonly subject: string; readonly secret: string };
 }
 
-type Fact = Pick<RecordedEvent<Told>, 'id' | 'position' | 'recordedAt'>;
+type Fact = Pick<RecordedEvent<AuditedEvent>, 'id' | 'position' | 'recordedAt'>;
 
 function row({ id, position, recordedAt }: Fact, act: Noted): RowChange[] {
   const { action, by, target, metadata = {}, sealed = {} } = act;
@@ -45,7 +45,7 @@ function row({ id, position, recordedAt }: Fact, act: Noted): RowChange[] {
 /** Of a day's worth of strangers nobody is the actor. */
 const NOBODY = 'system';
 
-export const audit: Projection<Told> = {
+export const audit: Projection<AuditedEvent> = {
   name: 'chat.audit',
   version: 2,
   indexes: [{ key: { at: 1 } }, { key: { action: 1, at: 1 } }],
@@ -65,8 +65,7 @@ export const audit: Projection<Told> = {
       row(event, { action: 'user.remove', by: event.data.by, target: ['user', event.data.userId] }),
     UserLeft: (event) =>
       row(event, { action: 'user.exit', by: event.data.userId, target: ['user', event.data.userId] }),
-    UserErased: (event) =>
-      row(event, { action: 'user.erase', by: event.data.by, target: ['user', event.data.userId] }),
+    UserErased: (event) => row(event, { action: 'user.erase', by: event.data.by, target: ['user', event.data.userId] }),
     PasswordSet: passing,
     ServerRenamed(event) {
       const { by, secret } = event.data;
@@ -105,8 +104,7 @@ export const audit: Projection<Told> = {
       const target = userId === undefined ? (['address', addressId] as const) : (['user', userId] as const);
       return row(event, { action: 'sign-in.limit', by: NOBODY, target, metadata: { limit } });
     },
-    Exported: (event) =>
-      row(event, { action: 'server.export', by: event.data.by, target: ['server', 'main'] }),
+    Exported: (event) => row(event, { action: 'server.export', by: event.data.by, target: ['server', 'main'] }),
     // The very row that its fact makes: where that is still there, nothing more.
     ActKept({ data: { factId: id, position: told, doneAt: recordedAt, targetType, targetId, ...act } }) {
       const position = BigInt(told);
@@ -115,7 +113,7 @@ export const audit: Projection<Told> = {
   },
 };
 
-function passing(event: RecordedEvent<PassingFact>): RowChange[] {
+function passing(event: RecordedEvent<ErasableFact>): RowChange[] {
   const act = actOf(event);
   return act ? row(event, act) : [];
 }

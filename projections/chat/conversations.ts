@@ -1,12 +1,12 @@
 /** The conversations of each user, by when something was last said in them: a row for each of the two. */
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { isDirect, participantsOf } from '../../domain/chat/conversation-id.js';
-import { longOf, type Projection } from '../kernel/projection.js';
+import { longOf, type Projection } from '../kernel/index.js';
 
-type Told = ChatEvent<'ConversationStarted' | 'MessagePosted'>;
+type ConversationChange = ChatEvent<'ConversationStarted' | 'MessagePosted'>;
 
 /** What is last said moves it to the front. */
-export const conversations: Projection<Told> = {
+export const conversations: Projection<ConversationChange> = {
   name: 'chat.conversations',
   version: 1,
   indexes: [{ key: { user: 1, active: 1 } }],

@@ -1,10 +1,10 @@
 /** Files by what they hang on, and those that are to be looked at: a row a file, and one for each message that holds it. */
 import type { ChatEvent } from '../../domain/chat/catalog.js';
-import type { Projection } from '../kernel/projection.js';
+import type { Projection } from '../kernel/index.js';
 
-type Told = ChatEvent<'FileUploaded' | 'FileAttached' | 'FileKept' | 'FileDetached' | 'FileDiscarded'>;
+type FileChange = ChatEvent<'FileUploaded' | 'FileAttached' | 'FileKept' | 'FileDetached' | 'FileDiscarded'>;
 
-export const files: Projection<Told> = {
+export const files: Projection<FileChange> = {
   name: 'chat.files',
   version: 1,
   indexes: [

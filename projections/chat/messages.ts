@@ -5,12 +5,12 @@
  */
 import type { RecordedEvent } from '../../application/ports/index.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
-import { longOf, type Projection, type RowChange } from '../kernel/projection.js';
+import { longOf, type Projection, type RowChange } from '../kernel/index.js';
 
 /** Reactions in a row: each rewrites its row. */
 const PER_ROW = 32;
 
-type Told = ChatEvent<
+type MessageChange = ChatEvent<
   | 'MessagePosted'
   | 'MessageEdited'
   | 'MessagePinned'
@@ -23,7 +23,7 @@ type Told = ChatEvent<
   | 'ChannelErased'
 >;
 
-export const messages: Projection<Told> = {
+export const messages: Projection<MessageChange> = {
   name: 'chat.messages',
   version: 2,
   indexes: [

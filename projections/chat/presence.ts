@@ -1,6 +1,6 @@
 /** Who is there, and where they have streams open: a row a user. */
 import type { ChatEvent } from '../../domain/chat/catalog.js';
-import type { Projection } from '../kernel/projection.js';
+import type { Projection } from '../kernel/index.js';
 
 export const presence: Projection<ChatEvent<'PresenceChanged'>> = {
   name: 'chat.presence',

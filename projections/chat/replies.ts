@@ -3,9 +3,9 @@
  * Of a deleted reply the row keeps its place alone, for pages that end before it.
  */
 import type { ChatEvent } from '../../domain/chat/catalog.js';
-import { longOf, type Projection } from '../kernel/projection.js';
+import { longOf, type Projection } from '../kernel/index.js';
 
-type Told = ChatEvent<'ReplyPosted' | 'ReplyEdited' | 'ReplyDeleted' | 'MessageDeleted' | 'ChannelErased'>;
+type ReplyChange = ChatEvent<'ReplyPosted' | 'ReplyEdited' | 'ReplyDeleted' | 'MessageDeleted' | 'ChannelErased'>;
 
 /** What a deleted reply loses. */
 const WRITTEN = {
@@ -17,7 +17,7 @@ const WRITTEN = {
   secret: '',
 } as const;
 
-export const replies: Projection<Told> = {
+export const replies: Projection<ReplyChange> = {
   name: 'chat.replies',
   version: 2,
   indexes: [{ key: { thread: 1, posted: 1 } }, { key: { channel: 1 } }],

@@ -1,7 +1,7 @@
 /** Which build of each read model this process reads from; the log has the last word (`ProjectionSwitched`). */
-import type { ServedBuild } from '../../domain/shared/active-projection.js';
+import type { ActiveBuild } from '../../domain/shared/index.js';
 
-export interface KnownBuild extends ServedBuild {
+export interface KnownBuild extends ActiveBuild {
   /** The revision of the switch in its stream: older ones, met again in a replay, are history. */
   readonly revision: number;
 }
@@ -12,7 +12,7 @@ export interface Served {
   adopt(build: KnownBuild): void;
 }
 
-export function createServed(): Served {
+export function createActiveBuilds(): Served {
   const builds = new Map<string, KnownBuild>();
   return {
     collection: (projection) => builds.get(projection)?.collection,

@@ -1,6 +1,6 @@
 /** Larger batches for who reads much of the log: what a batch does to a row is one write, so that more in it cost less. */
-import { heldBytes } from '../../application/memory/estimate-size.js';
-import type { Batch, Follow, Position, RecordedEvent } from '../../application/ports/index.js';
+import { estimateBytes } from '../../application/memory/estimate-size.js';
+import type { Batch, Position, RecordedEvent, Subscribe } from '../../application/ports/index.js';
 
 /** With whichever is there first a batch is handed on. */
 export interface Most {
@@ -17,9 +17,9 @@ const MOST: Most = { events: 8000, bytes: 8 * 1024 * 1024, ms: 1000 };
  * As `follow`, in larger batches up to `until`; what comes later is handed on as it comes. While one is worked on, the
  * next is gathered: stores that write need not wait for one that reads.
  */
-export async function* gathered(
-  follow: Follow,
-  options: Parameters<Follow>[0],
+export async function* batchEvents(
+  follow: Subscribe,
+  options: Parameters<Subscribe>[0],
   until: Position,
   most = MOST,
 ): AsyncGenerator<Batch> {
@@ -32,8 +32,7 @@ export async function* gathered(
       gathering.add(batch);
       const { events, position, caughtUp } = gathering;
       const isThere = caughtUp || (position ?? -1n) >= until;
-      if (isThere || gathering.isMuch(most))
-        return { events, ...(position !== undefined && { position }), caughtUp };
+      if (isThere || gathering.isFull(most)) return { events, ...(position !== undefined && { position }), caughtUp };
     }
   };
   try {
@@ -61,13 +60,13 @@ class Gathering {
   add({ events, position = this.position, caughtUp }: Batch) {
     for (const event of events) {
       this.events.push(event);
-      this.#bytes += heldBytes(event.data);
+      this.#bytes += estimateBytes(event.data);
     }
     this.position = position;
     this.caughtUp = caughtUp;
   }
 
-  isMuch({ events, bytes, ms }: Most): boolean {
+  isFull({ events, bytes, ms }: Most): boolean {
     return this.events.length >= events || this.#bytes >= bytes || performance.now() - this.#begun >= ms;
   }
 }

@@ -1,16 +1,16 @@
 /** Builds a read model from the log into a collection of its own, beside the one that is served. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { pause } from '../../application/concurrency/sleep.js';
+import { sleep } from '../../application/concurrency/index.js';
 import {
   type Checkpoints,
-  type Follow,
   type Lease,
   type Leases,
   type Position,
-  Unavailable,
+  type Subscribe,
+  UnavailableError,
 } from '../../application/ports/index.js';
-import { whileHeld } from '../../application/subscription/leader-election.js';
-import { gathered } from './batch-events.js';
+import { withLease } from '../../application/subscription/index.js';
+import { batchEvents } from './batch-events.js';
 import { atOnceOf, type Builds, type ReadModel, selectionOf } from './projection.js';
 
 export interface Progress {
@@ -30,7 +30,7 @@ export interface CatchUpOptions {
 }
 
 export interface CatchUpPorts {
-  readonly follow: Follow;
+  readonly follow: Subscribe;
   readonly builds: Builds;
   readonly checkpoints: Checkpoints;
 }
@@ -46,11 +46,11 @@ export const RETIRE_AFTER_MS = 20_000;
 const PATIENCE_MS = 60_000;
 const RETRY_MS = { first: 20, most: 2000 };
 
-export const wasStopped = ({ reason }: AbortSignal): Unavailable =>
-  new Unavailable('the build was stopped', { cause: reason });
+export const wasStopped = ({ reason }: AbortSignal): UnavailableError =>
+  new UnavailableError('the build was stopped', { cause: reason });
 
 /** In this order: a build without a checkpoint is nobody's, should this be broken off. */
-export async function discard(
+export async function dropBuild(
   { builds, checkpoints }: Pick<CatchUpPorts, 'builds' | 'checkpoints'>,
   collection: string,
 ): Promise<void> {
@@ -65,9 +65,9 @@ async function patiently<Answer>(write: () => Promise<Answer>, signal: AbortSign
     try {
       return await write();
     } catch (error) {
-      if (!(error instanceof Unavailable) || signal.aborted || performance.now() > until) throw error;
+      if (!(error instanceof UnavailableError) || signal.aborted || performance.now() > until) throw error;
     }
-    await pause(wait, signal);
+    await sleep(wait, signal);
   }
 }
 
@@ -75,7 +75,7 @@ async function patiently<Answer>(write: () => Promise<Answer>, signal: AbortSign
  * Resumes from the collection's checkpoint. Rejects when a newer builder stops it, and with `Unavailable` when
  * the signal does, or where a store does not answer for a minute.
  */
-export async function catchUp(
+export async function buildUntil(
   { follow, builds, checkpoints }: CatchUpPorts,
   { projection, collection, until, lease, signal, onProgress }: CatchUpOptions,
 ): Promise<void> {
@@ -86,7 +86,7 @@ export async function catchUp(
   const reading = { ...selectionOf(projection), from, signal } as const;
   const { atOnce } = atOnceOf([projection]);
   // What is too large for the usual batch is not gathered in larger ones.
-  const batches = atOnce ? follow({ ...reading, atOnce }) : gathered(follow, reading, until);
+  const batches = atOnce ? follow({ ...reading, atOnce }) : batchEvents(follow, reading, until);
   for await (const batch of batches) {
     // No further: a build that this one is compared with may have come no further either.
     const some = batch.events.filter(({ position }) => position <= until);
@@ -108,14 +108,14 @@ export async function catchUp(
  * Waits until somebody's build has come to `until`, and finishes it when its builder has died.
  * Rejects when the signal stops it.
  */
-export async function built(
+export async function awaitBuilt(
   ports: CatchUpPorts & { readonly leases: Leases },
   { projection, collection, until, signal }: Omit<CatchUpOptions, 'lease' | 'onProgress'>,
 ): Promise<void> {
   while (((await ports.checkpoints.read(collection)) ?? -1n) < until) {
     signal.throwIfAborted();
-    const held = await whileHeld(ports.leases, buildLease(projection.name), signal, (lease, stop) =>
-      catchUp(ports, { projection, collection, until, lease, signal: stop }),
+    const held = await withLease(ports.leases, buildLease(projection.name), signal, (lease, stop) =>
+      buildUntil(ports, { projection, collection, until, lease, signal: stop }),
     );
     if (!held) await delay(50, undefined, { signal });
   }

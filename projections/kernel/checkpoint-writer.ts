@@ -21,14 +21,13 @@ const SAVE_MS = 50;
 const MOST_MS = 5000;
 
 /** Saves until it is ended, which saves once more. */
-export function keepSaved(targets: readonly Moving[], { advance, refused, failed }: Saving) {
+export function createCheckpointWriter(targets: readonly Moving[], { advance, refused, failed }: Saving) {
   let saved = new Map<string, Position>();
   let saving: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let wait = SAVE_MS;
   let ended = false;
-  const unsaved = () =>
-    targets.filter(({ collection, position }) => position > (saved.get(collection) ?? 0n));
+  const unsaved = () => targets.filter(({ collection, position }) => position > (saved.get(collection) ?? 0n));
 
   async function save() {
     const now = targets.map(({ collection, position }) => [collection, position] as const);

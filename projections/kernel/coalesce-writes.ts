@@ -15,14 +15,14 @@ const MOST_PARTS = 100;
  * The same writes in fewer, to the same effect in this order. The guard of a merged one is that of its first part, so
  * it does nothing where the row has any of them: which are missing then is told by the row's `_at`.
  */
-export function mergeWrites(writes: readonly RowWrite[]): Merged[] {
-  const merged: (Merged | Run)[] = [];
-  const open = new Map<string, Run>();
+export function coalesceWrites(writes: readonly RowWrite[]): Merged[] {
+  const merged: (Merged | RowUpdate)[] = [];
+  const open = new Map<string, RowUpdate>();
   for (const write of writes) {
     const id = idOf(write);
     if (id !== undefined && mayBegin(write)) {
       if (open.get(id)?.take(write)) continue;
-      const run = new Run(write);
+      const run = new RowUpdate(write);
       open.set(id, run);
       merged.push(run);
       continue;
@@ -30,9 +30,9 @@ export function mergeWrites(writes: readonly RowWrite[]): Merged[] {
     merged.push({ write, parts: [write] });
     // What comes after this must not come before it, for rows that it may touch.
     if (id !== undefined) open.delete(id);
-    else for (const [other, run] of open) if (mayTouch(write, run)) open.delete(other);
+    else for (const [other, run] of open) if (mayAffect(write, run)) open.delete(other);
   }
-  return merged.map((each) => (each instanceof Run ? each.merged() : each));
+  return merged.map((each) => (each instanceof RowUpdate ? each.merged() : each));
 }
 
 /** The one row that a write touches; undefined for what may touch many. */
@@ -42,8 +42,7 @@ export function idOf(write: RowWrite): string | undefined {
 }
 
 /** The position of a write's event: rows that are as new have it. Undefined for what does no harm when done again. */
-export const guardOf = (write: RowWrite): Long | undefined =>
-  (filterOf(write)?._at as Guard | undefined)?.$lt;
+export const guardOf = (write: RowWrite): Long | undefined => (filterOf(write)?._at as Guard | undefined)?.$lt;
 
 /** A patch of several parts that finds no row has nothing to do, or too much: only the row can tell. */
 export const isUncertain = ({ write, parts }: Merged): boolean =>
@@ -78,7 +77,7 @@ function asUpdate(write: RowWrite): Update {
 }
 
 /** False only where all rows that it touches have another value in a field that the run has just set, or left out. */
-function mayTouch(write: RowWrite, run: Run): boolean {
+function mayAffect(write: RowWrite, run: RowUpdate): boolean {
   return !Object.entries(filterOf(write) ?? {}).some(([field, wanted]) => {
     if (!isScalar(wanted)) return false;
     const [operator, value] = run.operations.get(field) ?? [];
@@ -90,7 +89,7 @@ function mayTouch(write: RowWrite, run: Run): boolean {
 const isScalar = (value: unknown) => typeof value === 'string' || typeof value === 'number';
 
 /** Updates of one row, joined operator by operator. */
-class Run {
+class RowUpdate {
   readonly #parts: RowWrite[];
   #first: Update | undefined;
   #operations: Map<string, Operation> | undefined;
@@ -191,8 +190,7 @@ const operationsOf = ({ update }: Update): [string, Operation][] =>
 
 function prefixesOf(path: string): string[] {
   const prefixes = [];
-  for (let dot = path.indexOf('.'); dot > 0; dot = path.indexOf('.', dot + 1))
-    prefixes.push(path.slice(0, dot));
+  for (let dot = path.indexOf('.'); dot > 0; dot = path.indexOf('.', dot + 1)) prefixes.push(path.slice(0, dot));
   return prefixes;
 }
 

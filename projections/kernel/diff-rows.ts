@@ -25,11 +25,7 @@ export async function compare(
   let last = until;
   let [a, b] = [await lives.next(), await rebuilts.next()];
   while (!a.done || !b.done) {
-    const order = a.done
-      ? 1
-      : b.done
-        ? -1
-        : Buffer.compare(Buffer.from(a.value._id), Buffer.from(b.value._id));
+    const order = a.done ? 1 : b.done ? -1 : Buffer.compare(Buffer.from(a.value._id), Buffer.from(b.value._id));
     const row: Row = order <= 0 && !a.done ? a.value : b.value;
     const problem = order < 0 ? 'superfluous' : order > 0 ? 'missing' : 'different';
     const at = row._at.toBigInt();

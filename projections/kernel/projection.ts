@@ -8,9 +8,7 @@ import {
   type UpdateFilter,
 } from 'mongodb';
 import type { Lease, Position, RecordedEvent, Selection, Vault } from '../../application/ports/index.js';
-import type { DomainEvent } from '../../domain/shared/decider.js';
-import { handlerOf, type On } from '../../domain/shared/event-handlers.js';
-import { serviceOf } from '../../domain/shared/names.js';
+import { type DomainEvent, type EventHandlers, handlerFor, serviceOf } from '../../domain/shared/index.js';
 
 /** A row: `_at` is the position of the event that last touched it; a removed one says `gone` for a day. */
 export interface Row {
@@ -62,11 +60,11 @@ export interface Projection<Event extends DomainEvent> {
   readonly version: number;
   readonly indexes: readonly IndexDescription[];
   /** See `OwnProjection`. */
-  readonly gatherMs?: number;
+  readonly debounceMs?: number;
   /** Kept up by a loop of its own, since it takes long: readers of the service's other models need not wait for it. */
-  readonly apart?: true;
+  readonly isolated?: true;
   /** Secrets arrive sealed and are stored sealed. */
-  readonly on: On<RecordedEvent<Event>, readonly RowChange[]>;
+  readonly on: EventHandlers<RecordedEvent<Event>, readonly RowChange[]>;
 }
 
 /** Every build of every projection has it: the remains of removed rows go after a day. */
@@ -102,14 +100,14 @@ export const runOf = (collection: string): string => collection.slice(collection
 
 /** The changes an event asks for, as writes that do nothing when they were done before. */
 export function writesOf({ on }: AnyProjection, event: RecordedEvent): RowWrite[] {
-  return (handlerOf(on, event)?.(event) ?? []).map((change) => guarded(change, event));
+  return (handlerFor(on, event)?.(event) ?? []).map((change) => positionGuarded(change, event));
 }
 
 /** Without this nobody would find what is put where a row was removed. */
 const NOT_GONE = { gone: '', goneAt: '' } as const;
 
 /** One change as a write that does nothing when it was done before. */
-export function guarded(change: RowChange, { position, recordedAt }: RecordedEvent): RowWrite {
+export function positionGuarded(change: RowChange, { position, recordedAt }: RecordedEvent): RowWrite {
   const at = longOf(position);
   const untouched = { $lt: at };
   if ('purge' in change) {
@@ -164,11 +162,11 @@ export interface OwnProjection {
   /** The events that it is made of, where it is not all of its service. */
   readonly types?: readonly string[];
   /** How many events it takes at once, where they are too large for the usual thousand. */
-  readonly atOnce?: number;
+  readonly batchSize?: number;
   /** Events gather for so long, ms, unless somebody waits for them: where a write costs the same however many they are. */
-  readonly gatherMs?: number;
+  readonly debounceMs?: number;
   /** See `Projection`. */
-  readonly apart?: true;
+  readonly isolated?: true;
   /** Makes what collections and indexes it needs. What `Apply` remembers is of this build and this leader. */
   open(build: Build): Promise<Apply>;
   /** Everything it says, by `_id`, in a form that is the same for every build of the same events. */
@@ -188,8 +186,8 @@ export interface ProjectorGroup {
   readonly projections: readonly ReadModel[];
 }
 
-export const groupOf = (model: Pick<ReadModel, 'name' | 'apart'>): string =>
-  model.apart ? model.name : serviceOf(model.name);
+export const groupOf = (model: Pick<ReadModel, 'name' | 'isolated'>): string =>
+  model.isolated ? model.name : serviceOf(model.name);
 
 /** The groups of a service's read models, in order. */
 export function groupsOf(service: string, projections: readonly ReadModel[]): readonly ProjectorGroup[] {
@@ -210,13 +208,13 @@ export function selectionOf(model: ReadModel): Selection {
 
 /** How many events all of these can take at once. */
 export function atOnceOf(models: readonly ReadModel[]): { readonly atOnce?: number } {
-  const limits = models.flatMap((model) => ('open' in model ? (model.atOnce ?? []) : []));
+  const limits = models.flatMap((model) => ('open' in model ? (model.batchSize ?? []) : []));
   return limits.length > 0 ? { atOnce: Math.min(...limits) } : {};
 }
 
 /** How long events gather for all of these, while nobody waits; `least` of those that do not say. */
 export const gatherMsOf = (models: readonly ReadModel[], least: number): number =>
-  Math.min(...models.map(({ gatherMs = least }) => gatherMs));
+  Math.min(...models.map(({ debounceMs = least }) => debounceMs));
 
 /** The collections that builds of read models stand in. */
 export interface Builds {

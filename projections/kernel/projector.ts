@@ -1,21 +1,21 @@
 /** The loop that keeps a group of read models up with the log: one node of all runs it, held by a lease. */
-import { isOf } from '../../application/command/event-guards.js';
-import { pause } from '../../application/concurrency/sleep.js';
+import { isEvent } from '../../application/command/index.js';
+import { sleep } from '../../application/concurrency/index.js';
 import type {
   Batch,
   Checkpoints,
-  Follow,
   Lease,
   Leases,
   Logger,
   Position,
   RecordedEvent,
+  Subscribe,
 } from '../../application/ports/index.js';
-import { keepLeading } from '../../application/subscription/leader-election.js';
-import type { ProjectionSwitched } from '../../domain/shared/active-projection.js';
+import { runAsLeader } from '../../application/subscription/index.js';
+import type { ProjectionSwitched } from '../../domain/shared/index.js';
 import type { Served } from './active-builds.js';
-import { buildLease, built, discard, projectorLease, RETIRE_AFTER_MS } from './build.js';
-import { keepSaved } from './checkpoint-writer.js';
+import { awaitBuilt, buildLease, dropBuild, projectorLease, RETIRE_AFTER_MS } from './build.js';
+import { createCheckpointWriter } from './checkpoint-writer.js';
 import {
   type Apply,
   atOnceOf,
@@ -29,7 +29,7 @@ import {
 
 export interface ProjectorOptions {
   readonly group: ProjectorGroup;
-  readonly follow: Follow;
+  readonly follow: Subscribe;
   readonly builds: Builds;
   readonly checkpoints: Checkpoints;
   readonly leases: Leases;
@@ -37,9 +37,9 @@ export interface ProjectorOptions {
   /** The position of the last event of the log. */
   readonly head: () => Promise<Position>;
   /** Told as soon as the rows of a projection show everything up to a position. */
-  readonly reached: (projection: string, position: Position) => void;
+  readonly advanced: (projection: string, position: Position) => void;
   /** Resolves after so many ms, or at once when somebody waits for the rows of one of these. */
-  readonly untilWanted: (projections: readonly string[], ms: number) => Promise<void>;
+  readonly debounceUntilAwaited: (projections: readonly string[], ms: number) => Promise<void>;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -80,8 +80,8 @@ export function runProjector(options: ProjectorOptions): Projector {
     leases,
     served,
     head,
-    reached,
-    untilWanted,
+    advanced,
+    debounceUntilAwaited,
     logger,
     signal,
   } = options;
@@ -99,7 +99,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     removeRetiredLater(stop);
     status = 'catching-up';
     const [from = 0n] = targets.map((each) => each.position).sort((a, b) => (a < b ? -1 : 1));
-    const saver = keepSaved(targets, {
+    const saver = createCheckpointWriter(targets, {
       advance: (positions) => checkpoints.advance(positions, lease),
       refused: () => fenced.abort(),
       failed: (err) => logger.warn({ err, group }, 'checkpoint not saved, trying again'),
@@ -107,7 +107,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     try {
       const prefixes = [`${service}.`];
       // What the checkpoints say is there: nobody need wait for the next event to know.
-      for (const each of targets) if (each.position > 0n) reached(each.projection.name, each.position);
+      for (const each of targets) if (each.position > 0n) advanced(each.projection.name, each.position);
       const gatherMs = gatherMsOf(projections, GATHER_MS);
       const start = from === 0n ? 'start' : from;
       for await (const batch of follow({ prefixes, from: start, signal: stop, ...atOnceOf(projections) })) {
@@ -115,7 +115,7 @@ export function runProjector(options: ProjectorOptions): Projector {
         if (batch.caughtUp) status = 'live';
         if (batch.position === undefined) continue;
         position = batch.position;
-        if (status === 'live') await untilWanted(names, gatherMs);
+        if (status === 'live') await debounceUntilAwaited(names, gatherMs);
       }
     } finally {
       await saver.end();
@@ -146,7 +146,7 @@ export function runProjector(options: ProjectorOptions): Projector {
         stop.throwIfAborted();
         status = 'failing';
         logger.error({ err: error, group, after: String(position), retryMs: wait }, 'projecting failed');
-        await pause(wait, stop);
+        await sleep(wait, stop);
       }
     }
   }
@@ -154,7 +154,7 @@ export function runProjector(options: ProjectorOptions): Projector {
   async function applyOnce(events: readonly RecordedEvent[], targets: readonly Target[], stop: AbortSignal) {
     let done = 0;
     for (const [index, event] of events.entries()) {
-      if (!isOf<ProjectionSwitched>('ProjectionSwitched', event)) continue;
+      if (!isEvent<ProjectionSwitched>('ProjectionSwitched', event)) continue;
       const switched = newerBuild(event, targets);
       if (!switched) continue;
       await write(events.slice(done, index + 1), targets);
@@ -180,7 +180,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     if (position <= target.position) return;
     target.position = position;
     target.moved();
-    reached(target.projection.name, position);
+    advanced(target.projection.name, position);
   }
 
   function newerBuild(event: Switch, targets: readonly Target[]): Target | undefined {
@@ -188,9 +188,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     // Judged by what is written to, not by what is read from: the node may have gone over before its projector.
     return targets.find(
       ({ projection, revision }) =>
-        projection.name === build.projection &&
-        projection.version === build.version &&
-        revision < event.revision,
+        projection.name === build.projection && projection.version === build.version && revision < event.revision,
     );
   }
 
@@ -199,7 +197,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     const build = event.data;
     const { collection } = build;
     const ports = { follow, builds, checkpoints, leases };
-    await built(ports, { projection: from.projection, collection, until: event.position, signal: stop });
+    await awaitBuilt(ports, { projection: from.projection, collection, until: event.position, signal: stop });
     // Its builder has read on while it was at it: his checkpoint is not moved back, and what he took is there.
     const position = (await checkpoints.read(collection)) ?? event.position;
     const old = from.collection;
@@ -236,7 +234,7 @@ export function runProjector(options: ProjectorOptions): Projector {
         if (collection === present) continue;
         const mayBeGoneOnWith = runOf(collection) > runOf(present);
         if (mayBeGoneOnWith && (isBuilt || (await isGoneOnWith(collection)))) continue;
-        await discard({ builds, checkpoints }, collection);
+        await dropBuild({ builds, checkpoints }, collection);
         logger.info({ projection: projection.name, collection }, 'retired build dropped');
       }
     }
@@ -254,7 +252,7 @@ export function runProjector(options: ProjectorOptions): Projector {
       position,
       lagMs: status === 'live' ? 0 : Math.max(0, Date.now() - lastEventAt),
     }),
-    stopped: keepLeading({
+    stopped: runAsLeader({
       leases,
       lease: projectorLease(group),
       lead,

@@ -1,12 +1,12 @@
 /** Rebuilds of one read model, for whoever asks for them and knows nothing of builds. */
-import { pause } from '../../application/concurrency/sleep.js';
-import { type Position, Unavailable } from '../../application/ports/index.js';
+import { sleep } from '../../application/concurrency/index.js';
+import { type Position, UnavailableError } from '../../application/ports/index.js';
 import type { Served } from './active-builds.js';
 import type { ReadModel } from './projection.js';
-import { BuildInProgress, type createLifecycle } from './rebuild.js';
+import { BuildInProgress, type createRebuilder } from './rebuild.js';
 
 export interface RebuildsPorts {
-  readonly lifecycle: Pick<ReturnType<typeof createLifecycle>, 'rebuild' | 'underWay'>;
+  readonly lifecycle: Pick<ReturnType<typeof createRebuilder>, 'rebuild' | 'underWay'>;
   readonly served: Served;
 }
 
@@ -17,7 +17,7 @@ export function rebuildsOf(model: ReadModel, { lifecycle, served }: RebuildsPort
     try {
       return await work;
     } catch (error) {
-      throw signal.aborted ? new Unavailable('the rebuild was stopped', { cause: error }) : error;
+      throw signal.aborted ? new UnavailableError('the rebuild was stopped', { cause: error }) : error;
     }
   }
 
@@ -38,8 +38,8 @@ export function rebuildsOf(model: ReadModel, { lifecycle, served }: RebuildsPort
     /** Resolves when this node serves the build. */
     async serving(build: string) {
       while (served.collection(model.name) !== build && served.known(model.name)) {
-        if (signal.aborted) throw new Unavailable('the rebuild was stopped');
-        await pause(SOON_MS, signal);
+        if (signal.aborted) throw new UnavailableError('the rebuild was stopped');
+        await sleep(SOON_MS, signal);
       }
     },
 

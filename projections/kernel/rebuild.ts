@@ -1,29 +1,28 @@
 /** Build, switch, check: how a read model is rebuilt beside the served one, in log order (docs/reading.md). */
-import type { Streams } from '../../application/command/aggregate-store.js';
-import type { Handle } from '../../application/command/handle-command.js';
-import { pause } from '../../application/concurrency/sleep.js';
+import type { AggregateStore, HandleCommand } from '../../application/command/index.js';
+import { sleep } from '../../application/concurrency/index.js';
 import {
   type Checkpoints,
   type CommandContext,
-  type Follow,
   type Leases,
   type Position,
-  Unavailable,
+  type Subscribe,
+  UnavailableError,
 } from '../../application/ports/index.js';
-import { type Lead, whileHeld } from '../../application/subscription/leader-election.js';
+import { type LeaderTask, withLease } from '../../application/subscription/index.js';
 import {
+  isRejection,
   type ServedState,
-  served as servedDecider,
+  activeProjection as servedDecider,
   servedEvents,
   servedStream,
-} from '../../domain/shared/active-projection.js';
-import { isRejection } from '../../domain/shared/decider.js';
-import { serviceOf } from '../../domain/shared/names.js';
+  serviceOf,
+} from '../../domain/shared/index.js';
 import type { Served } from './active-builds.js';
 import {
   buildLease,
-  catchUp,
-  discard,
+  buildUntil,
+  dropBuild,
   type Progress,
   projectorLease,
   RETIRE_AFTER_MS,
@@ -35,12 +34,12 @@ import { type Share, sharesOf } from './shared-subscription.js';
 import { type CheckOptions, differences } from './verify.js';
 
 export interface LifecyclePorts {
-  readonly follow: Follow;
+  readonly follow: Subscribe;
   readonly builds: Builds;
   readonly checkpoints: Checkpoints;
   readonly leases: Leases;
-  readonly streams: Streams;
-  readonly handle: Handle;
+  readonly streams: AggregateStore;
+  readonly handle: HandleCommand;
   /** The position of the last event of the log. */
   readonly head: () => Promise<Position>;
   /** The run of a new build: one that none ever had, sorted behind this one. */
@@ -70,7 +69,7 @@ export class BuildInProgress extends Error {
   override readonly name = 'BuildInProgress';
 }
 
-export function createLifecycle(ports: LifecyclePorts) {
+export function createRebuilder(ports: LifecyclePorts) {
   const { builds, checkpoints, leases, streams, handle, head } = ports;
   const kindOf = (projection: ReadModel) => ({
     catalog: { service: serviceOf(projection.name), events: servedEvents },
@@ -78,11 +77,11 @@ export function createLifecycle(ports: LifecyclePorts) {
   });
 
   async function current(projection: ReadModel): Promise<{ state: ServedState; revision: number }> {
-    return streams.refresh(kindOf(projection), servedStream(projection.name));
+    return streams.reload(kindOf(projection), servedStream(projection.name));
   }
 
   /** Makes the log say that a collection is served; answers the position of that fact. */
-  async function switchTo(projection: ReadModel, collection: string): Promise<Position> {
+  async function activate(projection: ReadModel, collection: string): Promise<Position> {
     const { name, version } = projection;
     const command = { type: 'SwitchProjection' as const, projection: name, version, collection };
     const outcome = await handle(kindOf(projection), servedStream(name), command, ports.context());
@@ -95,7 +94,7 @@ export function createLifecycle(ports: LifecyclePorts) {
    * an older version, or of a log that has been restored from a backup since, is rebuilt first, here or by the node
    * that is at it already. Resolves when every projection has a build of its present version.
    */
-  async function open(
+  async function ensureActive(
     projections: readonly ReadModel[],
     served: Served,
     options: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
@@ -104,9 +103,9 @@ export function createLifecycle(ports: LifecyclePorts) {
     const shares = sharesOf(ports.follow, projections);
     const openOne = async (projection: ReadModel) => {
       const share = shares.get(projection)!;
-      const first = isMade(projection, options, share).finally(share.leave);
-      for (let isDone = await first; !isDone; isDone = await isMade(projection, options)) {
-        await pause(ELSEWHERE_MS, options.signal);
+      const first = ensureBuilt(projection, options, share).finally(share.leave);
+      for (let isDone = await first; !isDone; isDone = await ensureBuilt(projection, options)) {
+        await sleep(ELSEWHERE_MS, options.signal);
         options.signal.throwIfAborted();
       }
       const { state, revision } = await current(projection);
@@ -127,7 +126,7 @@ export function createLifecycle(ports: LifecyclePorts) {
   }
 
   /** Makes what there must be before anybody reads; false while another process is at it. */
-  async function isMade(
+  async function ensureBuilt(
     projection: ReadModel,
     { signal, onProgress, onAhead }: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
     share?: Share,
@@ -156,7 +155,7 @@ export function createLifecycle(ports: LifecyclePorts) {
   async function serveEmpty(projection: ReadModel): Promise<void> {
     const collection = await newCollection(projection);
     await builds.open(projection, collection, { assertHeld() {} });
-    await switchTo(projection, collection);
+    await activate(projection, collection);
   }
 
   /**
@@ -179,14 +178,14 @@ export function createLifecycle(ports: LifecyclePorts) {
           onProgress?.({ ...at, events }, until);
         };
         const building = { projection, collection, until, lease, signal: stop, onProgress: progress };
-        await catchUp({ ...ports, follow }, building);
+        await buildUntil({ ...ports, follow }, building);
       };
       await to(await head(), share?.follow);
       share?.leave();
       // Who was stopped meanwhile has something to go on with.
       if (stop.aborted) throw wasStopped(stop);
       lease.assertHeld();
-      await to(await switchTo(projection, collection));
+      await to(await activate(projection, collection));
       return collection;
     });
   }
@@ -214,8 +213,8 @@ export function createLifecycle(ports: LifecyclePorts) {
         // One that is dropped while it is measured is gone at the next look.
         if (await areSmall(left).catch(() => false)) return;
         if (waited === 0) onWaiting?.();
-        await pause(ELSEWHERE_MS, stop);
-      } else for (const name of left) await discard(ports, name);
+        await sleep(ELSEWHERE_MS, stop);
+      } else for (const name of left) await dropBuild(ports, name);
       stop.throwIfAborted();
     }
   }
@@ -229,14 +228,14 @@ export function createLifecycle(ports: LifecyclePorts) {
   async function asBuilder<T>(
     projection: ReadModel,
     { signal, share }: { readonly signal: AbortSignal; readonly share?: Share | undefined },
-    work: Lead<T>,
+    work: LeaderTask<T>,
   ): Promise<T> {
     try {
-      const held = await whileHeld(leases, buildLease(projection.name), signal, (lease, stop) =>
+      const held = await withLease(leases, buildLease(projection.name), signal, (lease, stop) =>
         work(lease, stop).catch((cause) => {
           // It goes on where it is: nothing has failed that will not come right.
           const isLost = lease.lost.aborted && !signal.aborted;
-          throw isLost ? new Unavailable(`the lease ${lease.name} is lost`, { cause }) : cause;
+          throw isLost ? new UnavailableError(`the lease ${lease.name} is lost`, { cause }) : cause;
         }),
       );
       if (!held) throw new BuildInProgress(`${projection.name} is being built by another process`);
@@ -289,7 +288,7 @@ export function createLifecycle(ports: LifecyclePorts) {
   /** For those of these that are built at once. */
   const shares = (projections: readonly ReadModel[]) => sharesOf(ports.follow, projections);
 
-  return { open, rebuild, check, current, underWay, shares };
+  return { ensureActive, rebuild, check, current, underWay, shares };
 }
 
 /** How soon a node looks again whether another one has made what it needs. */

@@ -1,9 +1,9 @@
 /** One reading of the log for several who go through it at once: each event is read, and made sense of, once. */
-import type { Batch, Follow, Position, RecordedEvent, Selection } from '../../application/ports/index.js';
-import { serviceOf } from '../../domain/shared/names.js';
+import type { Batch, Position, RecordedEvent, Selection, Subscribe } from '../../application/ports/index.js';
+import { serviceOf } from '../../domain/shared/index.js';
 import type { ReadModel } from './projection.js';
 
-type Options = Parameters<Follow>[0];
+type Options = Parameters<Subscribe>[0];
 
 /** Of one of those who read together. */
 export interface Share {
@@ -11,13 +11,13 @@ export interface Share {
    * Follows with the others, from when each of them follows or has left; to be called once. Who takes long with a
    * batch holds up the others, who fails does not.
    */
-  readonly follow: Follow;
+  readonly follow: Subscribe;
   /** Not to be waited for; as often as you like. */
   leave(): void;
 }
 
 /** So many shares. They must be of one service, and take as many events at once. */
-export function shareReading(follow: Follow, count: number): readonly Share[] {
+export function shareSubscription(follow: Subscribe, count: number): readonly Share[] {
   const readers = new Set<Reader>();
   const stop = new AbortController();
   let awaited = count;
@@ -73,14 +73,14 @@ export function shareReading(follow: Follow, count: number): readonly Share[] {
 }
 
 /** For each of these a share in what is read for those of its service that take as many events at once. */
-export function sharesOf(follow: Follow, models: readonly ReadModel[]): ReadonlyMap<ReadModel, Share> {
+export function sharesOf(follow: Subscribe, models: readonly ReadModel[]): ReadonlyMap<ReadModel, Share> {
   const groups = new Map<string, ReadModel[]>();
   for (const model of models) {
-    const key = `${serviceOf(model.name)} ${'open' in model ? (model.atOnce ?? '') : ''}`;
+    const key = `${serviceOf(model.name)} ${'open' in model ? (model.batchSize ?? '') : ''}`;
     groups.set(key, [...(groups.get(key) ?? []), model]);
   }
   const shares = [...groups.values()].map((group) => {
-    const all = shareReading(follow, group.length);
+    const all = shareSubscription(follow, group.length);
     return group.map((model, index) => [model, all[index]!] as const);
   });
   return new Map(shares.flat());

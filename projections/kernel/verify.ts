@@ -1,7 +1,7 @@
 /** Whether a build says what the log says: it is made anew beside it, as far as it has come, and the two are compared. */
-import { pause } from '../../application/concurrency/sleep.js';
-import type { Checkpoints, Follow, Lease, Position } from '../../application/ports/index.js';
-import { catchUp, discard, type Progress } from './build.js';
+import { sleep } from '../../application/concurrency/index.js';
+import type { Checkpoints, Lease, Position, Subscribe } from '../../application/ports/index.js';
+import { buildUntil, dropBuild, type Progress } from './build.js';
 import { compare, type Difference } from './diff-rows.js';
 import type { Builds, ReadModel } from './projection.js';
 import type { Share } from './shared-subscription.js';
@@ -16,7 +16,7 @@ export interface CheckOptions {
 }
 
 export interface CheckPorts {
-  readonly follow: Follow;
+  readonly follow: Subscribe;
   readonly builds: Builds;
   readonly checkpoints: Checkpoints;
   /** The position of the last event of the log. */
@@ -45,25 +45,20 @@ export async function differences(
     // The served rows move on while they are compared, and may be behind: what differs is looked at again later.
     for (const wait of lookAgainMs) {
       if (differences?.length === 0) break;
-      await pause(wait, signal);
+      await sleep(wait, signal);
       const until = await shown(ports, served);
       const progress = (at: Progress) => onProgress?.(at, until);
       const building = { projection, collection, until, lease, signal, onProgress: progress };
-      await catchUp({ ...ports, follow }, building);
+      await buildUntil({ ...ports, follow }, building);
       share?.leave();
       follow = ports.follow;
-      const found = await compare(
-        builds.scan(projection, served),
-        builds.scan(projection, collection),
-        until,
-        head,
-      );
+      const found = await compare(builds.scan(projection, served), builds.scan(projection, collection), until, head);
       const before = differences && new Set(differences.map(({ id }) => id));
       differences = before ? found.filter(({ id }) => before.has(id)) : found;
     }
     return differences ?? [];
   } finally {
-    await discard(ports, collection);
+    await dropBuild(ports, collection);
   }
 }
 

@@ -2,7 +2,7 @@
 import type { RecordedEvent } from '../../application/ports/index.js';
 import type { AlertEvent } from '../../domain/logs/alert.js';
 import type { LogsEvent } from '../../domain/logs/catalog.js';
-import type { Projection, RowChange } from '../kernel/projection.js';
+import type { Projection, RowChange } from '../kernel/index.js';
 
 export const alertHistory: Projection<AlertEvent> = {
   name: 'logs.alerts',
@@ -11,8 +11,7 @@ export const alertHistory: Projection<AlertEvent> = {
   on: {
     AlertRaised({ data: { alertId, repeats, undelivered: _, ...alert } }) {
       const changes: RowChange[] = [{ put: alertId, update: { $set: { ...alert, state: 'active' } } }];
-      if (repeats)
-        changes.push({ patch: repeats, update: { $set: { state: 'repeated', repeatedBy: alertId } } });
+      if (repeats) changes.push({ patch: repeats, update: { $set: { state: 'repeated', repeatedBy: alertId } } });
       return changes;
     },
     AlertResolved: ({ data: { alertId, resolvedAt, reason } }) => [
@@ -23,8 +22,8 @@ export const alertHistory: Projection<AlertEvent> = {
   },
 };
 
-type Told = LogsEvent<'WebhookDelivered' | 'WebhookFailed'>;
+type DeliveryOutcome = LogsEvent<'WebhookDelivered' | 'WebhookFailed'>;
 
-function told({ data: { alertId, rule: _, ...delivery } }: RecordedEvent<Told>): RowChange[] {
+function told({ data: { alertId, rule: _, ...delivery } }: RecordedEvent<DeliveryOutcome>): RowChange[] {
   return [{ patch: alertId, update: { $set: { delivery } } }];
 }

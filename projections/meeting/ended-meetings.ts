@@ -1,6 +1,6 @@
 /** The meetings that are over and can still be read: a row for each, by when it ended. */
 import type { RoomEvent } from '../../domain/meeting/catalog.js';
-import type { Projection } from '../kernel/projection.js';
+import type { Projection } from '../kernel/index.js';
 
 export const ended: Projection<RoomEvent<'RoomEnded' | 'MeetingErased'>> = {
   name: 'meeting.ended',

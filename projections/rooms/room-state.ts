@@ -5,7 +5,7 @@
 import type { RecordedEvent } from '../../application/ports/index.js';
 import type { RoomsEvent } from '../../domain/rooms/catalog.js';
 import { KEPT_MESSAGES } from '../../domain/rooms/messages.js';
-import type { Projection, RowChange } from '../kernel/projection.js';
+import type { Projection, RowChange } from '../kernel/index.js';
 
 /** A post rewrites its row, so rows are short; a reader of the newest messages takes several at once. */
 const PER_ROW = 16;

@@ -1,6 +1,6 @@
 /** Waiting for a read model to show everything: up to the last event of its service, whatever others write. */
 import { expect } from 'chai';
-import { createAllShown } from '../../application/consistency/await-caught-up.js';
+import { createCaughtUpBarrier } from '../../application/consistency/await-caught-up.js';
 import { eventAt, feed } from '../support/ports.js';
 
 describe('a read model that must show everything', () => {
@@ -14,10 +14,10 @@ describe('a read model that must show everything', () => {
     const checkpoints = { read: async (name: string) => (name === build() ? 10n : undefined) };
     give([eventAt(20n), eventAt(30n)]);
     give([], { position: 90n, caughtUp: true });
-    await createAllShown('toys.contents', { follow, checkpoints, settled, build })(signal);
-    expect(
-      asked.map(({ from, ...selection }) => ['prefixes' in selection && selection.prefixes, from]),
-    ).to.deep.equal([[['toys.'], 10n]]);
+    await createCaughtUpBarrier('toys.contents', { follow, checkpoints, settled, build })(signal);
+    expect(asked.map(({ from, ...selection }) => ['prefixes' in selection && selection.prefixes, from])).to.deep.equal([
+      [['toys.'], 10n],
+    ]);
     expect(waited).to.deep.equal([30n, 30n, 30n]);
   });
 
@@ -32,7 +32,7 @@ describe('a read model that must show everything', () => {
     };
     const ports = { follow, settled, checkpoints: { read: async () => undefined }, build: () => undefined };
     give([eventAt(20n)], { caughtUp: true });
-    const failure = await createAllShown('toys.contents', ports)(stop.signal).catch((error) => error);
+    const failure = await createCaughtUpBarrier('toys.contents', ports)(stop.signal).catch((error) => error);
     expect(failure).to.have.property('message', 'stopped');
   });
 });

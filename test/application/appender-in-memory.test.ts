@@ -2,8 +2,8 @@
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { newEvent } from '../../application/command/event-envelope.js';
-import { type Appender, createAppender } from '../../application/command/group-commit.js';
-import { type EventLog, Unavailable } from '../../application/ports/index.js';
+import { type Appender, createGroupCommit } from '../../application/command/group-commit.js';
+import { type EventLog, UnavailableError } from '../../application/ports/index.js';
 import { heldTime } from '../support/held-time.js';
 import { holdTimers } from '../support/held-timers.js';
 import { failure, type MemoryIntake, memoryIntake, NOON } from '../support/memory-intake.js';
@@ -33,13 +33,13 @@ describe('in memory, an appender', () => {
     };
     return { event: newEvent({ service: 'logs', release: 'test' }, stream, event, 0, context()), bytes };
   };
-  const over = (append = kernel.log.append, read = kernel.log.read, patient?: true) => {
+  const over = (append = kernel.log.append, read = kernel.log.read, blocking?: true) => {
     const told: number[] = [];
-    const appender: Appender = createAppender({
+    const appender: Appender = createGroupCommit({
       log: { ...kernel.log, append, read },
       logger: quiet,
       appended: (_, __, events) => void told.push(events),
-      ...(patient && { patient }),
+      ...(blocking && { blocking }),
     });
     return { ...appender, told };
   };
@@ -52,12 +52,7 @@ describe('in memory, an appender', () => {
     const positions = await Promise.all(small);
     expect(new Set(positions)).to.have.property('size', 1);
     expect(told).to.deep.equal([3]);
-    await append(stream, [
-      batch('d', 400_000),
-      batch('e', 400_000),
-      batch('f', 200_000),
-      batch('g', 900_000),
-    ]);
+    await append(stream, [batch('d', 400_000), batch('e', 400_000), batch('f', 200_000), batch('g', 900_000)]);
     expect(told).to.deep.equal([3, 1, 2, 1]);
     await append(
       stream,
@@ -96,7 +91,7 @@ describe('in memory, an appender', () => {
     let calls = 0;
     const { append } = over(async (...given) => {
       const outcome = await kernel.log.append(...given);
-      if (++calls === 2) throw new Unavailable('lost');
+      if (++calls === 2) throw new UnavailableError('lost');
       return outcome;
     });
     await append(stream, [batch('one')]);
@@ -125,7 +120,7 @@ describe('in memory, an appender', () => {
       if (calls === 2) await over().append(stream, [batch('other')]);
       const outcome = await kernel.log.append(...given);
       if (calls < 3) await over().append(stream, [batch(`after ${calls}`)]);
-      if (calls < 3) throw new Unavailable('lost');
+      if (calls < 3) throw new UnavailableError('lost');
       return outcome;
     });
     await withoutPauses(() => append(stream, [batch('own')]));
@@ -138,10 +133,7 @@ describe('in memory, an appender', () => {
       if (broken) throw new Error('broken');
       return kernel.log.append(...given);
     });
-    const both = await Promise.all([
-      failure(append(stream, [batch('a')])),
-      failure(append(stream, [batch('b')])),
-    ]);
+    const both = await Promise.all([failure(append(stream, [batch('a')])), failure(append(stream, [batch('b')]))]);
     for (const each of both) expect(String(each)).to.include('broken');
     broken = false;
     await append(stream, [batch('c')]);
@@ -160,7 +152,7 @@ describe('in memory, an appender', () => {
     await kernel.log.tombstone(stream);
     for (const appender of [append, over(counted).append]) {
       const failed = await failure(appender(stream, [batch('b')]));
-      expect(failed).to.be.instanceOf(Unavailable);
+      expect(failed).to.be.instanceOf(UnavailableError);
       expect(String(failed)).to.include('ended by retention');
     }
     expect([appends, waitingBytes()]).to.deep.equal([2, 0]);
@@ -170,10 +162,10 @@ describe('in memory, an appender', () => {
     let calls = 0;
     const { append, waitingBytes } = over(() => {
       calls++;
-      return Promise.reject(new Unavailable('away'));
+      return Promise.reject(new UnavailableError('away'));
     });
     const failed = await withoutPauses(() => failure(append(stream, [batch('a')])));
-    expect(failed).to.be.instanceOf(Unavailable);
+    expect(failed).to.be.instanceOf(UnavailableError);
     expect([calls, waitingBytes()]).to.deep.equal([10, 0]);
   });
 
@@ -183,12 +175,12 @@ describe('in memory, an appender', () => {
     const { append } = over(() => {
       calls++;
       performance.now = () => now() + calls * 3001;
-      return Promise.reject(new Unavailable('away'));
+      return Promise.reject(new UnavailableError('away'));
     });
     const failed = await withoutPauses(() => failure(append(stream, [batch('a')]))).finally(() => {
       performance.now = now;
     });
-    expect(failed).to.be.instanceOf(Unavailable);
+    expect(failed).to.be.instanceOf(UnavailableError);
     expect(calls).to.equal(2);
   });
 
@@ -210,7 +202,7 @@ describe('in memory, an appender', () => {
       const later = append(stream, [batch('later', 50)]);
       time.pass(1);
       expect(waitingBytes()).to.equal(150);
-      expect(await late).to.be.instanceOf(Unavailable);
+      expect(await late).to.be.instanceOf(UnavailableError);
       answer();
       expect([await first, await later]).to.deep.equal([100n, 200n]);
       expect(await stored([stream])).to.deep.equal(['first', 'later']);
@@ -255,7 +247,7 @@ describe('in memory, an appender', () => {
     for (const work of due) work();
     expect(waitingBytes()).to.equal(250);
     const givenUp = all.slice(250).map(failure);
-    for (const each of await Promise.all(givenUp)) expect(each).to.be.instanceOf(Unavailable);
+    for (const each of await Promise.all(givenUp)) expect(each).to.be.instanceOf(UnavailableError);
   }).timeout(20_000);
 
   it('gives up nothing while the log takes what came before, where it is patient, and all once it is silent', async () => {
@@ -284,7 +276,7 @@ describe('in memory, an appender', () => {
       time.pass(5999);
       expect(waitingBytes()).to.equal(800_000);
       time.pass(6001);
-      expect(await left).to.be.instanceOf(Unavailable);
+      expect(await left).to.be.instanceOf(UnavailableError);
       answer();
       await third;
       expect(await stored([stream])).to.deep.equal(['first', 'second', 'third']);

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { newEvent } from '../../application/command/event-envelope.js';
-import { type Appender, createAppender, type Waiting } from '../../application/command/group-commit.js';
-import { type EventLog, Unavailable } from '../../application/ports/index.js';
+import { type Appender, createGroupCommit, type Waiting } from '../../application/command/group-commit.js';
+import { type EventLog, UnavailableError } from '../../application/ports/index.js';
 import { type BatchSecret, batchesOf, textsOf } from '../../domain/logs/batch.js';
-import { batchStream, keepingSubject } from '../../domain/logs/retention-bucket.js';
+import { batchStream, bucketSubject } from '../../domain/logs/retention-bucket.js';
 import { type LogsNode, recordText, startLogsNode } from '../support/logs.js';
 
 const NOON = Date.UTC(2026, 2, 1, 12);
@@ -32,20 +32,18 @@ describe('batches that are appended', () => {
   const batch = async (name: string, bytes = 100): Promise<Waiting> => {
     const records = [{ ...recordText({ name }), bytes }];
     const [event] = batchesOf({ producerId, receivedAt: NOON, records, rejected: 0 });
-    await node.kernel.vault.create(keepingSubject(event!.data));
+    await node.kernel.vault.create(bucketSubject(event!.data));
     const origin = { service: 'logs', release: 'test' };
     return { event: newEvent(origin, stream(), event!, 0, node.kernel.systemContext('test')), bytes };
   };
   const named = async () => {
     const events = await node.kernel.log.read(stream());
     if (typeof events === 'string') return events;
-    const opened = events.map(({ data }) =>
-      node.kernel.vault.open(keepingSubject(data as never), String(data.secret)),
-    );
+    const opened = events.map(({ data }) => node.kernel.vault.open(bucketSubject(data as never), String(data.secret)));
     return (await Promise.all(opened)).map((secret) => JSON.parse(textsOf(secret as BatchSecret)[0]!).name);
   };
   const over = (append: EventLog['append']): Appender =>
-    createAppender({ log: { ...node.kernel.log, append }, logger: quiet, appended: () => {} });
+    createGroupCommit({ log: { ...node.kernel.log, append }, logger: quiet, appended: () => {} });
 
   it('share appends, in order, and never beyond what one may hold', async () => {
     /** By the last event of each: one that was not answered in time is sent again. */
@@ -71,15 +69,13 @@ describe('batches that are appended', () => {
     const appender = over(async (name, expected, events) => {
       calls++;
       const outcome = await log.append(name, expected, events);
-      if (calls === 2) throw new Unavailable('the answer got lost');
+      if (calls === 2) throw new UnavailableError('the answer got lost');
       return outcome;
     });
     await appender.append(stream(), [await batch('one')]);
     await appender.append(stream(), [await batch('two')]);
     expect(
-      await createAppender({ log, logger: quiet, appended: () => {} }).append(stream(), [
-        await batch('other'),
-      ]),
+      await createGroupCommit({ log, logger: quiet, appended: () => {} }).append(stream(), [await batch('other')]),
     ).to.be.a('bigint');
     await appender.append(stream(), [await batch('three')]);
     expect(await named()).to.deep.equal(['one', 'two', 'other', 'three']);
@@ -89,11 +85,11 @@ describe('batches that are appended', () => {
     const { log } = node.kernel;
     let away = true;
     const appender = over(async (name, expected, events) => {
-      if (away) throw new Unavailable('away');
+      if (away) throw new UnavailableError('away');
       return log.append(name, expected, events);
     });
     const lost = await appender.append(stream(), [await batch('lost')]).catch((error) => error);
-    expect(lost).to.be.instanceOf(Unavailable);
+    expect(lost).to.be.instanceOf(UnavailableError);
     away = false;
     await appender.append(stream(), [await batch('kept')]);
     expect(await named()).to.deep.equal(['kept']);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { newEvent } from '../../application/command/event-envelope.js';
-import { type EventLog, Unavailable } from '../../application/ports/index.js';
+import { type EventLog, UnavailableError } from '../../application/ports/index.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { commandsOf } from '../support/commands.js';
 import { box, context } from '../support/toys.js';
@@ -43,7 +43,7 @@ export function whileTheLogIsAway(start: StartRoads) {
   };
 
   it('is asked again', async () => {
-    const { put, told } = handleWith(() => Promise.reject(new Unavailable('for a moment')));
+    const { put, told } = handleWith(() => Promise.reject(new UnavailableError('for a moment')));
     const outcome = await put('bear');
     expect(isRejection(outcome)).to.equal(false);
     expect(await stored()).to.deep.equal(['bear']);
@@ -53,7 +53,7 @@ export function whileTheLogIsAway(start: StartRoads) {
   it('has taken an append whose answer was lost: it is found, and not made again', async () => {
     const { put } = handleWith(async (...args) => {
       await kernel.log.append(...args);
-      throw new Unavailable('its answer was lost');
+      throw new UnavailableError('its answer was lost');
     });
     const outcome = await put('bear');
     expect(isRejection(outcome)).to.equal(false);
@@ -63,8 +63,8 @@ export function whileTheLogIsAway(start: StartRoads) {
   it('has taken an append whose answer was lost, though somebody has read it since', async () => {
     const { put } = handleWith(async (...args) => {
       await kernel.log.append(...args);
-      await kernel.streams.refresh(box, stream);
-      throw new Unavailable('its answer was lost');
+      await kernel.streams.reload(box, stream);
+      throw new UnavailableError('its answer was lost');
     });
     const outcome = await put('bear');
     if (isRejection(outcome)) throw new Error(outcome.rejected);
@@ -76,14 +76,14 @@ export function whileTheLogIsAway(start: StartRoads) {
     const now = performance.now.bind(performance);
     const { put, appends } = handleWith(() => {
       performance.now = () => now() + 10_000;
-      return Promise.reject(new Unavailable('for long'));
+      return Promise.reject(new UnavailableError('for long'));
     });
     const failed = await put('bear')
       .catch((error) => error)
       .finally(() => {
         performance.now = now;
       });
-    expect(failed).to.be.instanceOf(Unavailable);
+    expect(failed).to.be.instanceOf(UnavailableError);
     expect([appends(), await stored()]).to.deep.equal([1, 'missing']);
   });
 
@@ -98,6 +98,6 @@ export function whileTheLogIsAway(start: StartRoads) {
       rejected: 'toys/gone',
       kind: 'gone',
     });
-    expect(await kernel.streams.refresh(box, stream)).to.deep.include({ revision: 0, deleted: true });
+    expect(await kernel.streams.reload(box, stream)).to.deep.include({ revision: 0, deleted: true });
   });
 }

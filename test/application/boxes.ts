@@ -1,6 +1,6 @@
 /** What tests of remembered streams have in common: boxes full of toys, nodes that have read none, and counted reads. */
 import { randomUUID } from 'node:crypto';
-import { createStreams } from '../../application/command/aggregate-store.js';
+import { createAggregateStore } from '../../application/command/aggregate-store.js';
 import type { EventLog } from '../../application/ports/index.js';
 import { commandsOf } from '../support/commands.js';
 import type { Road } from './road.js';
@@ -12,7 +12,7 @@ type Ground = Pick<Road, 'log' | 'reveal' | 'vault'>;
 
 /** Another node, that has read nothing yet. */
 export function freshNode({ log, reveal }: Pick<Road, 'log' | 'reveal'>) {
-  const streams = createStreams(log, reveal, { smallBytes: LIMIT, largeBytes: LIMIT });
+  const streams = createAggregateStore(log, reveal, { smallBytes: LIMIT, largeBytes: LIMIT });
   return { streams, ...commandsOf({ log, streams }) };
 }
 

@@ -1,7 +1,7 @@
 /** What a command costs, in its quota and in what must be there before it: once, and nothing where nothing came of it. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type EventLog, Unavailable } from '../../application/ports/index.js';
+import { type EventLog, UnavailableError } from '../../application/ports/index.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { commandsOf } from '../support/commands.js';
 import { box, context, type PutToy } from '../support/toys.js';
@@ -11,7 +11,7 @@ type Append = EventLog['append'];
 type Before = () => Promise<Rejection | undefined>;
 
 const refusal: Rejection = { rejected: 'toys/not-today', kind: 'forbidden' };
-const away = () => Promise.reject(new Unavailable('for a moment'));
+const away = () => Promise.reject(new UnavailableError('for a moment'));
 
 describe('what a command costs', () => {
   let one: Road;
@@ -52,7 +52,7 @@ describe('what a command costs', () => {
     const { handle } = commandsOf({ log: { ...log, append }, streams });
     const asked = { box: id, toy: 'bear', ...command };
     return handle(box, stream, asked, { quota, ...how }, before).catch((error: unknown) => {
-      if (!(error instanceof Unavailable)) throw error;
+      if (!(error instanceof UnavailableError)) throw error;
       return 'unavailable' as const;
     });
   }

@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createStreams, type Seeing } from '../../application/command/aggregate-store.js';
+import { createAggregateStore, type PlaintextAggregate } from '../../application/command/aggregate-store.js';
 import type { EventLog } from '../../application/ports/index.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { commandsOf } from '../support/commands.js';
 import { type Box, box, context, type PutToy, type ToyEvent } from '../support/toys.js';
 import { onServers, type Road } from './road.js';
 
-const kept: Seeing<Box, PutToy, ToyEvent> = { ...box, expires: true };
+const kept: PlaintextAggregate<Box, PutToy, ToyEvent> = { ...box, maxAge: true };
 
 describe('a stream whose events have expired', function () {
   this.timeout(30_000);
@@ -34,7 +34,7 @@ describe('a stream whose events have expired', function () {
     const outcome = await other.handle(kept, stream, { box: id, toy: 'car' }, context());
     if (isRejection(outcome)) throw new Error(outcome.rejected);
     expect((await outcome.state()).toys).to.deep.equal(['car']);
-    expect(other.streams.known(kept, stream)?.revision).to.equal(1);
+    expect(other.streams.cached(kept, stream)?.revision).to.equal(1);
   });
 
   it('goes on behind events that have expired before older ones, as a clock leaves them that was behind', async () => {
@@ -48,18 +48,12 @@ describe('a stream whose events have expired', function () {
       return typeof found === 'string' ? found : found.filter(({ revision }) => ![1, 2].includes(revision));
     };
     const log = { ...one.log, read };
-    const { handle } = commandsOf({ log, streams: createStreams(log, one.reveal) });
+    const { handle } = commandsOf({ log, streams: createAggregateStore(log, one.reveal) });
     for (const toy of ['ball', 'kite']) {
       const outcome = await handle(kept, stream, { box: id, toy }, context());
       if (isRejection(outcome)) throw new Error(outcome.rejected);
     }
-    expect((await one.streams.refresh(kept, stream)).state.toys).to.deep.equal([
-      'bear',
-      'car',
-      'doll',
-      'ball',
-      'kite',
-    ]);
-    expect(one.streams.known(kept, stream)?.revision).to.equal(4);
+    expect((await one.streams.reload(kept, stream)).state.toys).to.deep.equal(['bear', 'car', 'doll', 'ball', 'kite']);
+    expect(one.streams.cached(kept, stream)?.revision).to.equal(4);
   });
 });

@@ -4,8 +4,8 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Batch, Follow, RecordedEvent } from '../../application/ports/index.js';
-import { runFeed } from '../../application/subscription/live-feed.js';
+import type { Batch, RecordedEvent, Subscribe } from '../../application/ports/index.js';
+import { runLiveFeed } from '../../application/subscription/live-feed.js';
 import type { WindowStart } from '../../application/subscription/resume-window.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import { memoryKernel, memoryWorld } from '../support/memory-kernel.js';
@@ -26,7 +26,7 @@ const of = (service: string, position: bigint): RecordedEvent => ({
 function logOf(events: RecordedEvent[], { atOnce = 3, late = [] as RecordedEvent[] } = {}) {
   let read = 0;
   const selections: { prefixes: readonly string[]; from: bigint | 'start' }[] = [];
-  const follow: Follow = async function* ({ from, signal, ...selection }) {
+  const follow: Subscribe = async function* ({ from, signal, ...selection }) {
     const prefixes = 'prefixes' in selection ? selection.prefixes : [];
     selections.push({ prefixes, from });
     let at = from === 'start' ? 0n : from;
@@ -50,7 +50,7 @@ function logOf(events: RecordedEvent[], { atOnce = 3, late = [] as RecordedEvent
 }
 
 async function feedOf(options: {
-  readonly follow: Follow;
+  readonly follow: Subscribe;
   readonly begun: bigint;
   readonly windows: ReadonlyMap<string, WindowStart>;
   readonly until: (told: readonly bigint[]) => boolean;
@@ -59,7 +59,7 @@ async function feedOf(options: {
   const stop = new AbortController();
   const told = new Map<string, bigint[]>(SERVICES.map((service) => [service, []]));
   const all: bigint[] = [];
-  const feed = runFeed({
+  const feed = runLiveFeed({
     ...memoryKernel(memoryWorld(), catalogs),
     ...options,
     catalogs,
@@ -84,32 +84,26 @@ describe('the beginning of the live feed', () => {
     const places = fc.array(fc.constantFrom(...SERVICES, 'others'), { minLength: 1, maxLength: 40 });
     const back = fc.record({ toys: fc.nat(40), games: fc.nat(40) });
     await fc.assert(
-      fc.asyncProperty(
-        places,
-        places,
-        back,
-        fc.integer({ min: 1, max: 5 }),
-        async (old, fresh, from, atOnce) => {
-          const events = old.map((service, index) => of(service, BigInt(index + 1)));
-          const late = fresh.map((service, index) => of(service, BigInt(old.length + index + 1)));
-          const all = [...events, ...late];
-          const begun = BigInt(old.length);
-          const start = (service: (typeof SERVICES)[number]) => {
-            const at = BigInt(Math.min(from[service], old.length));
-            return { horizon: at, from: at };
-          };
-          const windows = new Map(SERVICES.map((service) => [service, start(service)]));
-          const wanted = (service: (typeof SERVICES)[number]) =>
-            all.flatMap(({ stream, position }) =>
-              stream.startsWith(`${service}.`) && position > start(service).from ? [position] : [],
-            );
-          const count = SERVICES.flatMap(wanted).length;
-          const { follow } = logOf(events, { atOnce, late });
-          const until = (told: readonly bigint[]) => late.length === 0 && told.length >= count;
-          const { told } = await feedOf({ follow, begun, windows, until });
-          for (const service of SERVICES) expect(told.get(service)).to.deep.equal(wanted(service));
-        },
-      ),
+      fc.asyncProperty(places, places, back, fc.integer({ min: 1, max: 5 }), async (old, fresh, from, atOnce) => {
+        const events = old.map((service, index) => of(service, BigInt(index + 1)));
+        const late = fresh.map((service, index) => of(service, BigInt(old.length + index + 1)));
+        const all = [...events, ...late];
+        const begun = BigInt(old.length);
+        const start = (service: (typeof SERVICES)[number]) => {
+          const at = BigInt(Math.min(from[service], old.length));
+          return { horizon: at, from: at };
+        };
+        const windows = new Map(SERVICES.map((service) => [service, start(service)]));
+        const wanted = (service: (typeof SERVICES)[number]) =>
+          all.flatMap(({ stream, position }) =>
+            stream.startsWith(`${service}.`) && position > start(service).from ? [position] : [],
+          );
+        const count = SERVICES.flatMap(wanted).length;
+        const { follow } = logOf(events, { atOnce, late });
+        const until = (told: readonly bigint[]) => late.length === 0 && told.length >= count;
+        const { told } = await feedOf({ follow, begun, windows, until });
+        for (const service of SERVICES) expect(told.get(service)).to.deep.equal(wanted(service));
+      }),
       { numRuns: 60 },
     );
   });
@@ -146,7 +140,7 @@ describe('the beginning of the live feed', () => {
   });
 
   it('goes on where a store says that it has come to its head, but not to which position', async () => {
-    const follow: Follow = async function* ({ from, signal, ...selection }) {
+    const follow: Subscribe = async function* ({ from, signal, ...selection }) {
       const prefixes = 'prefixes' in selection ? selection.prefixes : [];
       const events = [of('toys', 1n), of('games', 2n), of('toys', 3n)].filter(
         ({ stream, position }) =>

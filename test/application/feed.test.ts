@@ -5,13 +5,13 @@ import { quiet, type Servers, startServers } from '@annals/engines/testing/engin
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import {
+  type DecryptEvent,
   type Position,
-  type Reveal,
   type RevealedEvent,
-  Unavailable,
+  UnavailableError,
 } from '../../application/ports/index.js';
 import type { LiveEvent } from '../../application/subscription/live-event.js';
-import { runFeed } from '../../application/subscription/live-feed.js';
+import { runLiveFeed } from '../../application/subscription/live-feed.js';
 import type { Kernel } from '../../bin/node/kernel.js';
 import { box, context, startToys, type ToyPut, toys } from '../support/toys.js';
 
@@ -51,7 +51,7 @@ describe('the live feed', () => {
   function follow(each: Kernel) {
     const events: LiveEvent<typeof toys>[] = [];
     let woken = () => {};
-    const feed = runFeed({
+    const feed = runLiveFeed({
       ...each,
       saved: each.windows,
       catalogs: [toys],
@@ -122,7 +122,7 @@ describe('the live feed', () => {
       [false, 'note on bear'],
     ]);
     expect(status()).to.equal('live');
-    expect((await kernel.streams.refresh(box, stream)).state.notes).to.deep.equal(['erased', 'note on bear']);
+    expect((await kernel.streams.reload(box, stream)).state.notes).to.deep.equal(['erased', 'note on bear']);
     expect(kernel.unopened()).to.equal(1);
   });
 
@@ -163,10 +163,10 @@ describe('the live feed', () => {
     const asking = new Promise<void>((resolve) => {
       asked = resolve;
     });
-    const reveal: Reveal = async (...event) => {
+    const reveal: DecryptEvent = async (...event) => {
       if (!away) return kernel.reveal(...event);
       asked();
-      throw new Unavailable('the key store is away');
+      throw new UnavailableError('the key store is away');
     };
     const { told, status, events } = follow({ ...kernel, reveal, revealLive: reveal });
     await asking;
@@ -182,10 +182,10 @@ describe('the live feed', () => {
     const asking = new Promise<void>((resolve) => {
       asked = resolve;
     });
-    const reveal: Reveal = async (...event) => {
+    const reveal: DecryptEvent = async (...event) => {
       if (!away) return kernel.reveal(...event);
       asked();
-      throw new Unavailable('the key store is away');
+      throw new UnavailableError('the key store is away');
     };
     const { ready, told, status } = follow({ ...kernel, reveal, revealLive: reveal });
     await ready;

@@ -2,10 +2,10 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type RecordedEvent, type Reveal, Unavailable } from '../../application/ports/index.js';
-import { toEach } from '../../application/subscription/fan-out.js';
+import { type DecryptEvent, type RecordedEvent, UnavailableError } from '../../application/ports/index.js';
+import { fanOut } from '../../application/subscription/fan-out.js';
 import type { LiveEvent } from '../../application/subscription/live-event.js';
-import { runFeed } from '../../application/subscription/live-feed.js';
+import { runLiveFeed } from '../../application/subscription/live-feed.js';
 import type { WindowStart } from '../../application/subscription/resume-window.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import { memoryKernel, memoryWorld } from '../support/memory-kernel.js';
@@ -33,18 +33,18 @@ describe('the live feed of a log', () => {
     await Promise.all(running);
   });
 
-  function fixture(more: Partial<Parameters<typeof runFeed>[0]> = {}) {
+  function fixture(more: Partial<Parameters<typeof runLiveFeed>[0]> = {}) {
     const log = feed();
     const kernel = memoryKernel(memoryWorld(), [toys]);
     const [told, switched, opened]: [LiveEvent[], RecordedEvent[], string[]] = [[], [], []];
     const it = { away: false };
-    const reveal: Reveal = async (_, event) => {
+    const reveal: DecryptEvent = async (_, event) => {
       opened.push(event.type);
-      if (it.away) throw new Unavailable('the keys are away');
+      if (it.away) throw new UnavailableError('the keys are away');
       return { ...event, erased: false } as never;
     };
     const start = () => {
-      const one = runFeed({
+      const one = runLiveFeed({
         ...kernel,
         follow: log.follow,
         catalogs: [toys, large],
@@ -149,7 +149,7 @@ describe('the live feed of a log', () => {
       told.push(`${name} ${event.position}`);
       if (name !== 'last' && event.position === 1n) throw new Error(name);
     };
-    const publish = toEach(listen('first'), listen('second'), listen('last'));
+    const publish = fanOut(listen('first'), listen('second'), listen('last'));
     const error = (about: { err?: unknown }) => void errors.push(about.err);
     const { log, start } = fixture({
       publish: (_, event) => publish(event),

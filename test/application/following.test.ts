@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
-import { following } from '../../application/subscription/reaction-runner.js';
+import { causedBy } from '../../application/subscription/reaction-runner.js';
 import { eventAt } from '../support/ports.js';
 
 describe('the command by which a reaction follows an event', () => {
@@ -10,7 +10,7 @@ describe('the command by which a reaction follows an event', () => {
   const event = eventAt(1n);
 
   it('is the same when the event comes again, and another one for each actor, event and part', () => {
-    const id = (...of: [string, typeof event, ...string[]]) => following(derivation, ...of).commandId;
+    const id = (...of: [string, typeof event, ...string[]]) => causedBy(derivation, ...of).commandId;
     const first = id('toys.tidy', event);
     expect(id('toys.tidy', { ...event })).to.equal(first);
     const others = [id('toys.sort', event), id('toys.tidy', eventAt(2n)), id('toys.tidy', event, 'bear')];
@@ -18,9 +18,9 @@ describe('the command by which a reaction follows an event', () => {
   });
 
   it('says what it comes of, and what that came of', () => {
-    const { actor, causationId, correlationId } = following(derivation, 'toys.tidy', event);
+    const { actor, causationId, correlationId } = causedBy(derivation, 'toys.tidy', event);
     expect([actor, causationId, correlationId]).to.deep.equal(['toys.tidy', event.id, event.id]);
     const begun = { ...event, metadata: { $correlationId: 'of a request' } };
-    expect(following(derivation, 'toys.tidy', begun).correlationId).to.equal('of a request');
+    expect(causedBy(derivation, 'toys.tidy', begun).correlationId).to.equal('of a request');
   });
 });

@@ -1,7 +1,7 @@
 /** What is true of commands on the road to the log, on servers and in memory: done once, decided again on a conflict. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Streams } from '../../application/command/aggregate-store.js';
+import type { AggregateStore } from '../../application/command/aggregate-store.js';
 import type { Handled } from '../../application/command/idempotency.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { commandsOf } from '../support/commands.js';
@@ -37,11 +37,9 @@ export function handlingCommands(start: StartRoads) {
 
   it('keeps every rule when two processes decide on one stream at once', async () => {
     const toys = Array.from({ length: 40 }, (_, index) => `toy-${index}`);
-    const outcomes = await Promise.all(
-      toys.map((toy, index) => put(index % 2 ? one : other, toy, { most: 10 })),
-    );
+    const outcomes = await Promise.all(toys.map((toy, index) => put(index % 2 ? one : other, toy, { most: 10 })));
     expect(outcomes.filter((outcome) => !isRejection(outcome))).to.have.length(10);
-    const { state } = await other.streams.refresh(box, stream);
+    const { state } = await other.streams.reload(box, stream);
     expect(state.toys).to.have.length(10);
   });
 
@@ -92,15 +90,15 @@ export function handlingCommands(start: StartRoads) {
     const cradle = { ...box, begins: ({ most }: PutToy) => most === 0 };
     const born = (kernel: Road, how = context(), toy = 'bear') => {
       const reads: string[] = [];
-      const streams: Streams = {
+      const streams: AggregateStore = {
         ...kernel.streams,
         load(...asked) {
           reads.push('load');
           return kernel.streams.load(...asked);
         },
-        refresh(...asked) {
+        reload(...asked) {
           reads.push('refresh');
-          return kernel.streams.refresh(...asked);
+          return kernel.streams.reload(...asked);
         },
       };
       const { handle } = commandsOf({ log: kernel.log, streams, clock: Date, appended: () => {} });
@@ -108,8 +106,7 @@ export function handlingCommands(start: StartRoads) {
       const outcome = handle(roomy, stream, { box: id, toy, most: 0 }, how);
       return { outcome, reads };
     };
-    const decide = (command: PutToy, state: Box) =>
-      box.decider.decide({ box: command.box, toy: command.toy }, state);
+    const decide = (command: PutToy, state: Box) => box.decider.decide({ box: command.box, toy: command.toy }, state);
 
     it('asks the log for nothing before it appends', async () => {
       const { outcome, reads } = born(one);
@@ -136,9 +133,9 @@ export function handlingCommands(start: StartRoads) {
     const how = context(randomUUID(), 'body');
     await put(one, 'bear', { note: 'for Ada' }, how);
     const shut = { ...box, unread: ['ToyPut'] };
-    const { state, keyed } = await other.streams.refresh(shut, stream);
+    const { state, keyed } = await other.streams.reload(shut, stream);
     expect(state).to.deep.equal({ toys: ['bear'], notes: ['erased'] });
-    const [written] = await other.streams.written(shut, stream, keyed.get(how.commandId)!);
+    const [written] = await other.streams.eventsOfCommand(shut, stream, keyed.get(how.commandId)!);
     expect(written?.data).to.deep.include({ secret: { note: 'for Ada' } });
   });
 

@@ -1,18 +1,18 @@
 /** What is heard of a stream while several read it: told to each of them, until it has read. */
 import { expect } from 'chai';
-import { createHearing, type News } from '../../application/command/read-invalidation.js';
+import { createReadInvalidation, type Invalidation } from '../../application/command/read-invalidation.js';
 
 describe('what is heard of a stream while it is read', () => {
   const STREAM = 'toys.box-1';
 
   /** Somebody who reads it, until told that it is read. */
-  function reader(hearing: ReturnType<typeof createHearing>, stream = STREAM) {
+  function reader(hearing: ReturnType<typeof createReadInvalidation>, stream = STREAM) {
     let isRead = () => {};
     const until = new Promise<void>((resolve) => {
       isRead = resolve;
     });
-    let told: News | undefined;
-    const read = hearing.during(stream, (news) => {
+    let told: Invalidation | undefined;
+    const read = hearing.whileReading(stream, (news) => {
       told = news;
       return until;
     });
@@ -27,12 +27,12 @@ describe('what is heard of a stream while it is read', () => {
   }
 
   it('is told to all who read it, and to those who still do when another has read', async () => {
-    const hearing = createHearing();
+    const hearing = createReadInvalidation();
     const [first, second, other] = [reader(hearing), reader(hearing), reader(hearing, 'toys.box-2')];
-    hearing.show(STREAM, 5);
+    hearing.noteRevision(STREAM, 5);
     await first.end();
-    hearing.show(STREAM, 7);
-    hearing.show(STREAM, 6);
+    hearing.noteRevision(STREAM, 7);
+    hearing.noteRevision(STREAM, 6);
     expect([first.newest(), second.newest(), other.newest()]).to.deep.equal([5, 7, -1]);
     hearing.forget(STREAM);
     expect([first.forgotten(), second.forgotten(), other.forgotten()]).to.deep.equal([false, true, false]);
@@ -41,9 +41,9 @@ describe('what is heard of a stream while it is read', () => {
   });
 
   it('is told to nobody who begins after it', async () => {
-    const hearing = createHearing();
+    const hearing = createReadInvalidation();
     const first = reader(hearing);
-    hearing.show(STREAM, 5);
+    hearing.noteRevision(STREAM, 5);
     hearing.forget(STREAM);
     const second = reader(hearing);
     expect([second.newest(), second.forgotten()]).to.deep.equal([-1, false]);

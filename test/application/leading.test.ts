@@ -1,28 +1,27 @@
 /** Leading: one at a time, told when it is over, and on again after whatever ended it. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { Unavailable } from '../../application/ports/index.js';
+import { UnavailableError } from '../../application/ports/index.js';
 import {
-  keepLeading,
-  type Lead,
+  type LeaderTask,
   type Leading,
-  whileHeld,
+  runAsLeader,
+  withLease,
 } from '../../application/subscription/leader-election.js';
 import { heldTime } from '../support/held-time.js';
 import { leasesInMemory } from '../support/ports.js';
 
 describe('leading', () => {
   const NAME = 'periodic:toys.tidy';
-  const until = (stop: AbortSignal) =>
-    new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
+  const until = (stop: AbortSignal) => new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
 
   it('gives back what the work gives, and the lease, also of work that fails', async () => {
     const { leases, held } = leasesInMemory();
     const { signal } = new AbortController();
-    const led = await whileHeld(leases, NAME, signal, async () => [...held.keys()]);
+    const led = await withLease(leases, NAME, signal, async () => [...held.keys()]);
     expect(led).to.deep.equal({ result: [NAME] });
     expect(held.size).to.equal(0);
-    const failed = whileHeld(leases, NAME, signal, () => Promise.reject(new Error('it failed')));
+    const failed = withLease(leases, NAME, signal, () => Promise.reject(new Error('it failed')));
     expect(await failed.catch(({ message }) => message)).to.equal('it failed');
     expect(held.size).to.equal(0);
   });
@@ -34,13 +33,13 @@ describe('leading', () => {
       ...(await leases.acquire(name))!,
       lost: lost.signal,
     });
-    const led = whileHeld({ ...leases, acquire }, NAME, new AbortController().signal, async (_, stop) => {
+    const led = withLease({ ...leases, acquire }, NAME, new AbortController().signal, async (_, stop) => {
       lost.abort();
       stop.throwIfAborted();
     });
     const error = await led.catch((failed) => failed);
     expect(error)
-      .to.be.instanceOf(Unavailable)
+      .to.be.instanceOf(UnavailableError)
       .and.include({ message: `the lease of ${NAME} is lost` });
   });
 
@@ -51,7 +50,7 @@ describe('leading', () => {
       ...(await leases.acquire(name))!,
       release: () => Promise.reject(new Error('MongoDB is away')),
     });
-    const led = await whileHeld({ ...leases, acquire }, NAME, signal, async () => 'done');
+    const led = await withLease({ ...leases, acquire }, NAME, signal, async () => 'done');
     expect(led).to.deep.equal({ result: 'done' });
   });
 
@@ -59,7 +58,7 @@ describe('leading', () => {
     const { leases, taken } = leasesInMemory();
     taken.add(NAME);
     const lead = () => Promise.reject(new Error('it ran'));
-    expect(await whileHeld(leases, NAME, new AbortController().signal, lead)).to.equal(undefined);
+    expect(await withLease(leases, NAME, new AbortController().signal, lead)).to.equal(undefined);
   });
 
   describe('kept up', () => {
@@ -79,8 +78,8 @@ describe('leading', () => {
       expect(world.held.size).to.equal(0);
     });
 
-    function lead(work: Lead, more: Partial<Leading> = {}) {
-      running = keepLeading({
+    function lead(work: LeaderTask, more: Partial<Leading> = {}) {
+      running = runAsLeader({
         leases: world.leases,
         lease: NAME,
         lead: work,
@@ -108,7 +107,7 @@ describe('leading', () => {
     it('stands by while another one leads, or it may not', async () => {
       let [led, may] = [0, true];
       world.taken.add(NAME);
-      const work: Lead = async (_, stop) => {
+      const work: LeaderTask = async (_, stop) => {
         led++;
         await until(stop);
       };
@@ -129,17 +128,17 @@ describe('leading', () => {
       const time = heldTime();
       const pauses: number[] = [];
       let led = 0;
-      const work: Lead = async (_, stop) => {
+      const work: LeaderTask = async (_, stop) => {
         led++;
         if (led === 7) time.pass(5001);
         if (led === 10) return;
         if (led === 12) await until(stop);
         throw new Error('refused');
       };
-      const pause = async (ms: number) => {
+      const sleep = async (ms: number) => {
         pauses.push(ms);
       };
-      lead(work, { standbyMs: 500, time: { ...time, pause } });
+      lead(work, { standbyMs: 500, time: { ...time, sleep } });
       await eventually(() => led === 12);
       expect(pauses.slice(0, 6)).to.deep.equal([500, 1000, 2000, 4000, 5000, 5000]);
       // The seventh had led for a while; the tenth came to its end.
@@ -152,13 +151,13 @@ describe('leading', () => {
         if (pauses.length < 3) throw new Error('MongoDB is away');
         return undefined;
       };
-      const pause = async (ms: number) => {
+      const sleep = async (ms: number) => {
         pauses.push(ms);
         if (pauses.length === 5) end.abort();
       };
       lead(async () => {}, {
         leases: { ...world.leases, acquire },
-        time: { now: () => 0, pause },
+        time: { now: () => 0, sleep },
         standbyMs: 500,
       });
       await running;

@@ -1,6 +1,6 @@
 /** The lines that commands wait in, one for each stream: in order, one at a time, and no longer than they may be. */
 import { expect } from 'chai';
-import { createLine } from '../../application/concurrency/keyed-mutex.js';
+import { createKeyedMutex } from '../../application/concurrency/keyed-mutex.js';
 
 describe('a line of commands', () => {
   const gate = () => {
@@ -16,7 +16,7 @@ describe('a line of commands', () => {
   };
 
   it('lets one go after the other, also behind one that fails', async () => {
-    const inLine = createLine();
+    const inLine = createKeyedMutex();
     const done: number[] = [];
     let under = 0;
     const outcomes = [0, 1, 2].map((nth) =>
@@ -34,7 +34,7 @@ describe('a line of commands', () => {
 
   it('begins nothing that has waited for longer than its request is waited for', async () => {
     const { now } = performance;
-    const inLine = createLine();
+    const inLine = createKeyedMutex();
     const { opened, open } = gate();
     let begun = 0;
     try {

@@ -3,10 +3,10 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
-import { type RevealedEvent, Unavailable } from '../../application/ports/index.js';
+import { type RevealedEvent, UnavailableError } from '../../application/ports/index.js';
 import { createVault, type KeyStore } from '../../application/secrets/vault.js';
 import type { LiveEvent } from '../../application/subscription/live-event.js';
-import { runFeed } from '../../application/subscription/live-feed.js';
+import { runLiveFeed } from '../../application/subscription/live-feed.js';
 import { memoryKernel, memoryWorld } from '../support/memory-kernel.js';
 import { box, context, type ToyPut, toys } from '../support/toys.js';
 
@@ -22,7 +22,7 @@ describe('keys while no key server takes writes', () => {
       ...keys,
       async read(subject) {
         asked.push('primary');
-        if (isAway) throw new Unavailable('there is no primary');
+        if (isAway) throw new UnavailableError('there is no primary');
         return keys.read(subject);
       },
       async readReplica() {
@@ -86,7 +86,7 @@ describe('keys while no key server takes writes', () => {
     const { read } = world.keys;
     const keys: KeyStore = {
       ...world.keys,
-      read: () => Promise.reject(new Unavailable('there is no primary')),
+      read: () => Promise.reject(new UnavailableError('there is no primary')),
       readReplica: async (subject) => {
         const key = await read(subject);
         return key === 'destroyed' ? undefined : key;
@@ -94,7 +94,7 @@ describe('keys while no key server takes writes', () => {
     };
     const stop = new AbortController();
     const told: LiveEvent[] = [];
-    const feed = runFeed({
+    const feed = runLiveFeed({
       ...memoryKernel({ ...world, keys }, [toys]),
       catalogs: [toys],
       windows: new Map([['toys', { horizon: 0n, from: 0n }]]),

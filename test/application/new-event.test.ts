@@ -1,6 +1,6 @@
 /** Events on their way into the log: the same from the same command, and from no other. */
 import { expect } from 'chai';
-import { factSeed, newEvent } from '../../application/command/event-envelope.js';
+import { contentSeed, newEvent } from '../../application/command/event-envelope.js';
 import type { EventData } from '../../domain/shared/decider.js';
 
 const origin = { service: 'toys', release: 'r1' };
@@ -51,7 +51,7 @@ describe('an event on its way into the log', () => {
 
   it('is the very same fact only with the same data and request, and tells nothing of its secret', () => {
     const seed = (data: EventData, fingerprint?: string) =>
-      factSeed({ type: 'ToyPut', data }, { ...context, ...(fingerprint ? { fingerprint } : {}) });
+      contentSeed({ type: 'ToyPut', data }, { ...context, ...(fingerprint ? { fingerprint } : {}) });
     expect(seed(put.data, 'f')).to.equal(seed({ ...put.data, secret: { note: 'for Bob' } }, 'f'));
     expect(seed(put.data, 'f')).not.to.equal(seed(put.data, 'g'));
     expect(seed(put.data)).not.to.equal(seed({ ...put.data, toy: 'car' }));

@@ -2,14 +2,14 @@
 import { expect } from 'chai';
 import type { EventLog, RecordedEvent } from '../../application/ports/index.js';
 import {
-  before,
-  countOf,
+  advance,
+  eventCount,
   eventsSince,
+  initialCursors,
   loadedAt,
-  partsOf,
-  type Reaches,
-  reach,
   reachedWith,
+  type StreamCursors,
+  serialize,
 } from '../../application/subscription/stream-cursors.js';
 import { eventAt } from '../support/ports.js';
 
@@ -22,8 +22,8 @@ const inStream = (stream: string, revision: number, metadata: RecordedEvent['met
   stream,
   metadata,
 });
-const after = (events: readonly RecordedEvent[]) => events.reduce(reach, before([BOX, SHELF]));
-const plain = (reaches: Reaches) =>
+const after = (events: readonly RecordedEvent[]) => events.reduce(advance, initialCursors([BOX, SHELF]));
+const plain = (reaches: StreamCursors) =>
   Object.entries(reaches).map(([stream, reached]) => ({
     stream,
     ...reached,
@@ -35,8 +35,8 @@ describe('how far streams have been read', () => {
     const one = inStream(BOX, 0);
     const events = [one, inStream(BOX, 1, keyed('a')), inStream(SHELF, 0), inStream(BOX, 2, keyed('a'))];
     const reached = after(events);
-    expect(countOf(before([BOX, SHELF]))).to.equal(0);
-    expect(countOf(reached)).to.equal(4);
+    expect(eventCount(initialCursors([BOX, SHELF]))).to.equal(0);
+    expect(eventCount(reached)).to.equal(4);
     const loaded = loadedAt('a state', reached[BOX]);
     expect(loaded).to.include({ state: 'a state', revision: 2, position: 30n, deleted: false });
     expect(loaded.keyed).to.deep.equal(new Map([['a', { first: 1, last: 2 }]]));
@@ -46,7 +46,7 @@ describe('how far streams have been read', () => {
     for (const count of [0, 1, 1000, 2500]) {
       const commands = Array.from({ length: count }, (_, n) => inStream(BOX, n, keyed(`command ${n}`)));
       const reached = after([...commands, inStream(SHELF, 0, keyed('another'))]);
-      const parts = JSON.parse(JSON.stringify([...partsOf(reached)])) as Parameters<typeof reachedWith>[1][];
+      const parts = JSON.parse(JSON.stringify([...serialize(reached)])) as Parameters<typeof reachedWith>[1][];
       expect(plain(parts.reduce(reachedWith, {}))).to.deep.equal(plain(reached));
       for (const part of parts) if ('keyed' in part) expect(part.keyed).to.have.lengthOf.within(1, 1000);
     }
@@ -65,15 +65,15 @@ describe('what came since streams were read', () => {
   const all = [0, 1, 2].flatMap((n) => [inStream(BOX, n), inStream(SHELF, n)]);
 
   it('is told in the order of the log, whatever stream it is of', async () => {
-    expect(await eventsSince(logOf(...all), before([SHELF, BOX]))).to.deep.equal(all);
+    expect(await eventsSince(logOf(...all), initialCursors([SHELF, BOX]))).to.deep.equal(all);
     const reached = after(all.slice(0, 3));
     expect(await eventsSince(logOf(...all), reached)).to.deep.equal(all.slice(3));
     expect(await eventsSince(logOf(...all), after(all))).to.deep.equal([]);
   });
 
   it('is nothing where the streams never were', async () => {
-    expect(await eventsSince(logOf(), before([BOX, SHELF]))).to.deep.equal([]);
-    expect(await eventsSince(logOf(all[1]!), before([BOX, SHELF]))).to.deep.equal([all[1]]);
+    expect(await eventsSince(logOf(), initialCursors([BOX, SHELF]))).to.deep.equal([]);
+    expect(await eventsSince(logOf(all[1]!), initialCursors([BOX, SHELF]))).to.deep.equal([all[1]]);
   });
 
   it('is not known in a log that has not what was read, or something else in its place', async () => {

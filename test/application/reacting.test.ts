@@ -2,8 +2,8 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type RecordedEvent, type RevealedEvent, Unavailable } from '../../application/ports/index.js';
-import { runFeed } from '../../application/subscription/live-feed.js';
+import { type RecordedEvent, type RevealedEvent, UnavailableError } from '../../application/ports/index.js';
+import { runLiveFeed } from '../../application/subscription/live-feed.js';
 import { type ReactionOptions, runReaction } from '../../application/subscription/reaction-runner.js';
 import type { WindowStart } from '../../application/subscription/resume-window.js';
 import { type MemoryKernel, memoryKernel, memoryWorld } from '../support/memory-kernel.js';
@@ -27,12 +27,7 @@ describe('in memory, what follows the log', () => {
   });
 
   const put = async (toy: string, more = {}) => {
-    const outcome = await kernel.handle(
-      box,
-      'toys.box-1',
-      { box: '1', toy, note: `on ${toy}`, ...more },
-      context(),
-    );
+    const outcome = await kernel.handle(box, 'toys.box-1', { box: '1', toy, note: `on ${toy}`, ...more }, context());
     if ('rejected' in outcome) throw new Error(outcome.rejected);
     return outcome.position;
   };
@@ -202,19 +197,17 @@ describe('in memory, what follows the log', () => {
       return { left, saved: { save } };
     }
 
-    function feed(more: Partial<Parameters<typeof runFeed>[0]> = {}) {
+    function feed(more: Partial<Parameters<typeof runLiveFeed>[0]> = {}) {
       const told: string[] = [];
       const switched: string[] = [];
-      const one = runFeed({
+      const one = runLiveFeed({
         ...kernel,
         saved: keptWindows().saved,
         catalogs: [toys],
         windows: new Map([['toys', { horizon: 0n, from: 0n }]]),
         begun: world.all.at(-1)?.commit ?? 0n,
         publish: (service, event) =>
-          void told.push(
-            `${service} ${event.type} ${(event as RevealedEvent & { data: { toy?: string } }).data.toy}`,
-          ),
+          void told.push(`${service} ${event.type} ${(event as RevealedEvent & { data: { toy?: string } }).data.toy}`),
         switched: ({ type }) => void switched.push(type),
         logger: quiet,
         signal: stop.signal,
@@ -247,7 +240,7 @@ describe('in memory, what follows the log', () => {
     it('saves the windows for the next start, again when it has not worked', async () => {
       let failures = 1;
       const { left, saved } = keptWindows(() => {
-        if (failures-- > 0) throw new Unavailable('away');
+        if (failures-- > 0) throw new UnavailableError('away');
       });
       const begin = { horizon: 0n, from: 0n };
       await put('bear');

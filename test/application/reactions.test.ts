@@ -6,10 +6,10 @@ import { expect } from 'chai';
 import { createLeases } from '../../adapters/mongo/coordination/leases.js';
 import {
   type Checkpoints,
-  type Follow,
   type Leases,
   type RecordedEvent,
-  Unavailable,
+  type Subscribe,
+  UnavailableError,
 } from '../../application/ports/index.js';
 import { runReaction } from '../../application/subscription/reaction-runner.js';
 import type { Kernel } from '../../bin/node/kernel.js';
@@ -40,10 +40,7 @@ describe('a reaction', function () {
     [id, name] = [randomUUID(), `toys.react-${randomUUID()}`];
     await kernel.vault.create(`toys.box-${id}`);
     // It has run before: what is put from now on is for it.
-    await kernel.checkpoints.advance(
-      { [checkpoint()]: await kernel.head() },
-      { name: checkpoint(), fence: 0n },
-    );
+    await kernel.checkpoints.advance({ [checkpoint()]: await kernel.head() }, { name: checkpoint(), fence: 0n });
   });
   afterEach(async () => {
     stop.abort();
@@ -64,7 +61,13 @@ describe('a reaction', function () {
       begun,
       unordered,
       ...more
-    }: { leases?: Leases; follow?: Follow; checkpoints?: Checkpoints; begun?: bigint; unordered?: true } = {},
+    }: {
+      leases?: Leases;
+      follow?: Subscribe;
+      checkpoints?: Checkpoints;
+      begun?: bigint;
+      unordered?: true;
+    } = {},
   ) => {
     const from = begun ?? (await kernel.head());
     const reaction = { name, on: { ToyPut: react }, ...(unordered && { unordered }) };
@@ -150,7 +153,7 @@ describe('a reaction', function () {
     const tried: string[] = [];
     const reacting = async (event: RecordedEvent) => {
       tried.push(toyOf(event));
-      if (tried.length < 4) throw new Unavailable('the log is away');
+      if (tried.length < 4) throw new UnavailableError('the log is away');
     };
     await run(reacting, { unordered: true });
     await put('bear');
@@ -167,7 +170,7 @@ describe('a reaction', function () {
     const checkpoints: Checkpoints = {
       ...kernel.checkpoints,
       async advance(...asked) {
-        if (done.length === 1) throw new Unavailable('the checkpoints are away');
+        if (done.length === 1) throw new UnavailableError('the checkpoints are away');
         return kernel.checkpoints.advance(...asked);
       },
     };

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Handled } from '../../application/command/idempotency.js';
-import { LOOKED_BACK } from '../../application/command/replay-start.js';
+import { LOOKBACK_EVENTS } from '../../application/command/replay-start.js';
 import type { Decider, Rejection } from '../../domain/shared/decider.js';
 import { type Box, box, context, type PutToy, type ToyEvent, type ToyPut } from '../support/toys.js';
 import { countingReads, fill, freshNode, newestOf } from './boxes.js';
@@ -19,7 +19,7 @@ export function recallingCommands(start: StartRoads) {
         NotesErased: (state) => state,
       },
     };
-    const says = { ...box, decider, saysAll: () => true };
+    const says = { ...box, decider, isSnapshotEvent: () => true };
     const id = randomUUID();
     const stream = `toys.box-${id}`;
     await kernel.vault.create(stream);
@@ -43,8 +43,8 @@ export function recallingCommands(start: StartRoads) {
     expect(events(), 'read for keys that are new').to.be.at.most(looked + 10);
 
     const { revision } = await newestOf(kernel.log, stream);
-    await fill(kernel, stream, LOOKED_BACK + 900 - revision, revision);
-    await node.streams.refresh(says, stream);
+    await fill(kernel, stream, LOOKBACK_EVENTS + 900 - revision, revision);
+    await node.streams.reload(says, stream);
     const since = countingReads(kernel.log);
     const late = freshNode({ log: since.log, reveal: kernel.reveal });
     for (const [each, toy] of [
@@ -54,7 +54,7 @@ export function recallingCommands(start: StartRoads) {
       expect(await put(each, 'drum')).to.include({ repeated: true });
       expect(await put(each, toy, 'another body')).to.include({ repeated: false });
     }
-    expect(since.events(), 'read of a stream that is longer').to.be.at.most(LOOKED_BACK + 450);
+    expect(since.events(), 'read of a stream that is longer').to.be.at.most(LOOKBACK_EVENTS + 450);
   });
 
   it('are known while the log keeps their events', async () => {

@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createStreams, type Streams } from '../../application/command/aggregate-store.js';
+import { type AggregateStore, createAggregateStore } from '../../application/command/aggregate-store.js';
 import type { Handled } from '../../application/command/idempotency.js';
-import { Unavailable } from '../../application/ports/index.js';
+import { UnavailableError } from '../../application/ports/index.js';
 import { commandsOf } from '../support/commands.js';
 import { box, context } from '../support/toys.js';
 import { boxOf, countingReads, fill, freshNode, LIMIT, newestOf } from './boxes.js';
 import { type StartRoads, useRoad } from './road.js';
 
-const held = ({ caches }: Pick<Streams, 'caches'>) => caches.reduce((sum, { bytes }) => sum + bytes(), 0);
+const held = ({ caches }: Pick<AggregateStore, 'caches'>) => caches.reduce((sum, { bytes }) => sum + bytes(), 0);
 
 export function rememberingStreams(start: StartRoads) {
   const kernel = useRoad(start);
@@ -72,7 +72,7 @@ export function rememberingStreams(start: StartRoads) {
     const erasing = context();
     const erase = { box: stream.slice('toys.box-'.length), toy: '', erase: true } as const;
     // Whether the read has come before it or not: it was held, and must not be taken for the newest.
-    streams.observe({ ...(await lastOf(stream)), revision: 100 });
+    streams.onEvent({ ...(await lastOf(stream)), revision: 100 });
     goOn();
     expect((await first).revision).to.equal(99);
     await fresh().handle(box, stream, erase, erasing);
@@ -85,13 +85,13 @@ export function rememberingStreams(start: StartRoads) {
     const stream = await fullBox(3);
     const older = await streams.load(box, stream);
     const first = await lastOf(stream);
-    streams.observe(first);
-    expect(streams.known(box, stream)).to.equal(older);
+    streams.onEvent(first);
+    expect(streams.cached(box, stream)).to.equal(older);
     await fill(kernel, stream, 2, 2);
-    streams.observe(await lastOf(stream));
+    streams.onEvent(await lastOf(stream));
     // Heard of later, as of a slower feed.
-    streams.observe(first);
-    expect(streams.known(box, stream)).to.equal(undefined);
+    streams.onEvent(first);
+    expect(streams.cached(box, stream)).to.equal(undefined);
     const newer = await streams.load(box, stream);
     expect(newer.revision).to.equal(4);
     const before = reads();
@@ -119,13 +119,13 @@ export function rememberingStreams(start: StartRoads) {
     const more = { box: stream.slice('toys.box-'.length), toy: '', erase: true } as const;
     await fresh().handle(box, stream, more, context());
     const others = Array.from({ length: 50 }, (_, each) =>
-      each % 2 ? streams.refresh(box, stream) : streams.load(box, stream),
+      each % 2 ? streams.reload(box, stream) : streams.load(box, stream),
     );
     goOn();
     expect((await first).revision).to.equal(99);
     for (const other of others) expect((await other).revision).to.equal(100);
     expect(reads().begun).to.equal(2);
-    expect((await streams.refresh(box, stream)).revision).to.equal(100);
+    expect((await streams.reload(box, stream)).revision).to.equal(100);
     expect(reads().begun).to.equal(3);
   });
 
@@ -136,7 +136,7 @@ export function rememberingStreams(start: StartRoads) {
       async read(...asked) {
         if (isAway) {
           isAway = false;
-          throw new Unavailable('the log is away');
+          throw new UnavailableError('the log is away');
         }
         return kernel.log.read(...asked);
       },
@@ -163,7 +163,7 @@ export function rememberingStreams(start: StartRoads) {
 
   it('that are large are remembered apart, and push out no small ones', async () => {
     const { log, reads } = counting();
-    const streams = createStreams(log, kernel.reveal, { smallBytes: LIMIT, largeBytes: 1_000_000 });
+    const streams = createAggregateStore(log, kernel.reveal, { smallBytes: LIMIT, largeBytes: 1_000_000 });
     const small = await fullBox(0);
     await kernel.vault.create(small);
     await commandsOf({ log, streams }).handle(box, small, { box: small.slice(9), toy: 'bear' }, context());
@@ -171,7 +171,7 @@ export function rememberingStreams(start: StartRoads) {
     const loaded = await streams.load(box, large);
     const before = reads();
     expect((await streams.load(box, large)).state).to.equal(loaded.state);
-    expect(streams.known(box, small)?.state.toys).to.deep.equal(['bear']);
+    expect(streams.cached(box, small)?.state.toys).to.deep.equal(['bear']);
     expect(reads()).to.equal(before);
     expect(streams.caches.map(({ bytes }) => bytes() > 0)).to.deep.equal([true, true]);
     streams.forget(large);
@@ -182,7 +182,7 @@ export function rememberingStreams(start: StartRoads) {
     const { streams } = fresh();
     for (const length of [200, 500]) {
       const stream = await fullBox(length);
-      const { state, revision } = await streams.refresh(box, stream);
+      const { state, revision } = await streams.reload(box, stream);
       expect(state.toys).to.deep.equal(Array.from({ length }, (_, index) => `toy-${index}`));
       expect(revision).to.equal(length - 1);
       const then = await streams.asOf(box, stream, 150);
@@ -201,16 +201,12 @@ export function rememberingStreams(start: StartRoads) {
       [(n: number) => n === 0, 0, 0],
     ] as const) {
       const { log, events } = counting();
-      const kind = { ...box, saysAll: ({ revision }: { revision: number }) => says(revision) };
+      const kind = { ...box, isSnapshotEvent: ({ revision }: { revision: number }) => says(revision) };
       const { streams } = freshNode({ log, reveal: kernel.reveal });
       const { state, revision } = await streams.load(kind, stream);
       expect([revision, state.toys[0], state.toys.at(-1)]).to.deep.equal([999, `toy-${first}`, 'toy-999']);
       const was = await streams.asOf(kind, stream, 500);
-      expect([was.revision, was.state.toys[0], was.state.toys.at(-1)]).to.deep.equal([
-        500,
-        `toy-${then}`,
-        'toy-500',
-      ]);
+      expect([was.revision, was.state.toys[0], was.state.toys.at(-1)]).to.deep.equal([500, `toy-${then}`, 'toy-500']);
       if (first > 500) expect(events()).to.be.at.most(1000);
     }
   });
@@ -219,7 +215,7 @@ export function rememberingStreams(start: StartRoads) {
     const { streams } = fresh();
     const stream = await fullBox(100);
     const written = async (first: number, last: number) =>
-      (await streams.written(box, stream, { first, last })).map(({ revision }) => revision);
+      (await streams.eventsOfCommand(box, stream, { first, last })).map(({ revision }) => revision);
     expect(await written(3, 5)).to.deep.equal([3, 4, 5]);
     await kernel.log.retain(stream, { maxCount: 2 });
     expect(await written(3, 5)).to.deep.equal([]);

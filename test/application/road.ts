@@ -1,20 +1,20 @@
 /** Two nodes on one log, and how to begin with them: on the servers, or in memory within a millisecond. */
 import { randomUUID } from 'node:crypto';
 import { startServers } from '@annals/engines/testing/engines.js';
-import type { Streams } from '../../application/command/aggregate-store.js';
-import type { Handle } from '../../application/command/handle-command.js';
-import type { EventLog, Reveal } from '../../application/ports/index.js';
+import type { AggregateStore } from '../../application/command/aggregate-store.js';
+import type { HandleCommand } from '../../application/command/handle-command.js';
+import type { DecryptEvent, EventLog } from '../../application/ports/index.js';
 import type { CachingVault } from '../../application/secrets/vault.js';
 import { memoryKernel, memoryWorld } from '../support/memory-kernel.js';
 import { startToys, toys } from '../support/toys.js';
 
 /** The road of a command on one node. */
 export interface Road {
-  readonly handle: Handle;
-  readonly streams: Streams;
+  readonly handle: HandleCommand;
+  readonly streams: AggregateStore;
   readonly log: EventLog;
   readonly vault: CachingVault;
-  readonly reveal: Reveal;
+  readonly reveal: DecryptEvent;
 }
 
 export interface Roads {

@@ -1,6 +1,6 @@
 /** Snapshots in which what tells of somebody is sealed, many parts together, and all else is as it was written. */
 import { expect } from 'chai';
-import { type Sealing, sealing } from '../../application/subscription/encrypted-snapshots.js';
+import { encryptSnapshots, type Sealing } from '../../application/subscription/encrypted-snapshots.js';
 import { snapshotsInMemory } from '../support/ports.js';
 
 /** A seal that only turns bytes around, and how many are sealed and opened at once. */
@@ -25,11 +25,11 @@ describe('the sealed parts of a snapshot', () => {
         subject: `s${id}`,
         secret: { name: 'Ann' },
       }));
-      await sealing(snapshots, seal).write('toys', 1, 10n, parts);
+      await encryptSnapshots(snapshots, seal).write('toys', 1, 10n, parts);
       expect(most.ever).to.equal(Math.min(count, 100));
       expect(JSON.stringify(kept.get('toys')?.parts)).not.to.include('Ann');
       most.ever = 0;
-      expect((await sealing(snapshots, seal).read('toys', 1))?.parts).to.deep.equal(parts);
+      expect((await encryptSnapshots(snapshots, seal).read('toys', 1))?.parts).to.deep.equal(parts);
       expect(most.ever).to.equal(Math.min(count, 100));
     }
   });
@@ -37,23 +37,15 @@ describe('the sealed parts of a snapshot', () => {
   it('are those with a subject and a secret: others are written as they are', async () => {
     const { most, seal } = counted();
     const { snapshots, kept } = snapshotsInMemory();
-    const parts = [
-      null,
-      7,
-      'text',
-      ['subject'],
-      { secret: { a: 1 } },
-      { subject: 7, secret: 'b' },
-      { subject: 's' },
-    ];
-    await sealing(snapshots, seal).write('toys', 1, 10n, parts);
+    const parts = [null, 7, 'text', ['subject'], { secret: { a: 1 } }, { subject: 7, secret: 'b' }, { subject: 's' }];
+    await encryptSnapshots(snapshots, seal).write('toys', 1, 10n, parts);
     expect(kept.get('toys')?.parts).to.deep.equal(parts);
-    expect((await sealing(snapshots, seal).read('toys', 1))?.parts).to.deep.equal(parts);
+    expect((await encryptSnapshots(snapshots, seal).read('toys', 1))?.parts).to.deep.equal(parts);
     expect(most.ever).to.equal(0);
   });
 
   it('are none where no snapshot is', async () => {
     const { snapshots } = snapshotsInMemory();
-    expect(await sealing(snapshots, counted().seal).read('toys', 1)).to.equal(undefined);
+    expect(await encryptSnapshots(snapshots, counted().seal).read('toys', 1)).to.equal(undefined);
   });
 });

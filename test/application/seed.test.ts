@@ -1,7 +1,7 @@
 /** What a fold begins with: read of the log in order up to where its window begins, or from the snapshot that is kept. */
 import { expect } from 'chai';
-import type { Batch, Follow, RecordedEvent } from '../../application/ports/index.js';
-import { type Fold, readSeed, type Snapshot } from '../../application/subscription/restore-fold.js';
+import type { Batch, RecordedEvent, Subscribe } from '../../application/ports/index.js';
+import { type Fold, restoreFold, type Snapshot } from '../../application/subscription/restore-fold.js';
 import { eventAt } from '../support/ports.js';
 
 const { signal } = new AbortController();
@@ -22,14 +22,14 @@ const fold: Fold<State> = {
 function over(batches: readonly Batch[], found?: Snapshot) {
   const told: unknown[][] = [];
   const state = { given: 0 };
-  const follow: Follow = async function* ({ from }) {
+  const follow: Subscribe = async function* ({ from }) {
     for (const each of batches) {
       state.given++;
       yield { ...each, events: each.events.filter(({ position }) => from === 'start' || position > from) };
     }
   };
   const read = (from: bigint, how = fold) =>
-    readSeed(
+    restoreFold(
       'toys',
       how,
       { horizon: 0n, from },
@@ -53,8 +53,7 @@ const batch = (events: readonly RecordedEvent[], position?: bigint, caughtUp = f
 const events = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, n) => eventAt(BigInt(first + n)));
 const positions = (last: number) => Array.from({ length: last }, (_, n) => BigInt(n + 1));
-const message = (promise: Promise<unknown>) =>
-  promise.then(() => undefined).catch((error: Error) => error.message);
+const message = (promise: Promise<unknown>) => promise.then(() => undefined).catch((error: Error) => error.message);
 
 describe('what a fold begins with', () => {
   it('has every fact up to its window once and in order, however many come together', async () => {
@@ -70,11 +69,7 @@ describe('what a fold begins with', () => {
 
   it('is read no further than to where its window begins, also where the log goes on without a pause', async () => {
     for (const from of [14n, 15n, 20n]) {
-      const { read, state } = over([
-        batch(events(1, 10), 10n),
-        batch(events(11, 20), 20n),
-        batch(events(21, 30), 30n),
-      ]);
+      const { read, state } = over([batch(events(1, 10), 10n), batch(events(11, 20), 20n), batch(events(21, 30), 30n)]);
       expect((await read(from)).state).to.deep.equal(positions(Number(from)));
       expect(state.given).to.equal(2);
     }

@@ -2,7 +2,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createSettled, type SettledTracker } from '../../application/consistency/projection-progress.js';
+import {
+  createProjectionProgress,
+  type ProjectionProgressTracker,
+} from '../../application/consistency/projection-progress.js';
 import { type HeldTime, heldTime } from '../support/held-time.js';
 import { holdTimers } from '../support/held-timers.js';
 
@@ -14,13 +17,13 @@ describe('a reader who waits for the projections', () => {
   let asked: string[];
   /** How far the projections are that another node keeps up. */
   let stored: Map<string, bigint>;
-  let settled: SettledTracker;
+  let settled: ProjectionProgressTracker;
 
   beforeEach(() => {
     time = heldTime();
     release = holdTimers(time);
     [asked, stored] = [[], new Map()];
-    settled = createSettled(PROJECTIONS, async (projection) => {
+    settled = createProjectionProgress(PROJECTIONS, async (projection) => {
       asked.push(projection);
       return stored.get(projection);
     });
@@ -42,12 +45,12 @@ describe('a reader who waits for the projections', () => {
 
   it('is let on by the projector of the node when that is there, and not before', async () => {
     const [near, far] = [settled.wait('toys.contents', 5n), settled.wait('toys.contents', 6n)];
-    settled.reached('toys.contents', 4n);
-    settled.reached('games.table', 9n);
+    settled.advanced('toys.contents', 4n);
+    settled.advanced('games.table', 9n);
     expect([await outcome(near), await outcome(far)]).to.deep.equal(['waits', 'waits']);
-    settled.reached('toys.contents', 5n);
+    settled.advanced('toys.contents', 5n);
     expect([await outcome(near), await outcome(far)]).to.deep.equal([true, 'waits']);
-    settled.reached('toys.contents', 3n);
+    settled.advanced('toys.contents', 3n);
     expect([settled.position('toys.contents'), settled.position('dolls.all')]).to.deep.equal([5n, 0n]);
     expect(await outcome(settled.wait('toys.contents', 5n)), 'what is seen stays seen').to.equal(true);
   });
@@ -65,9 +68,9 @@ describe('a reader who waits for the projections', () => {
   });
 
   it('waits for what he reads, and not for the service’s others', async () => {
-    settled.began('toys', 5n);
+    settled.startedAt('toys', 5n);
     const [contents, shelf] = [settled.wait('toys.contents', 5n), settled.wait('toys.shelf', 5n)];
-    settled.reached('toys.contents', 6n);
+    settled.advanced('toys.contents', 6n);
     expect([await outcome(contents), await outcome(shelf)]).to.deep.equal([true, 'waits']);
     expect([await settled.caughtUp('toys.contents'), await settled.caughtUp('toys.shelf')]).to.deep.equal([
       true,
@@ -76,9 +79,9 @@ describe('a reader who waits for the projections', () => {
   });
 
   it('waits for where the log was when the node began, too', async () => {
-    settled.began('toys', 7n);
+    settled.startedAt('toys', 7n);
     const [early, late] = [settled.wait('toys.contents', 0n), settled.wait('toys.contents', 9n)];
-    settled.reached('toys.contents', 7n);
+    settled.advanced('toys.contents', 7n);
     expect([await outcome(early), await outcome(late)]).to.deep.equal([true, 'waits']);
     expect(await outcome(settled.wait('games.table', 0n))).to.equal(true);
   });
@@ -99,29 +102,29 @@ describe('a reader who waits for the projections', () => {
 
   it('makes a projector write at once what it gathers, of its own service', async () => {
     const [toys, games] = [
-      settled.untilWanted(['toys.contents', 'toys.shelf'], 100),
-      settled.untilWanted(['games.table'], 100),
+      settled.debounceUntilAwaited(['toys.contents', 'toys.shelf'], 100),
+      settled.debounceUntilAwaited(['games.table'], 100),
     ];
     void settled.wait('toys.contents', 5n);
     expect([await outcome(toys), await outcome(games)]).to.deep.equal(['done', 'waits']);
     expect(
-      await outcome(settled.untilWanted(['toys.contents', 'toys.shelf'], 100)),
+      await outcome(settled.debounceUntilAwaited(['toys.contents', 'toys.shelf'], 100)),
       'it waits still',
     ).to.equal('done');
     time.pass(99);
     expect(await outcome(games)).to.equal('waits');
     time.pass(1);
     expect(await outcome(games)).to.equal('done');
-    settled.reached('toys.contents', 5n);
+    settled.advanced('toys.contents', 5n);
     await setImmediate();
-    const next = settled.untilWanted(['toys.contents', 'toys.shelf'], 100);
+    const next = settled.debounceUntilAwaited(['toys.contents', 'toys.shelf'], 100);
     expect(await outcome(next), 'nobody waits any more').to.equal('waits');
   });
 
   it('is served by a node that has caught up with where the log was when it began', async () => {
     expect(await settled.caughtUp('toys.contents'), 'nothing is known yet').to.equal(false);
     expect(asked).to.deep.equal([]);
-    settled.began('toys', 7n);
+    settled.startedAt('toys', 7n);
     expect(await settled.caughtUp('toys.contents')).to.equal(false);
     stored.set('toys.contents', 6n);
     expect(await settled.caughtUp('toys.contents')).to.equal(false);
@@ -135,7 +138,7 @@ describe('a reader who waits for the projections', () => {
   it('of a stream is told what this node appended last to it, whatever comes late', () => {
     settled.appended('toys.box-1', 5n);
     settled.appended('games.box-1', 8n);
-    for (const each of ['toys.contents', 'toys.shelf']) settled.reached(each, 9n);
+    for (const each of ['toys.contents', 'toys.shelf']) settled.advanced(each, 9n);
     expect([settled.latest(['toys.box-1']), settled.latest(['games.box-1'])]).to.deep.equal([0n, 8n]);
   });
 });

@@ -1,6 +1,6 @@
 /** Work on events side by side: so much at once, and how far all of it is done. */
 import { expect } from 'chai';
-import { createSideBySide } from '../../application/subscription/ordered-checkpoint.js';
+import { createConcurrentProcessor } from '../../application/subscription/ordered-checkpoint.js';
 
 /** Work that is done, or fails, when the test says so; it steps aside at once where that is asked. */
 function piece({ aside = true } = {}) {
@@ -26,38 +26,37 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-const failure = (promise: Promise<unknown>) =>
-  promise.then(() => undefined).catch((error: Error) => error.message);
+const failure = (promise: Promise<unknown>) => promise.then(() => undefined).catch((error: Error) => error.message);
 
 describe('work side by side', () => {
   it('is done up to just before the oldest that is not', async () => {
-    const all = createSideBySide(5n, 10, () => {});
+    const all = createConcurrentProcessor(5n, 10, () => {});
     const [one, two] = [piece(), piece()];
     await all.begin(10n, one.work);
     await all.begin(20n, two.work);
     all.reach(30n);
-    expect(all.doneTo()).to.equal(5n);
+    expect(all.lowWatermark()).to.equal(5n);
     two.end();
     expect(await isSettled(all.ended())).to.equal(false);
-    expect(all.doneTo(), 'the first is not done').to.equal(5n);
+    expect(all.lowWatermark(), 'the first is not done').to.equal(5n);
     one.end();
     await all.ended();
-    expect(all.doneTo()).to.equal(30n);
+    expect(all.lowWatermark()).to.equal(30n);
   });
 
   it('is waited for until it is done or has stepped aside', async () => {
-    const all = createSideBySide(0n, 10, () => {});
+    const all = createConcurrentProcessor(0n, 10, () => {});
     const one = piece({ aside: false });
     const begun = all.begin(10n, one.work);
     expect(await isSettled(begun)).to.equal(false);
     one.end();
     await begun;
-    expect(all.doneTo()).to.equal(10n);
+    expect(all.lowWatermark()).to.equal(10n);
   });
 
   it('is told of when it is done only where it had stepped aside', async () => {
     let told = 0;
-    const all = createSideBySide(0n, 10, () => {
+    const all = createConcurrentProcessor(0n, 10, () => {
       told++;
     });
     await all.begin(10n, async () => {});
@@ -71,20 +70,20 @@ describe('work side by side', () => {
   });
 
   it('has room for so many, and for another when any of them is done', async () => {
-    const all = createSideBySide(0n, 2, () => {});
+    const all = createConcurrentProcessor(0n, 2, () => {});
     const [one, two] = [piece(), piece()];
     await all.begin(10n, one.work);
     const second = all.begin(20n, two.work);
     expect(await isSettled(second), 'no room for a third').to.equal(false);
     two.end();
     await second;
-    expect(all.doneTo()).to.equal(0n);
+    expect(all.lowWatermark()).to.equal(0n);
     one.end();
     await all.ended();
   });
 
   it('begins nothing more once any has failed, and is never done beyond that', async () => {
-    const all = createSideBySide(0n, 10, () => {});
+    const all = createConcurrentProcessor(0n, 10, () => {});
     const [one, two] = [piece(), piece()];
     await all.begin(10n, async () => {});
     await all.begin(20n, one.work);
@@ -93,8 +92,8 @@ describe('work side by side', () => {
     two.end();
     expect(await failure(all.ended())).to.equal('of the first');
     expect(await failure(all.begin(40n, async () => {}))).to.equal('of the first');
-    expect(all.doneTo()).to.equal(10n);
-    const waiting = createSideBySide(0n, 1, () => {});
+    expect(all.lowWatermark()).to.equal(10n);
+    const waiting = createConcurrentProcessor(0n, 1, () => {});
     const third = piece();
     const begun = waiting.begin(10n, third.work);
     third.fail(new Error('while another waits'));

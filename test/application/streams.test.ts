@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { heldBytes } from '../../application/memory/estimate-size.js';
+import { estimateBytes } from '../../application/memory/estimate-size.js';
 import { recallingCommands } from './recalling.js';
 import { rememberingStreams } from './remembering.js';
 import { onServers } from './road.js';
@@ -31,7 +31,7 @@ describe('remembered streams', () => {
     const copies = texts.map((text, index) => ({ ...JSON.parse(text), keyed: new Map(commands(index)) }));
     gc();
     const taken = process.memoryUsage().heapUsed - before;
-    const counted = copies.reduce((sum: number, each: unknown) => sum + heldBytes(each), 0);
+    const counted = copies.reduce((sum: number, each: unknown) => sum + estimateBytes(each), 0);
     expect(counted / taken).to.be.within(0.6, 1.7);
   });
 });

@@ -35,11 +35,11 @@ describe('the window of a service', () => {
           for (let each = 0; each < count; each++) {
             position += 3n;
             mine.push(event(position, minute, megabytes));
-            window.pass(mine.at(-1)!);
+            window.record(mine.at(-1)!);
           }
           position += BigInt(others);
           minute += minutes;
-          window.reach(position, minute * MINUTE);
+          window.advanceTo(position, minute * MINUTE);
           const missed = mine.filter((each) => each.position > window.horizon);
           expect(mine.filter((each) => each.position > window.from)).to.deep.equal(missed);
           expect(missed.length).to.be.at.most(MOST);
@@ -60,25 +60,25 @@ describe('the window of a service', () => {
 
   it('does not move for events of others, however many they are, for as long as they are soon', () => {
     const window = createWindow({ horizon: 10n, from: 10n });
-    window.pass(event(20n));
-    window.reach(9_000_000n, MOST_MINUTES * MINUTE);
+    window.record(event(20n));
+    window.advanceTo(9_000_000n, MOST_MINUTES * MINUTE);
     expect([window.horizon, window.from]).to.deep.equal([10n, 10n]);
-    window.reach(9_000_001n, MOST_MINUTES * MINUTE + 1);
+    window.advanceTo(9_000_001n, MOST_MINUTES * MINUTE + 1);
     expect([window.horizon, window.from]).to.deep.equal([20n, 9_000_001n]);
   });
 
   it('is not read again from before what others have written since its last event, and loses none of its own', () => {
     const window = createWindow({ horizon: 10n, from: 10n });
-    window.reach(70_000n, 0);
+    window.advanceTo(70_000n, 0);
     expect([window.horizon, window.from]).to.deep.equal([10n, 70_000n]);
-    window.pass(event(80_000n));
-    window.reach(90_000n, 0);
+    window.record(event(80_000n));
+    window.advanceTo(90_000n, 0);
     expect([window.horizon, window.from]).to.deep.equal([10n, 70_000n]);
   });
 
   it('does not count an event that comes again', () => {
     const window = createWindow({ horizon: 10n, from: 10n });
-    for (const position of [20n, 30n, 20n, 30n]) window.pass(event(position, 0, 5));
+    for (const position of [20n, 30n, 20n, 30n]) window.record(event(position, 0, 5));
     expect([window.last, window.horizon]).to.deep.equal([30n, 10n]);
   });
 

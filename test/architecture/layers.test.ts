@@ -26,9 +26,7 @@ const tests = sourcesIn('test');
 
 function read(path: string): Source {
   const text = readFileSync(join(ROOT, path), 'utf8');
-  const specifiers = [...text.matchAll(/(?:from|import\(?|require\()\s*'([^']+)'/g)].map(
-    ([, name = '']) => name,
-  );
+  const specifiers = [...text.matchAll(/(?:from|import\(?|require\()\s*'([^']+)'/g)].map(([, name = '']) => name);
   const imports = specifiers.map((name) =>
     name.startsWith('.') ? normalize(join(dirname(path), name)).replace(/\.js$/, '.ts') : name,
   );
@@ -83,17 +81,13 @@ describe('the architecture', () => {
   });
 
   it('keeps the domain pure: nothing outside it, not even node', () => {
-    expect(
-      offences(({ path }, name) => layerOf(path) === 'domain' && layerOf(name) !== 'domain'),
-    ).to.deep.equal([]);
+    expect(offences(({ path }, name) => layerOf(path) === 'domain' && layerOf(name) !== 'domain')).to.deep.equal([]);
   });
 
   it('lets the application see the domain and its own ports only', () => {
     expect(mayImport('application', ['application', 'domain'])).to.deep.equal([]);
     const drivers = ['mongodb', '@eventstore/db-client', 'koa', 'ws', 'lmdb', 'pino'];
-    expect(
-      offences(({ path }, name) => layerOf(path) === 'application' && drivers.includes(name)),
-    ).to.deep.equal([]);
+    expect(offences(({ path }, name) => layerOf(path) === 'application' && drivers.includes(name))).to.deep.equal([]);
   });
 
   it('lets projections see the domain, the ports and mongodb', () => {
@@ -101,9 +95,7 @@ describe('the architecture', () => {
   });
 
   it('lets only bin construct: nothing imports it', () => {
-    expect(offences(({ path }, name) => layerOf(name) === 'bin' && layerOf(path) !== 'bin')).to.deep.equal(
-      [],
-    );
+    expect(offences(({ path }, name) => layerOf(name) === 'bin' && layerOf(path) !== 'bin')).to.deep.equal([]);
   });
 
   it('keeps the embedded engines free of the application, which knows them by their package alone', () => {
@@ -116,11 +108,22 @@ describe('the architecture', () => {
     ).to.deep.equal([]);
   });
 
+  it('imports kernel folders through their index only', () => {
+    const KERNEL =
+      /^(application\/(ports|command|subscription|consistency|concurrency|secrets|time|audit)|domain\/shared|projections\/kernel)\//;
+    const folderOf = (path: string) => KERNEL.exec(path)?.[0];
+    const deep = offences(
+      ({ path }, name) =>
+        folderOf(name) !== undefined && folderOf(name) !== folderOf(path) && !name.endsWith('/index.ts'),
+    );
+    expect(deep).to.deep.equal([]);
+    const inner = offences(({ path }, name) => folderOf(path) === folderOf(name) && /\/index\.ts$/.test(name));
+    expect(inner).to.deep.equal([]);
+  });
+
   it('keeps pages apart: what they share with the rest is the contract', () => {
     expect(mayImport('web', ['web'])).to.deep.equal([]);
-    expect(offences(({ path }, name) => layerOf(name) === 'web' && layerOf(path) !== 'web')).to.deep.equal(
-      [],
-    );
+    expect(offences(({ path }, name) => layerOf(name) === 'web' && layerOf(path) !== 'web')).to.deep.equal([]);
   });
 
   it('keeps services apart from each other', () => {
@@ -133,8 +136,7 @@ describe('the architecture', () => {
 
   it('keeps shared code from knowing a service', () => {
     const knowing = offences(
-      ({ path }, name) =>
-        layerOf(path) !== 'bin' && !serviceOf(path) && ours(name) && serviceOf(name) !== undefined,
+      ({ path }, name) => layerOf(path) !== 'bin' && !serviceOf(path) && ours(name) && serviceOf(name) !== undefined,
     );
     expect(knowing).to.deep.equal([]);
   });
@@ -145,16 +147,13 @@ describe('the architecture', () => {
 
   it('keeps the client libraries of the two servers in their rooms', () => {
     const strays = offences(
-      ({ path }, name) =>
-        name.startsWith('@eventstore/') && !/^adapters\/eventstore\/|^engines\/test\//.test(path),
+      ({ path }, name) => name.startsWith('@eventstore/') && !/^adapters\/eventstore\/|^engines\/test\//.test(path),
     );
     expect(strays).to.deep.equal([]);
   });
 
   it('opens every file with a sentence that says what it is for', () => {
-    const silent = [...sources, ...tests].filter(
-      ({ text }) => !/^(#!.*\n)?\/\*\*|^(#!.*\n)?\/\/ /.test(text),
-    );
+    const silent = [...sources, ...tests].filter(({ text }) => !/^(#!.*\n)?\/\*\*|^(#!.*\n)?\/\/ /.test(text));
     expect(silent.map(({ path }) => path)).to.deep.equal([]);
   });
 

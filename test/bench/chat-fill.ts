@@ -3,13 +3,13 @@
  * appends are those of every message. What the read models make of it is left to the next who serves.
  */
 import { loadConfig } from '../../adapters/platform/config/config.js';
-import { messageKind } from '../../application/chat/aggregates.js';
+import { messageAggregate } from '../../application/chat/aggregates.js';
 import type { Logger } from '../../application/ports/index.js';
 import { openKernel } from '../../bin/node/kernel.js';
 import { findServers } from '../../bin/node/locate-servers.js';
 import { chat } from '../../bin/services/chat.js';
 import { settings } from '../../bin/settings.js';
-import { NOTHING_SAID } from '../../domain/chat/events/messages.js';
+import { EMPTY_CONTENT } from '../../domain/chat/events/messages.js';
 import { messageStream } from '../../domain/chat/message.js';
 import { isRejection } from '../../domain/shared/decider.js';
 
@@ -41,10 +41,10 @@ export async function fill({ dataDir, channels, author, amount }: Filling): Prom
       const index = begun++;
       const context = kernel.systemContext(author);
       const messageId = kernel.derivation.idInTime('chat.message', context.commandId);
-      const said = { ...NOTHING_SAID, content: words(index) };
+      const said = { ...EMPTY_CONTENT, content: words(index) };
       const channelId = channels[index % channels.length]!;
       const command = { type: 'PostMessage' as const, messageId, channelId, author, now: Date.now(), said };
-      const outcome = await kernel.handle(messageKind, messageStream(messageId), command, context);
+      const outcome = await kernel.handle(messageAggregate, messageStream(messageId), command, context);
       if (isRejection(outcome)) throw new Error(outcome.rejected);
     }
   };

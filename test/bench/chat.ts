@@ -67,9 +67,7 @@ export async function bench(
     const begun = process.cpuUsage();
     await fill({ dataDir: directories[1].path, channels: hundred, author, amount: stored });
     const { user, system } = process.cpuUsage(begun);
-    print(
-      `filling with ${stored} messages: ${((user + system) / stored).toFixed(0)} µs of this process each`,
-    );
+    print(`filling with ${stored} messages: ${((user + system) / stored).toFixed(0)} µs of this process each`);
 
     const first = await startUsual(directories[1].path, ['chat']);
     running.push(first);
@@ -94,9 +92,7 @@ export async function bench(
           const cost = spent(chat.server).map((each, at) => (1000 * (each - before[at]!)) / result.done);
           // The first round is of code that is not compiled yet.
           if (round > 0)
-            print(
-              `${what}, ${chat.name}: ${result.text}; ${cost.map((each) => each.toFixed(0)).join(' + ')} µs`,
-            );
+            print(`${what}, ${chat.name}: ${result.text}; ${cost.map((each) => each.toFixed(0)).join(' + ')} µs`);
         }
     }
     for (const { name, server } of [empty, full]) print(`under load, ${name}: ${memoryOf(server)}`);

@@ -60,12 +60,8 @@ const used = ({ child, pids }: Server) =>
   [child.pid, pids.eventstore, pids.mongo].map((pid) => 1000 * processorMs(pid ?? 0));
 
 const given = process.argv.slice(2);
-const chosen = Object.keys(works).filter(
-  (name) => !given.some((each) => each in works) || given.includes(name),
-);
-const builds = given
-  .filter((each) => each.includes('='))
-  .map((each) => each.split(/=(.*)/, 2) as [string, string]);
+const chosen = Object.keys(works).filter((name) => !given.some((each) => each in works) || given.includes(name));
+const builds = given.filter((each) => each.includes('=')).map((each) => each.split(/=(.*)/, 2) as [string, string]);
 const here = fileURLToPath(new URL('../../..', import.meta.url));
 const directories = [];
 const running: { readonly name: string; readonly server: Server }[] = [];
@@ -83,13 +79,10 @@ try {
     for (const name of chosen)
       for (const each of round % 2 ? [...running].reverse() : running) {
         const cost = await measure(works[name]!, each.server);
-        if (round >= 0)
-          costs.set(`${name} ${each.name}`, [...(costs.get(`${name} ${each.name}`) ?? []), cost]);
+        if (round >= 0) costs.set(`${name} ${each.name}`, [...(costs.get(`${name} ${each.name}`) ?? []), cost]);
       }
   for (const [what, rounds] of costs)
-    console.log(
-      `${what}: ${PROCESSES.map((process, index) => `${process} ${median(rounds, index)}`).join(', ')} us`,
-    );
+    console.log(`${what}: ${PROCESSES.map((process, index) => `${process} ${median(rounds, index)}`).join(', ')} us`);
 } finally {
   for (const { server } of running) await server.stop();
   for (const each of directories) each.remove();

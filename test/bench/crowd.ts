@@ -145,8 +145,7 @@ const FILLER = 'what people say to each other in a meeting, in a sentence of usu
 
 const base = ({ roomId, id }: Attendee) => ({ roomId, participantId: id, timestamp: Date.now() });
 const now = () => `at=${performance.now().toFixed(3)};`;
-const chatOf = (from: Attendee) =>
-  JSON.stringify({ type: 'chat', ...base(from), text: `${now()} ${FILLER}` });
+const chatOf = (from: Attendee) => JSON.stringify({ type: 'chat', ...base(from), text: `${now()} ${FILLER}` });
 const candidateOf = (from: Attendee, { id: targetId }: Attendee) =>
   JSON.stringify({
     type: 'ice-candidate',

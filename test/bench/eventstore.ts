@@ -26,9 +26,7 @@ export async function bench(print: Print, options: { quick?: boolean } = {}): Pr
   print('event store: appends of one event of about 360 bytes, flush on, engine in a process of its own');
   print(`ceiling  one lmdb commit with its flush, one after the other: ${rate(await flushes(seconds))}/s`);
   for (const callers of [1, 32, 256]) {
-    print(
-      `ceiling  bare echo through the same framing, ${callers} at once: ${rate(await echoes(callers, seconds))}/s`,
-    );
+    print(`ceiling  bare echo through the same framing, ${callers} at once: ${rate(await echoes(callers, seconds))}/s`);
   }
 
   const server = await embeddedEventStore(await temporaryDirectory());
@@ -66,11 +64,7 @@ function quantiles(values: number[]): { p50: number; p99: number } {
 }
 
 /** Runs `work` again and again in so many loops at once; answers how often a second, after a warm-up. */
-async function inLoops(
-  loops: number,
-  seconds: number,
-  work: (loop: number) => Promise<unknown>,
-): Promise<number> {
+async function inLoops(loops: number, seconds: number, work: (loop: number) => Promise<unknown>): Promise<number> {
   let done = 0;
   let running = true;
   const all = Array.from({ length: loops }, async (_, loop) => {

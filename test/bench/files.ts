@@ -26,10 +26,7 @@ async function longestTurn(server: Server): Promise<number> {
 }
 
 /** `quick` uploads fewer. */
-export async function bench(
-  print: (line: string) => void,
-  { quick = false }: { quick?: boolean },
-): Promise<void> {
+export async function bench(print: (line: string) => void, { quick = false }: { quick?: boolean }): Promise<void> {
   const directory = temporaryDirectory();
   const server = await startUsual(directory.path, ['--log-level', 'info']);
   const pid = server.child.pid ?? 0;
@@ -44,9 +41,7 @@ export async function bench(
     await upload();
     await longestTurn(server);
     await new Promise((resolve) => setTimeout(resolve, 3000));
-    print(
-      `at rest: longest turn ${(await longestTurn(server)).toFixed(1)} ms, peak ${peak(pid).toFixed(0)} MB`,
-    );
+    print(`at rest: longest turn ${(await longestTurn(server)).toFixed(1)} ms, peak ${peak(pid).toFixed(0)} MB`);
     for (const [atOnce, rounds] of [
       [1, quick ? 3 : 10],
       [10, quick ? 1 : 4],

@@ -115,11 +115,7 @@ async function queries(client: LogClient, print: Print, total: number, first: nu
   const asked: readonly (readonly [what: string, most: number, path: (index: number) => string])[] = [
     ['newest 100 errors', 10, () => '/api/logs?level=error'],
     ['newest 100', 10, () => '/api/logs'],
-    [
-      'a user over a day',
-      50,
-      (index) => `/api/logs?${ofDay}&field=userId&value=user-${some(index) % 50_021}`,
-    ],
+    ['a user over a day', 50, (index) => `/api/logs?${ofDay}&field=userId&value=user-${some(index) % 50_021}`],
     ['a correlation over all', 10, (index) => `/api/logs?correlation=${requestId(some(index))}`],
     ['two words over a day', 150, (index) => `/api/logs?${ofDay}&q=items+${index * 37}`],
     ['levels over all, counted', 200, () => '/api/logs/aggregate?groupBy=level'],

@@ -104,9 +104,7 @@ async function measure(subject: Subject, sizes: Sizes, print: (line: string) => 
   if (subject.name !== 'bare relay') {
     const more = await connect(url, sizes.rooms);
     const late = await join(more, roomOf);
-    tell(
-      `of one more for each full room ${late.people.length} got in (${[...new Set(late.refused)].join()})`,
-    );
+    tell(`of one more for each full room ${late.people.length} got in (${[...new Set(late.refused)].join()})`);
     await leave(more);
   }
 
@@ -141,8 +139,7 @@ async function measure(subject: Subject, sizes: Sizes, print: (line: string) => 
 
 /** Code that was not run before is not compiled yet. */
 async function warmedUp(url: string): Promise<readonly Attendee[]> {
-  const enter = async () =>
-    (await join(await connect(url, 10 * PER_ROOM), (n) => roomIdOf('WRM', n % 10))).people;
+  const enter = async () => (await join(await connect(url, 10 * PER_ROOM), (n) => roomIdOf('WRM', n % 10))).people;
   for (let round = 0; round < 5; round++) await leave((await enter()).map(({ socket }) => socket));
   const people = await enter();
   await talk(people, { perSecond: 10, seconds: 3 });

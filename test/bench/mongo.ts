@@ -128,8 +128,7 @@ export async function bench(print: (line: string) => void, options: { quick?: bo
   const duration = options.quick ? 500 : 3000;
   const server = await mongoServer({ ownProcess: true });
   const client = new MongoClient(server.url, { maxPoolSize: 64 });
-  const measure = (clients: number, work: () => Promise<unknown>) =>
-    rate(clients, duration, work, server.pid);
+  const measure = (clients: number, work: () => Promise<unknown>) => rate(clients, duration, work, server.pid);
   const report = (what: string, figures: string): void => print(`${what.padEnd(44)} ${figures}`);
   try {
     const database = client.db(`bench_${process.pid}`);
@@ -138,18 +137,14 @@ export async function bench(print: (line: string) => void, options: { quick?: bo
     report('ceiling: one lmdb flush after another', await flushes(duration));
     await database.command({ ping: 1 });
     report('ceiling: ping, 32 clients', await measure(CLIENTS, () => database.command({ ping: 1 })));
-    await collection.createIndexes([
-      { key: { email: 1 }, unique: true },
-      { key: { tenant: 1, created: -1 } },
-    ]);
+    await collection.createIndexes([{ key: { email: 1 }, unique: true }, { key: { tenant: 1, created: -1 } }]);
     const from = performance.now();
     for (let i = 0; i < documents; i += 1000)
       await collection.insertMany(Array.from({ length: 1000 }, (_, k) => row(i + k)));
     const loaded = documents / ((performance.now() - from) / 1000);
     report('insertMany of 1,000', `${loaded.toFixed(0).padStart(7)} documents/s`);
     const any = () => Math.floor(Math.random() * documents);
-    const update = () =>
-      collection.updateOne({ _id: `doc-${any()}` }, { $set: { status: 'open' }, $inc: { v: 1 } });
+    const update = () => collection.updateOne({ _id: `doc-${any()}` }, { $set: { status: 'open' }, $inc: { v: 1 } });
     const find = () => collection.findOne({ _id: `doc-${any()}` });
     const page = () =>
       collection

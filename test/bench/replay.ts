@@ -10,10 +10,7 @@ import { load, makeRooms, posts } from './load.js';
 import { startUsual } from './started.js';
 
 /** `quick` replays 5,000 messages instead of 50,000. */
-export async function bench(
-  print: (line: string) => void,
-  { quick = false }: { quick?: boolean },
-): Promise<void> {
+export async function bench(print: (line: string) => void, { quick = false }: { quick?: boolean }): Promise<void> {
   const amount = quick ? 5000 : 50_000;
   const directory = temporaryDirectory();
   const server = await startUsual(directory.path, ['--rooms-create-per-hour', '1000000']);
@@ -80,10 +77,6 @@ const processorOf = (times: string): number =>
   times
     .split(' ')
     .map((each) => /^(\d+)m([\d.]+)s$/.exec(each) ?? [])
-    .reduce(
-      (sum, [, minutes = 0, seconds = 0]) => sum + 60_000 * Number(minutes) + 1000 * Number(seconds),
-      0,
-    );
+    .reduce((sum, [, minutes = 0, seconds = 0]) => sum + 60_000 * Number(minutes) + 1000 * Number(seconds), 0);
 
-if (process.argv[1]?.endsWith('replay.js'))
-  await bench(console.log, { quick: process.argv.includes('--quick') });
+if (process.argv[1]?.endsWith('replay.js')) await bench(console.log, { quick: process.argv.includes('--quick') });

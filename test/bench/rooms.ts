@@ -15,10 +15,7 @@ function atRest(server: Server): string {
 }
 
 /** `quick` measures for 2 s instead of 8 s, and stores a tenth of the messages. */
-export async function bench(
-  print: (line: string) => void,
-  { quick = false }: { quick?: boolean },
-): Promise<void> {
+export async function bench(print: (line: string) => void, { quick = false }: { quick?: boolean }): Promise<void> {
   const duration = quick ? 2 : 8;
   const directory = temporaryDirectory();
   const koa = fork(fileURLToPath(new URL('./plain-koa.js', import.meta.url)));

@@ -11,5 +11,4 @@ export const startUsual = (
   dataDir: string,
   flags: readonly string[] = [],
   flagsOfNode: readonly string[] = [],
-): Promise<Server> =>
-  startServer(dataDir, flags, { NODE_OPTIONS: [...FLAGS_OF_NODE, ...flagsOfNode].join(' ') });
+): Promise<Server> => startServer(dataDir, flags, { NODE_OPTIONS: [...FLAGS_OF_NODE, ...flagsOfNode].join(' ') });

@@ -53,10 +53,7 @@ async function listen(url: string, token: string, told: () => void): Promise<Inc
 const at = (sorted: readonly number[], share: number) => sorted[Math.floor(share * (sorted.length - 1))]!;
 
 /** `quick` posts 20 times to 1,000; else 50 times, and to 5,000 too. */
-export async function bench(
-  print: (line: string) => void,
-  { quick = false }: { quick?: boolean },
-): Promise<void> {
+export async function bench(print: (line: string) => void, { quick = false }: { quick?: boolean }): Promise<void> {
   const posts = quick ? 20 : 50;
   for (const listeners of quick ? [1000] : [1000, 5000]) {
     const directory = temporaryDirectory();

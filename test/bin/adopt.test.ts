@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { takenFor } from '../../application/command/event-guards.js';
-import { type RecordedEvent, Unavailable } from '../../application/ports/index.js';
+import { asEvent } from '../../application/command/event-guards.js';
+import { type RecordedEvent, UnavailableError } from '../../application/ports/index.js';
 import type { Kernel } from '../../bin/node/kernel.js';
 import { adopt } from '../../bin/node/switch-build.js';
 import type { ProjectionSwitched } from '../../domain/shared/active-projection.js';
@@ -24,7 +24,7 @@ describe('a new build', () => {
     stop = new AbortController();
     kernels = await Promise.all([startToys(servers, database), startToys(servers, database)]);
     for (const { lifecycle, served } of kernels)
-      await lifecycle.open([contents], served, { signal: stop.signal });
+      await lifecycle.ensureActive([contents], served, { signal: stop.signal });
   });
   afterEach(async () => {
     stop.abort();
@@ -37,7 +37,7 @@ describe('a new build', () => {
     const collection = await kernels[0]!.lifecycle.rebuild(contents, { signal: stop.signal });
     const switches = await kernels[0]!.log.read(servedStream(contents.name));
     if (typeof switches === 'string') throw new Error(switches);
-    return [collection, takenFor(switches.at(-1)!)];
+    return [collection, asEvent(switches.at(-1)!)];
   }
 
   it('is read from by a node whose database was away when the log spoke of it', async () => {
@@ -49,7 +49,7 @@ describe('a new build', () => {
       async read(name) {
         if (!away) return node.checkpoints.read(name);
         away = false;
-        throw new Unavailable('MongoDB does not answer');
+        throw new UnavailableError('MongoDB does not answer');
       },
     };
     await adopt({ ...node, checkpoints }, [contents], event, quiet, stop.signal);
@@ -64,7 +64,7 @@ describe('a new build', () => {
       ...node.checkpoints,
       async read() {
         await adopt(node, [contents], second, quiet, stop.signal);
-        throw new Unavailable('MongoDB does not answer');
+        throw new UnavailableError('MongoDB does not answer');
       },
     };
     await adopt({ ...node, checkpoints }, [contents], first, quiet, stop.signal);

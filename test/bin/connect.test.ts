@@ -3,11 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DirectoryInUse, lockDirectory } from '@annals/engines/internal/supervisor/directory-lock.js';
-import {
-  findRuntime,
-  removeRuntime,
-  writeRuntime,
-} from '@annals/engines/internal/supervisor/runtime-file.js';
+import { findRuntime, removeRuntime, writeRuntime } from '@annals/engines/internal/supervisor/runtime-file.js';
 import { startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';

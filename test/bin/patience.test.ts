@@ -1,11 +1,11 @@
 /** What a long command does when a store has not answered in time. */
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
-import { Unavailable } from '../../application/ports/index.js';
+import { UnavailableError } from '../../application/ports/index.js';
 import { createPatience } from '../../bin/commands/retry-store.js';
 
 describe('the patience of a command', () => {
-  const silent = new Unavailable('MongoDB did not answer within 3500 ms');
+  const silent = new UnavailableError('MongoDB did not answer within 3500 ms');
   const of = (patienceMs: number, signal = new AbortController().signal) => {
     const told: string[] = [];
     const tell = ({ message }: Error) => void told.push(message);
@@ -37,9 +37,7 @@ describe('the patience of a command', () => {
     expect(await rejection(of(Number.POSITIVE_INFINITY).patience.with(attempts(wrong)))).to.equal(wrong);
     const ended = of(-1);
     expect(await rejection(ended.patience.with(attempts(silent)))).to.equal(silent);
-    expect(await rejection(of(Infinity, AbortSignal.abort()).patience.with(attempts(silent)))).to.equal(
-      silent,
-    );
+    expect(await rejection(of(Infinity, AbortSignal.abort()).patience.with(attempts(silent)))).to.equal(silent);
     expect(ended.told).to.deep.equal([]);
   });
 });

@@ -28,14 +28,7 @@ describe('analytics at rest', function () {
   it('hold no byte of who sent DNT or GPC, no address of anybody, and nothing in clear of who was counted', async () => {
     const directory = temporaryDirectory();
     try {
-      const flags = [
-        '--analytics-admin-token',
-        ADMIN,
-        '--server-trusted-proxies',
-        '127.0.0.1',
-        '--log-level',
-        'debug',
-      ];
+      const flags = ['--analytics-admin-token', ADMIN, '--server-trusted-proxies', '127.0.0.1', '--log-level', 'debug'];
       const server = await startServer(directory.path, ['analytics', ...flags]);
       try {
         const base = server.urls.analytics ?? '';

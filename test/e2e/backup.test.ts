@@ -58,8 +58,7 @@ describe('a backup', function () {
       while (!isEnded) {
         const made: Made = { room: await createRoom(server.urls.rooms ?? '', 'Bob'), messages: [] };
         all.push(made);
-        while (!isEnded && made.messages.length < 10)
-          made.messages.push((await made.room.post('under way')).id);
+        while (!isEnded && made.messages.length < 10) made.messages.push((await made.room.post('under way')).id);
       }
     };
     const lanes = [lane(), lane(), lane()];
@@ -74,8 +73,7 @@ describe('a backup', function () {
   }
 
   async function expectIn(from: Server, made: readonly Made[]) {
-    for (const { room, messages } of made)
-      expect(await messagesIn(from, room)).to.include.members([...messages]);
+    for (const { room, messages } of made) expect(await messagesIn(from, room)).to.include.members([...messages]);
   }
 
   /** One that was made while work went on, and what was acknowledged before. */
@@ -150,12 +148,7 @@ describe('a backup', function () {
 
   it('is not made of given servers: it says what is', async () => {
     const to = place('given');
-    const given = [
-      '--mongo-url',
-      'mongodb://127.0.0.1:1',
-      '--event-store-url',
-      'esdb://127.0.0.1:1?tls=false',
-    ];
+    const given = ['--mongo-url', 'mongodb://127.0.0.1:1', '--event-store-url', 'esdb://127.0.0.1:1?tls=false'];
     const { code, stdout, stderr } = await run(['backup', to, ...given]);
     expect([code, stdout]).to.deep.equal([1, '']);
     expect(stderr).to.match(/^annals: given servers are backed up with their own tools: [^\n]*\n$/);
@@ -171,12 +164,7 @@ describe('a backup', function () {
   it('is not made inside the data directory, by whatever way', async () => {
     const link = place('link');
     symlinkSync(dataDir, link);
-    for (const to of [
-      join(dataDir, 'copy'),
-      join(dataDir, 'new', 'copy'),
-      join(link, 'files', 'copy'),
-      dataDir,
-    ]) {
+    for (const to of [join(dataDir, 'copy'), join(dataDir, 'new', 'copy'), join(link, 'files', 'copy'), dataDir]) {
       const { code, stdout, stderr } = await backup(to);
       expect([code, stdout]).to.deep.equal([1, '']);
       expect(stderr).to.equal(`annals: ${to} is in the data directory ${dataDir}: name one outside of it\n`);

@@ -23,8 +23,7 @@ describe('the people of the chat, for an operator', function () {
     for (const each of directories) each.remove();
   });
   /** An id may begin as an option does. */
-  const erase = (dataDir: string, whom: string) =>
-    run(['erase', 'user', '--yes', '--data-dir', dataDir, '--', whom]);
+  const erase = (dataDir: string, whom: string) => run(['erase', 'user', '--yes', '--data-dir', dataDir, '--', whom]);
 
   it('are erased beside a running server, and without one', async () => {
     const dataDir = fresh();
@@ -32,16 +31,11 @@ describe('the people of the chat, for an operator', function () {
     try {
       const base = server.urls.chat!;
       const admin = await devLogin(base, 'admin@localhost');
-      const [bob, carol] = [
-        await devLogin(base, 'bob@example.org'),
-        await devLogin(base, 'carol@example.org'),
-      ];
+      const [bob, carol] = [await devLogin(base, 'bob@example.org'), await devLogin(base, 'carol@example.org')];
       await ask(base, 'PUT', '/users/me', { token: bob.token, body: { userName: 'Robert' } });
       const listening = await Listening.to(base, { token: bob.token });
       const cursor = listening.ids.at(-1)!;
-      expect((await erase(dataDir, 'admin@localhost')).stderr).to.equal(
-        'annals: The last admin must stay one\n',
-      );
+      expect((await erase(dataDir, 'admin@localhost')).stderr).to.equal('annals: The last admin must stay one\n');
       const done = await erase(dataDir, bob.id);
       expect(done).to.deep.include({ code: 0, stdout: `${bob.id} is erased\n`, stderr: '' });
       await eventually(() => listening.ended);
@@ -68,10 +62,7 @@ describe('the people of the chat, for an operator', function () {
       const users = await ask(server.urls.chat!, 'GET', '/users', {
         token: (await devLogin(server.urls.chat!, 'admin@localhost')).token,
       });
-      expect(users.body.users.map(({ userName }: { userName: string }) => userName)).to.deep.equal([
-        'Admin',
-        'bob',
-      ]);
+      expect(users.body.users.map(({ userName }: { userName: string }) => userName)).to.deep.equal(['Admin', 'bob']);
     } finally {
       await server.stop();
     }
@@ -90,12 +81,7 @@ describe('the people of the chat, for an operator', function () {
       const headers = { 'user-agent': 'numbat-browser/1.0' };
       const body = { email: 'zanzibar@quokka.example', password: 'wombat-in-the-rain' };
       const { body: signedIn } = await ask(base, 'POST', '/auth/register', { body, headers });
-      secrets.push(
-        body.password,
-        signedIn.accessToken,
-        signedIn.refreshToken,
-        signedIn.refreshToken.split('.')[3],
-      );
+      secrets.push(body.password, signedIn.accessToken, signedIn.refreshToken, signedIn.refreshToken.split('.')[3]);
       await ask(base, 'PUT', '/users/me', {
         token: signedIn.accessToken,
         body: { userName: 'Wollemi Pine' },
@@ -122,20 +108,12 @@ describe('the people of the chat, for an operator', function () {
     const flags = [
       'chat',
       ...['--auth-auth-mode', 'magic-link', ...SECRET],
-      ...[
-        '--email-host',
-        '127.0.0.1',
-        '--email-port',
-        String(post.port),
-        '--auth-app-url',
-        'https://chat.example',
-      ],
+      ...['--email-host', '127.0.0.1', '--email-port', String(post.port), '--auth-app-url', 'https://chat.example'],
       ...['--chat-initial-user-email', 'ada@example.org'],
     ];
     let server = await startServer(dataDir, flags);
     try {
-      const login = () =>
-        ask(server.urls.chat!, 'POST', '/auth/login', { body: { email: 'ada@example.org' } });
+      const login = () => ask(server.urls.chat!, 'POST', '/auth/login', { body: { email: 'ada@example.org' } });
       expect((await login()).status).to.equal(200);
       await eventually(() => post.refused() > 0);
       await server.stop('SIGKILL');

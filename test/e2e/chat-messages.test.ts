@@ -81,8 +81,7 @@ describe('people who talk while the server is killed', function () {
       if (messages.length < 100) break;
       before = `&before=${messages[0].id}`;
     }
-    const wanted = (path: string) =>
-      all.filter((each) => each.path.startsWith(path)).map(({ content }) => content);
+    const wanted = (path: string) => all.filter((each) => each.path.startsWith(path)).map(({ content }) => content);
     const inChannel = ['first', ...wanted('/channels')];
     expect(said).to.have.members(inChannel).and.have.length(inChannel.length);
     const { replies } = await done('GET', `/messages/${message.id}/thread?limit=500`);
@@ -116,15 +115,7 @@ describe('people who talk while the server is killed', function () {
   });
 
   it('leave no word of it in the data directory', async () => {
-    const words = [
-      'Wolpertinger',
-      'Zwiebelfisch',
-      'Kummerspeck',
-      'Ohrwurm',
-      'Fernweh',
-      'Backpfeife',
-      'Katzenjammer',
-    ];
+    const words = ['Wolpertinger', 'Zwiebelfisch', 'Kummerspeck', 'Ohrwurm', 'Fernweh', 'Backpfeife', 'Katzenjammer'];
     const [name, topic, content, edited, reply, reaction, direct] = words;
     const { channel } = await done('POST', '/channels', { name, topic });
     const { message } = await done('POST', `/channels/${channel.id}/messages`, { content });

@@ -53,8 +53,7 @@ describe('a damaged store', function () {
   function damageEach(file: string, damage: (bytes: Buffer, at: number) => void) {
     const bytes = readFileSync(file);
     let hits = 0;
-    for (let at = bytes.indexOf(marked); at >= 0; at = bytes.indexOf(marked, at + 1), hits++)
-      damage(bytes, at);
+    for (let at = bytes.indexOf(marked); at >= 0; at = bytes.indexOf(marked, at + 1), hits++) damage(bytes, at);
     expect(hits).to.be.at.least(1);
     writeFileSync(file, bytes);
   }
@@ -157,14 +156,11 @@ describe('a damaged store', function () {
     damageEach(files.mongo, (bytes, at) => bytes.fill(0, at, at + 8));
     const server = await startServer(damaged, ['rooms']);
     const base = server.urls.rooms ?? '';
-    const state = () =>
-      call<RoomState>(base, 'GET', `/rooms/${bob.roomId}/state`, { token: bob.sessionToken });
+    const state = () => call<RoomState>(base, 'GET', `/rooms/${bob.roomId}/state`, { token: bob.sessionToken });
     expect((await state()).status).to.equal(503);
     expect(server.lines.join('\n')).to.match(/annals\.rooms_state_v\w+ is damaged, [^\n]*annals reindex/);
     expect((await run(['reindex', 'rooms.state', '--data-dir', damaged])).code).to.equal(0);
-    await eventually(
-      async () => (await state()).body.messages?.some((message) => message.id === marked) ?? false,
-    );
+    await eventually(async () => (await state()).body.messages?.some((message) => message.id === marked) ?? false);
     expect(await server.stop()).to.equal(0);
   });
 

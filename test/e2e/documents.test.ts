@@ -157,32 +157,18 @@ describe('the documents', function () {
       for (const body of bodies) await analytics.ask(method, at, { target: to, headers: keyed, body });
     };
     const site = '/api/sites/{id}';
-    const create = (id: string) =>
-      analytics.ask('POST', '/api/sites', { body: { id, domains: ['example.com'] } });
+    const create = (id: string) => analytics.ask('POST', '/api/sites', { body: { id, domains: ['example.com'] } });
     await create('demo');
     await create('demo');
     await twice('POST', '/api/sites', [{ id: 'one' }, { id: 'two' }]);
     await twice('PUT', site, [{ name: 'One' }, { name: 'Two' }], '/api/sites/one');
     await twice('DELETE', site, [{}, { x: 1 }], '/api/sites/one');
     const hit = { site: 'demo', host: 'example.com' };
-    for (const body of [
-      hit,
-      [hit, { site: 'nobodys' }],
-      { ...hit, kind: 'event' },
-      { ...hit, kind: 'click' },
-    ])
+    for (const body of [hit, [hit, { site: 'nobodys' }], { ...hit, kind: 'event' }, { ...hit, kind: 'click' }])
       await analytics.ask('POST', '/api/collect', { body });
     await twice('POST', '/api/collect', [hit, { ...hit, path: '/other' }]);
     await twice('POST', '/api/cleanup', [{}, { x: 1 }]);
-    for (const path of [
-      '/',
-      '/health',
-      '/config.json',
-      '/openapi.json',
-      '/m.js',
-      '/api/sites',
-      '/api/auth/me',
-    ])
+    for (const path of ['/', '/health', '/config.json', '/openapi.json', '/m.js', '/api/sites', '/api/auth/me'])
       await analytics.ask('GET', path);
     for (const path of ['/api/report', '/api/live', '/api/collect-attempts'])
       await analytics.ask('GET', path, { target: `${path}?site=demo` });

@@ -75,8 +75,7 @@ async function eventsOf(url: string): Promise<Stored[]> {
   const client = EventStoreDBClient.connectionString(url);
   const events: Stored[] = [];
   const text = (object: unknown, name: string) => {
-    const value =
-      typeof object === 'object' && object !== null && name in object && Reflect.get(object, name);
+    const value = typeof object === 'object' && object !== null && name in object && Reflect.get(object, name);
     return typeof value === 'string' ? value : undefined;
   };
   for await (const { event } of client.readAll({ fromPosition: START, maxCount: 1000 }))

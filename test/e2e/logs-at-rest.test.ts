@@ -56,9 +56,7 @@ describe('the log index at rest', () => {
       expect(everything.includes('logs_records_v')).to.equal(true);
       expect(everything.includes('logs.batch-default')).to.equal(true);
       const readable = everything.toString('latin1').toLowerCase();
-      const shown = TEXTS.filter((text) =>
-        readable.includes(Buffer.from(text.toLowerCase()).toString('latin1')),
-      );
+      const shown = TEXTS.filter((text) => readable.includes(Buffer.from(text.toLowerCase()).toString('latin1')));
       expect(shown, 'in clear').to.deep.equal([]);
       const guessed = ['corr-wombat-77', 'req-okapi-12', 'trace-narwhal-9'].filter((id) =>
         SEEDS.some((seed) => membersOf(fnv(id, seed)).some((bytes) => everything.includes(bytes))),

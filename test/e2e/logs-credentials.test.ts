@@ -50,11 +50,7 @@ describe('the log service with credentials', () => {
   it('knows who sends by how they sign in, whatever the records say', async () => {
     const record = [{ producerId: 'forged', producer: 'forged' }];
     const producers = [];
-    for (const headers of [
-      bearer('a-long-enough-token'),
-      basic('ops', 'secret'),
-      bearer('token-of-the-shop'),
-    ])
+    for (const headers of [bearer('a-long-enough-token'), basic('ops', 'secret'), bearer('token-of-the-shop')])
       producers.push((await client.ingest(record, headers)).body.producerId);
     expect(producers).to.deep.equal(['default', 'ops', 'shop']);
     const { body } = await client.ask<Page>('GET', '/api/logs?producer=shop', {

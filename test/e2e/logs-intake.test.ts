@@ -43,8 +43,7 @@ describe('the log service with little memory', () => {
     for (const form of forms) {
       const packed = gzipSync(form);
       expect(packed.length).to.be.lessThan(40_000);
-      for (const status of new Set(await statuses(25, packed, gzip)))
-        expect(status).to.be.oneOf([200, 413, 429]);
+      for (const status of new Set(await statuses(25, packed, gzip))) expect(status).to.be.oneOf([200, 413, 429]);
       const { status, headers } = await send(packed, gzip);
       expect([status, headers.get('content-type')]).to.deep.equal([
         form.startsWith('{},') ? 200 : 413,

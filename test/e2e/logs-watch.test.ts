@@ -113,8 +113,7 @@ describe('a watched directory', () => {
   });
 
   it('is told when it is not there, once, and read when it comes', async () => {
-    const told = () =>
-      server.lines.filter((line) => line.includes('can not be read') && line.includes(later));
+    const told = () => server.lines.filter((line) => line.includes('can not be read') && line.includes(later));
     await eventually(() => told().length > 0);
     mkdirSync(later);
     writeFileSync(join(later, 'later.ndjson'), lines(0, 2));

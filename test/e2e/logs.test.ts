@@ -57,12 +57,6 @@ describe('the log service', () => {
   it('names its routes in its document', async () => {
     const { body } = await client.ask<{ openapi: string; paths: object }>('GET', '/openapi.json');
     expect(body.openapi).to.match(/^3\.1/);
-    expect(body.paths).to.include.keys(
-      '/health',
-      '/api/ingest',
-      '/api/logs',
-      '/api/logs/aggregate',
-      '/api/reindex',
-    );
+    expect(body.paths).to.include.keys('/health', '/api/ingest', '/api/logs', '/api/logs/aggregate', '/api/reindex');
   });
 });

@@ -100,11 +100,7 @@ describe('the memory of a server', function () {
     if (process.platform !== 'linux') return this.skip();
     const metrics = async () => (await fetch(`${server.urls.operations}/metrics`)).text();
     const told = async (engine: string) =>
-      Number(
-        new RegExp(`^annals_engine_memory_bytes\\{engine="${engine}"\\} (\\d+)$`, 'm').exec(
-          await metrics(),
-        )?.[1],
-      );
+      Number(new RegExp(`^annals_engine_memory_bytes\\{engine="${engine}"\\} (\\d+)$`, 'm').exec(await metrics())?.[1]);
     for (const engine of ['eventstore', 'mongo']) {
       const status = readFileSync(`/proc/${server.pids[engine]}/status`, 'utf8');
       const all = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1024;

@@ -44,14 +44,7 @@ describe('an Idempotency-Key', function () {
   });
 
   const base = (node: number, service = 'rooms') => nodes[node]?.urls[service] ?? '';
-  async function ask(
-    node: number,
-    path: string,
-    key: string,
-    body: object,
-    token?: string,
-    service = 'rooms',
-  ) {
+  async function ask(node: number, path: string, key: string, body: object, token?: string, service = 'rooms') {
     const send = () =>
       fetch(base(node, service) + path, {
         method: 'POST',
@@ -73,9 +66,7 @@ describe('an Idempotency-Key', function () {
   });
   const makeRoom = async () => {
     const ada = await person('Ada');
-    const { status, body } = await whenAvailable(() =>
-      call<Entered>(base(0), 'POST', '/rooms', { body: ada }),
-    );
+    const { status, body } = await whenAvailable(() => call<Entered>(base(0), 'POST', '/rooms', { body: ada }));
     expect(status, JSON.stringify(body)).to.equal(201);
     return body;
   };

@@ -48,8 +48,7 @@ describe('after a start', function () {
       catalogs: services.map(({ catalog }) => catalog),
       projections: [],
       logger: quiet,
-      secret: (keys) =>
-        secretSource({ dataDir: directory.path, secret: undefined }, { kind: 'embedded' }, keys),
+      secret: (keys) => secretSource({ dataDir: directory.path, secret: undefined }, { kind: 'embedded' }, keys),
     });
     flags = ['rooms', 'logs', '--rooms-port', await freePort(), '--logs-port', await freePort()];
   });
@@ -104,11 +103,9 @@ describe('after a start', function () {
     const connection = new Promise<void>((resolve) => {
       connected = resolve;
     });
-    const tailing = tailed(
-      `${server.urls.logs}/api/logs/tail?event=imported`,
-      (all) => all.length === count,
-      { connected },
-    );
+    const tailing = tailed(`${server.urls.logs}/api/logs/tail?event=imported`, (all) => all.length === count, {
+      connected,
+    });
     await connection;
     const lines = Array.from({ length: count }, (_, n) =>
       JSON.stringify({ n, event: 'imported', noise: randomBytes(180).toString('base64') }),

@@ -101,15 +101,7 @@ describe('a log restored from a backup', function () {
     const { roomId, sessionToken: token } = ada;
     await call(server.urls.rooms ?? '', 'POST', `/rooms/${roomId}/burn`, { token });
     await eventually(async () => {
-      const { stdout } = await run([
-        'replay',
-        '--service',
-        'rooms',
-        '--data-dir',
-        dataDir,
-        '--format',
-        'ndjson',
-      ]);
+      const { stdout } = await run(['replay', '--service', 'rooms', '--data-dir', dataDir, '--format', 'ndjson']);
       return stdout.includes('RoomErased');
     });
   });

@@ -33,19 +33,12 @@ describe('a room under hostile hands', () => {
 
   const junk = fc.oneof(
     fc.json().map((text) => Buffer.from(text)),
-    fc
-      .jsonValue()
-      .map((value) => Buffer.from(JSON.stringify({ participantName: value, signingPublicKey: value }))),
+    fc.jsonValue().map((value) => Buffer.from(JSON.stringify({ participantName: value, signingPublicKey: value }))),
     fc
       .record({ kty: fc.jsonValue(), crv: fc.jsonValue(), x: fc.jsonValue(), y: fc.jsonValue() })
-      .map((signingPublicKey) =>
-        Buffer.from(JSON.stringify({ signingPublicKey, inviteToken: 'x'.repeat(20) })),
-      ),
+      .map((signingPublicKey) => Buffer.from(JSON.stringify({ signingPublicKey, inviteToken: 'x'.repeat(20) }))),
     fc
-      .dictionary(
-        fc.constantFrom('keyVersion', 'chainId', 'nonce', 'ciphertext', '__proto__'),
-        fc.jsonValue(),
-      )
+      .dictionary(fc.constantFrom('keyVersion', 'chainId', 'nonce', 'ciphertext', '__proto__'), fc.jsonValue())
       .map((value) => Buffer.from(JSON.stringify(value))),
     fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
     fc.constant(Buffer.from('{"a":'.repeat(5000))),
@@ -56,11 +49,7 @@ describe('a room under hostile hands', () => {
     fc.constantFrom('x', '%00', '%ff', '..%2f..', '$$rooms', 'a'.repeat(3000), '%F0%9F%A7%B5'),
     fc.string({ maxLength: 30 }).map((text) => encodeURIComponent(text.replace(/[\ud800-\udfff]/g, ''))),
   );
-  const token = fc.oneof(
-    fc.constant(undefined),
-    fc.constantFrom('', 'x', 'é', 'a'.repeat(43)),
-    fc.base64String(),
-  );
+  const token = fc.oneof(fc.constant(undefined), fc.constantFrom('', 'x', 'é', 'a'.repeat(43)), fc.base64String());
   const route = fc.constantFrom<readonly [string, (room: string) => string]>(
     ['POST', () => '/rooms'],
     ['POST', (room) => `/rooms/${room}/invites`],
@@ -73,12 +62,7 @@ describe('a room under hostile hands', () => {
     ['PATCH', (room) => `/rooms/${room}/state`],
     ['POST', (room) => `/${room}`],
   );
-  const contentType = fc.constantFrom(
-    'application/json',
-    'application/json; charset=utf-16',
-    'text/plain',
-    'x',
-  );
+  const contentType = fc.constantFrom('application/json', 'application/json; charset=utf-16', 'text/plain', 'x');
   const encoding = fc.constantFrom(undefined, 'gzip', 'br', 'nonsense');
 
   const isRefused = ({ status, text }: RawAnswer) => {
@@ -104,9 +88,7 @@ describe('a room under hostile hands', () => {
           'content-type': input.contentType,
           'content-length': String(input.body.length),
           ...(input.encoding ? { 'content-encoding': input.encoding } : {}),
-          ...(bearer === undefined
-            ? {}
-            : { authorization: `Bearer ${Buffer.from(bearer).toString('latin1')}` }),
+          ...(bearer === undefined ? {} : { authorization: `Bearer ${Buffer.from(bearer).toString('latin1')}` }),
         };
         isRefused(await send(base, { method, path: path(room), headers, body: input.body }));
       }),
@@ -152,10 +134,7 @@ describe('a room under hostile hands', () => {
     const secrets = history.flatMap(({ data }) => (data.secret ? [data.secret] : []));
     expect(secrets.length).to.be.greaterThan(30);
     for (const secret of secrets) {
-      expect(secret).to.be.deep.oneOf([
-        { envelope: null },
-        { name: 'Unknown Guest', signingPublicKey: null },
-      ]);
+      expect(secret).to.be.deep.oneOf([{ envelope: null }, { name: 'Unknown Guest', signingPublicKey: null }]);
     }
     // The read model follows the log.
     while ((await rowsOf(roomId)).length > 0) await new Promise((resolve) => setImmediate(resolve));
@@ -182,9 +161,7 @@ describe('a room under hostile hands', () => {
     const client = await MongoClient.connect(findRuntime(directory.path)?.mongoUrl ?? '');
     try {
       const models = client.db('annals');
-      const collections = (await models.listCollections().toArray()).filter(({ name }) =>
-        name.startsWith('rooms_'),
-      );
+      const collections = (await models.listCollections().toArray()).filter(({ name }) => name.startsWith('rooms_'));
       expect(collections).to.have.length.greaterThan(0);
       const found = collections.map(({ name }) => models.collection(name).find({ room: roomId }).toArray());
       return (await Promise.all(found)).flat();

@@ -113,8 +113,7 @@ describe('an encrypted room', () => {
       when('DELETE', path, as(bob)),
       when('GET', `${path}/events`, as(bob)),
     ];
-    for (const each of asked)
-      await each.thenRefused(404, { error: /^Room not found$/, code: 'ROOM_NOT_FOUND' });
+    for (const each of asked) await each.thenRefused(404, { error: /^Room not found$/, code: 'ROOM_NOT_FOUND' });
     const late = await joinRoom(base, invitation, 'Late').catch((error: unknown) => error);
     expect(late).to.include({ status: 404, code: 'ROOM_NOT_FOUND' });
   });

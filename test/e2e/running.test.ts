@@ -24,12 +24,7 @@ describe('the program that runs', function () {
   const running: Server[] = [];
 
   before(async () => {
-    const nowhere = [
-      '--mongo-url',
-      'mongodb://127.0.0.1:1/',
-      '--event-store-url',
-      'esdb://127.0.0.1:1?tls=false',
-    ];
+    const nowhere = ['--mongo-url', 'mongodb://127.0.0.1:1/', '--event-store-url', 'esdb://127.0.0.1:1?tls=false'];
     away = run(['serve', '--data-dir', join(other.path, 'away'), ...nowhere]);
     first = await startServer(directory.path);
     running.push(first);
@@ -163,8 +158,7 @@ describe('the program that runs', function () {
     const alone = await startServer(other.path, ['rooms'], urls).catch((error) => error);
     expect(alone).to.have.property('message').that.contains('secret is not set');
     const shown = guest.lines.join();
-    for (const hidden of [secret, new URL(urls.ANNALS_MONGO_URL).password])
-      expect(shown).not.to.contain(hidden);
+    for (const hidden of [secret, new URL(urls.ANNALS_MONGO_URL).password]) expect(shown).not.to.contain(hidden);
   });
 
   it('lists the builds of a running one', async () => {
@@ -185,15 +179,7 @@ describe('the program that runs', function () {
     const { roomId } = await createRoom(first.urls.rooms ?? '', name);
     const stream = `rooms.room-${roomId}`;
     for (const format of ['table', 'ndjson']) {
-      const { stdout } = await run([
-        'replay',
-        '--stream',
-        stream,
-        '--format',
-        format,
-        '--data-dir',
-        directory.path,
-      ]);
+      const { stdout } = await run(['replay', '--stream', stream, '--format', format, '--data-dir', directory.path]);
       expect(stdout, format).to.include('Eve \\u009b2J\\u007f\\u202e');
       expect(stdout.replaceAll('\n', ''), format).not.to.match(/[\p{Cc}\u202e]/u);
       if (format === 'ndjson')

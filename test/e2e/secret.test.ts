@@ -81,9 +81,7 @@ describe('the secret of an installation', function () {
     const former = wrappingUnder(secret());
     const keys = new Map(Array.from({ length: MANY }, (_, n) => [`room:many-${n}`, randomBytes(32)]));
     const wrapped = (name: string, key: Buffer) => new Binary(former.wrap(name, key));
-    await rows.insertMany(
-      [...keys].map(([_id, key]) => ({ _id, wrapped: wrapped(_id, key), under: former.id })),
-    );
+    await rows.insertMany([...keys].map(([_id, key]) => ({ _id, wrapped: wrapped(_id, key), under: former.id })));
 
     const rotating = start(rotate);
     await eventually(async () => (await rows.findOne({ under: { $ne: former.id } })) !== null);
@@ -126,16 +124,8 @@ describe('the secret of an installation', function () {
   });
 
   it('stays unsaid with the other credentials, where an address of a server can not be read', async () => {
-    const urls = [
-      '--event-store-url',
-      'esdb://ann:hunter22@127.0.0.1:1?connectionName=hunter33&nodePreference=x',
-    ];
-    const { code, stdout, stderr } = await run([
-      'scavenge',
-      ...urls,
-      '--mongo-url',
-      'mongodb://b:hunter44@h/',
-    ]);
+    const urls = ['--event-store-url', 'esdb://ann:hunter22@127.0.0.1:1?connectionName=hunter33&nodePreference=x'];
+    const { code, stdout, stderr } = await run(['scavenge', ...urls, '--mongo-url', 'mongodb://b:hunter44@h/']);
     expect(code).to.equal(1);
     expect(stderr).to.match(/^annals: .*Unexpected "x"/);
     expect(stdout + stderr).not.to.match(/hunter/);

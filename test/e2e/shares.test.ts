@@ -18,14 +18,7 @@ describe('what all share of a server', function () {
   const streams: ClientRequest[] = [];
   let server: Server;
   before(async () => {
-    const flags = [
-      'rooms',
-      'logs',
-      '--server-connections',
-      String(CONNECTIONS),
-      '--rooms-create-per-hour',
-      '1000',
-    ];
+    const flags = ['rooms', 'logs', '--server-connections', String(CONNECTIONS), '--rooms-create-per-hour', '1000'];
     server = await startServer(directory.path, flags);
   });
   afterEach(async () => {

@@ -14,7 +14,7 @@ import { ANY, jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { connectEventStore } from '../../adapters/eventstore/client.js';
-import { StoreFull } from '../../application/ports/store-full-error.js';
+import { StoreFullError } from '../../application/ports/errors.js';
 
 const canLimit = spawnSync('prlimit', ['--version']).status === 0;
 const limit = (pid: number | undefined, most: number | 'unlimited') =>
@@ -37,8 +37,8 @@ const pad = 'x'.repeat(100_000);
       limit(server.embedded.pid, statSync(join(directory, 'log/data.mdb')).size);
       const [old, fresh] = [1, 2].map((n) => jsonEvent({ type: 'T', data: { n, pad } }));
       const other = `second.${randomUUID()}`;
-      expect(await append(stream, old!).catch((error) => error)).to.be.instanceOf(StoreFull);
-      expect(await append(other, fresh!).catch((error) => error)).to.be.instanceOf(StoreFull);
+      expect(await append(stream, old!).catch((error) => error)).to.be.instanceOf(StoreFullError);
+      expect(await append(other, fresh!).catch((error) => error)).to.be.instanceOf(StoreFullError);
       expect(await numbersOf(client.readStream(stream))).to.deep.equal([0]);
 
       limit(server.embedded.pid, 'unlimited');

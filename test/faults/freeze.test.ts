@@ -79,8 +79,7 @@ describe('a frozen store', function () {
     expect(JSON.parse(text).error, `${what}: error`).to.be.a('string');
   };
   /** Answered from what the node knows, or refused; never an error of ours, never a wrong "there is none". */
-  const answered = (answer: Answer, what: string) =>
-    answer.status === 200 ? undefined : refused(answer, what);
+  const answered = (answer: Answer, what: string) => (answer.status === 200 ? undefined : refused(answer, what));
 
   async function healthTells() {
     refused(await ask(`${base('operations')}/health/ready`, {}, HEALTH_MS), 'readiness');

@@ -75,12 +75,9 @@ function client(server: () => Server | undefined) {
       for (const room of new Set(all.map((each) => each.room))) {
         const mine = all.filter((each) => each.room === room).map(({ body }) => body.nonce);
         const { roomId, sessionToken: token } = room;
-        const asked = await call<{ messages: readonly { nonce: string }[] }>(
-          base(),
-          'GET',
-          `/rooms/${roomId}/state`,
-          { token },
-        );
+        const asked = await call<{ messages: readonly { nonce: string }[] }>(base(), 'GET', `/rooms/${roomId}/state`, {
+          token,
+        });
         expect(asked.headers.get('consistency')).to.equal(null);
         expect(asked.body.messages.map(({ nonce }) => nonce))
           .to.have.members(mine)
@@ -145,8 +142,7 @@ describe('a server killed at the worst moment', function () {
     const second = rooms.map((room) => message(room, 1));
     store.hold();
     const unanswered = Promise.allSettled(second.map(send));
-    for (const { roomId } of rooms)
-      await eventually(async () => (await typesIn(messagesStream(roomId))).length === 2);
+    for (const { roomId } of rooms) await eventually(async () => (await typesIn(messagesStream(roomId))).length === 2);
     await killAndStart();
     for (const { status } of await unanswered) expect(status).to.equal('rejected');
     await expectOnce([...first, ...second]);

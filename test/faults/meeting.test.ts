@@ -12,8 +12,7 @@ const PLENTY = ['--meeting-connect-per-minute', '100000', '--meeting-create-per-
 /** People of a node that is gone leave soon. */
 const SOON = ['--meeting-return-seconds', '0.3'];
 
-const isAbout = (type: string, id: string) => (message: Heard) =>
-  message.type === type && message.participantId === id;
+const isAbout = (type: string, id: string) => (message: Heard) => message.type === type && message.participantId === id;
 
 /** What must stand nowhere. */
 const SDP = 'v=0 o=- 4611731400430051336 2 IN IP4 quokka quokka quokka';
@@ -49,8 +48,7 @@ describe('meetings on two processes of one directory', function () {
       });
     const transfer = { ...to, transferId: 't1' };
     ada.say('file-offer', { ...transfer, fileName: 'x.txt', fileSize: 100, fileType: '' });
-    for (let index = 0; index < 20; index++)
-      ada.say('file-chunk', { ...transfer, chunk: BYTES, index, total: 20 });
+    for (let index = 0; index < 20; index++) ada.say('file-chunk', { ...transfer, chunk: BYTES, index, total: 20 });
     await bob.hears(({ type, index }) => type === 'file-chunk' && index === 19);
     bob.say('answer', { targetId: ada.id, sdp: SDP, participantId: cleo.id });
     await ada.hears('answer');
@@ -66,9 +64,7 @@ describe('meetings on two processes of one directory', function () {
     expect(news.filter(({ type }) => type === 'file-chunk').map(({ index }) => index)).to.deep.equal(
       Array.from({ length: 20 }, (_, index) => index),
     );
-    expect(ada.news().map(({ type, participantId }) => [type, participantId])).to.deep.equal([
-      ['answer', bob.id],
-    ]);
+    expect(ada.news().map(({ type, participantId }) => [type, participantId])).to.deep.equal([['answer', bob.id]]);
     expect(cleo.news()).to.deep.equal([]);
   });
 
@@ -104,12 +100,8 @@ describe('meetings on two processes of one directory', function () {
     bob.socket.resume();
     await eventually(() => bob.heard.filter(({ type }) => type === 'file-chunk').length === 5 * total);
     for (const { id } of senders) {
-      const came = bob.heard.filter(
-        ({ type, participantId }) => type === 'file-chunk' && participantId === id,
-      );
-      expect(came.map(({ index }) => index)).to.deep.equal(
-        Array.from({ length: total }, (_, index) => index),
-      );
+      const came = bob.heard.filter(({ type, participantId }) => type === 'file-chunk' && participantId === id);
+      expect(came.map(({ index }) => index)).to.deep.equal(Array.from({ length: total }, (_, index) => index));
       expect(came.every(({ chunk: whole }) => whole === chunk)).to.equal(true);
     }
     for (const [index, server] of [one!, two!].entries())
@@ -158,13 +150,7 @@ describe('meetings on nodes that come and go', function () {
     const urls = ['--event-store-url', engines.eventStoreUrl, '--mongo-url', engines.mongoUrl];
     const same = ['--mongo-database', 'test_meeting', '--secret', 'a secret that all of the nodes have got'];
     await running[index]?.stop('SIGKILL');
-    running[index] = await startServer(directories[index]!.path, [
-      'meeting',
-      ...urls,
-      ...same,
-      ...PLENTY,
-      ...flags,
-    ]);
+    running[index] = await startServer(directories[index]!.path, ['meeting', ...urls, ...same, ...PLENTY, ...flags]);
     return running[index].urls.meeting!;
   }
   async function rejoin(base: string, roomId: string, who: Person): Promise<Person> {
@@ -196,9 +182,7 @@ describe('meetings on nodes that come and go', function () {
     back.say('lower-hand');
     await bob.hears('lower-hand');
     const told = bob.news().map(({ type, participantId }) => [type, participantId]);
-    expect(told.filter(([type]) => type === 'participant-left')).to.deep.equal([
-      ['participant-left', cleo.id],
-    ]);
+    expect(told.filter(([type]) => type === 'participant-left')).to.deep.equal([['participant-left', cleo.id]]);
     expect(told.filter(([type]) => type === 'participant-joined')).to.deep.equal([]);
     // The other node is next.
     bases[0] = await start(0, flags);

@@ -45,17 +45,14 @@ describe('the presence of users whose node was killed', function () {
     const [ada, bob] = [await devLogin(one, 'ada@example.org'), await devLogin(one, 'bob@example.org')];
     for (const who of [ada, bob]) await Listening.to(one, { token: who.token });
     const moved = await Listening.to(two, { token: bob.token });
-    for (const who of [ada, bob])
-      await eventually(async () => (await of(two, ada.token, who.id)).status === 'online');
+    for (const who of [ada, bob]) await eventually(async () => (await of(two, ada.token, who.id)).status === 'online');
     await ask(two, 'PUT', '/presence/me', { token: ada.token, body: { status: 'away' } });
     const killed = Date.now();
     await running[0]!.stop('SIGKILL');
     await eventually(async () => (await of(two, ada.token, ada.id)).status === 'offline');
     expect((await of(two, ada.token, ada.id)).lastSeen - killed).to.be.below(30_000);
     expect((await of(two, ada.token, bob.id)).status).to.equal('online');
-    await eventually(() =>
-      moved.told.some(({ payload }) => payload.userId === ada.id && payload.status === 'offline'),
-    );
+    await eventually(() => moved.told.some(({ payload }) => payload.userId === ada.id && payload.status === 'offline'));
     // Nobody is left to say it of those of the last node, until it comes back.
     await running[1]!.stop('SIGKILL');
     const again = await start(1);

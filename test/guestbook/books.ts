@@ -1,11 +1,18 @@
 /** What people do with guest books: sign one, read one. In `application/`. */
-import type { Handle } from '../../application/command/handle-command.js';
-import { reflecting, showing, type Touched } from '../../application/consistency/await-consistent.js';
-import type { Clock, CommandContext, Position, Rows, Settled, Vault } from '../../application/ports/index.js';
+import type { HandleCommand } from '../../application/command/handle-command.js';
+import { awaitConsistent, type Positioned, withRows } from '../../application/consistency/await-consistent.js';
+import type {
+  Clock,
+  CommandContext,
+  Position,
+  ProjectionProgress,
+  Rows,
+  Vault,
+} from '../../application/ports/index.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { book, bookStream, catalog, type Entry } from './book.js';
 
-type Ports = { handle: Handle; vault: Vault; clock: Clock; rows: Rows; settled: Settled };
+type Ports = { handle: HandleCommand; vault: Vault; clock: Clock; rows: Rows; settled: ProjectionProgress };
 export function createBooks({ handle, vault, clock, rows, settled }: Ports) {
   return {
     async sign(bookId: string, entry: Entry, context: CommandContext) {
@@ -18,12 +25,12 @@ export function createBooks({ handle, vault, clock, rows, settled }: Ports) {
     /** The newest hundred; `seen` is reflected. */
     async read(bookId: string, seen?: Position) {
       const stream = bookStream({ bookId });
-      const reflected = await reflecting(settled, 'guestbook.entries', { streams: [stream], seen });
+      const reflected = await awaitConsistent(settled, 'guestbook.entries', { streams: [stream], seen });
       const query = { filter: { book: bookId }, sort: { revision: -1 }, limit: 100 } as const;
-      const found = await rows.find<Touched & { readonly secret: string }>('guestbook.entries', query);
+      const found = await rows.find<Positioned & { readonly secret: string }>('guestbook.entries', query);
       const opened = await Promise.all(found.map(({ secret }) => vault.open(stream, secret)));
       const body = { entries: opened.filter((each) => each !== undefined) };
-      return { body, ...showing(reflected, found) };
+      return { body, ...withRows(reflected, found) };
     },
   };
 }

@@ -152,11 +152,7 @@ describe('bodies', () => {
   });
 
   it('refuses another content type with 415 unless the route takes any', async () => {
-    for (const type of [
-      'text/plain',
-      'application/x-www-form-urlencoded',
-      'multipart/form-data; boundary=x',
-    ]) {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
       const headers = { 'Content-Type': type };
       expect((await toys.post('/toys', good, headers)).status, type).to.equal(415);
       expect((await toys.post('/beacon', { note: 'x' }, headers)).json.body, type).to.deep.equal({

@@ -21,9 +21,7 @@ describe('connections', () => {
   let connections: Budget;
   beforeEach(async () => {
     connections = createBudget('connections', 3);
-    const limit = createConnectionLimit(connections, (address) =>
-      address === PROXY ? undefined : networkOf(address),
-    );
+    const limit = createConnectionLimit(connections, (address) => (address === PROXY ? undefined : networkOf(address)));
     begun = 0;
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
@@ -168,8 +166,7 @@ describe('connections', () => {
   });
 
   it('leave the process the files it opens itself, within what the system allows it', () => {
-    const limits = (files: string) =>
-      `Max processes  1000  1000  processes\nMax open files   ${files}   9  files\n`;
+    const limits = (files: string) => `Max processes  1000  1000  processes\nMax open files   ${files}   9  files\n`;
     expect(mostConnections(10_000, limits('2000'))).to.equal(2000 - 256);
     expect(mostConnections(10_000, limits('400'))).to.equal(200);
     expect(mostConnections(10_000, limits('unlimited'))).to.equal(10_000);

@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { operationsPolicy, operationsRoutes, type ProjectionStatus } from '../../adapters/http/operations.js';
 import { openapi, openapiRoute } from '../../adapters/http/server/openapi.js';
-import { createLimit } from '../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import type { Route } from '../../adapters/http/server/route.js';
 import { createMetrics } from '../../adapters/platform/observability/metrics.js';
 import { echo, serveToys, type Toys, toyPolicy } from './toy.js';
@@ -21,7 +21,7 @@ describe('the OpenAPI document', () => {
         404: { description: 'No such toy' },
       },
       quota: {
-        perNetwork: createLimit(1, 1000),
+        perNetwork: createRateLimit(1, 1000),
         rejected: 'toys/too-many',
         description: 'Too many toys from this address',
       },
@@ -44,11 +44,7 @@ describe('the OpenAPI document', () => {
       expect(there, path).to.have.property(method.toLowerCase());
     }
     const post = document.paths['/toys/{toyId}/parts/{partId}'].post;
-    expect(post.parameters.map(({ name }: { name: string }) => name)).to.include.members([
-      'toyId',
-      'partId',
-      'q',
-    ]);
+    expect(post.parameters.map(({ name }: { name: string }) => name)).to.include.members(['toyId', 'partId', 'q']);
     expect(post.requestBody.content['application/json'].schema.required).to.deep.equal(['name']);
     // What stands in a path may be nothing that there is, or no text.
     expect(document.paths['/toys/{toyId}/parts/{partId}'].delete.responses).to.have.property('404');
@@ -178,9 +174,7 @@ describe('the operations port', () => {
   });
 
   it('does not take a proxy on this machine for a caller on this machine', async () => {
-    expect((await here.ask('/metrics', { headers: { 'X-Forwarded-For': '127.0.0.1' } })).status).to.equal(
-      401,
-    );
+    expect((await here.ask('/metrics', { headers: { 'X-Forwarded-For': '127.0.0.1' } })).status).to.equal(401);
   });
 
   it('documents itself', async () => {

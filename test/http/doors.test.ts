@@ -13,14 +13,7 @@ describe('an open log service', () => {
 
   it('answers this machine, whatever it calls itself', () =>
     opened({}, async (toys) => {
-      for (const host of [
-        'localhost',
-        'LOCALHOST:80',
-        '127.0.0.1:3003',
-        '127.8.8.8',
-        '[::1]:3003',
-        '[::1]',
-      ]) {
+      for (const host of ['localhost', 'LOCALHOST:80', '127.0.0.1:3003', '127.8.8.8', '[::1]:3003', '[::1]']) {
         expect(await asking(toys)({ host }), host).to.equal(200);
       }
       for (const origin of ['http://localhost:5173', 'https://127.0.0.1', 'http://[::1]:8080']) {
@@ -41,9 +34,7 @@ describe('an open log service', () => {
         'file://',
       ]) {
         for (const method of ['GET', 'OPTIONS', 'PUT']) {
-          expect(await asking(toys)({ host: 'localhost', origin }, method), `${method} ${origin}`).to.equal(
-            403,
-          );
+          expect(await asking(toys)({ host: 'localhost', origin }, method), `${method} ${origin}`).to.equal(403);
         }
       }
       const headers = { host: 'localhost', origin: 'https://evil.example' };
@@ -54,12 +45,7 @@ describe('an open log service', () => {
 
   it('refuses a name that was made to point here', () =>
     opened({}, async (toys) => {
-      for (const host of [
-        'evil.example',
-        'evil.example:3003',
-        'localhost.evil.example',
-        '127.0.0.1.nip.io',
-      ]) {
+      for (const host of ['evil.example', 'evil.example:3003', 'localhost.evil.example', '127.0.0.1.nip.io']) {
         expect(await asking(toys)({ host }), host).to.equal(403);
       }
     }));
@@ -138,10 +124,7 @@ describe('a log service that takes a password', () => {
       appUrl: 'https://app.example/logs',
       origins,
     });
-    const routes = [
-      echo({ path: '/toys', anyContentType: true, body: {} }),
-      echo({ method: 'GET', path: '/toys' }),
-    ];
+    const routes = [echo({ path: '/toys', anyContentType: true, body: {} }), echo({ method: 'GET', path: '/toys' })];
     toys = await serveToys(routes, policy);
   });
   after(() => toys.close());

@@ -1,13 +1,13 @@
 /** A list of whatever length is answered as JSON of one object, and no more of it is made than is read. */
 import { expect } from 'chai';
-import { listed } from '../../adapters/http/server/streamed-list.js';
+import { streamedList } from '../../adapters/http/server/streamed-list.js';
 
 describe('a list that is answered', () => {
   const item = (n: number) => ({ n, text: 'ü'.repeat(1000) });
 
   it('is whole where it is short, or empty', () => {
     for (const items of [[], [1], [{ a: 'ü' }, null]])
-      expect(listed('items', items, { position: 7n })).to.deep.include({
+      expect(streamedList('items', items, { position: 7n })).to.deep.include({
         status: 200,
         position: 7n,
         text: JSON.stringify({ items }),
@@ -23,7 +23,7 @@ describe('a list that is answered', () => {
         yield each;
       }
     };
-    const { bytes, text, consistency } = listed('items', making(), { consistency: 'pending' });
+    const { bytes, text, consistency } = streamedList('items', making(), { consistency: 'pending' });
     expect([text, consistency]).to.deep.equal([undefined, 'pending']);
     const pieces: Uint8Array[] = [];
     for await (const piece of bytes!.content()) {
@@ -47,7 +47,7 @@ describe('a list that is answered', () => {
     };
     others();
     const until = performance.now() + 30;
-    for await (const _ of listed('items', slow()).bytes!.content()) while (performance.now() < until);
+    for await (const _ of streamedList('items', slow()).bytes!.content()) while (performance.now() < until);
     isOver = true;
     expect(turns).to.be.greaterThan(1);
   });

@@ -4,7 +4,7 @@ import { queryRoutes } from '../../adapters/http/logs/query.js';
 import type { Answer } from '../../adapters/http/server/answer.js';
 import { createLogReading } from '../../application/logs/query/consistent-query.js';
 import type { LogQueries } from '../../application/logs/query/query-service.js';
-import type { Position, Settled } from '../../application/ports/index.js';
+import type { Position, ProjectionProgress } from '../../application/ports/index.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 const ASKED = ['/api/logs', '/api/logs/aggregate?groupBy=level'];
@@ -17,7 +17,7 @@ describe('queries of records over HTTP', () => {
   let answer: () => Promise<unknown>;
   let toys: Toys;
 
-  const settled: Settled = {
+  const settled: ProjectionProgress = {
     wait: async (_, wanted) => shown >= wanted,
     latest: () => 0n,
     latestOf: () => 0n,

@@ -34,8 +34,8 @@ for (const [service, policy] of Object.entries(policies))
         headers: { origin, 'access-control-request-method': 'POST' },
       });
       await toys.close();
-      const documented = (Object.values(document.components.parameters) as { name: string }[]).map(
-        ({ name }) => name.toLowerCase(),
+      const documented = (Object.values(document.components.parameters) as { name: string }[]).map(({ name }) =>
+        name.toLowerCase(),
       );
       expect(documented).to.include('idempotency-key');
       expect(namesOf(headers.get('access-control-allow-headers'))).to.include.members([
@@ -55,9 +55,7 @@ for (const [service, policy] of Object.entries(policies))
       ];
       await toys.close();
       // The browser takes the challenge for itself.
-      const documented = Object.keys(document.components.headers).filter(
-        (name) => name !== 'WWW-Authenticate',
-      );
+      const documented = Object.keys(document.components.headers).filter((name) => name !== 'WWW-Authenticate');
       expect(documented).to.include('Consistency');
       for (const { headers } of answers)
         expect(namesOf(headers.get('access-control-expose-headers'))).to.include.members(

@@ -1,11 +1,11 @@
 /** A quota lets exactly so many through, by network, whatever clocks say. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createLimit } from '../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 
 describe('a quota', () => {
   it('lets exactly so many through, for each network by itself', async () => {
-    const limit = createLimit(3, 3_600_000);
+    const limit = createRateLimit(3, 3_600_000);
     const through = async (address: string) => (await limit.spend(address)) === undefined;
     for (let n = 0; n < 3; n++) expect(await through('203.0.113.9'), `${n}`).to.equal(true);
     expect(await through('203.0.113.9')).to.equal(false);
@@ -21,7 +21,7 @@ describe('a quota', () => {
 
   it('ends its window in time, and says so, when the clock has been set back', async () => {
     const window = 40;
-    const limit = createLimit(1, window);
+    const limit = createRateLimit(1, window);
     const { now } = Date;
     try {
       expect(await limit.spend('203.0.113.9')).to.equal(undefined);
@@ -34,7 +34,7 @@ describe('a quota', () => {
   });
 
   it('counts an IPv6 caller by its /64, and an IPv4 caller also where it comes as IPv6', async () => {
-    const limit = createLimit(2, 3_600_000);
+    const limit = createRateLimit(2, 3_600_000);
     expect(await limit.spend('2001:db8:1:2::1')).to.equal(undefined);
     expect(await limit.spend('2001:db8:1:2:ffff::2')).to.equal(undefined);
     expect(await limit.spend('2001:db8:1:2::3')).to.be.a('number');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { cors } from '../../adapters/http/security/cors.js';
 import { createClientAddress } from '../../adapters/platform/config/client-address.js';
 import type { CommandContext } from '../../application/ports/index.js';
-import { Unavailable } from '../../application/ports/index.js';
+import { UnavailableError } from '../../application/ports/index.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -33,7 +33,7 @@ describe('a request', () => {
         echo({
           path: '/away',
           handle: () => {
-            throw new Unavailable('esdb://secret');
+            throw new UnavailableError('esdb://secret');
           },
         }),
         echo({
@@ -80,9 +80,7 @@ describe('a request', () => {
     const changed = await command('/toys/1', { name: 'b' }, key);
     expect(changed.commandId).to.equal(first.commandId);
     expect(changed.fingerprint).not.to.equal(first.fingerprint);
-    expect((await command('/toys/1', '', key)).fingerprint).to.equal(
-      (await command('/toys/1', {}, key)).fingerprint,
-    );
+    expect((await command('/toys/1', '', key)).fingerprint).to.equal((await command('/toys/1', {}, key)).fingerprint);
   });
 
   it('is refused with a key that is none', async () => {
@@ -98,11 +96,7 @@ describe('a request', () => {
   it('carries its id and trace into the command', async () => {
     const context = await command('/toys/1', {}, { 'X-Request-Id': 'r-1', traceparent: TRACE });
     expect(context).to.include({ correlationId: 'r-1', traceparent: TRACE });
-    for (const wrong of [
-      '00-zz',
-      TRACE.replace('0af7651916cd43dd8448eb211c80319c', '0'.repeat(32)),
-      `${TRACE}-x`,
-    ]) {
+    for (const wrong of ['00-zz', TRACE.replace('0af7651916cd43dd8448eb211c80319c', '0'.repeat(32)), `${TRACE}-x`]) {
       expect(await command('/toys/1', {}, { traceparent: wrong })).not.to.have.property('traceparent');
     }
   });
@@ -135,9 +129,7 @@ describe('a request', () => {
 
   it('can ask for a position, if it is one', async () => {
     const me = (headers: { [name: string]: string }, path = '/me') => toys.ask(path, { headers });
-    expect((await me({ 'If-Position': '9223372036854775807' })).json.ifPosition).to.equal(
-      '9223372036854775807',
-    );
+    expect((await me({ 'If-Position': '9223372036854775807' })).json.ifPosition).to.equal('9223372036854775807');
     for (const wrong of ['-1', 'x', '9223372036854775808', '1.0']) {
       const { status, json } = await me({ 'If-Position': wrong });
       expect([wrong, status, json.error]).to.deep.equal([wrong, 400, 'If-Position is invalid']);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
 import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
-import { createLimit } from '../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import { createRelay } from '../../adapters/realtime/relay/relay.js';
 import { rooms } from '../../application/rooms/audience.js';
 import type { Entered } from '../../application/rooms/commands.js';
@@ -28,7 +28,7 @@ describe('a request to a room that comes again', () => {
     const routes = roomsRoutes({
       ...node,
       relay: createRelay({ audience: rooms, head: node.head }),
-      limitCreates: createLimit(ROOMS_AN_HOUR, HOUR),
+      limitCreates: createRateLimit(ROOMS_AN_HOUR, HOUR),
       minTtlMs: 1,
       maxTtlMs: 24 * HOUR,
     });

@@ -118,9 +118,7 @@ describe('routing', () => {
     const given = await toys.ask('/toys', { headers: { 'X-Request-Id': 'job-7.a:b_c' } });
     expect(given.headers.get('x-request-id')).to.equal('job-7.a:b_c');
     for (const wrong of ['a b', 'x'.repeat(129), '"quoted"']) {
-      const made = (await toys.ask('/toys', { headers: { 'X-Request-Id': wrong } })).headers.get(
-        'x-request-id',
-      );
+      const made = (await toys.ask('/toys', { headers: { 'X-Request-Id': wrong } })).headers.get('x-request-id');
       expect(made).to.match(/^[0-9a-f-]{36}$/);
     }
   });
@@ -156,9 +154,7 @@ describe('routing', () => {
     const { status, text, headers } = await toys.post('/boom', {});
     expect([status, text]).to.deep.equal([500, '{"error":"Internal error"}']);
     const requestId = headers.get('x-request-id');
-    const logged = toys.lines.filter(
-      ({ level, fields }) => level === 'error' && fields.requestId === requestId,
-    );
+    const logged = toys.lines.filter(({ level, fields }) => level === 'error' && fields.requestId === requestId);
     expect(logged).to.have.length(1);
     expect(logged[0]?.fields.err).to.have.property('message', 'table users_v3');
   });

@@ -50,10 +50,7 @@ describe('listening', () => {
       431,
       'The header is too large',
     ]);
-    expect(await refused(`CONNECT a:1 HTTP/1.1\r\n${here}`)).to.deep.equal([
-      405,
-      'CONNECT is not possible here',
-    ]);
+    expect(await refused(`CONNECT a:1 HTTP/1.1\r\n${here}`)).to.deep.equal([405, 'CONNECT is not possible here']);
     expect((await toys.ask('/toys')).status).to.equal(200);
     await toys.close();
   });
@@ -69,8 +66,7 @@ describe('listening', () => {
   it('survives a client that leaves in the middle of its body', async () => {
     const toys = await serveToys([echo({ path: '/toys', body: { type: 'object' } })]);
     const socket = connect(toys.port, '127.0.0.1');
-    const head =
-      'POST /toys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":';
+    const head = 'POST /toys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":';
     socket.write(head, () => socket.destroy());
     await once(socket, 'close');
     expect((await toys.post('/toys', {})).status).to.equal(200);

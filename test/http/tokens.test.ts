@@ -63,14 +63,8 @@ describe('the tokens of the log service', () => {
       for (const wrong of [token.slice(0, -1), `${token}x`, token.slice(1), token.toUpperCase(), token[0]!])
         for (const toys of [sending, reading])
           expect(await asking(toys)({ authorization: `Bearer ${wrong}` }), wrong).to.equal(401);
-    for (const wrong of [
-      basic('ann', 'pass-wor'),
-      basic('ann', 'pass-word1'),
-      basic('an', 'pass-word'),
-      basic('', ''),
-    ])
-      for (const toys of [sending, reading])
-        expect(await asking(toys)({ authorization: wrong })).to.equal(401);
+    for (const wrong of [basic('ann', 'pass-wor'), basic('ann', 'pass-word1'), basic('an', 'pass-word'), basic('', '')])
+      for (const toys of [sending, reading]) expect(await asking(toys)({ authorization: wrong })).to.equal(401);
     await Promise.all([sending.close(), reading.close()]);
   });
 

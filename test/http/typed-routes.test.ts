@@ -6,8 +6,7 @@ import type { Rejection } from '../../domain/shared/decider.js';
 import { object } from '../../domain/shared/schema.js';
 import { serveToys } from './toy.js';
 
-type Same<One, Other> =
-  (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
+type Same<One, Other> = (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
 /** Compiles where both are the same type. */
 const same = <One, Other>(_: Same<One, Other>) => {};
 
@@ -49,10 +48,7 @@ describe('a route', () => {
       ...common,
       method: 'POST',
       path: '/toys',
-      body: object(
-        { name: text },
-        { size: { enum: ['small', 'large'] }, colours: { type: 'array', items: text } },
-      ),
+      body: object({ name: text }, { size: { enum: ['small', 'large'] }, colours: { type: 'array', items: text } }),
       handle({ body }) {
         interface Toy {
           readonly name: string;

@@ -15,16 +15,14 @@ describe('a page of web/', () => {
         path: '/',
         summary: 'A page, or what programs get',
         answers: { 200: { description: 'It' } },
-        handle: (request) =>
-          wantsPage(request) ? page.document(request) : { status: 200, body: { name: 'toys' } },
+        handle: (request) => (wantsPage(request) ? page.document(request) : { status: 200, body: { name: 'toys' } }),
       },
       page.parts,
     ]);
   });
   after(() => toys?.close());
 
-  const partsOf = (text: string) =>
-    [...text.matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map(([, path]) => path);
+  const partsOf = (text: string) => [...text.matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map(([, path]) => path);
 
   it('is for those who read pages, and not for programs', async () => {
     expect((await toys.ask('/', html)).headers.get('content-type')).to.equal('text/html; charset=utf-8');

@@ -4,11 +4,7 @@
  */
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import {
-  INSTRUMENTER_CONSTANTS,
-  type InstrumenterContext,
-  type StrykerOptions,
-} from '@stryker-mutator/api/core';
+import { INSTRUMENTER_CONSTANTS, type InstrumenterContext, type StrykerOptions } from '@stryker-mutator/api/core';
 import { commonTokens, declareClassPlugin, PluginKind, tokens } from '@stryker-mutator/api/plugin';
 import {
   type DryRunOptions,

@@ -21,8 +21,7 @@ class Sample implements Checker {
   readonly #seed: string;
 
   constructor({ mutantSample: { part, seed } = { part: 1, seed: '' } }: Options) {
-    if (!(part > 0 && part <= 1))
-      throw new RangeError(`A sample is a part over 0 and at most 1, not ${part}.`);
+    if (!(part > 0 && part <= 1)) throw new RangeError(`A sample is a part over 0 and at most 1, not ${part}.`);
     this.#part = part;
     this.#seed = seed;
   }

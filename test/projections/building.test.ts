@@ -2,8 +2,8 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
-import { type Follow, type Position, Unavailable } from '../../application/ports/index.js';
-import { built, type CatchUpOptions, catchUp, type Progress } from '../../projections/kernel/build.js';
+import { type Position, type Subscribe, UnavailableError } from '../../application/ports/index.js';
+import { awaitBuilt, buildUntil, type CatchUpOptions, type Progress } from '../../projections/kernel/build.js';
 import { LEASE, useBuildWorld } from '../support/build-world.js';
 import { contents } from '../support/toys.js';
 
@@ -15,7 +15,7 @@ describe('a build', () => {
   describe('that catches up', () => {
     const held = { name: 'build:toys.shelf', fence: 3n, assertHeld() {} };
     const to = (until: Position, more: Partial<CatchUpOptions> = {}) =>
-      catchUp(world.ports(), {
+      buildUntil(world.ports(), {
         projection: contents,
         collection: 'c',
         until,
@@ -70,7 +70,7 @@ describe('a build', () => {
           if (!isAway) return ask(...asked);
           isAway = false;
           refused++;
-          throw new Unavailable('MongoDB did not answer');
+          throw new UnavailableError('MongoDB did not answer');
         };
       };
       const open: typeof builds.open = async (...which) => awayOnce(await builds.open(...which));
@@ -80,7 +80,7 @@ describe('a build', () => {
         checkpoints: { ...checkpoints, advance: awayOnce(checkpoints.advance) },
       };
       const options = { projection: contents, collection: 'c', until: 20n, lease: held };
-      await catchUp(away, { ...options, signal: world.stop.signal });
+      await buildUntil(away, { ...options, signal: world.stop.signal });
       expect([refused, world.saved('c'), world.written('c')]).to.deep.equal([2, 20n, [10n, 20n]]);
     });
 
@@ -105,16 +105,16 @@ describe('a build', () => {
       it('ends when it is stopped', async () => {
         const { why, tried } = await refusing(() => {
           world.stop.abort();
-          return new Unavailable('MongoDB did not answer');
+          return new UnavailableError('MongoDB did not answer');
         });
         expect(tried).to.equal(1);
-        expect(why).to.be.instanceOf(Unavailable);
+        expect(why).to.be.instanceOf(UnavailableError);
       });
 
       it('ends when the store has not answered for a minute, and no sooner', async () => {
         const { now } = performance;
         const begun = now.call(performance);
-        const away = new Unavailable('MongoDB did not answer');
+        const away = new UnavailableError('MongoDB did not answer');
         try {
           performance.now = () => begun;
           const ended = await refusing((tried) => {
@@ -130,7 +130,7 @@ describe('a build', () => {
 
     it('waits on where the log says neither an event nor how far it was looked through', async () => {
       world.put(10n);
-      const slow: Follow = async function* (options) {
+      const slow: Subscribe = async function* (options) {
         yield { events: [], caughtUp: false };
         yield* world.ports().follow(options);
       };
@@ -141,7 +141,7 @@ describe('a build', () => {
         lease: held,
         signal: world.stop.signal,
       };
-      await catchUp({ ...world.ports(), follow: slow }, options);
+      await buildUntil({ ...world.ports(), follow: slow }, options);
       expect([world.saved('c'), world.checkpoints.state.saves]).to.deep.equal([10n, 1]);
     });
 
@@ -149,7 +149,7 @@ describe('a build', () => {
       world.put(...MORE_THAN_A_BATCH);
       const stopped = to(99_999n, { onProgress: () => world.stop.abort() });
       const why = await rejection(stopped);
-      expect(why).to.be.instanceOf(Unavailable).with.property('message', 'the build was stopped');
+      expect(why).to.be.instanceOf(UnavailableError).with.property('message', 'the build was stopped');
       expect(world.saved('c')).to.equal(8000n);
     });
 
@@ -163,7 +163,7 @@ describe('a build', () => {
 
   describe('that is waited for', () => {
     const made = (until = 20n) =>
-      built(world.ports(), { projection: contents, collection: 'c', until, signal: world.stop.signal });
+      awaitBuilt(world.ports(), { projection: contents, collection: 'c', until, signal: world.stop.signal });
 
     it('is there once its checkpoint says so, whoever made it', async () => {
       world.save('c', 20n);

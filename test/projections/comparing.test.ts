@@ -32,10 +32,7 @@ describe('a build that is only to compare', () => {
     expect(await compared([rows], rows)).to.deep.equal([]);
     expect(world.asked).to.have.length(1);
     expect([...world.builds.collections.keys()]).to.deep.equal(['toys_contents_v1_a']);
-    expect(world.builds.state.dropped).to.deep.equal([
-      'toys_contents_check_left',
-      'toys_contents_check_run1',
-    ]);
+    expect(world.builds.state.dropped).to.deep.equal(['toys_contents_check_left', 'toys_contents_check_run1']);
     expect([...world.checkpoints.kept.keys(), world.leases.held.size]).to.deep.equal([0]);
   });
 

@@ -4,12 +4,12 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createLeases } from '../../adapters/mongo/coordination/leases.js';
-import type { Follow, Leases } from '../../application/ports/index.js';
+import type { Leases, Subscribe } from '../../application/ports/index.js';
 import type { Kernel } from '../../bin/node/kernel.js';
-import { catchUp } from '../../projections/kernel/build.js';
+import { buildUntil } from '../../projections/kernel/build.js';
 import type { Projection } from '../../projections/kernel/projection.js';
 import type { Projector } from '../../projections/kernel/projector.js';
-import { createLifecycle } from '../../projections/kernel/rebuild.js';
+import { createRebuilder } from '../../projections/kernel/rebuild.js';
 import { type HeldTime, heldTime } from '../support/held-time.js';
 import { project } from '../support/projector.js';
 import { box, context, startToys, type ToyPut } from '../support/toys.js';
@@ -26,7 +26,7 @@ const shelf: Projection<ToyPut> = {
 };
 
 /** A door that what is followed has to pass, one batch after the other. */
-function gate(follow: Follow) {
+function gate(follow: Subscribe) {
   let passed = Promise.resolve();
   let pass = () => {};
   let held: number | undefined;
@@ -44,7 +44,7 @@ function gate(follow: Follow) {
     },
     /** How many events stand before the closed door: none where only the log's progress is told. */
     held: () => held,
-    async *follow(options: Parameters<Follow>[0]): ReturnType<Follow> {
+    async *follow(options: Parameters<Subscribe>[0]): ReturnType<Subscribe> {
       const stopped = new Promise((resolve) => {
         options.signal.addEventListener('abort', resolve, { once: true });
       });
@@ -78,7 +78,7 @@ describe('leading', function () {
     [stop, running, time, id] = [new AbortController(), [], heldTime(), randomUUID()];
     one = await startToys(servers, database, [shelf]);
     two = await startToys(servers, database, [shelf]);
-    for (const each of [one, two]) await each.lifecycle.open([shelf], each.served, stop);
+    for (const each of [one, two]) await each.lifecycle.ensureActive([shelf], each.served, stop);
     await one.vault.create(`toys.box-${id}`);
   });
   afterEach(async () => {
@@ -140,9 +140,9 @@ describe('leading', function () {
     lead(one, counted);
     const first = await put('bear');
     await eventually(() => isAt(first));
-    expect(
-      await one.checkpoints.advance({ [collection()]: first }, { name: 'projector:toys', fence: 1000n }),
-    ).to.equal(true);
+    expect(await one.checkpoints.advance({ [collection()]: first }, { name: 'projector:toys', fence: 1000n })).to.equal(
+      true,
+    );
     await put('car');
     await eventually(() => began > 1);
     expect(await one.checkpoints.read(collection())).to.equal(first);
@@ -153,7 +153,7 @@ describe('leading', function () {
     const before = one.served.collection(shelf.name);
     const context = () => one.systemContext('test');
     const ports = { ...one, leases: leasesOf(one), newRun: () => Date.now().toString(36), context };
-    const rebuilt = createLifecycle(ports).rebuild(shelf, {
+    const rebuilt = createRebuilder(ports).rebuild(shelf, {
       signal: stop.signal,
       onProgress: () => time.sleep(6000),
     });
@@ -168,10 +168,10 @@ describe('leading', function () {
     await one.checkpoints.advance({ [name]: before }, { name: 'build:toys.shelf', fence: 2n });
     const lease = { name: 'build:toys.shelf', fence: 1n, assertHeld() {} };
     const options = { projection: shelf, collection: name, until: last, signal: stop.signal };
-    const outcome = await catchUp(one, { ...options, lease }).catch((error: Error) => error.message);
+    const outcome = await buildUntil(one, { ...options, lease }).catch((error: Error) => error.message);
     expect(outcome).to.equal('another builder took over');
     expect(await one.checkpoints.read(name)).to.equal(before);
-    await catchUp(one, { ...options, lease: { ...lease, fence: 2n } });
+    await buildUntil(one, { ...options, lease: { ...lease, fence: 2n } });
     expect(await rowsIn(name)).to.deep.equal(['bear']);
   });
 
@@ -183,7 +183,7 @@ describe('leading', function () {
     };
     const lease = { name: 'build:toys.shelf', fence: 1n, assertHeld: lost };
     const options = { projection: shelf, collection: name, until: last, signal: stop.signal };
-    const outcome = await catchUp(one, { ...options, lease }).catch((error: Error) => error.message);
+    const outcome = await buildUntil(one, { ...options, lease }).catch((error: Error) => error.message);
     expect(outcome).to.equal('the lease is lost');
     expect(await rowsIn(name)).to.deep.equal([]);
     expect(Number(await one.checkpoints.read(name)) || 0).to.be.lessThan(Number(last));

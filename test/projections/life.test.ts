@@ -2,8 +2,8 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
-import { type Position, Unavailable } from '../../application/ports/index.js';
-import { createServed } from '../../projections/kernel/active-builds.js';
+import { type Position, UnavailableError } from '../../application/ports/index.js';
+import { createActiveBuilds } from '../../projections/kernel/active-builds.js';
 import type { Progress } from '../../projections/kernel/build.js';
 import { newRun, runOf } from '../../projections/kernel/projection.js';
 import { BuildInProgress } from '../../projections/kernel/rebuild.js';
@@ -14,10 +14,10 @@ import { contents } from '../support/toys.js';
 describe('the life of a build', () => {
   const world = useBuildWorld();
 
-  const open = (more: object = {}, served = createServed()) =>
+  const open = (more: object = {}, served = createActiveBuilds()) =>
     world
       .lifecycle()
-      .open([contents], served, { signal: world.stop.signal, ...more })
+      .ensureActive([contents], served, { signal: world.stop.signal, ...more })
       .then(() => served.known(contents.name));
 
   it('is an empty one where none was ever served: the projector fills it', async () => {
@@ -177,25 +177,22 @@ describe('the life of a build', () => {
   it('ends when it is stopped, and nothing is switched to', async () => {
     world.serve('toys_contents_v1_a');
     world.put(10n);
-    expect(await rejection(rebuild(() => world.stop.abort()))).to.have.property(
-      'message',
-      'the build was stopped',
-    );
+    expect(await rejection(rebuild(() => world.stop.abort()))).to.have.property('message', 'the build was stopped');
     expect([world.state?.collection, world.leases.held.size]).to.deep.equal(['toys_contents_v1_a', 0]);
   });
 
   it('is temporarily not to be had for whoever waits for one that is stopped', async () => {
     world.serve('toys_contents_v1_a');
     world.put(10n);
-    const served = createServed();
+    const served = createActiveBuilds();
     await open({}, served);
     const rebuilds = rebuildsOf(contents, { lifecycle: world.lifecycle(), served }, world.stop.signal);
     const stopped = rebuilds.rebuild(
       () => world.stop.abort(),
       () => {},
     );
-    expect(await rejection(stopped)).to.be.instanceOf(Unavailable);
-    expect(await rejection(rebuilds.serving('toys_contents_v1_b'))).to.be.instanceOf(Unavailable);
+    expect(await rejection(stopped)).to.be.instanceOf(UnavailableError);
+    expect(await rejection(rebuilds.serving('toys_contents_v1_b'))).to.be.instanceOf(UnavailableError);
   });
 
   it('that is under way says how far it is', async () => {

@@ -176,9 +176,7 @@ describe('the projector', () => {
     world.log.give([eventAt(10n)]);
     await eventually(() => world.lines.length === 3);
     expect(projector.status()).to.include({ status: 'failing', position: 5n });
-    expect(
-      world.lines.map(({ level, message, after, retryMs }) => [level, message, after, retryMs]),
-    ).to.deep.equal([
+    expect(world.lines.map(({ level, message, after, retryMs }) => [level, message, after, retryMs])).to.deep.equal([
       ['error', 'projecting failed', '5', 100],
       ['error', 'projecting failed', '5', 200],
       ['error', 'projecting failed', '5', 400],
@@ -198,9 +196,7 @@ describe('the projector', () => {
     await said('projecting failed');
     world.stop.abort();
     await projector.stopped;
-    expect(world.lines.some(({ message }) => message === 'projector stopped, starting again')).to.equal(
-      false,
-    );
+    expect(world.lines.some(({ message }) => message === 'projector stopped, starting again')).to.equal(false);
     expect([rows(), saved()]).to.deep.equal([[], undefined]);
   });
 

@@ -5,8 +5,8 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
-import { isOf } from '../../application/command/event-guards.js';
-import { Unavailable } from '../../application/ports/index.js';
+import { isEvent } from '../../application/command/event-guards.js';
+import { UnavailableError } from '../../application/ports/index.js';
 import type { Kernel } from '../../bin/node/kernel.js';
 import type { ProjectionSwitched } from '../../domain/shared/active-projection.js';
 import { collectionName } from '../../projections/kernel/projection.js';
@@ -33,15 +33,13 @@ describe('a projection', () => {
     running.push(projector);
     return projector;
   };
-  const open = (each: Kernel) => each.lifecycle.open([contents], each.served, { signal: stop.signal });
+  const open = (each: Kernel) => each.lifecycle.ensureActive([contents], each.served, { signal: stop.signal });
   const put = async (id: string, toy: string) => {
     await kernel.vault.create(`toys.box-${id}`);
     await kernel.handle(box, `toys.box-${id}`, { box: id, toy, note: `note on ${toy}` }, context());
   };
   const rowOf = async (id: string, each = kernel) => {
-    expect(await each.settled.wait('toys.contents', kernel.settled.latest([`toys.box-${id}`]))).to.equal(
-      true,
-    );
+    expect(await each.settled.wait('toys.contents', kernel.settled.latest([`toys.box-${id}`]))).to.equal(true);
     const [row] = await each.rows.find<BoxRow>('toys.contents', { filter: { _id: id } });
     return row;
   };
@@ -141,7 +139,7 @@ describe('a projection', () => {
         for await (const batch of follow(options)) {
           // As the live feed of the node does, which may be quicker.
           for (const event of batch.events)
-            if (isOf<ProjectionSwitched>('ProjectionSwitched', event))
+            if (isEvent<ProjectionSwitched>('ProjectionSwitched', event))
               served.adopt({ ...event.data, revision: event.revision });
           yield batch;
         }
@@ -170,9 +168,7 @@ describe('a projection', () => {
       expect(kernel.served.collection('toys.contents')).to.equal(collection);
       // Its checkpoint goes on under the projector's fence, lower than those of the builders.
       const latest = kernel.settled.latestOf('toys');
-      await eventually(async () =>
-        expect((await kernel.checkpoints.read(collection))! >= latest).to.equal(true),
-      );
+      await eventually(async () => expect((await kernel.checkpoints.read(collection))! >= latest).to.equal(true));
     }
     expect(await fence()).to.equal(1);
   });
@@ -246,7 +242,7 @@ describe('a projection', () => {
           return async (events) => {
             if (!fail) return apply(events);
             fail = false;
-            throw new Unavailable('MongoDB does not answer');
+            throw new UnavailableError('MongoDB does not answer');
           };
         },
       },

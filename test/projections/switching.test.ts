@@ -97,13 +97,7 @@ describe('the projector between builds', () => {
     };
 
     it('drops what was served before and what never came to a checkpoint, and keeps what is unfinished', async () => {
-      exist(
-        present,
-        'toys_contents_v1_a',
-        'toys_contents_v1_c',
-        'toys_contents_v2_d',
-        'toys_contents_v1_old',
-      );
+      exist(present, 'toys_contents_v1_a', 'toys_contents_v1_c', 'toys_contents_v2_d', 'toys_contents_v1_old');
       exist('toys_contentsx_v1_a', 'toys_shelf_v1_a');
       world.checkpoints.kept.set('toys_contents_v1_a', { position: 5n, lease: 'build:toys', fence: 0n });
       world.checkpoints.kept.set('toys_contents_v1_c', { position: 5n, lease: 'build:toys', fence: 0n });

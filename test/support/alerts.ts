@@ -190,8 +190,7 @@ export function useAlerting() {
       nodes.push(node);
       return node;
     },
-    put: (node: AlertNode, changes: unknown, headers = {}) =>
-      node.ask('PUT', '/api/alerts/config', changes, headers),
+    put: (node: AlertNode, changes: unknown, headers = {}) => node.ask('PUT', '/api/alerts/config', changes, headers),
     history,
     /** The history once it is so. */
     settled: (node: AlertNode, so: (page: Asked['body']) => boolean | undefined) =>

@@ -1,7 +1,7 @@
 /** The analytics service on nodes in the process of the test, over servers of their own, with what they wrote. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
-import { takenFor } from '../../application/command/event-guards.js';
+import { asEvent } from '../../application/command/event-guards.js';
 import type { RevealedEvent } from '../../application/ports/index.js';
 import { analytics } from '../../bin/services/analytics.js';
 import { catalog } from '../../domain/analytics/catalog.js';
@@ -97,7 +97,7 @@ export function useAnalytics(flags: Flags = {}, count = 1): AnalyticsNodes {
       const selection = { service: 'analytics', types: ['HitsCollected'], from: 'start' as const };
       for await (const { events, caughtUp } of follow({ ...selection, signal: ground.signal })) {
         for (const event of events) {
-          const opened = await reveal(catalog, takenFor<HitsCollected>(event));
+          const opened = await reveal(catalog, asEvent<HitsCollected>(event));
           if (opened.data.siteId === siteId) found.push(opened);
         }
         if (caughtUp) break;

@@ -45,9 +45,7 @@ export function talliesOf(days: ReadonlyMap<string, DayCounts>) {
   const lists = new Map(
     Array.from(days, ([day, counts]) => [
       day,
-      Object.fromEntries(
-        LISTS.map((list) => [list, tallied(names[list], writtenList(counts, list))]),
-      ) as DayLists,
+      Object.fromEntries(LISTS.map((list) => [list, tallied(names[list], writtenList(counts, list))])) as DayLists,
     ]),
   );
   return { lists, names };

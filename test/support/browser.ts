@@ -12,22 +12,14 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 export const hasBrowser = CHROMIUM !== undefined || (process.platform === 'linux' && process.arch === 'x64');
 
 /** For pages that connect to each other: where there is no network they have the loopback only, and nobody resolves `.local`. */
-export const CONNECTING = [
-  '--allow-loopback-in-peer-connection',
-  '--disable-features=WebRtcHideLocalIpsWithMdns',
-];
+export const CONNECTING = ['--allow-loopback-in-peer-connection', '--disable-features=WebRtcHideLocalIpsWithMdns'];
 
 /** Rejects when this machine lacks a library that it needs. */
 export async function startBrowser(more: readonly string[] = []): Promise<Browser> {
   return driver.launch({
     executablePath: CHROMIUM ?? (await chromium.executablePath()),
     // Not the package's own arguments: some turn off what pages are protected by.
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-      ...more,
-    ],
+    args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', ...more],
     headless: true,
   });
 }
@@ -54,7 +46,5 @@ export async function accessible(page: Page): Promise<void> {
     'axe.run().then(({ violations }) => violations)',
   );
   const serious = found.filter(({ impact }) => ['serious', 'critical'].includes(impact));
-  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).to.deep.equal(
-    [],
-  );
+  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).to.deep.equal([]);
 }

@@ -1,8 +1,8 @@
 /** What builds have around them, in memory: a log that says what it was asked for, and what is served. */
 import { expect } from 'chai';
-import type { Follow, Position, RecordedEvent } from '../../application/ports/index.js';
+import type { Position, RecordedEvent, Subscribe } from '../../application/ports/index.js';
 import type { ServedState, SwitchProjection } from '../../domain/shared/active-projection.js';
-import { createLifecycle, type LifecyclePorts } from '../../projections/kernel/rebuild.js';
+import { createRebuilder, type LifecyclePorts } from '../../projections/kernel/rebuild.js';
 import { buildsInMemory, checkpointsInMemory, eventAt, leasesInMemory } from './ports.js';
 import { contents } from './toys.js';
 
@@ -12,7 +12,7 @@ export const LEASE = `build:${contents.name}`;
 export function useBuildWorld() {
   const fresh = () => ({
     events: [] as RecordedEvent[],
-    asked: [] as Parameters<Follow>[0][],
+    asked: [] as Parameters<Subscribe>[0][],
     /** How many events the log gives at once. */
     atOnce: 1000,
     builds: buildsInMemory(),
@@ -32,7 +32,7 @@ export function useBuildWorld() {
   afterEach(() => now.stop.abort());
 
   /** What is in the log, then that its head is reached, then nothing. */
-  const follow: Follow = async function* (options) {
+  const follow: Subscribe = async function* (options) {
     now.asked.push(options);
     const from = options.from === 'start' ? -1n : options.from;
     const news = now.events.filter(({ position }) => position > from);
@@ -55,7 +55,7 @@ export function useBuildWorld() {
     leases: now.leases.leases,
   });
   const lifecycle = (more: Partial<LifecyclePorts> = {}) =>
-    createLifecycle({
+    createRebuilder({
       ...ports(),
       streams: { refresh: async () => ({ state: now.state, revision: now.revision }) },
       handle: async (_: unknown, stream: string, { type: _type, ...build }: SwitchProjection) => {
@@ -74,8 +74,7 @@ export function useBuildWorld() {
   return Object.assign(now, {
     ports,
     lifecycle,
-    save: (name: string, position: Position) =>
-      now.checkpoints.kept.set(name, { position, lease: LEASE, fence: 0n }),
+    save: (name: string, position: Position) => now.checkpoints.kept.set(name, { position, lease: LEASE, fence: 0n }),
     saved: (name: string) => now.checkpoints.kept.get(name)?.position,
     written: (name: string) => now.builds.collections.get(name),
     put: (...positions: readonly bigint[]) => now.events.push(...positions.map((each) => eventAt(each))),

@@ -59,7 +59,6 @@ export function useChannel(): OwnChannel {
       const body = typeof said === 'string' ? { content: said } : said;
       return (await world.done(who, 'POST', `/channels/${at}/messages`, body)).message;
     },
-    page: async (query = '') =>
-      (await world.done(world.ada, 'GET', `/channels/${channel}/messages${query}`)).messages,
+    page: async (query = '') => (await world.done(world.ada, 'GET', `/channels/${channel}/messages${query}`)).messages,
   };
 }

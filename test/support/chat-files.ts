@@ -29,10 +29,7 @@ export const upload = (more: Partial<Omit<Of<'UploadFile'>, 'type'>> = {}): File
   ...more,
 });
 
-export const attach = (
-  holderId: string,
-  more: Partial<Omit<Of<'AttachFile'>, 'type'>> = {},
-): FileCommand => ({
+export const attach = (holderId: string, more: Partial<Omit<Of<'AttachFile'>, 'type'>> = {}): FileCommand => ({
   type: 'AttachFile',
   fileId: FILE,
   by: ADA,

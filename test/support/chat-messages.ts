@@ -1,21 +1,17 @@
 /** Channels, messages and conversations for specs: their commands, with only what a sentence is about left to say. */
-import type { Asking, ChannelsCommand } from '../../domain/chat/channels.js';
+import type { ChannelsCommand, Requester } from '../../domain/chat/channels.js';
 import type { StartConversation } from '../../domain/chat/conversation.js';
 import { conversationOf } from '../../domain/chat/conversation-id.js';
-import { NOTHING_SAID, type Said } from '../../domain/chat/events/messages.js';
+import { EMPTY_CONTENT, type MessageContent } from '../../domain/chat/events/messages.js';
 import type { MessageCommand } from '../../domain/chat/message.js';
 
 export const NOON = 1_800_000_000_000;
 
-export const [ADA, BOB, CYD] = ['ada', 'bob', 'cyd'].map((name) => name.padEnd(22, '0')) as [
-  string,
-  string,
-  string,
-];
+export const [ADA, BOB, CYD] = ['ada', 'bob', 'cyd'].map((name) => name.padEnd(22, '0')) as [string, string, string];
 export const CHANNEL = 'general';
 export const DIRECT = conversationOf(ADA, BOB);
-export const asUser = (userId: string): Asking => ({ userId, isAdmin: false });
-export const asAdmin = (userId: string): Asking => ({ userId, isAdmin: true });
+export const asUser = (userId: string): Requester => ({ userId, isAdmin: false });
+export const asAdmin = (userId: string): Requester => ({ userId, isAdmin: true });
 
 type Of<C extends { type: string }, Type extends C['type']> = Extract<C, { type: Type }>;
 type More<C extends { type: string }, Type extends C['type']> = Partial<Omit<Of<C, Type>, 'type'>>;
@@ -34,9 +30,7 @@ export const createChannel = (
   ...more,
 });
 
-export const updateChannel = (
-  more: More<ChannelsCommand, 'UpdateChannel'>,
-): Of<ChannelsCommand, 'UpdateChannel'> => ({
+export const updateChannel = (more: More<ChannelsCommand, 'UpdateChannel'>): Of<ChannelsCommand, 'UpdateChannel'> => ({
   type: 'UpdateChannel',
   channelId: CHANNEL,
   by: asUser(ADA),
@@ -57,10 +51,7 @@ export const eraseChannel = (channelId = CHANNEL): ChannelsCommand => ({
   now: NOON + 3,
 });
 
-export const createWebhook = (
-  name: string,
-  more: More<ChannelsCommand, 'CreateWebhook'> = {},
-): ChannelsCommand => ({
+export const createWebhook = (name: string, more: More<ChannelsCommand, 'CreateWebhook'> = {}): ChannelsCommand => ({
   type: 'CreateWebhook',
   webhookId: 'hook',
   channelId: CHANNEL,
@@ -78,7 +69,7 @@ export const deleteWebhook = (webhookId = 'hook'): ChannelsCommand => ({
   now: NOON + 1,
 });
 
-export const saying = (content: string): Said => ({ ...NOTHING_SAID, content });
+export const saying = (content: string): MessageContent => ({ ...EMPTY_CONTENT, content });
 
 export const postMessage = (
   content: string,
@@ -140,12 +131,7 @@ export const unreact = (reaction: string, userId = BOB): MessageCommand => ({
   now: NOON + 5,
 });
 
-export const postReply = (
-  content: string,
-  author = BOB,
-  replyId = `m.${content}`,
-  now = NOON + 6,
-): MessageCommand => ({
+export const postReply = (content: string, author = BOB, replyId = `m.${content}`, now = NOON + 6): MessageCommand => ({
   type: 'PostReply',
   messageId: 'm',
   replyId,
@@ -153,13 +139,7 @@ export const postReply = (
   said: saying(content),
   now,
 });
-export const editReply = (
-  replyId: string,
-  content: string,
-  by = BOB,
-  edits = 0,
-  now = NOON + 7,
-): MessageCommand => ({
+export const editReply = (replyId: string, content: string, by = BOB, edits = 0, now = NOON + 7): MessageCommand => ({
   type: 'EditReply',
   messageId: 'm',
   replyId,

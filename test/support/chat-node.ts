@@ -42,8 +42,7 @@ export function useChat(count = 1, flags: { readonly [flag: string]: string } = 
       '--chat-initial-user-email': 'admin@example.org',
       ...flags,
     };
-    for (let each = 0; each < count; each++)
-      nodes.push(await startNode([chat], { servers: given, flags: common }));
+    for (let each = 0; each < count; each++) nodes.push(await startNode([chat], { servers: given, flags: common }));
     admin = await (flags['--auth-auth-mode'] === 'password' ? withPassword() : join('admin'));
   });
   after(async () => {

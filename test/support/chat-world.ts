@@ -36,12 +36,7 @@ export async function startChat(count = 1, given?: Servers): Promise<ChatWorld> 
   for (let left = count; left > 0; left--) nodes.push(await startNode([chat], { servers, flags }));
   const base = nodes[0]!.url('chat');
   const join = (name: string) => devLogin(base, `${name}@example.org`);
-  const [admin, ada, bob, cyd] = [
-    await join('admin'),
-    await join('ada'),
-    await join('bob'),
-    await join('cyd'),
-  ];
+  const [admin, ada, bob, cyd] = [await join('admin'), await join('ada'), await join('bob'), await join('cyd')];
   const as: ChatWorld['as'] = (who, method, path, body, more = {}) =>
     ask(base, method, path, { token: who?.token, body, ...more });
   return {

@@ -115,12 +115,7 @@ export const opened = (sessionId: string, at = NOON, more: { expiresAt?: number 
   },
 });
 
-export const refreshed = (
-  sessionId: string,
-  generation: number,
-  at: number,
-  createdAt = NOON,
-): SessionEvent => ({
+export const refreshed = (sessionId: string, generation: number, at: number, createdAt = NOON): SessionEvent => ({
   type: 'SessionRefreshed',
   data: {
     userId: 'ada',

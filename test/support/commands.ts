@@ -1,6 +1,6 @@
 /** The road of a command on the parts of a kernel, or on others in the place of some. */
 import { quiet } from '@annals/engines/testing/engines.js';
-import { createHandle, type HandleOptions } from '../../application/command/handle-command.js';
+import { createHandleCommand, type HandleOptions } from '../../application/command/handle-command.js';
 import { createRepetition } from '../../application/command/idempotency.js';
 import type { Clock } from '../../application/ports/index.js';
 
@@ -13,5 +13,5 @@ type Parts = Pick<HandleOptions, 'log' | 'streams'> &
 export function commandsOf({ clock = Date, appended = () => {}, ...parts }: Parts) {
   const repetition = createRepetition({ streams: parts.streams, clock, appended });
   const common = { release: 'test', logger: quiet, conflicted() {} };
-  return { repetition, handle: createHandle({ ...common, ...parts, appended, repetition }) };
+  return { repetition, handle: createHandleCommand({ ...common, ...parts, appended, repetition }) };
 }

@@ -84,8 +84,7 @@ export async function signInByToken(page: Page, token = ADMIN): Promise<void> {
   await button(page, 'Sign in').click();
 }
 
-export const button = (page: Page, name: string | RegExp): Locator =>
-  page.getByRole('button', { name, exact: true });
+export const button = (page: Page, name: string | RegExp): Locator => page.getByRole('button', { name, exact: true });
 
 /** Resolves when a place shows a text. */
 export const says = (page: Page, place: string, text: string | RegExp): Promise<void> =>
@@ -116,10 +115,7 @@ export async function picture(page: Page, name: string): Promise<void> {
 }
 
 /** The file that a button saves. */
-export async function saved(
-  page: Page,
-  name: string,
-): Promise<{ readonly file: string; readonly text: string }> {
+export async function saved(page: Page, name: string): Promise<{ readonly file: string; readonly text: string }> {
   const saving = page.waitForEvent('download');
   await button(page, name).click();
   const download = await saving;

@@ -1,12 +1,6 @@
 /** The words for specifying a decider: given these events, when this command, then these events or this refusal. */
 import { expect } from 'chai';
-import {
-  type Decider,
-  type DomainEvent,
-  evolveOf,
-  isRejection,
-  type Rejection,
-} from '../../domain/shared/decider.js';
+import { type Decider, type DomainEvent, evolveOf, isRejection, type Rejection } from '../../domain/shared/decider.js';
 
 export function specOf<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>) {
   const evolve = evolveOf(decider);

@@ -60,11 +60,7 @@ export class Examined {
   async ask(
     method: string,
     at: string,
-    {
-      target = at,
-      headers = {},
-      body,
-    }: { target?: string; headers?: Headers; body?: string | Buffer | object } = {},
+    { target = at, headers = {}, body }: { target?: string; headers?: Headers; body?: string | Buffer | object } = {},
   ): Promise<RawAnswer> {
     const bytes = typeof body === 'object' && !Buffer.isBuffer(body) ? JSON.stringify(body) : body;
     const sent = { ...(bytes === undefined ? {} : JSON_BODY), ...this.credentials, ...headers };
@@ -73,20 +69,12 @@ export class Examined {
     return answer;
   }
 
-  private hold(
-    name: string,
-    operation: Operation | undefined,
-    answer: RawAnswer,
-    at: string,
-    method: string,
-  ) {
+  private hold(name: string, operation: Operation | undefined, answer: RawAnswer, at: string, method: string) {
     const { status, headers, text } = answer;
     const seen = this.seen.get(name) ?? new Set();
     this.seen.set(name, seen.add(status));
     const told = operation?.responses[status];
-    expect(told, `${name} answers ${status} ${text.slice(0, 100)}, which its document does not say`).to.be.an(
-      'object',
-    );
+    expect(told, `${name} answers ${status} ${text.slice(0, 100)}, which its document does not say`).to.be.an('object');
     const [pointer, response] = this.resolve(at, method, status, told!);
     for (const header of Object.keys(response.headers ?? {}))
       if (['Retry-After', 'WWW-Authenticate', 'X-Request-Id'].includes(header))
@@ -94,13 +82,8 @@ export class Examined {
     const [type] = Object.keys(response.content ?? {});
     if (type) expect(headers['content-type'], `${name} ${status}`).to.match(new RegExp(`^${escaped(type)}`));
     if (type !== 'application/json') return;
-    const check = this.ajv.getSchema(
-      `document#${pointer}/content/application~1json/schema`,
-    ) as ValidateFunction;
-    expect(
-      check(JSON.parse(text)),
-      `${name} ${status}: ${text} ${this.ajv.errorsText(check.errors)}`,
-    ).to.equal(true);
+    const check = this.ajv.getSchema(`document#${pointer}/content/application~1json/schema`) as ValidateFunction;
+    expect(check(JSON.parse(text)), `${name} ${status}: ${text} ${this.ajv.errorsText(check.errors)}`).to.equal(true);
   }
 
   private resolve(
@@ -116,10 +99,7 @@ export class Examined {
       ];
     }
     const names = told.$ref.slice(2).split('/');
-    const found = names.reduce<unknown>(
-      (value, name) => (value as { [name: string]: unknown })[name],
-      this.document,
-    );
+    const found = names.reduce<unknown>((value, name) => (value as { [name: string]: unknown })[name], this.document);
     return [told.$ref.slice(1), found as ResponseDoc];
   }
 

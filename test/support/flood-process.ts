@@ -43,10 +43,7 @@ const PADDING = Buffer.concat(Array<Buffer>(80).fill(literal(`x-${'a'.repeat(60)
 
 /** What each flood sends with one stream. */
 const STREAMS: Record<string, (id: number) => readonly Buffer[]> = {
-  'rapid resets': (id) => [
-    frame(HEADERS, END_HEADERS, id, POST),
-    frame(RST_STREAM, 0, id, Buffer.of(0, 0, 0, 8)),
-  ],
+  'rapid resets': (id) => [frame(HEADERS, END_HEADERS, id, POST), frame(RST_STREAM, 0, id, Buffer.of(0, 0, 0, 8))],
   continuations: (id) => [
     frame(HEADERS, 0, id, POST),
     ...Array<Buffer>(6).fill(frame(CONTINUATION, 0, id, PADDING)),

@@ -7,9 +7,7 @@ import { HOUR_MS } from '../../domain/logs/timestamp.js';
 
 export const grouping: fc.Arbitrary<Grouping> = fc.oneof(
   fc.constantFrom<Grouping>({ by: 'level' }, { by: 'event' }, { by: 'correlation' }),
-  fc
-    .constantFrom('http.status', 'tags', 'a', 'a.b', 'message')
-    .map((path): Grouping => ({ by: 'field', path })),
+  fc.constantFrom('http.status', 'tags', 'a', 'a.b', 'message').map((path): Grouping => ({ by: 'field', path })),
   fc
     .constantFrom(60_000, HOUR_MS, 2 * HOUR_MS, 24 * HOUR_MS)
     .map((intervalMs): Grouping => ({ by: 'time', intervalMs })),

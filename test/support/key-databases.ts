@@ -4,13 +4,13 @@ import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
 import { type Db, MongoClient, type ReadPreferenceMode } from 'mongodb';
-import type { KeptSecret } from '../../adapters/crypto/wrapping.js';
+import type { StoredSecret } from '../../adapters/crypto/wrapping.js';
 import { KEYS, type KeyRow } from '../../adapters/mongo/keys/key-rows.js';
 import { openKeys, type SecretSource } from '../../adapters/mongo/keys/key-store.js';
 import { rotate } from '../../adapters/mongo/keys/rotate.js';
 import { secretBesideKeys } from '../../adapters/mongo/keys/stored-secret.js';
 import { secretFile } from '../../adapters/platform/config/secret-file.js';
-import { Unavailable } from '../../application/ports/index.js';
+import { UnavailableError } from '../../application/ports/index.js';
 
 export const [OLD, NEW, OTHER] = ['old', 'new', 'other'].map(
   (name) => `${name} secret of these tests, long enough`,
@@ -88,10 +88,7 @@ export function useKeyDatabases() {
 }
 
 /** The same database, where something else happens before each call. */
-export const interrupted = <T extends object>(
-  target: T,
-  first: (name: string) => Promise<void> | undefined,
-): T =>
+export const interrupted = <T extends object>(target: T, first: (name: string) => Promise<void> | undefined): T =>
   new Proxy(target, {
     get(object, name) {
       const value = Reflect.get(object, name);
@@ -104,15 +101,7 @@ export const interrupted = <T extends object>(
     },
   });
 
-const WRITES = new Set([
-  'updateOne',
-  'replaceOne',
-  'findOneAndUpdate',
-  'bulkWrite',
-  'deleteOne',
-  'replace',
-  'remove',
-]);
+const WRITES = new Set(['updateOne', 'replaceOne', 'findOneAndUpdate', 'bulkWrite', 'deleteOne', 'replace', 'remove']);
 
 /** Lets so many writes through, half of the next if it is of many, and nothing after. */
 export function killAfter(writes: number) {
@@ -133,7 +122,7 @@ export function killAfter(writes: number) {
         };
       },
     });
-  return { database: (db: Db) => guard(db), kept: (kept: KeptSecret) => guard(kept) };
+  return { database: (db: Db) => guard(db), kept: (kept: StoredSecret) => guard(kept) };
 }
 
 /** A database that, once deposed, finds nothing and takes no writes, as a primary does that was frozen meanwhile. */
@@ -144,8 +133,7 @@ export function deposable(db: Db) {
       get(target, member) {
         if (isDeposed && member === 'findOne') return async () => null;
         if (isDeposed && member === 'find') return () => ({ toArray: async () => [] });
-        if (isDeposed && member === 'updateOne')
-          return async () => Promise.reject(new Unavailable('deposed'));
+        if (isDeposed && member === 'updateOne') return async () => Promise.reject(new UnavailableError('deposed'));
         const value: unknown = Reflect.get(target, member, target);
         return typeof value === 'function' ? value.bind(target) : value;
       },

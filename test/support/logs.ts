@@ -1,10 +1,10 @@
 /** The log service without its HTTP side: engines, projector, ingest and queries, as a node runs them. */
 import { quiet, type Servers } from '@annals/engines/testing/engines.js';
-import { createAppender } from '../../application/command/group-commit.js';
+import { createGroupCommit } from '../../application/command/group-commit.js';
 import { createBudget } from '../../application/concurrency/fair-share-budget.js';
 import { createIngest } from '../../application/logs/ingest/ingest-records.js';
 import { INTAKE_BYTES } from '../../application/logs/ingest/limits.js';
-import { unhurried } from '../../application/logs/query/query-budget.js';
+import { yieldOnly } from '../../application/logs/query/query-budget.js';
 import { search } from '../../application/logs/query/search-blocks.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
 import type { RecordText } from '../../domain/logs/batch.js';
@@ -22,7 +22,7 @@ import { project } from './projector.js';
 /** Every record that passes, in order. */
 export async function foundIn(index: RecordIndex, filter: Filter, order: Order): Promise<PlacedRecord[]> {
   const found: PlacedRecord[] = [];
-  const hits = search(index, { filter, order, pace: unhurried }, Number.POSITIVE_INFINITY);
+  const hits = search(index, { filter, order, pace: yieldOnly }, Number.POSITIVE_INFINITY);
   for await (const { ref, index: at } of hits)
     await ref.read(async (block) => {
       found.push(block.record(at));
@@ -38,7 +38,7 @@ export async function startLogsNode(servers: Servers, database: string, model = 
   const { kernel, signal } = ground;
   const { log, vault, streams, settled, release, served } = kernel;
   const build = () => served.collection(records.name);
-  const appender = createAppender({ log, logger: quiet, appended: kernel.appended });
+  const appender = createGroupCommit({ log, logger: quiet, appended: kernel.appended });
   const receipts = createReceipts(kernel.mongo.models, build);
   const clock = { now: () => Date.now() };
   const budget = createBudget('intake', INTAKE_BYTES);

@@ -1,7 +1,7 @@
 /** The meeting service on nodes in the process of the test, over servers of their own. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
-import { roomKind } from '../../application/meeting/aggregates.js';
+import { roomAggregate } from '../../application/meeting/aggregates.js';
 import type { Kernel } from '../../bin/node/kernel.js';
 import { meeting } from '../../bin/services/meeting.js';
 import { meetingSubject } from '../../domain/meeting/catalog.js';
@@ -77,7 +77,7 @@ export function useMeeting(flags: Flags = {}, count = 1): MeetingNodes {
       for (const command of commands) {
         const meetingId = command.type === 'JoinRoom' ? command.opening?.meetingId : undefined;
         if (meetingId) await vault.create(meetingSubject({ meetingId }));
-        const outcome = await handle(roomKind, roomStream(command.roomId), command, systemContext('test'));
+        const outcome = await handle(roomAggregate, roomStream(command.roomId), command, systemContext('test'));
         if (isRejection(outcome)) throw new Error(`${command.type}: ${outcome.rejected}`);
       }
     },

@@ -112,8 +112,7 @@ export async function told<Names extends string>(
   act: () => Promise<unknown> | unknown,
 ): Promise<{ [name in Names]?: readonly Heard[] }> {
   const all: readonly [Names, Person][] = Object.entries(people) as never;
-  const every = (look: (person: Person) => Promise<void>) =>
-    Promise.all(all.map(([, person]) => look(person)));
+  const every = (look: (person: Person) => Promise<void>) => Promise.all(all.map(([, person]) => look(person)));
   await settled(inside);
   await every((person) => person.answered());
   for (const [, person] of all) person.news();

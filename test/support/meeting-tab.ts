@@ -11,11 +11,7 @@ export interface Tab {
   /** Fills the lobby's form and joins; whatever comes of it. */
   join(roomId: string, more?: { readonly password?: string; readonly start?: boolean }): Promise<void>;
   /** Resolves to the id of the room when it is inside. */
-  create(more?: {
-    readonly title?: string;
-    readonly password?: string;
-    readonly most?: number;
-  }): Promise<string>;
+  create(more?: { readonly title?: string; readonly password?: string; readonly most?: number }): Promise<string>;
   inside(): Promise<void>;
   button(name: string): Locator;
   /** Of somebody else. */

@@ -132,8 +132,7 @@ export const joined = (participantId: string, isModerator = false, joinedAt = NO
   });
 
 /** So many, of whom the first leads. */
-export const people = (count: number) =>
-  Array.from({ length: count }, (_, index) => joined(`p${index}`, index === 0));
+export const people = (count: number) => Array.from({ length: count }, (_, index) => joined(`p${index}`, index === 0));
 
 export const requested = (participantId: string, requestedAt = NOON) =>
   happened('EntryRequested', {
@@ -147,8 +146,7 @@ export const requested = (participantId: string, requestedAt = NOON) =>
 export const granted = (participantId: string, by?: string, isModerator = false, grantedAt = NOON) =>
   happened('EntryGranted', { participantId, grantedAt, isModerator, ...(by && { by }) });
 
-export const left = (participantId: string, leftAt = NOON) =>
-  happened('ParticipantLeft', { participantId, leftAt });
+export const left = (participantId: string, leftAt = NOON) => happened('ParticipantLeft', { participantId, leftAt });
 /** With their node. */
 export const lost = (participantId: string, leftAt = NOON) =>
   happened('ParticipantLeft', { participantId, leftAt, isLost: true });

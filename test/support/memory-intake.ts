@@ -1,12 +1,12 @@
 /** Taking records in over a log in memory: one world and its clock a test, and what stands in the log of it. */
 import { quiet } from '@annals/engines/testing/engines.js';
-import { createAppender } from '../../application/command/group-commit.js';
+import { createGroupCommit } from '../../application/command/group-commit.js';
 import { createBudget } from '../../application/concurrency/fair-share-budget.js';
 import { createIngest } from '../../application/logs/ingest/ingest-records.js';
 import type { EventLog, Position } from '../../application/ports/index.js';
 import { type SealedBatch, textsOf } from '../../domain/logs/batch.js';
 import { catalog } from '../../domain/logs/catalog.js';
-import { keepingSubject } from '../../domain/logs/retention-bucket.js';
+import { bucketSubject } from '../../domain/logs/retention-bucket.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { memoryKernel, memoryWorld } from './memory-kernel.js';
 
@@ -25,8 +25,7 @@ export const failure = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-export const lines = (...records: readonly object[]) =>
-  records.map((each) => JSON.stringify(each)).join('\n');
+export const lines = (...records: readonly object[]) => records.map((each) => JSON.stringify(each)).join('\n');
 
 export type MemoryIntake = ReturnType<typeof memoryIntake>;
 
@@ -43,10 +42,9 @@ export function memoryIntake() {
     const appended = (stream: string, _: bigint, events: number) => void told.push([stream, events]);
     const budget = createBudget('intake', most);
     const waits: [service: string, position: Position][] = [];
-    const wait = async (service: string, position: Position) =>
-      waits.push([service, position]) > 0 && visible;
+    const wait = async (service: string, position: Position) => waits.push([service, position]) > 0 && visible;
     const settled = { ...kernel.settled, wait };
-    const appender = createAppender({ log, logger: quiet, appended });
+    const appender = createGroupCommit({ log, logger: quiet, appended });
     const ingest = createIngest({
       log,
       appender,
@@ -67,10 +65,7 @@ export function memoryIntake() {
     for (const stream of streams) {
       const events = await kernel.log.read(stream);
       for (const { data } of typeof events === 'string' ? [] : events) {
-        const secret = await kernel.vault.open(
-          keepingSubject(data as never),
-          (data as unknown as SealedBatch).secret,
-        );
+        const secret = await kernel.vault.open(bucketSubject(data as never), (data as unknown as SealedBatch).secret);
         for (const text of textsOf(secret as never)) found.push(JSON.parse(text).message);
       }
     }

@@ -7,11 +7,11 @@ import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
 import { createCodec } from '../../adapters/eventstore/codec.js';
-import { createStreams } from '../../application/command/aggregate-store.js';
-import { freshCommandId } from '../../application/command/command-id.js';
-import { createSettled } from '../../application/consistency/projection-progress.js';
-import type { Clock, EventLog, Follow } from '../../application/ports/index.js';
-import { asErased, countUnopened, createReveal } from '../../application/secrets/decrypt-events.js';
+import { createAggregateStore } from '../../application/command/aggregate-store.js';
+import { newCommandId } from '../../application/command/command-id.js';
+import { createProjectionProgress } from '../../application/consistency/projection-progress.js';
+import type { Clock, EventLog, Subscribe } from '../../application/ports/index.js';
+import { countUndecryptable, createEventDecryptor, treatAsErased } from '../../application/secrets/decrypt-events.js';
 import { createVault, type KeyStore } from '../../application/secrets/vault.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import { commandsOf } from './commands.js';
@@ -73,9 +73,9 @@ export type MemoryKernel = ReturnType<typeof memoryKernel>;
 
 /** One node of a world. */
 export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: Clock = Date) {
-  const unopened = countUnopened(quiet, () => {});
+  const unopened = countUndecryptable(quiet, () => {});
   const telling = createVault(world.keys, aes256gcm);
-  const vault = asErased(telling, unopened.told);
+  const vault = treatAsErased(telling, unopened.told);
   const codec = createCodec(catalogs, vault);
   const of = (stream: string) => world.all.filter(({ streamId }) => streamId === stream);
 
@@ -127,7 +127,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
     },
   };
 
-  const follow: Follow = async function* ({ from, signal, atOnce = 1000, ...selection }) {
+  const follow: Subscribe = async function* ({ from, signal, atOnce = 1000, ...selection }) {
     const isWanted = ({ streamId, type }: Stored) =>
       'prefixes' in selection
         ? selection.prefixes.some((prefix) => streamId.startsWith(prefix))
@@ -144,8 +144,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
         const found = world.all.filter((each) => each.commit > position && isWanted(each)).slice(0, atOnce);
         position = found.at(-1)?.commit ?? position;
         yield { events: found.flatMap((each) => codec.decode(resolved(each))), position, caughtUp: true };
-        if (world.all.every((each) => each.commit <= position || !isWanted(each)) && !signal.aborted)
-          await woken;
+        if (world.all.every((each) => each.commit <= position || !isWanted(each)) && !signal.aborted) await woken;
       } finally {
         world.wakers.delete(wake);
         signal.removeEventListener('abort', wake);
@@ -153,10 +152,10 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
     }
   };
 
-  const reveal = createReveal(telling, unopened.told);
-  const revealLive = createReveal(telling, unopened.told, { live: true });
-  const streams = createStreams(log, reveal);
-  const settled = createSettled([], async () => undefined);
+  const reveal = createEventDecryptor(telling, unopened.told);
+  const revealLive = createEventDecryptor(telling, unopened.told, { live: true });
+  const streams = createAggregateStore(log, reveal);
+  const settled = createProjectionProgress([], async () => undefined);
   const appended = settled.appended;
   const { repetition, handle } = commandsOf({ log, streams, clock, appended });
   return {
@@ -176,7 +175,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
     derivation: createDerivation(world.installation),
     head: async () => world.all.at(-1)?.commit ?? 0n,
     systemContext(actor: string) {
-      const commandId = freshCommandId();
+      const commandId = newCommandId();
       return { commandId, actor, correlationId: commandId };
     },
     async close() {},

@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { quiet } from '@annals/engines/testing/engines.js';
 import { type OpenMesh, openMesh } from '../../adapters/cluster/cluster.js';
-import type { Hear, Mesh, Said } from '../../application/ports/cluster.js';
+import type { Cluster, ClusterMessage, MessageHandler } from '../../application/ports/cluster.js';
 import { type HeldTime, heldTime } from './held-time.js';
 
 export const KEY = randomBytes(32);
 
 export interface Node extends OpenMesh {
-  readonly mesh: Mesh;
+  readonly mesh: Cluster;
   /** The bodies it heard, as texts. */
   readonly heard: string[];
   readonly port: number;
@@ -18,7 +18,7 @@ export interface Node extends OpenMesh {
 }
 
 export interface NodeOptions {
-  readonly hear?: Hear;
+  readonly hear?: MessageHandler;
   readonly key?: Buffer;
   readonly time?: HeldTime;
   /** Where the others reach it, if not where it listens. */
@@ -29,7 +29,7 @@ export interface NodeOptions {
   readonly warned?: (message: string) => void;
 }
 
-export const said = (body: string, head: Said['head'] = {}): Said => ({ head, body });
+export const said = (body: string, head: ClusterMessage['head'] = {}): ClusterMessage => ({ head, body });
 
 /** Closed after each test. */
 export function useMesh() {
@@ -71,7 +71,7 @@ export function useMesh() {
           return {
             address: (of) => addresses.get(of),
             beats: beats ?? (() => ++beaten),
-            alive: () => new Set(addresses.keys()),
+            liveNodes: () => new Set(addresses.keys()),
             unreachedBy: () => [...blind].flatMap(([by, those]) => (those().includes(run) ? [by] : [])),
             look: async () => looked(),
             async leave() {

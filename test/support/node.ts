@@ -51,11 +51,7 @@ export async function startNode(
       ...more,
     };
     if (file) writeFileSync(join(directory.path, 'annals.config.json'), JSON.stringify(file));
-    const { values } = await loadConfig(
-      settings,
-      { flags, env: {}, directory: directory.path },
-      rulesOf(serviceNames),
-    );
+    const { values } = await loadConfig(settings, { flags, env: {}, directory: directory.path }, rulesOf(serviceNames));
     // What several nodes have in common, their secret too, is in the servers and not in the directory of one.
     const running = { ...given, kind: 'given' } as const;
     await begin(services, values, running, logger, (_, close) => undo.unshift(close));
@@ -105,7 +101,7 @@ export async function startGround(options: GroundOptions): Promise<Ground> {
   });
   const stop = new AbortController();
   const { signal } = stop;
-  await kernel.lifecycle.open(projections, kernel.served, { signal });
+  await kernel.lifecycle.ensureActive(projections, kernel.served, { signal });
   return {
     kernel,
     signal,

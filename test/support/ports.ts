@@ -1,13 +1,6 @@
 /** What follows the log has around it, in memory, for rules that must not wait for a store: the real ones have their own tests. */
 import { randomUUID } from 'node:crypto';
-import type {
-  Batch,
-  Checkpoints,
-  Follow,
-  Leases,
-  Position,
-  RecordedEvent,
-} from '../../application/ports/index.js';
+import type { Batch, Checkpoints, Leases, Position, RecordedEvent, Subscribe } from '../../application/ports/index.js';
 import type { Snapshot, Snapshots } from '../../application/subscription/restore-fold.js';
 import type { Builds, ReadModel } from '../../projections/kernel/projection.js';
 
@@ -40,8 +33,7 @@ export function checkpointsInMemory() {
       state.saves++;
       for (const [name, position] of Object.entries(positions)) {
         const before = kept.get(name);
-        const isLater =
-          before && (before.lease === lease ? before.fence > fence : before.position > position);
+        const isLater = before && (before.lease === lease ? before.fence > fence : before.position > position);
         if (isLater) return false;
         kept.set(name, { position, lease, fence });
       }
@@ -156,10 +148,10 @@ export function buildsInMemory() {
 
 /** A log that gives what a test hands it, to whoever follows it at that time. */
 export function feed() {
-  const asked: Parameters<Follow>[0][] = [];
+  const asked: Parameters<Subscribe>[0][] = [];
   const waiting: Batch[] = [];
   let wake = () => {};
-  const follow: Follow = async function* (options) {
+  const follow: Subscribe = async function* (options) {
     asked.push(options);
     wake();
     for (;;) {

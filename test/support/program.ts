@@ -18,10 +18,7 @@ export interface Running {
   printed(pattern: RegExp): Promise<void>;
 }
 
-export function start(
-  args: readonly string[],
-  { cwd = '/', env = {} }: { cwd?: string; env?: object } = {},
-): Running {
+export function start(args: readonly string[], { cwd = '/', env = {} }: { cwd?: string; env?: object } = {}): Running {
   const child = owned(
     spawn(process.execPath, [PROGRAM, ...args], {
       cwd,

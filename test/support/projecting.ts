@@ -1,7 +1,7 @@
 /** What the projector has around it, in memory: a log that a test feeds, and all that it says and tells. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import type { Position } from '../../application/ports/index.js';
-import { createServed } from '../../projections/kernel/active-builds.js';
+import { createActiveBuilds } from '../../projections/kernel/active-builds.js';
 import type { ReadModel } from '../../projections/kernel/projection.js';
 import { type Projector, runProjector } from '../../projections/kernel/projector.js';
 import { buildsInMemory, checkpointsInMemory, feed, leasesInMemory } from './ports.js';
@@ -16,7 +16,7 @@ export function useProjecting() {
     builds: buildsInMemory(),
     checkpoints: checkpointsInMemory(),
     leases: leasesInMemory(),
-    served: createServed(),
+    served: createActiveBuilds(),
     lines: [] as { level: string; message: string; [field: string]: unknown }[],
     reached: [] as [string, Position][],
     wanted: [] as [string, number][],
@@ -47,8 +47,8 @@ export function useProjecting() {
       leases: now.leases.leases,
       served: now.served,
       head: async () => 1000n,
-      reached: (projection, position) => void now.reached.push([projection, position]),
-      untilWanted: async (names, ms) => void now.wanted.push([names.join(), ms]),
+      advanced: (projection, position) => void now.reached.push([projection, position]),
+      debounceUntilAwaited: async (names, ms) => void now.wanted.push([names.join(), ms]),
       logger: { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') },
       signal: now.stop.signal,
     });
@@ -63,8 +63,7 @@ export function useProjecting() {
     rows,
     saved: (name = 'toys_contents_v1_b') => now.checkpoints.kept.get(name)?.position,
     begun: (times = 1) => eventually(() => now.log.asked.length >= times),
-    wrote: (...positions: readonly bigint[]) =>
-      eventually(() => positions.every((each) => rows().includes(each))),
+    wrote: (...positions: readonly bigint[]) => eventually(() => positions.every((each) => rows().includes(each))),
     said: (message: string) => eventually(() => now.lines.find((line) => line.message === message)),
   });
 }

@@ -8,12 +8,7 @@ import { connectMongo, type Mongo } from '../../adapters/mongo/client.js';
 import { createBuilds } from '../../adapters/mongo/rows/row-store.js';
 import type { RecordedEvent, Vault } from '../../application/ports/index.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
-import {
-  type AnyProjection,
-  type Apply,
-  collectionName,
-  type Row,
-} from '../../projections/kernel/projection.js';
+import { type AnyProjection, type Apply, collectionName, type Row } from '../../projections/kernel/projection.js';
 
 /** What stands in a row of a secret. */
 export const sealed = (secret: unknown): string => Buffer.from(JSON.stringify(secret)).toString('base64url');
@@ -36,10 +31,7 @@ const RUNS = 5;
  * To be called within `describe`: it has a server for all of its tests. Events are given as deciders make them and come
  * as the log has them: in their streams, counted there, with secrets sealed. The first has the id `e0`.
  */
-export function projectionSpec<Event extends DomainEvent>(
-  model: AnyProjection,
-  streamOf: (event: Event) => string,
-) {
+export function projectionSpec<Event extends DomainEvent>(model: AnyProjection, streamOf: (event: Event) => string) {
   let server: MongoServer;
   let mongo: Mongo;
   let rows: Collection<Row>;

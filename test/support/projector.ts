@@ -16,6 +16,14 @@ export function project(
 ): Projector {
   const service = serviceOf(projections[0]!.name);
   const group = { name: service, service, projections };
-  const { reached, untilWanted } = kernel.settled;
-  return runProjector({ ...kernel, reached, untilWanted, group, logger: quiet, signal, ...more });
+  const { advanced, debounceUntilAwaited } = kernel.settled;
+  return runProjector({
+    ...kernel,
+    advanced: advanced,
+    debounceUntilAwaited: debounceUntilAwaited,
+    group,
+    logger: quiet,
+    signal,
+    ...more,
+  });
 }

@@ -31,13 +31,9 @@ export const send = (base: string, { method, path, headers = {}, body }: RawRequ
       }
       const chunks: Buffer[] = [];
       response.on('data', (chunk) => chunks.push(chunk));
-      response.on('end', () =>
-        resolve({ status, headers: response.headers, text: String(Buffer.concat(chunks)) }),
-      );
+      response.on('end', () => resolve({ status, headers: response.headers, text: String(Buffer.concat(chunks)) }));
     });
-    sent.on('error', (error) =>
-      reject(new Error(`${method} ${path.slice(0, 100)}: no answer`, { cause: error })),
-    );
+    sent.on('error', (error) => reject(new Error(`${method} ${path.slice(0, 100)}: no answer`, { cause: error })));
     sent.end(body);
   });
 

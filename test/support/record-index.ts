@@ -1,15 +1,15 @@
 /** The record index in a store of its own: what requests make of it, and the naive truth to compare it with. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { unhurried } from '../../application/logs/query/query-budget.js';
+import { yieldOnly } from '../../application/logs/query/query-budget.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../application/ports/index.js';
 import { type BatchSecret, batchesOf, textsOf } from '../../domain/logs/batch.js';
 import { catalog } from '../../domain/logs/catalog.js';
 import type { JsonObject } from '../../domain/logs/json.js';
 import { type PlacedRecord, readRecord } from '../../domain/logs/record.js';
-import { comparePlaces, idOf } from '../../domain/logs/record-id.js';
-import { keepingSubject } from '../../domain/logs/retention-bucket.js';
+import { compareRecords, idOf } from '../../domain/logs/record-id.js';
+import { bucketSubject } from '../../domain/logs/retention-bucket.js';
 import { HOUR_MS } from '../../domain/logs/timestamp.js';
 import type { Row } from '../../projections/kernel/projection.js';
 import { createRecordIndex } from '../../projections/logs/index/reader.js';
@@ -57,7 +57,7 @@ export const requests: fc.Arbitrary<readonly Request[]> = fc.array(
 export const held = { assertHeld() {} };
 
 /** To count as long and as much as it takes. */
-export const leisurely = { pace: unhurried, budget: { left: Number.POSITIVE_INFINITY } };
+export const leisurely = { pace: yieldOnly, budget: { left: Number.POSITIVE_INFINITY } };
 
 export type IndexGround = Awaited<ReturnType<typeof startIndexGround>>;
 
@@ -72,10 +72,8 @@ export async function startIndexGround() {
     for (const request of all) {
       const given = request.records.map((data) => ({ ...recordText(data), bytes }));
       for (const { data } of batchesOf({ ...request, records: given, rejected: 0 })) {
-        await kernel.vault.create(keepingSubject(data));
-        events.push(
-          recorded({ ...data, secret: await kernel.vault.seal(keepingSubject(data), data.secret) }),
-        );
+        await kernel.vault.create(bucketSubject(data));
+        events.push(recorded({ ...data, secret: await kernel.vault.seal(bucketSubject(data), data.secret) }));
       }
     }
     return events;
@@ -95,11 +93,11 @@ export async function startIndexGround() {
         receivedAt: number;
         secret: string;
       };
-      const opened = await kernel.vault.open(keepingSubject(data as never), secret);
+      const opened = await kernel.vault.open(bucketSubject(data as never), secret);
       for (const [place, each] of textsOf(opened as BatchSecret).entries())
         all.push({ ...readRecord(each, producerId, receivedAt), id: idOf(position, place) });
     }
-    return all.sort(comparePlaces);
+    return all.sort(compareRecords);
   }
 
   async function build(...batches: readonly (readonly RecordedEvent[])[]) {
@@ -119,8 +117,7 @@ export async function startIndexGround() {
     return rows;
   };
 
-  const sectionsIn = (name: string) =>
-    kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261121.sections`);
+  const sectionsIn = (name: string) => kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261121.sections`);
 
   const indexOf = (name: string): RecordIndex =>
     createRecordIndex({

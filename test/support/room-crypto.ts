@@ -86,20 +86,13 @@ export async function openEnvelope(
   const iv = bytes(chainKeyNonce);
   const chainKey = await subtle.decrypt({ name: AES, iv }, wrapping, bytes(chainKeyCiphertext));
   const key = await messageKey(new Uint8Array(chainKey), chainId, messageIndex, ['decrypt']);
-  return new TextDecoder().decode(
-    await subtle.decrypt({ name: AES, iv: bytes(nonce) }, key, bytes(ciphertext)),
-  );
+  return new TextDecoder().decode(await subtle.decrypt({ name: AES, iv: bytes(nonce) }, key, bytes(ciphertext)));
 }
 
 const aesKey = (raw: Uint8Array, uses: ('encrypt' | 'decrypt')[]): Promise<Key> =>
   subtle.importKey('raw', raw, AES, false, uses);
 
-async function messageKey(
-  chainKey: Uint8Array,
-  chainId: string,
-  index: number,
-  uses: ('encrypt' | 'decrypt')[],
-) {
+async function messageKey(chainKey: Uint8Array, chainId: string, index: number, uses: ('encrypt' | 'decrypt')[]) {
   const base = await subtle.importKey('raw', chainKey, 'HKDF', false, ['deriveKey']);
   const info = utf8(`${chainId} ${index}`);
   const derivation = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info };

@@ -99,12 +99,7 @@ export const postMessage = (messageId: string, by = 'ada', now = NOON, digest = 
   now,
 });
 
-export const posted = (
-  messageId: string,
-  by = 'ada',
-  createdAt = NOON,
-  digest = messageId,
-): MessagePosted => ({
+export const posted = (messageId: string, by = 'ada', createdAt = NOON, digest = messageId): MessagePosted => ({
   type: 'MessagePosted',
   data: {
     roomId,

@@ -10,14 +10,7 @@ import { createVault } from '../../application/secrets/vault.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { search } from '../../projections/chat/search/projection.js';
 import { createSearchIndex } from '../../projections/chat/search/reader.js';
-import {
-  openDocs,
-  PACKS,
-  type PackRow,
-  RUNS,
-  type RunRow,
-  subjectOf,
-} from '../../projections/chat/search/rows.js';
+import { openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf } from '../../projections/chat/search/rows.js';
 import { type Apply, collectionName } from '../../projections/kernel/projection.js';
 
 export type Said = ChatEvent<
@@ -89,11 +82,8 @@ export async function startSearchIndex() {
       return all;
     },
     /** Takes events into a build; as one that leads anew does. */
-    open: (
-      run: string,
-      lease: Pick<Lease, 'assertHeld'> = { assertHeld() {} },
-      model = search,
-    ): Promise<Apply> => builds.open(model, collectionName(model, run), lease),
+    open: (run: string, lease: Pick<Lease, 'assertHeld'> = { assertHeld() {} }, model = search): Promise<Apply> =>
+      builds.open(model, collectionName(model, run), lease),
     /** What stands in one of its collections. */
     rows: (run: string, part: string) =>
       mongo.models.collection<{ readonly _id: string }>(`${collectionName(search, run)}.${part}`),
@@ -105,10 +95,7 @@ export async function startSearchIndex() {
       const add = ({ _at, first, last, ...row }: PackRow | RunRow, opened: unknown) =>
         rows.push({ ...row, at: [_at, first, last].map(String), opened });
       for await (const { filter: _, texts, ...row } of part<PackRow>(PACKS))
-        add(
-          { ...row, texts: NOTHING, filter: NOTHING },
-          await vault.openBytes(subjectOf(row.channel), texts.buffer),
-        );
+        add({ ...row, texts: NOTHING, filter: NOTHING }, await vault.openBytes(subjectOf(row.channel), texts.buffer));
       for await (const row of part<RunRow>(RUNS)) add({ ...row, docs: NOTHING }, await openDocs(vault, row));
       return rows;
     },

@@ -6,8 +6,8 @@ import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import type { RecordedEvent } from '../../application/ports/index.js';
 import { createVault } from '../../application/secrets/vault.js';
 import { type Audience, foldOf } from '../../application/subscription/audience.js';
-import { sealing } from '../../application/subscription/encrypted-snapshots.js';
-import { readSeed } from '../../application/subscription/restore-fold.js';
+import { encryptSnapshots } from '../../application/subscription/encrypted-snapshots.js';
+import { restoreFold } from '../../application/subscription/restore-fold.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../domain/shared/decider.js';
 import { PersistentMap } from '../../domain/shared/persistent-map.js';
@@ -39,14 +39,11 @@ export const plain = (state: unknown): unknown =>
   );
 
 /** A log in memory of which starts are made. */
-export async function starting<State, Event extends DomainEvent>(
-  catalog: Catalog,
-  audience: Audience<State, Event>,
-) {
+export async function starting<State, Event extends DomainEvent>(catalog: Catalog, audience: Audience<State, Event>) {
   const world = memoryWorld();
   const node = memoryKernel(world, [catalog]);
   const { snapshots: bare, kept } = snapshotsInMemory();
-  const snapshots = sealing(bare, {
+  const snapshots = encryptSnapshots(bare, {
     sealBytes: node.vault.sealBytes,
     // One that says what it can't open, and remembers no key that is destroyed meanwhile.
     openBytes: (...sealed) => createVault(world.keys, aes256gcm).openBytes(...sealed),
@@ -84,7 +81,7 @@ export async function starting<State, Event extends DomainEvent>(
     const logger = { ...quiet, warn: (...line: unknown[]) => void told.push(line) };
     const chosen = how === 'kept' ? snapshots : none;
     read.length = 0;
-    return readSeed(catalog.service, fold, from, {
+    return restoreFold(catalog.service, fold, from, {
       ...counted,
       reveal,
       snapshots: chosen,

@@ -13,8 +13,7 @@ const refused = (to: readonly string[], responseCode: number) => {
 
 const server = new SMTPServer({
   authOptional: true,
-  onRcptTo: ({ address }, _, callback) =>
-    callback(address.startsWith(STRANGER) ? refused([address], 550) : undefined),
+  onRcptTo: ({ address }, _, callback) => callback(address.startsWith(STRANGER) ? refused([address], 550) : undefined),
   onData(stream, session, callback) {
     const pieces: Buffer[] = [];
     stream.on('data', (piece: Buffer) => pieces.push(piece));

@@ -37,11 +37,7 @@ describe('the command line', () => {
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const [out, err, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
+    const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
     return { out, err, code };
   }
 
@@ -49,9 +45,7 @@ describe('the command line', () => {
     const { out, code } = await annals([]);
     expect(code).to.equal(0);
     expect(out).to.match(/^Usage: annals /);
-    expect(out.replaceAll(/\s+/g, ' ')).to.match(
-      /chat, meetings, web analytics, log records and encrypted rooms/,
-    );
+    expect(out.replaceAll(/\s+/g, ' ')).to.match(/chat, meetings, web analytics, log records and encrypted rooms/);
     expect(out).to.match(/^ {2}config .*Show the effective configuration/m);
     expect(out).to.include('Exit codes: 0 done, 1 the command failed, 2 ');
   });
@@ -72,8 +66,7 @@ describe('the command line', () => {
 
   it('loads no driver and no store for what needs none', async () => {
     const env = { NODE_OPTIONS: `--import ${TELLING}` };
-    const loaded = async (...args: string[]) =>
-      JSON.parse((await annals(args, env)).err.split('\n').at(-1) ?? '');
+    const loaded = async (...args: string[]) => JSON.parse((await annals(args, env)).err.split('\n').at(-1) ?? '');
     expect(await loaded('scavenge', '--data-dir', join(directory, 'none'))).to.include('@eventstore');
     await Promise.all(
       [['--version'], ['--help'], ['help', 'logs'], ['config']].map(async (args) =>
@@ -202,12 +195,7 @@ describe('the command line', () => {
   }).timeout(120_000);
 
   it('says in one line that the event store is away where a scavenge was asked for', async () => {
-    const away = [
-      '--event-store-url',
-      'esdb://127.0.0.1:1?tls=false',
-      '--mongo-url',
-      'mongodb://127.0.0.1:1',
-    ];
+    const away = ['--event-store-url', 'esdb://127.0.0.1:1?tls=false', '--mongo-url', 'mongodb://127.0.0.1:1'];
     const { code, err } = await annals(['scavenge', ...away]);
     expect(code).to.equal(1);
     expect(err).to.match(/^annals: the event store is away[^\n]*\n$/);
@@ -226,11 +214,7 @@ describe('the command line', () => {
 
   it('refuses a wrong configuration with one line and 2', async () => {
     const cases: [string[], { [name: string]: string }, RegExp][] = [
-      [
-        ['config', '--rooms-port', '70000'],
-        {},
-        /^annals: rooms\.port must be an integer from 0 to 65535 .*\n$/,
-      ],
+      [['config', '--rooms-port', '70000'], {}, /^annals: rooms\.port must be an integer from 0 to 65535 .*\n$/],
       [['config', '--rooms-prt', '1'], {}, /^annals: unknown option '--rooms-prt' .*--rooms-port.*\n$/],
       [['config', '--rooms-port'], {}, /^annals: option '--rooms-port <integer>' argument missing\n$/],
       [
@@ -243,11 +227,7 @@ describe('the command line', () => {
         {},
         /^annals: eventStore\.url must be an address like esdb:\/\/host:2113 .*\n$/,
       ],
-      [
-        ['config'],
-        { ANNALS_MONGO_URL: 'h' },
-        /^annals: mongo\.url must be an address like mongodb:\/\/host\/ .*\n$/,
-      ],
+      [['config'], { ANNALS_MONGO_URL: 'h' }, /^annals: mongo\.url must be an address like mongodb:\/\/host\/ .*\n$/],
       [['config', '--mongo-database', 'a.b'], {}, /^annals: mongo\.database must be 1 to 38 letters.*\n$/],
       [['replay', '--from', 'last week 1'], {}, /^annals: option '--from <time>' .*ISO 8601.*\n$/],
       [['replay', '--to', '2026-02-30'], {}, /^annals: option '--to <time>' .*ISO 8601.*\n$/],
@@ -257,11 +237,7 @@ describe('the command line', () => {
       [['scavenge', 'all'], {}, /^annals: too many arguments .*\n$/],
       [['replay', '--position', 'abc'], {}, /^annals: option '--position <n>' .*position of the log\.\n$/],
       [['logs', 'query', '--from', '1x'], {}, /^annals: option '--from <time>' .*ISO 8601.*\n$/],
-      [
-        ['reindex', '--check', '--list'],
-        {},
-        /^annals: option '--list' cannot be used with option '--check'\n$/,
-      ],
+      [['reindex', '--check', '--list'], {}, /^annals: option '--list' cannot be used with option '--check'\n$/],
       [['config', '--config', 'none.mjs'], {}, /^annals: .*none\.mjs is not there .*\n$/],
       [
         ['keys', 'rotate', '--new-secret-file', 'none'],

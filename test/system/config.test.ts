@@ -56,9 +56,7 @@ describe('the settings of the program', () => {
       ]),
     ).to.equal(`logs.producers[1].token must be at least 8 visible characters of ASCII ${from}`);
     expect(await producers([{ token: 'long-enough' }])).to.equal(`logs.producers[0] needs id ${from}`);
-    expect(await producers([{ id: 'a b', token: 'long-enough' }])).to.match(
-      /^logs\.producers\[0\]\.id must /,
-    );
+    expect(await producers([{ id: 'a b', token: 'long-enough' }])).to.match(/^logs\.producers\[0\]\.id must /);
     expect(await refusal({ ANNALS_LOGS_PRODUCERS: 'long-enough' })).to.equal(
       `logs.producers[0] must be an object ${from}`,
     );
@@ -105,16 +103,12 @@ describe('the settings of the program', () => {
     expect(await refusal({ ANNALS_HOST: '0.0.0.0' }, ['logs'])).to.equal(
       'logs.apiToken must be set on a host beyond this machine, or --allow-open be given',
     );
-    expect(await refusal({ ANNALS_MONGO_URL: 'mongodb://h' })).to.match(
-      /^eventStore\.url must be given as well/,
-    );
+    expect(await refusal({ ANNALS_MONGO_URL: 'mongodb://h' })).to.match(/^eventStore\.url must be given as well/);
   });
 
   it('take addresses and origins only as they can be met', async () => {
     for (const url of ['x', 'http://', 'ftp://a.example', 'javascript:x'])
-      expect(await refusal({ ANNALS_LOGS_APP_URL: url }), url).to.match(
-        /^logs\.appUrl must be an http or https URL/,
-      );
+      expect(await refusal({ ANNALS_LOGS_APP_URL: url }), url).to.match(/^logs\.appUrl must be an http or https URL/);
     for (const origin of ['https://a.example/', 'a.example', 'https://a.example/x', 'null'])
       expect(await refusal({ ANNALS_ROOMS_ALLOWED_ORIGINS: origin }), origin).to.match(
         /^rooms\.allowedOrigins must list origins such as /,
@@ -178,9 +172,7 @@ describe('the configuration', () => {
       'toys.open': true,
       dataDir: './data',
     });
-    expect(
-      Object.fromEntries(entries.map(({ key, origin }) => [key, origin.name ?? origin.from])),
-    ).to.include({
+    expect(Object.fromEntries(entries.map(({ key, origin }) => [key, origin.name ?? origin.from]))).to.include({
       'toys.port': '--toys-port',
       'toys.createPerHour': 'ANNALS_TOYS_CREATE_PER_HOUR',
       'toys.origins': file,
@@ -197,9 +189,7 @@ describe('the configuration', () => {
     expect(values['toys.origins']).to.deep.equal(['https://a.example', 'https://b.example']);
     expect(values['toys.open']).to.equal(true);
     expect(values['toys.colour']).to.equal('blue');
-    expect(
-      (await load({ flags: { '--toyColour': 'red', '--toys-origins': '["a,b"]' } })).values,
-    ).to.deep.include({
+    expect((await load({ flags: { '--toyColour': 'red', '--toys-origins': '["a,b"]' } })).values).to.deep.include({
       'toys.colour': 'red',
       'toys.origins': ['a,b'],
     });
@@ -244,9 +234,7 @@ describe('the configuration', () => {
     expect(await refusal({ env: { TOY_COLOUR: 'green' } })).to.equal(
       'toys.colour must be one of red, blue (environment: TOY_COLOUR)',
     );
-    expect(await refusal({ flags: { '--toys-template': 'x' } })).to.match(
-      /^toys.template must be a function/,
-    );
+    expect(await refusal({ flags: { '--toys-template': 'x' } })).to.match(/^toys.template must be a function/);
     const short = await refusal({ env: { ANNALS_TOYS_SECRET: 's3cr3t' } });
     expect(short).to.match(/^toys.secret must be a text of at least 8 characters/);
     expect(short).not.to.include('s3cr3t');

@@ -54,22 +54,16 @@ describe('the pages about the code', () => {
   });
 
   it('name only files that exist', () => {
-    const unknown = wrong((text) =>
-      named(text).filter((name) => /^[\w./-]+\.ts$/.test(name) && !isThere(name)),
-    );
+    const unknown = wrong((text) => named(text).filter((name) => /^[\w./-]+\.ts$/.test(name) && !isThere(name)));
     expect(unknown).to.deep.equal([]);
     const path = /^(?:domain|application|projections|adapters|bin|web|test|docs)\/[\w./-]+$/;
-    const gone = wrong((text) =>
-      named(text).filter((name) => path.test(name) && !existsSync(join(ROOT, name))),
-    );
+    const gone = wrong((text) => named(text).filter((name) => path.test(name) && !existsSync(join(ROOT, name))));
     expect(gone).to.deep.equal([]);
   });
 
   it('link only to pages that exist', () => {
     const links = (text: string) => [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, to = '']) => to);
-    expect(wrong((text) => links(text).filter((to) => !existsSync(join(ROOT, 'docs', to))))).to.deep.equal(
-      [],
-    );
+    expect(wrong((text) => links(text).filter((to) => !existsSync(join(ROOT, 'docs', to))))).to.deep.equal([]);
   });
 
   it('name only settings, read models, caches and background work that there are', () => {
@@ -99,9 +93,7 @@ describe('the comments', () => {
   it('cite only pages that exist', () => {
     const cited = (text: string) => [...text.matchAll(/\bdocs\/[\w-]+\.md\b/g)].map(([name]) => name);
     expect(sources.flatMap(({ text }) => cited(text)).length).to.be.greaterThan(5);
-    expect(
-      wrong((text) => cited(text).filter((name) => !existsSync(join(ROOT, name))), sources),
-    ).to.deep.equal([]);
+    expect(wrong((text) => cited(text).filter((name) => !existsSync(join(ROOT, name))), sources)).to.deep.equal([]);
   });
 
   it('cite only files that exist', () => {
@@ -136,10 +128,7 @@ function amountOf(told: string): number {
 
 /** Every number, or product of numbers, that is given to the name. */
 function valuesOf(name: string, text: string): number[] {
-  const given = new RegExp(
-    `\\b${name}(?:: \\w+)? ?[=:] ?(?:\\{ atOnce: )?([\\d_]+(?:\\.\\d+)?(?: \\* [\\d_]+)*)`,
-    'g',
-  );
+  const given = new RegExp(`\\b${name}(?:: \\w+)? ?[=:] ?(?:\\{ burst: )?([\\d_]+(?:\\.\\d+)?(?: \\* [\\d_]+)*)`, 'g');
   return [...text.matchAll(given)].map(([, product = '']) =>
     product.split(' * ').reduce((all, each) => all * Number(each.replaceAll('_', '')), 1),
   );

@@ -1,8 +1,8 @@
 /** What is logged while a store is away: two lines, however many wait for it. */
 import { expect } from 'chai';
 import { reportOutages } from '../../adapters/platform/observability/outages.js';
-import { type Logger, Unavailable } from '../../application/ports/index.js';
-import { StoreFull } from '../../application/ports/store-full-error.js';
+import { StoreFullError } from '../../application/ports/errors.js';
+import { type Logger, UnavailableError } from '../../application/ports/index.js';
 import { heldTime } from '../support/held-time.js';
 
 describe('the report of outages', () => {
@@ -12,8 +12,7 @@ describe('the report of outages', () => {
   let logger: Logger;
   beforeEach(() => {
     [lines, isBack] = [[], false];
-    const line = (level: string) => (fields: object, message: string) =>
-      void lines.push([level, message, fields]);
+    const line = (level: string) => (fields: object, message: string) => void lines.push([level, message, fields]);
     const probe = async () => {
       if (!isBack) throw new Error('away');
     };
@@ -27,12 +26,12 @@ describe('the report of outages', () => {
       await new Promise(setImmediate);
     }
   }
-  const election = () => new Unavailable('MongoDB does not answer', { cause: new Error('not primary') });
+  const election = () => new UnavailableError('MongoDB does not answer', { cause: new Error('not primary') });
 
   it('is one warning and one line at the end, with how long it was, a store', async () => {
     for (let second = 0; second < 8; second++) {
       for (const text of ['reaction failed', 'projecting failed']) logger.error({ err: election() }, text);
-      logger.warn({ err: new Unavailable('the event store is away') }, 'subscription dropped');
+      logger.warn({ err: new UnavailableError('the event store is away') }, 'subscription dropped');
       await pass(1000);
     }
     isBack = true;
@@ -48,10 +47,7 @@ describe('the report of outages', () => {
 
   it('is two lines, too, where the disk of a store is full', async () => {
     for (let second = 0; second < 5; second++) {
-      logger.warn(
-        { err: new StoreFull('MongoDB takes no writes: its disk is full') },
-        'periodic work failed',
-      );
+      logger.warn({ err: new StoreFullError('MongoDB takes no writes: its disk is full') }, 'periodic work failed');
       await pass(1000);
     }
     isBack = true;
@@ -74,9 +70,9 @@ describe('the report of outages', () => {
   });
 
   it('finds the store behind the error, and takes what follows from its being away for the same', async () => {
-    logger.error({ err: new Unavailable('rooms.room-1 is too busy', { cause: election() }) }, 'failed');
-    logger.error({ err: new Unavailable('the lease of periodic:x is lost') }, 'starting again');
-    logger.error({ err: new Unavailable('the rows are behind') }, 'reaction failed');
+    logger.error({ err: new UnavailableError('rooms.room-1 is too busy', { cause: election() }) }, 'failed');
+    logger.error({ err: new UnavailableError('the lease of periodic:x is lost') }, 'starting again');
+    logger.error({ err: new UnavailableError('the rows are behind') }, 'reaction failed');
     expect(shown()).to.deep.equal([['warn', 'MongoDB does not answer, trying again until it does']]);
   });
 
@@ -84,7 +80,7 @@ describe('the report of outages', () => {
     logger.error({ err: election() }, 'reaction failed');
     logger.error({ err: new TypeError('a bug') }, 'projecting failed');
     logger.warn({}, 'something else');
-    logger.error({ err: new Unavailable('MongoDB found damage in what it stores') }, 'projecting failed');
+    logger.error({ err: new UnavailableError('MongoDB found damage in what it stores') }, 'projecting failed');
     expect(shown().slice(1)).to.deep.equal([
       ['error', 'projecting failed'],
       ['warn', 'something else'],
@@ -93,7 +89,7 @@ describe('the report of outages', () => {
   });
 
   it('shows what is behind as a warning while no store is away', () => {
-    logger.error({ err: new Unavailable('the rows are behind') }, 'reaction failed');
+    logger.error({ err: new UnavailableError('the rows are behind') }, 'reaction failed');
     expect(shown()).to.deep.equal([['warn', 'reaction failed']]);
   });
 });

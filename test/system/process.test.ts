@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { createClientAddress, isLoopback, networkOf } from '../../adapters/platform/config/client-address.js';
 import { createLogger, type LoggerOptions } from '../../adapters/platform/observability/logger.js';
 import { once, type SignalHost, type Step, shutdownOn } from '../../adapters/platform/process/shutdown.js';
-import { Unavailable } from '../../application/ports/index.js';
+import { UnavailableError } from '../../application/ports/index.js';
 import { keepLines } from '../http/toy.js';
 import { heldTime } from '../support/held-time.js';
 
@@ -86,11 +86,8 @@ describe('the log', () => {
 
   it('writes of a store that is away what was said, and not where it was asked', () => {
     const { logger, written } = logTo();
-    const several = new AggregateError(
-      [new Error('refused'), new Error('mongodb://ann:s3cret@host')],
-      'several',
-    );
-    const away = new Unavailable('MongoDB does not answer', {
+    const several = new AggregateError([new Error('refused'), new Error('mongodb://ann:s3cret@host')], 'several');
+    const away = new UnavailableError('MongoDB does not answer', {
       cause: new Error('not now', { cause: several }),
     });
     logger.error({ err: away }, 'failed');
@@ -124,9 +121,7 @@ describe('the log', () => {
     const { logger, written } = logTo({ format: 'pretty' });
     logger.warn({ err: new Error('broken pipe'), service: 'rooms' }, 'could not answer');
     const plain = stripVTControlCharacters(written[0]!);
-    expect(plain).to.match(
-      /^\d\d:\d\d:\d\d\.\d{3} warn {2}could not answer service=rooms\n {4}Error: broken pipe\n/,
-    );
+    expect(plain).to.match(/^\d\d:\d\d:\d\d\.\d{3} warn {2}could not answer service=rooms\n {4}Error: broken pipe\n/);
   });
 
   it('sends no controls of others to a terminal', () => {

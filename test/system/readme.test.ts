@@ -23,9 +23,7 @@ describe('the README', () => {
   });
 
   it('names only files that exist', () => {
-    const named = [
-      ...readme.matchAll(/`((?:adapters|application|domain|projections|test|bin)\/[\w./-]+\.ts)`/g),
-    ];
+    const named = [...readme.matchAll(/`((?:adapters|application|domain|projections|test|bin)\/[\w./-]+\.ts)`/g)];
     expect(named.length).to.be.greaterThan(5);
     for (const [, path] of named) readFileSync(new URL(`../../../${path}`, import.meta.url));
   });

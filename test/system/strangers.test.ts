@@ -1,14 +1,6 @@
 /** Other users of the machine: what the data directory and the engines' ports give them, which is nothing. */
 import { execFile, execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { frame } from '@annals/engines/internal/eventstore/wire/framing.js';
@@ -174,10 +166,7 @@ describe('to other users of the machine', function () {
     expect(await client.db('private').collection('things').countDocuments()).to.equal(1);
     await client.close();
     const stranger = new MongoClient(bare.mongo);
-    expect(await rejection(stranger.db('private').collection('things').findOne())).to.have.property(
-      'code',
-      13,
-    );
+    expect(await rejection(stranger.db('private').collection('things').findOne())).to.have.property('code', 13);
     await stranger.close();
   });
 
@@ -211,8 +200,7 @@ describe('to other users of the machine', function () {
     expect(engines.eventStoreUrl).to.contain(secret);
     expect(JSON.stringify(said)).not.to.contain(secret);
     expect([...pids.keys()]).to.have.members(['eventstore', 'mongo']);
-    for (const pid of pids.values())
-      expect(commandLine(pid)).to.contain('child.js').and.not.to.contain(secret);
+    for (const pid of pids.values()) expect(commandLine(pid)).to.contain('child.js').and.not.to.contain(secret);
   });
 });
 

@@ -2,16 +2,16 @@
 import { expect } from 'chai';
 import type { Relay } from '../../adapters/realtime/relay/relay.js';
 import type { Aggregate } from '../../application/command/aggregate-store.js';
-import { isOf } from '../../application/command/event-guards.js';
+import { isEvent } from '../../application/command/event-guards.js';
 import type { RecordedEvent, RevealedEvent } from '../../application/ports/index.js';
-import { type Audience, hear } from '../../application/subscription/audience.js';
+import { type Audience, route } from '../../application/subscription/audience.js';
 import type { LiveEvent } from '../../application/subscription/live-event.js';
 import type { Reaction } from '../../application/subscription/reaction-runner.js';
 import type { Service } from '../../bin/node/service.js';
 
 import { type Catalog, type Erasing, type EventOf, event, type Sealed } from '../../domain/shared/catalog.js';
 import { type Decider, type Evolve, evolveOf } from '../../domain/shared/decider.js';
-import { handlerOf, type On } from '../../domain/shared/event-handlers.js';
+import { type EventHandlers, handlerFor } from '../../domain/shared/event-handlers.js';
 import { object } from '../../domain/shared/schema.js';
 import type { Projection } from '../../projections/kernel/projection.js';
 import { eventAt } from '../support/ports.js';
@@ -83,7 +83,7 @@ describe('an event that is defined once', () => {
 });
 
 describe('what is said of events by their names', () => {
-  const on: On<RecordedEvent<ZooEvent>, string> = {
+  const on: EventHandlers<RecordedEvent<ZooEvent>, string> = {
     Arrived: ({ data }) => `${data.legs} legs`,
     Filmed: ({ data }) => data.secret,
     Closed: ({ data }) => data.room,
@@ -91,10 +91,13 @@ describe('what is said of events by their names', () => {
 
   it('is said of each, and of no other', () => {
     // @ts-expect-error
-    const forgotten: On<RecordedEvent<ZooEvent>, string> = { Arrived: on.Arrived, Filmed: on.Filmed };
+    const forgotten: EventHandlers<RecordedEvent<ZooEvent>, string> = {
+      Arrived: on.Arrived,
+      Filmed: on.Filmed,
+    };
     // @ts-expect-error
-    const misspelt: On<RecordedEvent<ZooEvent>, string> = { ...on, Close: on.Closed };
-    const another: On<RecordedEvent<ZooEvent>, string> = {
+    const misspelt: EventHandlers<RecordedEvent<ZooEvent>, string> = { ...on, Close: on.Closed };
+    const another: EventHandlers<RecordedEvent<ZooEvent>, string> = {
       ...on,
       // @ts-expect-error
       Closed: ({ data }) => data.legs,
@@ -105,7 +108,7 @@ describe('what is said of events by their names', () => {
   it('is found by the name of an event, where there is something', () => {
     const said = (type: string) => {
       const event: RecordedEvent = eventAt(1n, type, { room: '7' });
-      return handlerOf(on, event)?.(event);
+      return handlerFor(on, event)?.(event);
     };
     expect(['Closed', 'Opened', 'toString'].map(said)).to.deep.equal(['7', undefined, undefined]);
   });
@@ -143,10 +146,10 @@ describe('what is said of events by their names', () => {
     // @ts-expect-error
     const forgotten: Audience<number, ZooEvent> = { initialState: 0, on: { Arrived: {}, Filmed: {} } };
     const arrived = { ...eventAt(1n, 'Arrived', { room: '1', legs: 4 }), erased: false };
-    const heard = hear(audience, 3, arrived);
+    const heard = route(audience, 3, arrived);
     expect([heard.state, heard.deliveries, forgotten]).to.have.length(3);
     expect(heard).to.deep.equal({ state: 7, deliveries: [] });
-    expect(hear(audience, 3, { ...arrived, type: 'OfTomorrow' }).state).to.equal(3);
+    expect(route(audience, 3, { ...arrived, type: 'OfTomorrow' }).state).to.equal(3);
   });
 });
 
@@ -207,8 +210,8 @@ describe('an event from the log', () => {
   it('is known by its name', () => {
     const found: RecordedEvent = eventAt(1n, 'Filmed', { room: '1', secret: 'sealed' });
     // @ts-expect-error
-    const never = isOf<Filmed>('Filmd', found);
-    const secret: string | undefined = isOf<Filmed>('Filmed', found) ? found.data.secret : undefined;
+    const never = isEvent<Filmed>('Filmd', found);
+    const secret: string | undefined = isEvent<Filmed>('Filmed', found) ? found.data.secret : undefined;
     expect([never, secret]).to.deep.equal([false, 'sealed']);
   });
 

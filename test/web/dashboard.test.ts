@@ -182,11 +182,7 @@ describe('the dashboard', function () {
     const page = await openAt(site, { viewport: PHONE });
     await says(page, '#recent', EVIL);
     for (const list of ['pages', 'campaigns', 'events', 'properties'])
-      await says(
-        page,
-        `[aria-labelledby=list-${list}]:is(section)`,
-        EVIL.slice(0, list === 'pages' ? 9 : 99),
-      );
+      await says(page, `[aria-labelledby=list-${list}]:is(section)`, EVIL.slice(0, list === 'pages' ? 9 : 99));
     expect(await page.locator('img:not([alt=""])').count()).to.equal(0);
     expect(await page.title()).to.equal(`${EVIL} · Analytics`);
     await noScroll(page);

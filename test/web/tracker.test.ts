@@ -180,14 +180,7 @@ describe('the tracker /m.js', function () {
       history.replaceState(null, '', '/four');
       history.back();
     });
-    await told(
-      site,
-      'pageview /start',
-      'pageview /two',
-      'pageview /three',
-      'pageview /four',
-      'pageview /two',
-    );
+    await told(site, 'pageview /start', 'pageview /two', 'pageview /three', 'pageview /four', 'pageview /two');
     expect(sent.filter((body) => body.includes('utm_source'))).to.have.length(1);
   });
 
@@ -204,8 +197,7 @@ describe('the tracker /m.js', function () {
       })`);
     await page.evaluate(() => history.pushState(null, '', '/two'));
     await page.locator('b').click();
-    for (const each of [site, other])
-      await told(each, 'pageview /start', 'pageview /two', 'event Sign up /two');
+    for (const each of [site, other]) await told(each, 'pageview /start', 'pageview /two', 'event Sign up /two');
   });
 
   it('tells of clicks on what is named an event, or is inside of it, and of no others', async () => {
@@ -216,17 +208,13 @@ describe('the tracker /m.js', function () {
     await page.locator('#silent').click();
     await told(site, 'pageview /start', 'event Sign up /start', 'event Stopped /start');
     const hits = (await analytics.written(site)).flatMap(({ data }) => data.secret.hits);
-    expect(hits.find(({ event }) => event === 'Sign up')?.properties).to.deep.equal([
-      { name: 'plan', value: 'pro' },
-    ]);
+    expect(hits.find(({ event }) => event === 'Sign up')?.properties).to.deep.equal([{ name: 'plan', value: 'pro' }]);
   });
 
   it('tells of a click that leaves the page, and of what a page says as it goes', async () => {
     const site = await mySite();
     await open(site);
-    await page.evaluate(
-      "addEventListener('pagehide', () => annals.event('Gone', { size: 7, plan: 'free' }))",
-    );
+    await page.evaluate("addEventListener('pagehide', () => annals.event('Gone', { size: 7, plan: 'free' }))");
     await page.getByRole('link', { name: 'Leave' }).click();
     await page.getByRole('heading', { name: 'Next' }).waitFor();
     await told(site, 'pageview /start', 'event Leave /start', 'event Gone /start');

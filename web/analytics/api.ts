@@ -46,12 +46,7 @@ export function createApi(signedOut: () => void) {
     throw await refusal(response);
   }
 
-  async function ask<Answer>(
-    method: string,
-    path: string,
-    body?: object,
-    signal?: AbortSignal,
-  ): Promise<Answer> {
+  async function ask<Answer>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Answer> {
     const response = await send(path, {
       method,
       ...(signal && { signal }),
@@ -88,8 +83,7 @@ export function createApi(signedOut: () => void) {
     createSite: (wish: SiteWish) => inside(ask<{ site: Site }>('POST', 'api/sites', wish)),
     changeSite: (id: string, wish: SiteWish) =>
       inside(ask<{ site: Site }>('PUT', `api/sites/${encodeURIComponent(id)}`, wish)),
-    deleteSite: (id: string) =>
-      inside(ask<{ rowsDeleted: number }>('DELETE', `api/sites/${encodeURIComponent(id)}`)),
+    deleteSite: (id: string) => inside(ask<{ rowsDeleted: number }>('DELETE', `api/sites/${encodeURIComponent(id)}`)),
     attempts: (site: string) =>
       inside(ask<{ attempts: readonly Attempt[] }>('GET', `api/collect-attempts?${query({ site })}`)),
     report: (site: string, period: Period, signal: AbortSignal) =>

@@ -58,10 +58,7 @@ export function createChart() {
     if (!shown) return;
     const { plot, data } = shown;
     const to = Math.min(Math.max(index, 0), data.dates.length - 1);
-    const [left, top] = [
-      plot.valToPos(plot.data[0][to] ?? 0, 'x'),
-      plot.valToPos(plot.data[1]?.[to] ?? 0, 'y'),
-    ];
+    const [left, top] = [plot.valToPos(plot.data[0][to] ?? 0, 'x'), plot.valToPos(plot.data[1]?.[to] ?? 0, 'y')];
     plot.setCursor({ left, top }, false);
     tell(to);
   }

@@ -40,8 +40,7 @@ export function createDashboard(api: Api, over: () => void) {
   const dialogs = createSiteDialogs({
     api,
     written: (made) => list(made.id),
-    deleted: ({ id }, days) =>
-      leave(id, `${id} is deleted, with ${counted(days, 'day')} of what was counted.`),
+    deleted: ({ id }, days) => leave(id, `${id} is deleted, with ${counted(days, 'day')} of what was counted.`),
   });
   const countedAt = watchMidnight(() => {
     if (!document.hidden) void load('same');

@@ -3,8 +3,7 @@ import type { Metric } from './contract.js';
 
 const NUMBER = new Intl.NumberFormat('en');
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
-const utc = (options: Intl.DateTimeFormatOptions) =>
-  new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...options });
+const utc = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...options });
 const DAY = utc({ day: 'numeric', month: 'short', year: 'numeric' });
 const LONG_DAY = utc({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 const TICK = utc({ day: 'numeric', month: 'short' });
@@ -21,8 +20,7 @@ export const dayAt = (instant: number): string => new Date(instant).toISOString(
 export const day = (date: string): string => DAY.format(instantOf(date));
 export const longDay = (date: string): string => LONG_DAY.format(instantOf(date));
 /** At an axis, of Unix seconds. */
-export const tick = (seconds: number, isMonth: boolean): string =>
-  (isMonth ? MONTH : TICK).format(seconds * 1000);
+export const tick = (seconds: number, isMonth: boolean): string => (isMonth ? MONTH : TICK).format(seconds * 1000);
 export const time = (instant: string): string => TIME.format(Date.parse(instant));
 
 export const NAMES: { readonly [metric in Metric]: string } = {

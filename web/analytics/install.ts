@@ -28,8 +28,7 @@ export function createInstall(api: Api) {
     const came = attempts.find(({ accepted }) => accepted);
     const [newest] = attempts;
     if (came) say('works', `It works: ${whatOf(came)} came at ${time(came.timestamp)}.`);
-    else if (newest)
-      say('ignored', `Something comes, and is ignored: ${reason(newest.reason, newest.host)}.`);
+    else if (newest) say('ignored', `Something comes, and is ignored: ${reason(newest.reason, newest.host)}.`);
     else say('waiting', 'Nothing has come yet. Open a page that has the tag: it is seen here at once.');
   }
   setInterval(look, EVERY_MS);
@@ -92,10 +91,6 @@ function row(attempt: Attempt): HTMLElement {
     { className: accepted ? 'works' : 'ignored' },
     element('time', { className: 'quiet', dateTime: timestamp }, time(timestamp)),
     element('bdi', { className: 'what' }, whatOf(attempt)),
-    element(
-      'span',
-      { className: 'quiet' },
-      accepted ? 'counted' : `ignored: ${reason(attempt.reason, host)}`,
-    ),
+    element('span', { className: 'quiet' }, accepted ? 'counted' : `ignored: ${reason(attempt.reason, host)}`),
   );
 }

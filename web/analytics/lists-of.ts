@@ -41,8 +41,7 @@ export const LISTS: readonly ListOf[] = [
     title: 'Campaigns',
     counts: 'Hits',
     heads: ['source', 'medium', 'campaign', 'count'],
-    rows: ({ campaigns }) =>
-      campaigns.map(({ source, medium, campaign, count }) => [source, medium, campaign, count]),
+    rows: ({ campaigns }) => campaigns.map(({ source, medium, campaign, count }) => [source, medium, campaign, count]),
     // As trends call them.
     label: (parts) => parts.filter(Boolean).join(' / '),
   },
@@ -52,10 +51,8 @@ export const LISTS: readonly ListOf[] = [
     title: 'Properties of events',
     counts: 'Events',
     heads: ['event', 'property', 'value', 'count'],
-    rows: ({ properties }) =>
-      properties.map(({ event, property, value, count }) => [event, property, value, count]),
-    label: ([event, property, value]) =>
-      property === '' ? String(event) : `${event}: ${property} = ${value}`,
+    rows: ({ properties }) => properties.map(({ event, property, value, count }) => [event, property, value, count]),
+    label: ([event, property, value]) => (property === '' ? String(event) : `${event}: ${property} = ${value}`),
     isRare: true,
   },
   named('browsers', 'Browsers', 'Hits', 'browser'),

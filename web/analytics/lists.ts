@@ -47,11 +47,7 @@ export function createLists(choose: Choose) {
 
 function cardOf({ name, title, counts }: ListOf, choose: Choose) {
   const head = `list-${name}`;
-  const save = element(
-    'button',
-    { type: 'button', className: 'small', 'aria-label': `${title} as CSV` },
-    'CSV',
-  );
+  const save = element('button', { type: 'button', className: 'small', 'aria-label': `${title} as CSV` }, 'CSV');
   const body = element('ol', { 'aria-labelledby': head });
   const none = element('p', { className: 'quiet' }, 'None in this period');
   const card = element(

@@ -84,9 +84,7 @@ export function createLiveView(): LiveView {
 }
 
 function row({ timestamp, path, event, referrer, browser, country: code }: Hit): HTMLElement {
-  const from = [referrer && `from ${siteOf(referrer)}`, browser, code && country(code)]
-    .filter(Boolean)
-    .join(' · ');
+  const from = [referrer && `from ${siteOf(referrer)}`, browser, code && country(code)].filter(Boolean).join(' · ');
   return element(
     'li',
     {},

@@ -19,15 +19,10 @@ export interface Hearing {
   over(why: 'site' | 'session'): void;
 }
 
-type Told = Hit | { readonly type: 'RESET' | 'SITE_DELETED' | 'SIGNED_OUT' };
+type LiveMessage = Hit | { readonly type: 'RESET' | 'SITE_DELETED' | 'SIGNED_OUT' };
 
 /** Ends with `signal`. */
-export async function followHits(
-  api: Api,
-  site: string,
-  hearing: Hearing,
-  signal: AbortSignal,
-): Promise<void> {
+export async function followHits(api: Api, site: string, hearing: Hearing, signal: AbortSignal): Promise<void> {
   let cursor: string | undefined;
   let waitMs = FIRST_WAIT_MS;
   let why: 'site' | 'session' | undefined;
@@ -38,7 +33,7 @@ export async function followHits(
     let heard: Hit[] = [];
     const parser = createParser({
       onEvent({ id, data }) {
-        const told: Told = JSON.parse(data);
+        const told: LiveMessage = JSON.parse(data);
         if (told.type === 'HIT') heard.push(told);
         if (told.type === 'SITE_DELETED') why = 'site';
         if (told.type === 'SIGNED_OUT') why = 'session';

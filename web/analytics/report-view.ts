@@ -41,12 +41,7 @@ export function createReportView() {
   byId('save-series').onclick = () => {
     if (!shown) return;
     const { report } = shown;
-    const rows = report.series.map(({ date, pageviews, uniques, events }) => [
-      date,
-      pageviews,
-      uniques,
-      events,
-    ]);
+    const rows = report.series.map(({ date, pageviews, uniques, events }) => [date, pageviews, uniques, events]);
     download(fileName('days'), csvOf(['date', 'pageviews', 'uniques', 'events'], rows));
   };
 

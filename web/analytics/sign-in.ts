@@ -42,8 +42,7 @@ export function createSignIn(api: Api, enter: (user: User) => void) {
     api.useToken(given);
     const { user } = await api.me().catch((error: unknown) => {
       api.forgetToken();
-      if (error instanceof Refused && error.status === 401)
-        throw new Refused(401, 'That is not the admin token.');
+      if (error instanceof Refused && error.status === 401) throw new Refused(401, 'That is not the admin token.');
       throw error;
     });
     token.reset();

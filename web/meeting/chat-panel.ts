@@ -52,9 +52,7 @@ export function createTalk({ send, answer }: TalkOptions) {
     event.preventDefault();
     const wanted = text.value.trim();
     if (wanted && !send({ text: wanted, ...(replyTo && { replyTo: replyTo.messageId }) }))
-      return happened(
-        'Not sent: too many messages wait for the connection. Your text is still in the field.',
-      );
+      return happened('Not sent: too many messages wait for the connection. Your text is still in the field.');
     text.value = '';
     reply(undefined);
   };
@@ -114,9 +112,7 @@ function fileLine(transfer: Transfer, name: string, answer: TalkOptions['answer'
   } else if (status === 'under way') {
     line.append(element('progress', { value: progress, 'aria-label': what }));
   } else if (file) {
-    line.append(
-      element('a', { href: URL.createObjectURL(file), download: transfer.name, textContent: 'Save' }),
-    );
+    line.append(element('a', { href: URL.createObjectURL(file), download: transfer.name, textContent: 'Save' }));
   } else line.append(element('span', { className: 'quiet', textContent: STATUS[status] }));
   return line;
 }
@@ -131,8 +127,7 @@ const STATUS = {
 
 const clock = (at: number) => new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 
-const quoted = ({ name, text }: Chat) =>
-  `${name}: ${text.length > QUOTED ? `${text.slice(0, QUOTED)}…` : text}`;
+const quoted = ({ name, text }: Chat) => `${name}: ${text.length > QUOTED ? `${text.slice(0, QUOTED)}…` : text}`;
 
 function inBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;

@@ -1,13 +1,13 @@
 /** What we can do in a meeting, by buttons. */
 import { byId, element, pressed } from '../shared/dom.js';
-import type { Flags, Said } from './messages.js';
+import type { ClientMessage, Flags } from './messages.js';
 import { isModerator, type Room } from './room.js';
 import { REACTIONS } from './stage.js';
 
 export interface ControlsOptions {
-  say(message: Said): unknown;
+  say(message: ClientMessage): unknown;
   /** Changes what is told of ourselves. */
-  change(flags: Partial<Flags>, message: Said): void;
+  change(flags: Partial<Flags>, message: ClientMessage): void;
   react(reaction: string): void;
   switchSource(): void;
   leave(): void;
@@ -34,8 +34,7 @@ export function createControls({ say, change, react, switchSource, leave }: Cont
     const flag = (flags: Partial<Flags>) => () => change(flags, { type: 'participant-updated', ...flags });
     mute.onclick = flag({ isMuted: !isMuted });
     video.onclick = flag({ isVideoOff: !isVideoOff });
-    hand.onclick = () =>
-      change({ isHandRaised: !isHandRaised }, { type: isHandRaised ? 'lower-hand' : 'raise-hand' });
+    hand.onclick = () => change({ isHandRaised: !isHandRaised }, { type: isHandRaised ? 'lower-hand' : 'raise-hand' });
     pressed(mute, isMuted, isMuted ? 'Unmute' : 'Mute');
     pressed(video, isVideoOff, isVideoOff ? 'Picture on' : 'Picture off');
     pressed(hand, isHandRaised, isHandRaised ? 'Lower hand' : 'Raise hand');
@@ -48,10 +47,6 @@ export function createControls({ say, change, react, switchSource, leave }: Cont
     const isRecording = recordingBy !== undefined;
     pressed(record, isRecording, isRecording ? 'End recording' : 'Announce recording');
     record.onclick = () =>
-      say(
-        isRecording
-          ? { type: 'recording-stopped', stoppedBy: me }
-          : { type: 'recording-started', startedBy: me },
-      );
+      say(isRecording ? { type: 'recording-stopped', stoppedBy: me } : { type: 'recording-started', startedBy: me });
   };
 }

@@ -1,6 +1,6 @@
 /** Files from one of the people to another, in pieces by way of the service. */
 import { fromBase64, toBase64 } from './base64.js';
-import type { FileMessage, Heard } from './messages.js';
+import type { FileMessage, ServerMessage } from './messages.js';
 import { plainName } from './names.js';
 
 /** 64 KiB of base64: as much as a piece may have. */
@@ -38,7 +38,7 @@ export interface FilesOptions {
 export interface Files {
   offer(targetId: string, file: File): void;
   answer(id: string, accepted: boolean): void;
-  heard(message: Heard & FileMessage): void;
+  heard(message: ServerMessage & FileMessage): void;
   /** Somebody has left: what was under way with them has failed. */
   left(participantId: string): void;
 }
@@ -101,10 +101,7 @@ export function createFiles({ say, unsent, changed }: FilesOptions): Files {
     offer(participantId, source) {
       const id = crypto.getRandomValues(new Uint32Array(3)).join('-');
       const { name, size, type } = source;
-      begin(
-        { id, participantId, isOurs: true, name, size, status: 'offered', progress: 0 },
-        { source, type },
-      );
+      begin({ id, participantId, isOurs: true, name, size, status: 'offered', progress: 0 }, { source, type });
       if (size > LARGEST_BYTES) return become(id, { status: 'failed' });
       const about = { transferId: id, fileName: name, fileSize: size, fileType: type };
       if (!say({ type: 'file-offer', targetId: participantId, ...about })) become(id, { status: 'failed' });
@@ -127,10 +124,7 @@ export function createFiles({ say, unsent, changed }: FilesOptions): Files {
           say({ type: 'file-answer', targetId: participantId, transferId: id, accepted: false });
           return;
         }
-        return begin(
-          { id, participantId, isOurs: false, name, size, status: 'offered', progress: 0 },
-          { type },
-        );
+        return begin({ id, participantId, isOurs: false, name, size, status: 'offered', progress: 0 }, { type });
       }
       // Of a transfer that is none of theirs they have nothing to say.
       if (!each || each.transfer.participantId !== participantId) return;
@@ -138,8 +132,7 @@ export function createFiles({ say, unsent, changed }: FilesOptions): Files {
       if (message.type === 'file-answer') {
         if (!isOurs || status !== 'offered') return;
         become(id, { status: message.accepted ? 'under way' : 'declined' });
-        if (message.accepted)
-          void send(id, participantId, each.source!).catch(() => become(id, { status: 'failed' }));
+        if (message.accepted) void send(id, participantId, each.source!).catch(() => become(id, { status: 'failed' }));
       } else if (!isOurs && status === 'under way') take(each, message);
     },
     left(participantId) {

@@ -72,7 +72,7 @@ export interface ChatText {
   readonly replyTo?: string;
 }
 
-export type Said =
+export type ClientMessage =
   | Join
   | Signal
   | FileMessage
@@ -93,7 +93,7 @@ export type Chat = Base &
     readonly messageId: string;
   };
 
-export type Heard = Base &
+export type ServerMessage = Base &
   (
     | {
         readonly type: 'participant-joined';

@@ -2,7 +2,7 @@
 import type { createTalk } from './chat-panel.js';
 import { inWords } from './error-texts.js';
 import type { Files } from './files.js';
-import type { Heard } from './messages.js';
+import type { ServerMessage } from './messages.js';
 import type { createOutbox } from './outbox.js';
 import type { Peers } from './peers.js';
 
@@ -19,7 +19,7 @@ export interface Happenings {
 }
 
 export function createHappenings({ chat, outbox, files, peers, me, nameOf, aloud, react }: Happenings) {
-  return (message: Heard) => {
+  return (message: ServerMessage) => {
     const { participantId: id } = message;
     const isMe = id === me();
     const who = isMe ? 'You' : nameOf(id);

@@ -100,9 +100,7 @@ export function createOutbox({ send, aloud }: OutboxOptions) {
   return {
     /** What is to be kept over a reload of the page. */
     get unsent(): readonly Unsent[] {
-      return Array.from(unsent.values(), (each) =>
-        each.status === 'sent' ? { ...each, status: 'unsure' } : each,
-      );
+      return Array.from(unsent.values(), (each) => (each.status === 'sent' ? { ...each, status: 'unsure' } : each));
     },
     /** Messages for another room are dropped. */
     enter(room: string, restored: readonly Unsent[] = []) {

@@ -5,7 +5,7 @@ import { createControls } from './controls.js';
 import { createFiles } from './files.js';
 import { createLobby, type Entering } from './lobby.js';
 import { createMedia } from './media.js';
-import type { Said } from './messages.js';
+import type { ClientMessage } from './messages.js';
 import { createHappenings } from './notices.js';
 import { createOutbox } from './outbox.js';
 import { createPeers, type Distance, type Peers } from './peers.js';
@@ -34,7 +34,7 @@ const aloud = (what: string) => {
 };
 
 /** Says what somebody wants done now; it is not done later. */
-function say(message: Said): boolean {
+function say(message: ClientMessage): boolean {
   const isSaid = session.say(message);
   if (!isSaid) chat.happened('That was not done: there is no connection.');
   return isSaid;
@@ -141,8 +141,7 @@ function comeBack(was: Stay) {
   outbox.enter(was.roomId, was.unsent);
   const { roomId, name, title, picture, identity } = was;
   const until = heldUntil(was);
-  if (identity && Date.now() < until)
-    enter({ roomId, name, title, picture, isHost: false }, { ...identity, until });
+  if (identity && Date.now() < until) enter({ roomId, name, title, picture, isHost: false }, { ...identity, until });
 }
 if (stay) comeBack(stay);
 

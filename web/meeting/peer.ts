@@ -80,8 +80,7 @@ export function connectPeer({ iceServers, begins, tracks, say, told }: PeerOptio
 
   function sayDescription() {
     const { localDescription } = connection;
-    if (!localDescription || localDescription.type === 'rollback' || localDescription.type === 'pranswer')
-      return;
+    if (!localDescription || localDescription.type === 'rollback' || localDescription.type === 'pranswer') return;
     say({ type: localDescription.type, sdp: localDescription.sdp });
   }
 

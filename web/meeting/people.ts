@@ -1,6 +1,6 @@
 /** Who is there and who waits, and what can be done about each of them. */
 import { element, list, type Shown } from '../shared/dom.js';
-import type { Action, Said } from './messages.js';
+import type { Action, ClientMessage } from './messages.js';
 import { named } from './names.js';
 import type { Person } from './room.js';
 
@@ -19,7 +19,7 @@ export const marksOf = ({ isMe, isModerator, isMuted, isHandRaised }: Omit<Row, 
 ];
 
 export interface PeopleOptions {
-  say(message: Said): unknown;
+  say(message: ClientMessage): unknown;
   sendFile(targetId: string, file: File): void;
 }
 
@@ -71,8 +71,7 @@ export function createWaiting(container: HTMLElement, say: PeopleOptions['say'])
       element: element('li', { className: 'waiter', 'data-id': targetId }, who, admit, reject, reason),
       update(name) {
         who.replaceChildren(...named(name));
-        for (const button of [admit, reject])
-          button.setAttribute('aria-label', `${button.textContent}: ${name}`);
+        for (const button of [admit, reject]) button.setAttribute('aria-label', `${button.textContent}: ${name}`);
         reason.setAttribute('aria-label', `Why ${name} is not let in`);
       },
     };

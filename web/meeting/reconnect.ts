@@ -1,9 +1,9 @@
 /** What was known before the connection was lost, and may not be so any more when it is back. */
-import type { Base, Heard } from './messages.js';
+import type { Base, ServerMessage } from './messages.js';
 import { after, emptyRoom, type Room } from './room.js';
 
 /** The room as it was, with ourselves as the service tells now; a room that we wait for is not known. */
-export function roomOnReturn(before: Room, message: Heard): Room {
+export function roomOnReturn(before: Room, message: ServerMessage): Room {
   const now = after(emptyRoom, message);
   if (!now.isInside) return now;
   const others = [...before.people].filter(([id]) => id !== before.me && id !== now.me);
@@ -14,11 +14,11 @@ export function roomOnReturn(before: Room, message: Heard): Room {
 export function unconfirmedOf(
   { me, people, waiting, isLocked, recordingBy }: Room,
   { roomId, timestamp }: Base,
-): Map<string, Heard> {
+): Map<string, ServerMessage> {
   const gone = [...people.keys(), ...waiting.keys()].filter((id) => id !== me);
   const assumed = (type: 'participant-left' | 'room-unlocked', participantId = '') =>
     ({ type, roomId, participantId, timestamp }) as const;
-  const all = new Map<string, Heard>(gone.map((id) => [id, assumed('participant-left', id)]));
+  const all = new Map<string, ServerMessage>(gone.map((id) => [id, assumed('participant-left', id)]));
   if (isLocked) all.set('lock', assumed('room-unlocked'));
   if (recordingBy !== undefined)
     all.set('recording', {
@@ -39,4 +39,4 @@ const TOPICS: { readonly [type: string]: string } = {
 };
 
 /** The key of what a message makes certain. */
-export const confirmedBy = ({ type, participantId }: Heard): string => TOPICS[type] ?? participantId;
+export const confirmedBy = ({ type, participantId }: ServerMessage): string => TOPICS[type] ?? participantId;

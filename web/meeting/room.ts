@@ -1,5 +1,5 @@
 /** A meeting as one of its people sees it: a fold of what they are told. */
-import type { Heard } from './messages.js';
+import type { ServerMessage } from './messages.js';
 
 export interface Person {
   readonly name: string;
@@ -42,11 +42,10 @@ function without<Value>(map: ReadonlyMap<string, Value>, id: string): ReadonlyMa
   return rest;
 }
 
-const withOne = <Value>(map: ReadonlyMap<string, Value>, id: string, value: Value) =>
-  new Map([...map, [id, value]]);
+const withOne = <Value>(map: ReadonlyMap<string, Value>, id: string, value: Value) => new Map([...map, [id, value]]);
 
 /** The first that we are told of anybody is of ourselves. */
-export function after(room: Room, message: Heard): Room {
+export function after(room: Room, message: ServerMessage): Room {
   const { participantId: id } = message;
   switch (message.type) {
     case 'participant-joined': {
@@ -94,7 +93,7 @@ export function after(room: Room, message: Heard): Room {
 }
 
 /** Whether a message tells what was not so before. After a lost connection the service tells everything again. */
-export function isNews(room: Room, message: Heard): boolean {
+export function isNews(room: Room, message: ServerMessage): boolean {
   const { participantId: id } = message;
   switch (message.type) {
     case 'participant-joined':

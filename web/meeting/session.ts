@@ -1,6 +1,6 @@
 /** Being in a meeting: joining, waiting, coming back after the connection was lost, and why it ended. */
 import { inWords } from './error-texts.js';
-import type { Flags, Heard, Join, Said } from './messages.js';
+import type { ClientMessage, Flags, Join, ServerMessage } from './messages.js';
 import { plainName } from './names.js';
 import { confirmedBy, roomOnReturn, unconfirmedOf } from './reconnect.js';
 import { after, changed, emptyRoom, isNews, type Person, type Room } from './room.js';
@@ -18,7 +18,7 @@ export interface State {
 export interface SessionHearing {
   changed(state: State): void;
   /** What there is to do besides what the state says; nothing that was so before. */
-  heard(message: Heard): void;
+  heard(message: ServerMessage): void;
 }
 
 /** What lets us come back as who we are. */
@@ -50,9 +50,9 @@ export interface Session {
   join(wish: Omit<Join, 'type'>, back?: Return): void;
   leave(): void;
   /** Returns false, and says nothing, while we are not connected to a room. */
-  say(message: Said): boolean;
+  say(message: ClientMessage): boolean;
   /** Says what we change of ourselves; while we are away it is said when we are back. */
-  change(flags: Partial<Flags>, message: Said): void;
+  change(flags: Partial<Flags>, message: ClientMessage): void;
 }
 
 /** What was so before the connection was lost, and is not told again by then, is so no more. */
@@ -76,7 +76,7 @@ export function createSession(url: URL, hearing: SessionHearing): Session {
   let chosen: Partial<Flags> = {};
   /** Our own flags on return, until the service has told all of how they were. */
   let own: Partial<Flags> | undefined;
-  let unconfirmed = new Map<string, Heard>();
+  let unconfirmed = new Map<string, ServerMessage>();
   let settling: ReturnType<typeof setTimeout> | undefined;
 
   function become(next: Partial<State>) {
@@ -125,7 +125,7 @@ export function createSession(url: URL, hearing: SessionHearing): Session {
   }
 
   /** The room is told to us anew when we come back; what was so stays until it is clear that it has changed. */
-  function returned(message: Heard): void {
+  function returned(message: ServerMessage): void {
     const { room } = state;
     const self = ownIn(room);
     if (self) flags = flagsOf(self);
@@ -149,7 +149,7 @@ export function createSession(url: URL, hearing: SessionHearing): Session {
     [flags, chosen] = [undefined, {}];
   }
 
-  function heard(said: Heard) {
+  function heard(said: ServerMessage) {
     const message = 'name' in said ? { ...said, name: plainName(said.name) } : said;
     // What comes of a meeting that we have left is none of ours any more.
     if (!wish || (message.roomId && message.roomId !== wish.roomId)) return;

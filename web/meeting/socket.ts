@@ -1,5 +1,5 @@
 /** The WebSocket of a meeting, opened again by itself when it is lost. */
-import type { Heard, Said } from './messages.js';
+import type { ClientMessage, ServerMessage } from './messages.js';
 
 /** What the service closes with when there is nothing to come back for. */
 export const REPLACED = 4001;
@@ -14,7 +14,7 @@ const LONGEST_WAIT_MS = 15_000;
 
 export interface Hearing {
   opened(): void;
-  heard(message: Heard): void;
+  heard(message: ServerMessage): void;
   /** `willRetry`: it is opened again by itself. */
   lost(code: number, reason: string, willRetry: boolean): void;
 }
@@ -24,7 +24,7 @@ export interface Line {
   /** Bytes that are said and not sent yet. */
   readonly unsent: number;
   /** Returns false, and says nothing, where it is not open. */
-  say(message: Said): boolean;
+  say(message: ClientMessage): boolean;
   hangUp(): void;
 }
 

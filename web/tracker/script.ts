@@ -34,8 +34,7 @@ const safely =
   };
 
 // Where it is loaded as a module no script is the current one.
-const script = (document.currentScript ??
-  document.querySelector('script[data-site]')) as HTMLScriptElement | null;
+const script = (document.currentScript ?? document.querySelector('script[data-site]')) as HTMLScriptElement | null;
 const { site, endpoint, auto, spa, clicks } = script?.dataset ?? {};
 let collect: URL | undefined;
 safely(() => {

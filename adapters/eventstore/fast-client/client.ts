@@ -13,8 +13,8 @@ import driver = require('@eventstore/db-client/dist/utils/index.js');
 import services = require('@eventstore/db-client/generated/streams_grpc_pb.js');
 import messages = require('@eventstore/db-client/generated/streams_pb.js');
 
-import { within } from '../../../application/concurrency/deadline.js';
-import { StoreFull } from '../../../application/ports/store-full-error.js';
+import { withDeadline } from '../../../application/concurrency/index.js';
+import { StoreFullError } from '../../../application/ports/index.js';
 import { ANY, EventStoreDBClient } from '../driver.js';
 import { HeardEvent, readAnswer } from './decode-read.js';
 import { appendRequest, readAppended } from './encode-append.js';
@@ -58,12 +58,12 @@ const FULL = 'the event store takes no writes: its disk is full';
 /** How long its calls have to end, ms: they are cancelled, and no server is asked. */
 const DISPOSE_MS = 1000;
 
-export class AppendingClient extends EventStoreDBClient {
+export class FastClient extends EventStoreDBClient {
   /** `url`: a connection string. */
-  static open(url: string): AppendingClient {
+  static open(url: string): FastClient {
     // `connectionString` knows how to read addresses, but only makes plain clients.
-    const client = Object.setPrototypeOf(EventStoreDBClient.connectionString(url), AppendingClient.prototype);
-    if (!(client instanceof AppendingClient)) throw new Error('not the driver that this was written for');
+    const client = Object.setPrototypeOf(EventStoreDBClient.connectionString(url), FastClient.prototype);
+    if (!(client instanceof FastClient)) throw new Error('not the driver that this was written for');
     // The driver ends its calls and leaves the connection open, with timers that nobody ends.
     const { dispose, getChannel } = client;
     let channel: ReturnType<typeof getChannel> | undefined;
@@ -73,7 +73,7 @@ export class AppendingClient extends EventStoreDBClient {
     };
     client.dispose = async () => {
       // The driver waits for ever for a stream that has ended by an error already.
-      await within(DISPOSE_MS, dispose(), 'the client').catch(() => {});
+      await withDeadline(DISPOSE_MS, dispose(), 'the client').catch(() => {});
       // One that was never made, as no server was found, needs no end.
       (await channel?.catch(() => undefined))?.close();
     };
@@ -81,7 +81,7 @@ export class AppendingClient extends EventStoreDBClient {
   }
 
   /** This client, whose answers are read by `readAnswer`. */
-  private reading(): AppendingClient {
+  private reading(): FastClient {
     const { GRPCStreamCreator } = this;
     return Object.create(this, {
       GRPCStreamCreator: {
@@ -144,7 +144,7 @@ function heard(call: Call): Call {
     const refusal = answer.getError();
     const stream = Buffer.from(answer.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
     const [, reject] = taken(driver.parseUUID(answer.getCorrelationId()) ?? '') ?? [];
-    if (refusal?.getCode() === RESOURCE_EXHAUSTED) reject?.(new StoreFull(FULL));
+    if (refusal?.getCode() === RESOURCE_EXHAUSTED) reject?.(new StoreFullError(FULL));
     else if (refusal) reject?.(unpacking.unpackToCommandError(refusal, stream));
   });
   call.on('error', (error) => {

@@ -38,9 +38,7 @@ export function appendRequest(
   else if (expected === NO_STREAM) options.message(OPTIONS.noStream);
   else if (expected === STREAM_EXISTS) options.message(OPTIONS.streamExists);
   else options.integer(OPTIONS.revision, Number(expected));
-  const request = new Message()
-    .message(REQUEST.correlationId, uuid(correlationId))
-    .message(REQUEST.options, options);
+  const request = new Message().message(REQUEST.correlationId, uuid(correlationId)).message(REQUEST.options, options);
   for (const event of events) request.message(REQUEST.proposed, proposed(event));
   return request.integer(REQUEST.isFinal, 1).encoded();
 }

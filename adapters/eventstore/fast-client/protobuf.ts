@@ -36,9 +36,7 @@ export class Fields {
     const from = this.at;
     const value = this.number();
     if (value <= Number.MAX_SAFE_INTEGER) return BigInt(value);
-    return this.buffer
-      .subarray(from, this.at)
-      .reduceRight((sum, byte) => (sum << 7n) | BigInt(byte & 0x7f), 0n);
+    return this.buffer.subarray(from, this.at).reduceRight((sum, byte) => (sum << 7n) | BigInt(byte & 0x7f), 0n);
   }
 
   bytes(): Buffer {

@@ -52,6 +52,4 @@ export function createAnalyticsAdmission({ adminToken, logins, appUrl }: Admissi
   };
 }
 
-export type AnalyticsAdmission = (
-  request: Pick<Request, 'bearer' | 'headers' | 'method'>,
-) => Promise<Admin | Problem>;
+export type AnalyticsAdmission = (request: Pick<Request, 'bearer' | 'headers' | 'method'>) => Promise<Admin | Problem>;

@@ -1,11 +1,11 @@
 /** The routes by which people sign in to the dashboard, and out. */
 import type { Logins } from '../../../application/analytics/login.js';
 import { SESSION_MS } from '../../../domain/analytics/login.js';
-import { isRejection } from '../../../domain/shared/decider.js';
-import { inStep, type StepTime } from '../hardening/constant-time-response.js';
+import { isRejection } from '../../../domain/shared/index.js';
+import { quantizeDuration, type StepTime } from '../hardening/constant-time-response.js';
 import { cookieOf, isSameOrigin, setCookie } from '../server/cookies.js';
 import { problem } from '../server/problem.js';
-import type { Limit } from '../server/rate-limit.js';
+import type { RateLimit } from '../server/rate-limit.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, FORGED_ANSWER, SECURITY, SESSION_COOKIE } from './admission.js';
 import * as schemas from './schemas.js';
@@ -13,7 +13,7 @@ import * as schemas from './schemas.js';
 export interface AuthRouteDeps {
   readonly logins: Logins;
   readonly admit: Admit<Admin>;
-  readonly linksPerNetwork: Limit;
+  readonly linksPerNetwork: RateLimit;
   /** Under which people reach the service, if that is configured. */
   readonly appUrl: string | undefined;
   readonly time?: StepTime;
@@ -31,13 +31,7 @@ const ROLE = 'member';
 const LIFE = SESSION_MS / 1000;
 const FORGED = problem(403, 'What changes something must come from a page of this service');
 
-export function authRoutes({
-  logins,
-  admit,
-  linksPerNetwork,
-  appUrl,
-  time,
-}: AuthRouteDeps): readonly Route[] {
+export function authRoutes({ logins, admit, linksPerNetwork, appUrl, time }: AuthRouteDeps): readonly Route[] {
   const tags = ['Signing in'];
   const secure = appUrl?.startsWith('https:') ?? false;
   const cookie = (token: string, maxAgeSeconds: number) => ({
@@ -49,8 +43,7 @@ export function authRoutes({
     path: AUTH.me,
     tags,
     summary: 'Who is signed in',
-    description:
-      'A session of which half is over begins its time anew with this, and the cookie comes again.',
+    description: 'A session of which half is over begins its time anew with this, and the cookie comes again.',
     security: SECURITY,
     answers: { 200: { description: 'The caller', schema: schemas.meAnswer } },
     admit,
@@ -78,13 +71,12 @@ export function authRoutes({
     body: schemas.magicLinkBody,
     answers: { 202: { description: 'Taken note of', schema: schemas.magicLinkAnswer } },
     handle: ({ body: { email }, address, context, logger }) =>
-      inStep(async () => {
+      quantizeDuration(async () => {
         if ((await linksPerNetwork.spend(address)) === undefined) {
           const done = await logins.request(email, context('analytics.guest', address));
           if (isRejection(done)) return done;
           // The address is personal data: it is not logged.
-          if (done.isLimited)
-            logger.warn({}, 'a sign-in link is not mailed: too many were requested for its address');
+          if (done.isLimited) logger.warn({}, 'a sign-in link is not mailed: too many were requested for its address');
         } else logger.warn({}, 'one network asks for too many links, this one is not sent');
         return { status: 202, body: ASKED };
       }, time),

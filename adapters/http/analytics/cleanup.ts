@@ -1,7 +1,6 @@
 /** The route that lets go what need not be kept any more, before it goes by itself. */
 import type { Cleanup } from '../../../application/analytics/expire-days.js';
-import { isRejection } from '../../../domain/shared/decider.js';
-import { object } from '../../../domain/shared/schema.js';
+import { isRejection, object } from '../../../domain/shared/index.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, FORGED_ANSWER, SECURITY } from './admission.js';
 

@@ -3,7 +3,7 @@ import type { Collect } from '../../../application/analytics/collect-hits.js';
 import type { Item } from '../../../application/analytics/validate-hits.js';
 import { countryOf } from '../../../domain/analytics/country.js';
 import { type Payload, payload } from '../../../domain/analytics/hit-payload.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { retryAfter } from '../server/answer.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { bodyValidator } from '../server/validate.js';

@@ -8,8 +8,7 @@ export function dashboardRoutes(): readonly Route[] {
     method: 'GET',
     path: '/',
     tags: ['Page'],
-    summary:
-      'The dashboard; `token` of a link that was mailed signs in, and `site` and a period say what is shown',
+    summary: 'The dashboard; `token` of a link that was mailed signs in, and `site` and a period say what is shown',
     answers: {
       200: { description: 'The page', type: 'text/html' },
       304: { description: 'It is the same still' },

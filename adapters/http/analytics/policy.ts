@@ -1,5 +1,5 @@
 /** What all answers of the analytics service have in common: CORS for what pages of other origins need, and headers. */
-import type { Rejection } from '../../../domain/shared/decider.js';
+import type { Rejection } from '../../../domain/shared/index.js';
 import type { Cors } from '../security/cors.js';
 import type { ServicePolicy } from '../server/policy.js';
 import { fromRejection, type Problem, problem } from '../server/problem.js';
@@ -58,8 +58,7 @@ export const analyticsPolicy = (version: string): ServicePolicy => ({
       type: 'apiKey',
       in: 'cookie',
       name: SESSION_COOKIE,
-      description:
-        'A session of the dashboard. What changes something must come from its own pages, else it is 403',
+      description: 'A session of the dashboard. What changes something must come from its own pages, else it is 403',
     },
   },
 });

@@ -1,5 +1,5 @@
 /** What a report looks like, for the document. */
-import { object, type Schema } from '../../../domain/shared/schema.js';
+import { object, type Schema } from '../../../domain/shared/index.js';
 
 const text = { type: 'string' } as const;
 const count = { type: 'integer' } as const;
@@ -35,9 +35,7 @@ export const reportAnswer = object({
   os: named,
   devices: named,
   countries: named,
-  properties: list(
-    object({ event: text, property: text, value: { type: ['string', 'number', 'boolean'] }, count }),
-  ),
+  properties: list(object({ event: text, property: text, value: { type: ['string', 'number', 'boolean'] }, count })),
   trends: list(
     object({
       category: { enum: ['pages', 'events', 'browsers', 'devices', 'campaigns'] },

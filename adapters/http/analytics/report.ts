@@ -1,6 +1,6 @@
 /** The route of reports. */
 import type { Reports } from '../../../application/analytics/report.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, SECURITY } from './admission.js';
 import { reportAnswer } from './report-schema.js';

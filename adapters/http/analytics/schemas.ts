@@ -2,7 +2,7 @@
 import { payload } from '../../../domain/analytics/hit-payload.js';
 import { REASONS } from '../../../domain/analytics/hit-rules.js';
 import { SITE_LIMITS } from '../../../domain/analytics/site-fields.js';
-import { object, type Schema } from '../../../domain/shared/schema.js';
+import { object, type Schema } from '../../../domain/shared/index.js';
 
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;

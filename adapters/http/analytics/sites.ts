@@ -3,7 +3,7 @@ import type { Attempts } from '../../../application/analytics/recent-attempts.js
 import type { Directory } from '../../../application/analytics/site-directory.js';
 import type { Sites } from '../../../application/analytics/sites.js';
 import { siteIdOf } from '../../../domain/analytics/site-fields.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, FORGED_ANSWER, SECURITY } from './admission.js';
 import * as schemas from './schemas.js';

@@ -1,20 +1,19 @@
 /** The routes of administration: the audit log, and all that there is. */
 import type { Audit } from '../../../application/chat/admin/audit-log.js';
 import type { Export } from '../../../application/chat/admin/export.js';
-import type { Budget } from '../../../application/concurrency/fair-share-budget.js';
-import { isRejection } from '../../../domain/shared/decider.js';
-import { object } from '../../../domain/shared/schema.js';
+import type { Budget } from '../../../application/concurrency/index.js';
+import { isRejection, object } from '../../../domain/shared/index.js';
 import { encoded, inPieces } from '../server/answer.js';
 import { isProblem } from '../server/problem.js';
 import { type Route, route } from '../server/route.js';
 import { listLimit } from '../server/validate.js';
-import { by, type Doors } from './auth.js';
-import { admittedStill } from './page-response.js';
+import { type AuthGuards, contextFor } from './auth.js';
+import { reauthenticate } from './page-response.js';
 import { text, time } from './schemas.js';
-import { sendPieces } from './stream-download.js';
+import { streamChunks } from './stream-download.js';
 
 export interface AdminDeps {
-  readonly doors: Doors;
+  readonly doors: AuthGuards;
   readonly audit: Audit;
   readonly exported: Export;
   readonly downloads: Budget;
@@ -49,7 +48,7 @@ const tags = ['administration'];
  * is cut, once who reads them is not admitted any more.
  */
 async function* whileAdmitted(
-  admit: () => ReturnType<Doors['admin']>,
+  admit: () => ReturnType<AuthGuards['admin']>,
   pieces: AsyncIterable<string>,
 ): AsyncGenerator<string> {
   for await (const piece of pieces) {
@@ -84,18 +83,17 @@ export const adminRoutes = ({ doors, audit, exported, downloads }: AdminDeps): r
     async handle(request, { userId }) {
       const found = await audit.list(request.query, request.ifPosition);
       if (isRejection(found)) return found;
-      const still = await admittedStill({ request, doors: { user: doors.admin } }, found.position);
+      const still = await reauthenticate({ request, doors: { user: doors.admin } }, found.position);
       if (isProblem(still) || isRejection(still)) return still;
       const pieces = () => whileAdmitted(() => doors.admin(request), found.pieces());
-      return sendPieces(request, { ...found, pieces }, downloads, userId);
+      return streamChunks(request, { ...found, pieces }, downloads, userId);
     },
   }),
   route({
     method: 'GET',
     path: '/admin/export',
     summary: 'All that there is, direct messages included',
-    description:
-      'Streamed. No token, and no password in any form, is in it. It is itself noted in the audit log.',
+    description: 'Streamed. No token, and no password in any form, is in it. It is itself noted in the audit log.',
     tags,
     security: 'access',
     answers: {
@@ -104,7 +102,7 @@ export const adminRoutes = ({ doors, audit, exported, downloads }: AdminDeps): r
     },
     admit: doors.admin,
     async handle(request, caller) {
-      const { position, isPending, pieces } = await exported(caller.userId, by(caller, request));
+      const { position, isPending, pieces } = await exported(caller.userId, contextFor(caller, request));
       const more = { 'Content-Disposition': 'attachment; filename="export.json"' };
       const admitted = () => whileAdmitted(() => doors.admin(request), pieces());
       const reply = { ...inPieces(() => encoded(admitted()), more), position };

@@ -1,14 +1,14 @@
 /** The routes of channels. */
 import type { Channels } from '../../../application/chat/channels/channels.js';
 import { type Route, route } from '../server/route.js';
-import { listed } from '../server/streamed-list.js';
-import { answer, by, type Doors, freely } from './auth.js';
+import { streamedList } from '../server/streamed-list.js';
+import { type AuthGuards, answer, contextFor, contextWithQuota } from './auth.js';
 import * as schemas from './message-schemas.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
 
 export interface ChannelDeps {
-  readonly doors: Doors;
+  readonly doors: AuthGuards;
   readonly channels: Channels;
   readonly quotas: Pick<ChatQuotas, 'changes'>;
 }
@@ -28,7 +28,7 @@ export function channelRoutes({ doors, channels, quotas }: ChannelDeps): readonl
     admit: doors.user,
     async handle({ ifPosition }, caller) {
       const { channels: theirs, position } = await channels.list(caller, ifPosition);
-      return listed('channels', theirs, { position });
+      return streamedList('channels', theirs, { position });
     },
   });
 
@@ -50,7 +50,7 @@ export function channelRoutes({ doors, channels, quotas }: ChannelDeps): readonl
     admit: doors.user,
     quota: quotas.changes,
     handle: async (request, caller) =>
-      answer(await channels.create(caller, request.body, freely(caller, request))),
+      answer(await channels.create(caller, request.body, contextWithQuota(caller, request))),
   });
 
   const update = route({
@@ -74,7 +74,7 @@ export function channelRoutes({ doors, channels, quotas }: ChannelDeps): readonl
     admit: doors.user,
     quota: quotas.changes,
     handle: async (request, caller) =>
-      answer(await channels.update(caller, request.params.channelId, request.body, freely(caller, request))),
+      answer(await channels.update(caller, request.params.channelId, request.body, contextWithQuota(caller, request))),
   });
 
   const remove = route({
@@ -91,7 +91,7 @@ export function channelRoutes({ doors, channels, quotas }: ChannelDeps): readonl
     },
     admit: doors.user,
     handle: async (request, caller) =>
-      answer(await channels.remove(caller, request.params.channelId, by(caller, request))),
+      answer(await channels.remove(caller, request.params.channelId, contextFor(caller, request))),
   });
 
   return [list, create, update, remove];

@@ -2,20 +2,20 @@
 import type { Conversations } from '../../../application/chat/channels/conversations.js';
 import type { Messages } from '../../../application/chat/messages/messages.js';
 import type { Reading } from '../../../application/chat/messages/read-messages.js';
-import type { Places } from '../../../application/chat/messages/visibility.js';
+import type { Visibility } from '../../../application/chat/messages/visibility.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { messageNotFound } from '../../../domain/chat/message.js';
-import type { Rejection } from '../../../domain/shared/decider.js';
+import type { Rejection } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
-import { answer, by, type Doors } from './auth.js';
+import { type AuthGuards, answer, contextFor } from './auth.js';
 import * as schemas from './message-schemas.js';
-import { asking, pageFor, postIn } from './page-response.js';
+import { postIn, readerOf, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
 
 export interface ConversationDeps {
-  readonly doors: Doors;
-  readonly places: Places;
+  readonly doors: AuthGuards;
+  readonly places: Visibility;
   readonly conversations: Conversations;
   readonly messages: Messages;
   readonly reading: Reading;
@@ -30,12 +30,8 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
   const { doors, places, conversations, messages, reading, quotas } = deps;
 
   /** Why a message is not one of the conversation. */
-  async function outside(
-    caller: Caller,
-    conversationId: string,
-    messageId: string,
-  ): Promise<Rejection | undefined> {
-    const found = await (caller.isAdmin ? places.unseen(messageId) : places.message(caller, messageId));
+  async function outside(caller: Caller, conversationId: string, messageId: string): Promise<Rejection | undefined> {
+    const found = await (caller.isAdmin ? places.findAny(messageId) : places.message(caller, messageId));
     // One that is deleted may be so by this very command, which knows.
     if ('rejected' in found) return undefined;
     return found.state.channelId === conversationId ? undefined : messageNotFound;
@@ -68,7 +64,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     },
     admit: doors.user,
     handle: async (request, caller) =>
-      answer(await conversations.start(caller, request.body.targetUserId, by(caller, request))),
+      answer(await conversations.start(caller, request.body.targetUserId, contextFor(caller, request))),
   });
 
   const read = route({
@@ -85,10 +81,10 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     },
     admit: doors.user,
     handle: (request, caller) =>
-      pageFor(
+      respondWithPage(
         { caller, request, doors },
         (who, seen) => places.conversation(who, request.params.conversationId, seen),
-        ({ id }) => reading.messages(asking(caller, request), id, request.query, request.ifPosition),
+        ({ id }) => reading.messages(readerOf(caller, request), id, request.query, request.ifPosition),
       ),
   });
 
@@ -126,7 +122,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     async handle(request, caller) {
       const { conversationId, messageId } = request.params;
       const refusal = await outside(caller, conversationId, messageId);
-      return refusal ?? answer(await messages.edit(caller, messageId, request.body, by(caller, request)));
+      return refusal ?? answer(await messages.edit(caller, messageId, request.body, contextFor(caller, request)));
     },
   });
 
@@ -146,7 +142,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     async handle(request, caller) {
       const { conversationId, messageId } = request.params;
       const refusal = await outside(caller, conversationId, messageId);
-      return refusal ?? answer(await messages.remove(caller, messageId, by(caller, request)));
+      return refusal ?? answer(await messages.remove(caller, messageId, contextFor(caller, request)));
     },
   });
 

@@ -1,9 +1,9 @@
 /** Signing in with an email and nothing else: in dev mode only. */
 import type { SignIn } from '../../../application/chat/sign-in/open-session.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import type { Guard } from '../server/policy.js';
 import { type Route, route } from '../server/route.js';
-import { guest } from './auth.js';
+import { anonymousContext } from './auth.js';
 import * as schemas from './schemas.js';
 import { fromOf } from './session-routes.js';
 
@@ -24,7 +24,7 @@ export const devLoginRoute = (signIn: SignIn, guard: Guard): Route =>
     },
     admit: ({ method, headers }) => guard({ method, headers, localAddress: undefined }),
     async handle(request) {
-      const done = await signIn.enter(request.body.email, fromOf(request), guest(request));
+      const done = await signIn.enter(request.body.email, fromOf(request), anonymousContext(request));
       if (isRejection(done)) return done;
       const { user, accessToken, ...rest } = done.body;
       const { id, userName, isAdmin } = user;

@@ -1,5 +1,5 @@
 /** JSON Schemas of the frames of the chat's event stream: one for each type, and one for any of them. */
-import { object, type Properties } from '../../../domain/shared/schema.js';
+import { object, type Properties } from '../../../domain/shared/index.js';
 import * as schemas from './message-schemas.js';
 import { presenceEntry } from './presence.js';
 import { text, user } from './schemas.js';

@@ -1,21 +1,16 @@
 /** The event stream of the chat. */
-import {
-  type ChatState,
-  connected,
-  isEntitled,
-  keysOf,
-} from '../../../application/chat/audience/audience.js';
+import { type ChatState, connected, isEntitled, keysOf } from '../../../application/chat/audience/audience.js';
 import type { Presence } from '../../../application/chat/people/presence.js';
-import type { Caller, ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import type { Authentication, Caller } from '../../../application/chat/sign-in/authenticate.js';
 import type { Clock, Position } from '../../../application/ports/index.js';
-import type { Delivery } from '../../../application/subscription/audience.js';
+import type { Delivery } from '../../../application/subscription/index.js';
 import type { Relay } from '../../realtime/relay/relay.js';
 import type { Sink } from '../../realtime/relay/sink.js';
 import { type Route, route } from '../server/route.js';
 import { frame } from './event-schemas.js';
 
 export interface EventsDeps {
-  readonly admission: ChatAdmission;
+  readonly admission: Authentication;
   readonly relay: Relay<ChatState>;
   readonly clock: Clock;
   readonly presence: Pick<Presence, 'opened'>;
@@ -56,7 +51,7 @@ export function eventsRoute({ admission, relay, clock, presence }: EventsDeps): 
     },
     answers: { 200: { description: 'The stream', type: 'text/event-stream', schema: frame } },
     admit: ({ bearer, query: { token }, ifPosition }) =>
-      admission.admit(bearer ?? (typeof token === 'string' ? token : undefined), ifPosition),
+      admission.authenticate(bearer ?? (typeof token === 'string' ? token : undefined), ifPosition),
     handle: ({ cursor }, caller) => ({
       stream: (sink) => connect(caller, cursor, sink),
       headers: { 'Cache-Control': 'no-cache' },

@@ -1,5 +1,5 @@
 /** JSON Schemas of files and images. */
-import { object } from '../../../domain/shared/schema.js';
+import { object } from '../../../domain/shared/index.js';
 import { text } from './schemas.js';
 
 const base64 = (description: string) =>

@@ -1,24 +1,24 @@
 /** The routes of files and images. */
 import type { Files } from '../../../application/chat/files/files.js';
 import type { Replies } from '../../../application/chat/messages/replies.js';
-import type { Places } from '../../../application/chat/messages/visibility.js';
+import type { Visibility } from '../../../application/chat/messages/visibility.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
-import { type Budget, createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { type Budget, createBudget } from '../../../application/concurrency/index.js';
 import type { SealedFiles } from '../../../application/files/encrypted-blobs.js';
 import { MOST_BYTES } from '../../../domain/chat/file-types.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { Answer } from '../server/answer.js';
 import type { Problem } from '../server/problem.js';
 import { type Request, type Route, route } from '../server/route.js';
-import { type Doors, freely } from './auth.js';
+import { type AuthGuards, contextWithQuota } from './auth.js';
 import * as schemas from './file-schemas.js';
 import type { ChatQuotas } from './quotas.js';
 import { send } from './stream-download.js';
 
 export interface FileDeps {
-  readonly doors: Doors;
+  readonly doors: AuthGuards;
   readonly files: Files;
-  readonly places: Places;
+  readonly places: Visibility;
   readonly replies: Pick<Replies, 'parent'>;
   readonly sealedFiles: Pick<SealedFiles, 'receive'>;
   /** Bodies that come in at a time. */
@@ -57,8 +57,8 @@ interface Visitor {
   readonly channelId: string;
 }
 
-type Found = Promise<Visitor | Rejection | Problem>;
-type Asking = Pick<Request, 'bearer' | 'ifPosition'>;
+type FileResult = Promise<Visitor | Rejection | Problem>;
+type FileRequest = Pick<Request, 'bearer' | 'ifPosition'>;
 
 export function fileRoutes(deps: FileDeps): readonly Route[] {
   const { doors, files, places, replies, sealedFiles, uploads, downloads, quotas } = deps;
@@ -66,23 +66,20 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
 
   /** Who may not see a place is told so before anything is stored. */
   async function visiting(
-    request: Asking,
+    request: FileRequest,
     find: (caller: Caller) => Promise<{ readonly id: string } | Rejection>,
-  ): Found {
+  ): FileResult {
     const caller = await doors.user(request);
     if ('rejected' in caller || 'problem' in caller) return caller;
     const place = await find(caller);
     return 'rejected' in place ? place : { caller, channelId: place.id };
   }
-  const inChannel = (request: Asking & Pick<Request<unknown, unknown, { channelId: string }>, 'params'>) =>
+  const inChannel = (request: FileRequest & Pick<Request<unknown, unknown, { channelId: string }>, 'params'>) =>
     visiting(request, (caller) => places.channel(caller, request.params.channelId, request.ifPosition));
   const inConversation = (
-    request: Asking & Pick<Request<unknown, unknown, { conversationId: string }>, 'params'>,
-  ) =>
-    visiting(request, (caller) =>
-      places.conversation(caller, request.params.conversationId, request.ifPosition),
-    );
-  const inThread = (request: Asking & Pick<Request<unknown, unknown, { messageId: string }>, 'params'>) =>
+    request: FileRequest & Pick<Request<unknown, unknown, { conversationId: string }>, 'params'>,
+  ) => visiting(request, (caller) => places.conversation(caller, request.params.conversationId, request.ifPosition));
+  const inThread = (request: FileRequest & Pick<Request<unknown, unknown, { messageId: string }>, 'params'>) =>
     visiting(request, async (caller) => {
       const parent = await replies.parent(caller, request.params.messageId, request.ifPosition);
       return 'rejected' in parent ? parent : { id: parent.channelId };
@@ -106,7 +103,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     async handle(request, caller) {
       const { body, received } = request;
       const what = { filename: body.filename, channelId: null, content: received.get('file') };
-      const done = await files.upload(caller, what, freely(caller, request));
+      const done = await files.upload(caller, what, contextWithQuota(caller, request));
       if (isRejection(done)) return done;
       return { status: 200, body: { success: true, attachment: done.body }, position: done.position };
     },
@@ -155,7 +152,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
       const { body, received } = request;
       const [content, thumbnail] = [received.get('image'), received.get('thumbnail')];
       const what = { filename: body.filename, channelId, content, thumbnail };
-      const done = await files.upload(caller, what, freely(caller, request));
+      const done = await files.upload(caller, what, contextWithQuota(caller, request));
       if (isRejection(done)) return done;
       return {
         status: 200,

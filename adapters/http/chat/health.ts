@@ -12,10 +12,7 @@ export interface PublicConfig {
 }
 
 /** `routes`: those of signing in that there are in this mode, by name. */
-export function healthRoutes(
-  config: PublicConfig,
-  routes: { readonly [name: string]: string },
-): readonly Route[] {
+export function healthRoutes(config: PublicConfig, routes: { readonly [name: string]: string }): readonly Route[] {
   const body = { auth: { ...config, routes: { ...routes, config: '/auth/config' } } };
   const told = (path: '/config.json' | '/auth/config') =>
     route({

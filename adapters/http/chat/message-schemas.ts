@@ -1,5 +1,5 @@
 /** JSON Schemas of channels, messages, threads and conversations. */
-import { object } from '../../../domain/shared/schema.js';
+import { object } from '../../../domain/shared/index.js';
 import { listLimit } from '../server/validate.js';
 import { flag, text, time } from './schemas.js';
 

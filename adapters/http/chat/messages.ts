@@ -2,23 +2,23 @@
 import type { History } from '../../../application/chat/messages/message-history.js';
 import type { Messages } from '../../../application/chat/messages/messages.js';
 import type { Reading } from '../../../application/chat/messages/read-messages.js';
-import { type Places, parentOf } from '../../../application/chat/messages/visibility.js';
+import { parentOf, type Visibility } from '../../../application/chat/messages/visibility.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
-import type { Budget } from '../../../application/concurrency/fair-share-budget.js';
+import type { Budget } from '../../../application/concurrency/index.js';
 import { MOST_CHANGES } from '../../../domain/chat/edit-limit.js';
 import { MOST_EVER, MOST_REACTIONS } from '../../../domain/chat/reactions.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { type Request, type Route, route } from '../server/route.js';
-import { answer, by, type Doors } from './auth.js';
+import { type AuthGuards, answer, contextFor } from './auth.js';
 import * as schemas from './message-schemas.js';
-import { asking, pageFor, postIn, refusedBy } from './page-response.js';
+import { postIn, readerOf, recheckAccess, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
-import { sendPieces } from './stream-download.js';
+import { streamChunks } from './stream-download.js';
 
 export interface MessageDeps {
-  readonly doors: Doors;
-  readonly places: Places;
+  readonly doors: AuthGuards;
+  readonly places: Visibility;
   readonly messages: Messages;
   readonly reading: Reading;
   readonly history: History;
@@ -53,10 +53,10 @@ export function messageRoutes({
     },
     admit: doors.user,
     handle: (request, caller) =>
-      pageFor(
+      respondWithPage(
         { caller, request, doors },
         (who, seen) => places.channel(who, request.params.channelId, seen),
-        ({ id }) => reading.messages(asking(caller, request), id, request.query, request.ifPosition),
+        ({ id }) => reading.messages(readerOf(caller, request), id, request.query, request.ifPosition),
       ),
   });
 
@@ -88,10 +88,10 @@ export function messageRoutes({
     answers: { 200: { description: 'The newest 500', schema: schemas.messages }, 404: NO_CHANNEL },
     admit: doors.user,
     handle: (request, caller) =>
-      pageFor(
+      respondWithPage(
         { caller, request, doors },
         (who, seen) => places.channel(who, request.params.channelId, seen),
-        ({ id }) => reading.pins(asking(caller, request), id, request.ifPosition),
+        ({ id }) => reading.pins(readerOf(caller, request), id, request.ifPosition),
       ),
   });
 
@@ -113,7 +113,7 @@ export function messageRoutes({
     admit: doors.user,
     quota: quotas.messages,
     handle: async (request, caller) =>
-      answer(await messages.edit(caller, request.params.messageId, request.body, by(caller, request))),
+      answer(await messages.edit(caller, request.params.messageId, request.body, contextFor(caller, request))),
   });
 
   const remove = route({
@@ -130,7 +130,7 @@ export function messageRoutes({
     },
     admit: doors.user,
     handle: async (request, caller) =>
-      answer(await messages.remove(caller, request.params.messageId, by(caller, request))),
+      answer(await messages.remove(caller, request.params.messageId, contextFor(caller, request))),
   });
 
   const pin = (method: 'POST' | 'DELETE', type: 'PinMessage' | 'UnpinMessage', summary: string) =>
@@ -149,7 +149,7 @@ export function messageRoutes({
       admit: doors.user,
       quota: quotas.messages,
       handle: async (request, caller) =>
-        answer(await messages.pin(type, caller, request.params.messageId, by(caller, request))),
+        answer(await messages.pin(type, caller, request.params.messageId, contextFor(caller, request))),
     });
 
   const react = (method: 'POST' | 'DELETE', type: 'AddReaction' | 'RemoveReaction', summary: string) =>
@@ -164,12 +164,9 @@ export function messageRoutes({
       answers: { 200: { description: 'All reactions', schema: schemas.reacted }, 404: NO_MESSAGE },
       admit: doors.user,
       quota: quotas.messages,
-      handle: async (
-        request: Request<{ reaction: string }, unknown, { messageId: string }>,
-        caller: Caller,
-      ) => {
+      handle: async (request: Request<{ reaction: string }, unknown, { messageId: string }>, caller: Caller) => {
         const { params, body } = request;
-        const context = by(caller, request);
+        const context = contextFor(caller, request);
         return answer(await messages.react(type, caller, params.messageId, body.reaction, context));
       },
     });
@@ -189,12 +186,8 @@ export function messageRoutes({
       if (isRejection(found)) return found;
       const reader = { caller, request, doors };
       const message = parentOf(id) ?? id;
-      const refused = await refusedBy(
-        reader,
-        (who, seen) => places.placeOf(who, message, seen),
-        found.position,
-      );
-      return refused ?? sendPieces(request, found, downloads, caller.userId);
+      const refused = await recheckAccess(reader, (who, seen) => places.locate(who, message, seen), found.position);
+      return refused ?? streamChunks(request, found, downloads, caller.userId);
     },
   });
 

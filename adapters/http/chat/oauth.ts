@@ -1,17 +1,17 @@
 /** Signing in by way of other providers: away, and back with a redirect, whatever came of it. */
 import type { OAuth, Returned } from '../../../application/chat/sign-in/oauth.js';
-import type { Rejection } from '../../../domain/shared/decider.js';
+import type { Rejection } from '../../../domain/shared/index.js';
 import type { Answer } from '../server/answer.js';
-import type { Limit } from '../server/rate-limit.js';
+import type { RateLimit } from '../server/rate-limit.js';
 import { type Route, route } from '../server/route.js';
-import { guest } from './auth.js';
+import { anonymousContext } from './auth.js';
 import * as schemas from './schemas.js';
 import { fromOf } from './session-routes.js';
 
 export interface OAuthDeps {
   readonly oauth: OAuth;
   /** One sign-in counts once; so does whoever comes back and was never sent away. */
-  readonly attempts: Limit;
+  readonly attempts: RateLimit;
   /** Where people are sent in the end. */
   readonly appUrl: () => string;
 }
@@ -74,8 +74,7 @@ export function oauthRoutes({ oauth, attempts, appUrl }: OAuthDeps): readonly Ro
       const provider = oauth.named(request.params.providerId);
       if (!provider) return noProvider;
       const retryAfterMs = await attempts.spend(request.address);
-      if (retryAfterMs !== undefined)
-        return { rejected: 'chat/too-many-attempts', kind: 'limit', retryAfterMs };
+      if (retryAfterMs !== undefined) return { rejected: 'chat/too-many-attempts', kind: 'limit', retryAfterMs };
       return { status: 302, headers: { Location: oauth.away(provider, fromOf(request)) } };
     },
   });
@@ -94,7 +93,7 @@ export function oauthRoutes({ oauth, attempts, appUrl }: OAuthDeps): readonly Ro
       const provider = oauth.named(request.params.providerId);
       if (!provider) return noProvider;
       const query = returned(request.query);
-      const context = guest(request, query.state);
+      const context = anonymousContext(request, query.state);
       const found = await oauth.back(provider, query, fromOf(request), context);
       if (!('failure' in found)) {
         const { accessToken, refreshToken, exp } = found;

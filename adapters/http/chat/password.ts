@@ -1,14 +1,13 @@
 /** Signing in with a password, registering, and setting one by a link: in password mode only. */
 import type { Links } from '../../../application/chat/sign-in/one-time-links.js';
 import type { PasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
-import { createAtOnce } from '../../../application/concurrency/fair-semaphore.js';
-import type { Budget } from '../../../application/concurrency/fair-share-budget.js';
+import { type Budget, createFairSemaphore } from '../../../application/concurrency/index.js';
 import { networkOf } from '../../platform/config/client-address.js';
 import type { Answer } from '../server/answer.js';
 import { overBudget } from '../server/budgets.js';
-import type { Limit } from '../server/rate-limit.js';
+import type { RateLimit } from '../server/rate-limit.js';
 import { type Request, type Route, route } from '../server/route.js';
-import { answer, guest } from './auth.js';
+import { anonymousContext, answer } from './auth.js';
 import { askForLink, SENT } from './request-link.js';
 import * as schemas from './schemas.js';
 import { fromOf } from './session-routes.js';
@@ -16,8 +15,8 @@ import { fromOf } from './session-routes.js';
 export interface PasswordDeps {
   readonly passwords: PasswordSignIn;
   readonly links: Links;
-  readonly linksPerNetwork: Limit;
-  readonly registersPerNetwork: Limit;
+  readonly linksPerNetwork: RateLimit;
+  readonly registersPerNetwork: RateLimit;
   /** Requests that passwords are hashed for: there are few at once, and each is waited for. */
   readonly hashing: Budget;
   /** Whether mail goes out at all. */
@@ -40,13 +39,13 @@ export function passwordRoutes({
   hasEmail,
   isOpen,
 }: PasswordDeps): readonly Route[] {
-  const inTurn = createAtOnce('a password', AT_ONCE, hashing.limit);
+  const inTurn = createFairSemaphore('a password', AT_ONCE, hashing.limit);
 
   /** However many come from one network, others are let in meanwhile, and it is their turn soon. */
   async function hashed({ address }: Pick<Request, 'address'>, work: () => Promise<Answer>) {
     const network = networkOf(address);
-    const place = hashing.hold(network);
-    const lack = place.take(1);
+    const place = hashing.reserve(network);
+    const lack = place.acquire(1);
     if (lack) return overBudget(lack);
     return inTurn(work, network).finally(place.release);
   }
@@ -66,7 +65,7 @@ export function passwordRoutes({
     },
     handle: (request) =>
       hashed(request, async () =>
-        answer(await passwords.login(request.body, fromOf(request), guest(request))),
+        answer(await passwords.login(request.body, fromOf(request), anonymousContext(request))),
       ),
   });
 
@@ -74,8 +73,7 @@ export function passwordRoutes({
     method: 'POST',
     path: '/auth/request-password-reset',
     summary: 'Ask for a link to set a password with',
-    description:
-      'The answer is the same whether or not anybody has this email. Five mails an address in 15 minutes.',
+    description: 'The answer is the same whether or not anybody has this email. Five mails an address in 15 minutes.',
     body: schemas.emailBody,
     answers: { 200: { description: 'Taken note of', schema: schemas.told } },
     handle: hasEmail ? askForLink(links, 'reset', linksPerNetwork) : () => ({ status: 200, body: SENT }),
@@ -94,7 +92,7 @@ export function passwordRoutes({
     handle: (request) =>
       hashed(request, async () => {
         const { password, email, token = request.bearer } = request.body;
-        return answer(await passwords.setup({ password, token, email }, fromOf(request), guest(request)));
+        return answer(await passwords.setup({ password, token, email }, fromOf(request), anonymousContext(request)));
       }),
   });
 
@@ -114,7 +112,7 @@ export function passwordRoutes({
     },
     handle: (request) =>
       hashed(request, async () =>
-        answer(await passwords.register(request.body, fromOf(request), guest(request))),
+        answer(await passwords.register(request.body, fromOf(request), anonymousContext(request))),
       ),
   });
 

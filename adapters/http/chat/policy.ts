@@ -1,5 +1,5 @@
 /** What all answers of the chat have in common: headers, CORS, and how errors are told. */
-import type { Rejection } from '../../../domain/shared/decider.js';
+import type { Rejection } from '../../../domain/shared/index.js';
 import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../security/cors.js';
 import type { ServicePolicy } from '../server/policy.js';
 import { fromRejection, type Problem } from '../server/problem.js';

@@ -1,14 +1,14 @@
 /** The routes of who is there. */
 import type { Presence } from '../../../application/chat/people/presence.js';
 import { STATUSES } from '../../../domain/chat/presence.js';
-import { object } from '../../../domain/shared/schema.js';
+import { object } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
-import { listed } from '../server/streamed-list.js';
-import { answer, by, type Doors } from './auth.js';
+import { streamedList } from '../server/streamed-list.js';
+import { type AuthGuards, answer, contextFor } from './auth.js';
 import { text, time } from './schemas.js';
 
 export interface PresenceDeps {
-  readonly doors: Doors;
+  readonly doors: AuthGuards;
   readonly presence: Presence;
 }
 
@@ -33,21 +33,20 @@ export const presenceRoutes = ({ doors, presence }: PresenceDeps): readonly Rout
     admit: doors.user,
     async handle({ ifPosition }) {
       const { presence: entries, ...reflected } = await presence.list(ifPosition);
-      return listed('presence', entries, reflected);
+      return streamedList('presence', entries, reflected);
     },
   }),
   route({
     method: 'PUT',
     path: '/presence/me',
     summary: 'Say whether one is there',
-    description:
-      'Stays until another status is set, or the last open event stream has been closed for 10 seconds.',
+    description: 'Stays until another status is set, or the last open event stream has been closed for 10 seconds.',
     tags,
     security: 'access',
     body: object({ status }),
     answers: { 200: { description: 'Set', schema: object({ presence: presenceEntry }) } },
     admit: doors.user,
     handle: async (request, caller) =>
-      answer(await presence.set(caller.userId, request.body.status, by(caller, request))),
+      answer(await presence.set(caller.userId, request.body.status, contextFor(caller, request))),
   }),
 ];

@@ -1,7 +1,7 @@
 /** What one user may do only so often: what every node keeps and reads when it starts, and what fills its disk. */
 import type { Quota } from '../../../application/ports/index.js';
 import { createBurstLimit } from '../server/burst-limit.js';
-import { createLimit, quotaOf, type RouteQuota, unlimited } from '../server/rate-limit.js';
+import { createRateLimit, quotaOf, type RouteQuota, unlimited } from '../server/rate-limit.js';
 import { createSlidingLimit } from '../server/sliding-window-limit.js';
 
 const MINUTE_MS = 60_000;
@@ -29,19 +29,19 @@ export interface ChatQuotaSettings {
 
 export function createChatQuotas(values: ChatQuotaSettings): ChatQuotas {
   const sessions = {
-    perCaller: createLimit(values['chat.sessionsPerHour'], HOUR_MS),
+    perCaller: createRateLimit(values['chat.sessionsPerHour'], HOUR_MS),
     rejected: 'chat/too-many-sessions',
     description: 'Too many sessions were begun or gone on with by this user, try again later',
   };
   const webhooksPerMinute = values['chat.webhookMessagesPerMinute'];
   return {
     changes: {
-      perCaller: createLimit(values['chat.changesPerHour'], HOUR_MS),
+      perCaller: createRateLimit(values['chat.changesPerHour'], HOUR_MS),
       rejected: 'chat/too-many-changes',
       description: 'Too many channels and names were made or changed by this user, try again later',
     },
     uploads: {
-      perCaller: createLimit(values['chat.uploadsPerHour'], HOUR_MS),
+      perCaller: createRateLimit(values['chat.uploadsPerHour'], HOUR_MS),
       rejected: 'chat/too-many-uploads',
       description: 'Too many files were uploaded by this user, try again later',
     },

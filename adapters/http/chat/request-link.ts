@@ -1,12 +1,12 @@
 /** Asking for a link by mail: the answer is the same whatever comes of it. */
 import type { Links } from '../../../application/chat/sign-in/one-time-links.js';
 import type { Purpose } from '../../../domain/chat/one-time-links.js';
-import { isRejection } from '../../../domain/shared/decider.js';
-import { inStep, type StepTime } from '../hardening/constant-time-response.js';
+import { isRejection } from '../../../domain/shared/index.js';
+import { quantizeDuration, type StepTime } from '../hardening/constant-time-response.js';
 import type { Answer } from '../server/answer.js';
-import type { Limit } from '../server/rate-limit.js';
+import type { RateLimit } from '../server/rate-limit.js';
 import type { Request } from '../server/route.js';
-import { guest } from './auth.js';
+import { anonymousContext } from './auth.js';
 
 /** What one network may ask for in 15 minutes: any address can be named, and each that is gets a stream, and maybe a mail. */
 export const LINKS_PER_NETWORK = 300;
@@ -22,7 +22,7 @@ type Asked = Pick<Request<{ readonly email: string }>, 'address' | 'body' | 'bea
 export function askForLink(
   { request }: Pick<Links, 'request'>,
   purpose: Purpose,
-  perNetwork: Pick<Limit, 'spend'>,
+  perNetwork: Pick<RateLimit, 'spend'>,
   time?: StepTime,
 ) {
   async function ask(asked: Asked): Promise<Answer> {
@@ -30,9 +30,9 @@ export function askForLink(
       asked.logger.warn({ purpose }, 'one network asks for too many links, this one is not sent');
       return { status: 200, body: SENT };
     }
-    const done = await request(purpose, asked.body.email, guest(asked));
+    const done = await request(purpose, asked.body.email, anonymousContext(asked));
     return isRejection(done) ? done : { status: 200, body: SENT };
   }
 
-  return (asked: Asked): Promise<Answer> => inStep(() => ask(asked), time);
+  return (asked: Asked): Promise<Answer> => quantizeDuration(() => ask(asked), time);
 }

@@ -1,5 +1,5 @@
 /** JSON Schemas of what the chat takes and answers. */
-import { object } from '../../../domain/shared/schema.js';
+import { object } from '../../../domain/shared/index.js';
 
 export const text = { type: 'string' } as const;
 /** Unix ms. */

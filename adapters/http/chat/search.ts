@@ -1,17 +1,16 @@
 /** The route of searching what was said. */
 import type { Search } from '../../../application/chat/search/search-messages.js';
 import { MOST_WORDS } from '../../../domain/chat/text-search.js';
-import { isRejection } from '../../../domain/shared/decider.js';
-import { object } from '../../../domain/shared/schema.js';
+import { isRejection, object } from '../../../domain/shared/index.js';
 import { isProblem } from '../server/problem.js';
 import { type Route, route } from '../server/route.js';
 import { listLimit } from '../server/validate.js';
-import type { Doors } from './auth.js';
-import { admittedStill, asJson } from './page-response.js';
+import type { AuthGuards } from './auth.js';
+import { asJson, reauthenticate } from './page-response.js';
 import { flag, text, time } from './schemas.js';
 
 export interface SearchDeps {
-  readonly doors: Doors;
+  readonly doors: AuthGuards;
   readonly search: Search;
 }
 
@@ -61,7 +60,7 @@ export const searchRoutes = ({ doors, search }: SearchDeps): readonly Route[] =>
       const found = await search(caller, query, ifPosition, request);
       if (isRejection(found)) return found;
       // They may have waited for it, and see less by now.
-      const still = await admittedStill({ request, doors }, found.position);
+      const still = await reauthenticate({ request, doors }, found.position);
       if (isProblem(still) || isRejection(still)) return still;
       const isSame = still.isAdmin === caller.isAdmin;
       return asJson(isSame ? found : await search(still, query, ifPosition, request));

@@ -1,12 +1,12 @@
 /** The routes of the settings of the server. */
 import type { Server } from '../../../application/chat/admin/server-settings.js';
-import { object } from '../../../domain/shared/schema.js';
+import { object } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
-import { answer, by, type Doors } from './auth.js';
+import { type AuthGuards, answer, contextFor } from './auth.js';
 import { text } from './schemas.js';
 
 export interface ServerDeps {
-  readonly doors: Doors;
+  readonly doors: AuthGuards;
   readonly server: Server;
 }
 
@@ -37,6 +37,6 @@ export const serverRoutes = ({ doors, server }: ServerDeps): readonly Route[] =>
     },
     admit: doors.admin,
     handle: async (request, caller) =>
-      answer(await server.rename(request.body.name, caller.userId, by(caller, request))),
+      answer(await server.rename(request.body.name, caller.userId, contextFor(caller, request))),
   }),
 ];

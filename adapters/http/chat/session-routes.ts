@@ -1,14 +1,14 @@
 /** The routes of sessions: who one is, going on, signing out. */
-import type { ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
 import type { From, Sessions } from '../../../application/chat/sign-in/sessions.js';
 import { networkOf } from '../../platform/config/client-address.js';
 import { type Request, type Route, route } from '../server/route.js';
-import { answer, by, type Doors, guest } from './auth.js';
+import { type AuthGuards, anonymousContext, answer, contextFor } from './auth.js';
 import * as schemas from './schemas.js';
 
 export interface AuthDeps {
-  readonly doors: Doors;
-  readonly admission: ChatAdmission;
+  readonly doors: AuthGuards;
+  readonly admission: Authentication;
   readonly sessions: Sessions;
 }
 
@@ -29,7 +29,7 @@ export function authRoutes({ doors, admission, sessions }: AuthDeps): readonly R
       'gives the same; after that its use ends the session, since somebody else may have it.',
     body: schemas.refreshBody,
     answers: { 200: { description: 'New tokens', schema: schemas.signedIn }, 401: OVER },
-    handle: async (request) => answer(await sessions.refresh(request.body.refreshToken, guest(request))),
+    handle: async (request) => answer(await sessions.refresh(request.body.refreshToken, anonymousContext(request))),
   });
 
   const logout = route({
@@ -41,12 +41,12 @@ export function authRoutes({ doors, admission, sessions }: AuthDeps): readonly R
     answers: { 200: { description: 'Ended', schema: schemas.told } },
     admit: doors.user,
     async repeated(request) {
-      const whose = await admission.bearer(request.bearer);
-      const done = whose && (await sessions.wasLoggedOut(whose.userId, by(whose, request)));
+      const whose = await admission.parseAccessToken(request.bearer);
+      const done = whose && (await sessions.wasLoggedOut(whose.userId, contextFor(whose, request)));
       return done && answer(done);
     },
     handle: async (request, caller) =>
-      answer(await sessions.logout(caller, request.body.refreshToken, by(caller, request))),
+      answer(await sessions.logout(caller, request.body.refreshToken, contextFor(caller, request))),
   });
 
   const me = route({
@@ -83,8 +83,7 @@ export function authRoutes({ doors, admission, sessions }: AuthDeps): readonly R
     body: schemas.revokeBody,
     answers: { 200: { description: 'Ended', schema: schemas.revoked } },
     admit: doors.user,
-    handle: async (request, caller) =>
-      answer(await sessions.revoke(caller, request.body, by(caller, request))),
+    handle: async (request, caller) => answer(await sessions.revoke(caller, request.body, contextFor(caller, request))),
   });
 
   return [refresh, logout, me, list, revoke];

@@ -1,10 +1,10 @@
 /** How what may be large is sent, so many at a time: files and images as what they are, so that no browser takes them for a page. */
 import type { Download } from '../../../application/chat/files/files.js';
-import type { Budget } from '../../../application/concurrency/fair-share-budget.js';
-import type { Reflected } from '../../../application/consistency/await-consistent.js';
-import { NotStored } from '../../../application/ports/blob-store.js';
+import type { Budget } from '../../../application/concurrency/index.js';
+import type { Consistency } from '../../../application/consistency/index.js';
+import { NotStored } from '../../../application/ports/index.js';
 import { fileNotFound } from '../../../domain/chat/file.js';
-import type { Rejection } from '../../../domain/shared/decider.js';
+import type { Rejection } from '../../../domain/shared/index.js';
 import { type Answer, encoded, inPieces, type Reply } from '../server/answer.js';
 import { overBudget } from '../server/budgets.js';
 import { partOf } from '../server/byte-range.js';
@@ -43,8 +43,8 @@ export async function send(
   };
   if (method === 'HEAD')
     return { status, position, headers: about, bytes: { length: to - from, content: () => read(0, 0) } };
-  const held = budget.hold(whose);
-  const lack = held.take(1);
+  const held = budget.reserve(whose);
+  const lack = held.acquire(1);
   if (lack) return overBudget(lack);
   // What can't be read at all is told before anything is sent.
   const content = await begun(read(from, to), held.release, signal).catch((error) => {
@@ -60,20 +60,20 @@ export async function send(
 const PIECES_COST = 8;
 
 /** JSON that is made as it is read, of what stands in the log at a position. */
-export interface Pieces extends Reflected {
+export interface Pieces extends Consistency {
   pieces(): AsyncIterable<string>;
 }
 
 /** Sends it; `budget` counts what is under way. */
-export async function sendPieces(
+export async function streamChunks(
   { method, signal }: Pick<Request, 'method' | 'signal'>,
   { pieces, ...reflected }: Pieces,
   budget: Budget,
   whose: string,
 ): Promise<Reply | Problem> {
   if (method === 'HEAD') return { ...inPieces(() => encoded(pieces())), ...reflected };
-  const held = budget.hold(whose);
-  const lack = held.take(PIECES_COST);
+  const held = budget.reserve(whose);
+  const lack = held.acquire(PIECES_COST);
   if (lack) return overBudget(lack);
   const content = await begun(encoded(pieces()), held.release, signal);
   return { ...inPieces(() => content), ...reflected };

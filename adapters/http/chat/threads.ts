@@ -2,13 +2,13 @@
 import type { Reading } from '../../../application/chat/messages/read-messages.js';
 import type { Replies } from '../../../application/chat/messages/replies.js';
 import { type Route, route } from '../server/route.js';
-import { answer, by, type Doors } from './auth.js';
+import { type AuthGuards, answer, contextFor } from './auth.js';
 import * as schemas from './message-schemas.js';
-import { asking, pageFor } from './page-response.js';
+import { readerOf, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 
 export interface ThreadDeps {
-  readonly doors: Doors;
+  readonly doors: AuthGuards;
   readonly replies: Replies;
   readonly reading: Reading;
   readonly quotas: Pick<ChatQuotas, 'messages'>;
@@ -35,10 +35,10 @@ export function threadRoutes({ doors, replies, reading, quotas }: ThreadDeps): r
     handle(request, caller) {
       const { query, ifPosition } = request;
       const { messageId } = request.params;
-      return pageFor(
+      return respondWithPage(
         { caller, request, doors },
         (who, seen) => replies.parent(who, messageId, seen),
-        ({ channelId }) => reading.replies(asking(caller, request), channelId, messageId, query, ifPosition),
+        ({ channelId }) => reading.replies(readerOf(caller, request), channelId, messageId, query, ifPosition),
       );
     },
   });
@@ -55,7 +55,7 @@ export function threadRoutes({ doors, replies, reading, quotas }: ThreadDeps): r
     admit: doors.user,
     quota: quotas.messages,
     handle: async (request, caller) =>
-      answer(await replies.post(caller, request.params.messageId, request.body, by(caller, request))),
+      answer(await replies.post(caller, request.params.messageId, request.body, contextFor(caller, request))),
   });
 
   const edit = route({
@@ -76,7 +76,7 @@ export function threadRoutes({ doors, replies, reading, quotas }: ThreadDeps): r
     quota: quotas.messages,
     async handle(request, caller) {
       const { messageId, replyId } = request.params;
-      return answer(await replies.edit(caller, messageId, replyId, request.body, by(caller, request)));
+      return answer(await replies.edit(caller, messageId, replyId, request.body, contextFor(caller, request)));
     },
   });
 
@@ -95,7 +95,7 @@ export function threadRoutes({ doors, replies, reading, quotas }: ThreadDeps): r
     admit: doors.user,
     async handle(request, caller) {
       const { messageId, replyId } = request.params;
-      return answer(await replies.remove(caller, messageId, replyId, by(caller, request)));
+      return answer(await replies.remove(caller, messageId, replyId, contextFor(caller, request)));
     },
   });
 

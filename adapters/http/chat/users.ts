@@ -1,19 +1,19 @@
 /** The routes of the people of the chat. */
 import type { AddUser } from '../../../application/chat/people/add-user.js';
 import type { Users } from '../../../application/chat/people/users.js';
-import type { ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
 import type { PasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
 import { unknownUser } from '../../../domain/chat/roster.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { type Request, type Route, route } from '../server/route.js';
-import { listed } from '../server/streamed-list.js';
-import { answer, by, type Doors, freely } from './auth.js';
+import { streamedList } from '../server/streamed-list.js';
+import { type AuthGuards, answer, contextFor, contextWithQuota } from './auth.js';
 import type { ChatQuotas } from './quotas.js';
 import * as schemas from './schemas.js';
 
 export interface UsersDeps {
-  readonly doors: Doors;
-  readonly admission: ChatAdmission;
+  readonly doors: AuthGuards;
+  readonly admission: Authentication;
   readonly users: Users;
   readonly addUser: AddUser;
   readonly passwords: Pick<PasswordSignIn, 'reset'>;
@@ -33,7 +33,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
     admit: doors.user,
     async handle({ ifPosition }) {
       const { body, position } = await users.list(ifPosition);
-      return listed('users', body.users, { position });
+      return streamedList('users', body.users, { position });
     },
   });
 
@@ -47,7 +47,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
     admit: doors.user,
     quota: quotas.changes,
     async handle(request, caller) {
-      const done = await users.rename(caller.userId, request.body.userName, freely(caller, request));
+      const done = await users.rename(caller.userId, request.body.userName, contextWithQuota(caller, request));
       if (isRejection(done)) return done;
       const { createdAt: _, ...user } = done.body.user;
       return { status: 200, body: { user }, position: done.position };
@@ -65,8 +65,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
     body: schemas.addBody,
     answers: { 200: { description: 'Added', schema: schemas.addedUser }, 403: ADMINS_ONLY },
     admit: doors.admin,
-    handle: async (request, caller) =>
-      answer(await addUser(request.body, caller.userId, by(caller, request))),
+    handle: async (request, caller) => answer(await addUser(request.body, caller.userId, contextFor(caller, request))),
   });
 
   const resetPassword = route({
@@ -80,7 +79,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
     async handle(request, caller) {
       const { params, body } = request;
       if (!(await admission.user({ id: params.id }))) return unknownUser;
-      return answer(await passwords.reset(params.id, body.password, caller.userId, by(caller, request)));
+      return answer(await passwords.reset(params.id, body.password, caller.userId, contextFor(caller, request)));
     },
   });
 
@@ -95,7 +94,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
     handle: async (request, caller) => {
       const { params, body } = request;
       const isAdmin = body.role === 'admin';
-      return answer(await users.changeRole(params.id, isAdmin, caller.userId, by(caller, request)));
+      return answer(await users.changeRole(params.id, isAdmin, caller.userId, contextFor(caller, request)));
     },
   });
 
@@ -113,7 +112,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
     admit: doors.admin,
     repeated: (request) => went('removed', request),
     handle: async (request, caller) =>
-      answer(await users.remove(request.params.id, caller.userId, by(caller, request))),
+      answer(await users.remove(request.params.id, caller.userId, contextFor(caller, request))),
   });
 
   const exit = route({
@@ -127,13 +126,13 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
     },
     admit: doors.user,
     repeated: (request) => went('left', request),
-    handle: async (request, caller) => answer(await users.exit(caller.userId, by(caller, request))),
+    handle: async (request, caller) => answer(await users.exit(caller.userId, contextFor(caller, request))),
   });
 
   /** Who is gone by a command can't come with it again. */
   async function went(how: 'removed' | 'left', request: Pick<Request, 'bearer' | 'context'>) {
-    const whose = await admission.bearer(request.bearer);
-    const done = whose && (await users.went(how, by(whose, request)));
+    const whose = await admission.parseAccessToken(request.bearer);
+    const done = whose && (await users.went(how, contextFor(whose, request)));
     return done && answer(done);
   }
 

@@ -1,15 +1,15 @@
 /** The routes of webhooks: for admins, and the one by which they speak. */
 import type { Webhooks } from '../../../application/chat/admin/webhooks.js';
 import { webhookAuthor } from '../../../domain/chat/webhooks.js';
-import { object } from '../../../domain/shared/schema.js';
+import { object } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
-import { answer, by, type Doors } from './auth.js';
+import { type AuthGuards, answer, contextFor } from './auth.js';
 import { MESSAGE_LIMIT, oneMessage } from './message-schemas.js';
 import type { ChatQuotas } from './quotas.js';
 import { success, text, time } from './schemas.js';
 
 export interface WebhookDeps {
-  readonly doors: Doors;
+  readonly doors: AuthGuards;
   readonly webhooks: Webhooks;
   readonly quotas: Pick<ChatQuotas, 'webhookMessages'>;
 }
@@ -61,7 +61,7 @@ export const webhookRoutes = ({ doors, webhooks, quotas }: WebhookDeps): readonl
     },
     admit: doors.admin,
     handle: async (request, caller) =>
-      answer(await webhooks.create(request.body, caller.userId, by(caller, request))),
+      answer(await webhooks.create(request.body, caller.userId, contextFor(caller, request))),
   }),
   route({
     method: 'DELETE',
@@ -76,7 +76,7 @@ export const webhookRoutes = ({ doors, webhooks, quotas }: WebhookDeps): readonl
     },
     admit: doors.admin,
     handle: async (request, caller) =>
-      answer(await webhooks.remove(request.params.webhookId, caller.userId, by(caller, request))),
+      answer(await webhooks.remove(request.params.webhookId, caller.userId, contextFor(caller, request))),
   }),
   route({
     method: 'POST',

@@ -1,7 +1,7 @@
 /** The connections of all services' ports together: bounded, so that a process can still open what it needs itself. */
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import type { Budget, Held, Shortage } from '../../../application/concurrency/fair-share-budget.js';
+import type { Budget, Reservation, Shortage } from '../../../application/concurrency/index.js';
 
 export interface ConnectionLimit {
   /**
@@ -18,7 +18,7 @@ export interface ConnectionLimit {
 interface Member {
   readonly whose: string | undefined;
   /** Of the budget, while it is busy. */
-  readonly held: Held;
+  readonly held: Reservation;
 }
 
 /** The budget is for those that are busy; `whoseOf` tells from the address of a socket whose share it counts for. */
@@ -59,7 +59,7 @@ export function createConnectionLimit(
         if (longest) leave(longest);
         longest?.destroy();
       }
-      const member = { whose, held: budget.hold(whose) };
+      const member = { whose, held: budget.reserve(whose) };
       members.set(socket, member);
       rest(socket, member);
       socket.once('close', () => leave(socket));
@@ -68,7 +68,7 @@ export function createConnectionLimit(
       const member = members.get(socket);
       if (!member) return undefined;
       rouse(socket, member);
-      return member.held.take(1);
+      return member.held.acquire(1);
     },
     idle(socket) {
       const member = members.get(socket);

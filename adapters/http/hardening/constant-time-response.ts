@@ -13,7 +13,7 @@ const REAL: StepTime = { now: () => performance.now(), after: afterAll };
 const STEP_MS = 250;
 
 /** Settles as the work does, at the end of the step in which it has. */
-export async function inStep<Answer>(
+export async function quantizeDuration<Answer>(
   work: () => Promise<Answer>,
   { now, after }: StepTime = REAL,
 ): Promise<Answer> {

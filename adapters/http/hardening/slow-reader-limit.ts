@@ -1,7 +1,7 @@
 /** Answers that their clients do not read stay in memory: not for ever, and not in any number. */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Budget, Held } from '../../../application/concurrency/fair-share-budget.js';
+import type { Budget, Reservation } from '../../../application/concurrency/index.js';
 
 export interface UnreadOptions {
   /** Of all answers that wait to be read, in bytes. */
@@ -14,7 +14,7 @@ export interface UnreadOptions {
 
 interface Unread {
   readonly whose: string;
-  readonly held: Held;
+  readonly held: Reservation;
 }
 
 /**
@@ -53,8 +53,8 @@ export function boundUnread({
       // Of what it takes in pieces, each piece counts; what comes next on the connection has its own time again.
       socket.setTimeout(stalledMs);
       const whose = whoseOf(response);
-      const held = budget.hold(whose);
-      for (let lack = held.take(bytes); lack; lack = held.take(bytes)) {
+      const held = budget.reserve(whose);
+      for (let lack = held.acquire(bytes); lack; lack = held.acquire(bytes)) {
         const isOne = lack === 'share' ? (other: Unread) => other.whose === whose : () => true;
         if (!cutOldest(isOne)) break;
       }

@@ -64,9 +64,7 @@ export function createLogAdmission({ apiToken, username, password, producers }: 
   };
 
   const isWrongBearer = (request: Request) =>
-    tokens.length > 0 &&
-    BEARER.test(request.headers.authorization ?? '') &&
-    producerOf(request) === undefined;
+    tokens.length > 0 && BEARER.test(request.headers.authorization ?? '') && producerOf(request) === undefined;
 
   function signedIn(request: Request): LogCaller | undefined {
     const { bearer: token, basic: given } = request;

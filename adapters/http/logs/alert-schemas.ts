@@ -1,6 +1,6 @@
 /** What the routes of alerting take and answer, for checking and for the document. */
 import { LIMITS } from '../../../domain/logs/alert-policy-limits.js';
-import { object } from '../../../domain/shared/schema.js';
+import { object } from '../../../domain/shared/index.js';
 
 const text = { type: 'string' } as const;
 const instant = { type: 'string', format: 'date-time' } as const;

@@ -2,7 +2,7 @@
 import type { AlertHistory } from '../../../application/logs/alerts/history.js';
 import type { Alerts } from '../../../application/logs/alerts/manage.js';
 import type { Trial } from '../../../application/logs/alerts/test-webhook.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { problem } from '../server/problem.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { listLimit } from '../server/validate.js';
@@ -26,13 +26,7 @@ export interface AlertRouteDeps {
 
 const TAGS = ['Alerts'];
 
-export function alertRoutes({
-  alerts,
-  history,
-  tryWebhook,
-  admit,
-  security,
-}: AlertRouteDeps): readonly Route[] {
+export function alertRoutes({ alerts, history, tryWebhook, admit, security }: AlertRouteDeps): readonly Route[] {
   const common = { tags: TAGS, admit, security };
 
   const read = route({

@@ -2,7 +2,7 @@
 import type { Filter } from '../../../domain/logs/filter.js';
 import { instantOfQuery } from '../../../domain/logs/timestamp.js';
 import { wordsOf } from '../../../domain/logs/tokenizer.js';
-import type { DataOf } from '../../../domain/shared/schema.js';
+import type { DataOf } from '../../../domain/shared/index.js';
 import { type Problem, problem } from '../server/problem.js';
 
 const text = (description: string) => ({ type: 'string', maxLength: 1000, description }) as const;
@@ -59,8 +59,7 @@ export function filterOf(query: FilterQuery): Filter | Problem {
   };
 }
 
-const noInstant = (name: string) =>
-  problem(400, `${name} must be an instant: ISO 8601, a date, or Unix milliseconds`);
+const noInstant = (name: string) => problem(400, `${name} must be an instant: ISO 8601, a date, or Unix milliseconds`);
 
 const listOf = (value: string | readonly string[] | undefined): readonly string[] =>
   value === undefined ? [] : typeof value === 'string' ? [value] : value;

@@ -1,7 +1,7 @@
 /** The route that takes records in. */
 import type { Ingest } from '../../../application/logs/ingest/ingest-records.js';
 import type { Announced } from '../../../application/logs/ingest/parse-body.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import type { LogCaller } from './admission.js';
 import { receiptBody } from './schemas.js';

@@ -1,10 +1,9 @@
 /** The routes that ask: pages of records, and counts of them. */
-import { REQUEST_MS } from '../../../application/concurrency/deadline.js';
+import { REQUEST_MS } from '../../../application/concurrency/index.js';
 import type { Grouping } from '../../../application/logs/query/aggregate.js';
 import type { LogReading } from '../../../application/logs/query/consistent-query.js';
 import { INTERVAL, intervalOf } from '../../../domain/logs/interval.js';
-import { isRejection } from '../../../domain/shared/decider.js';
-import type { DataOf } from '../../../domain/shared/schema.js';
+import { type DataOf, isRejection } from '../../../domain/shared/index.js';
 import { JSON_TYPE } from '../server/answer.js';
 import { isProblem, type Problem, problem } from '../server/problem.js';
 import { type Admit, type Request, type Route, route } from '../server/route.js';
@@ -111,9 +110,7 @@ const readerOf = ({ ifPosition, signal }: Request) => ({ seen: ifPosition, signa
 
 function groupingOf({ groupBy, groupField, interval }: GroupingQuery): Grouping | Problem {
   if (groupBy === 'field')
-    return groupField === undefined
-      ? problem(400, 'groupField is required')
-      : { by: 'field', path: groupField };
+    return groupField === undefined ? problem(400, 'groupField is required') : { by: 'field', path: groupField };
   if (groupBy !== 'time') return { by: groupBy };
   const intervalMs = intervalOf(interval);
   return intervalMs === undefined ? problem(400, `interval must be ${INTERVAL}`) : { by: 'time', intervalMs };

@@ -1,6 +1,6 @@
 /** The routes of the rebuild. */
 import { type Reindex, RUNNING } from '../../../application/logs/admin/reindex.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { problem } from '../server/problem.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import type { LogCaller } from './admission.js';

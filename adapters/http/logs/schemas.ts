@@ -1,5 +1,5 @@
 /** What the log routes answer, for the documents. */
-import { object, type Schema } from '../../../domain/shared/schema.js';
+import { object, type Schema } from '../../../domain/shared/index.js';
 
 const text = { type: 'string' } as const;
 const count = { type: 'integer' } as const;

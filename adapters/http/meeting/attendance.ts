@@ -1,10 +1,10 @@
 /** The route of who was in a meeting. */
-import { type Budget, createBudget } from '../../../application/concurrency/fair-share-budget.js';
-import { jsonList } from '../../../application/json/stream-list.js';
+import { type Budget, createBudget } from '../../../application/concurrency/index.js';
+import { streamList } from '../../../application/json/stream-list.js';
 import { type Attendance, MOST_ATTENDANCES } from '../../../application/meeting/attendance.js';
 import { roomNotFound } from '../../../domain/meeting/join.js';
 import { roomIdOf } from '../../../domain/meeting/room-id.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { networkOf } from '../../platform/config/client-address.js';
 import { encoded, inPieces } from '../server/answer.js';
 import { overBudget } from '../server/budgets.js';
@@ -34,8 +34,8 @@ export const attendanceRoute = (attendance: Attendance, budget: Budget): Route =
       const roomId = roomIdOf(params.roomId);
       if (!roomId) return roomNotFound;
       const network = networkOf(address);
-      const place = budget.hold(network);
-      const lack = place.take(1);
+      const place = budget.reserve(network);
+      const lack = place.acquire(1);
       if (lack) return overBudget(lack);
       let isSent = false;
       try {
@@ -63,6 +63,6 @@ async function* untilOver<Each>(all: AsyncIterable<Each>, over: () => void): Asy
 
 /** One object, its people as they are read. */
 async function* inJson(meeting: object, visits: AsyncIterable<readonly object[]>): AsyncGenerator<string> {
-  yield* jsonList(`${JSON.stringify(meeting).slice(0, -1)},"participants":`, visits);
+  yield* streamList(`${JSON.stringify(meeting).slice(0, -1)},"participants":`, visits);
   yield '}';
 }

@@ -1,11 +1,11 @@
 /** How refusals are told over the WebSocket of the meetings. */
 import type { ErrorCode } from '../../../application/meeting/audience/messages.js';
-import type { Rejection } from '../../../domain/shared/decider.js';
+import type { Rejection } from '../../../domain/shared/index.js';
 import type { Misunderstanding } from '../../realtime/websocket/message-schema.js';
 
-export type Told = readonly [code: ErrorCode, text: string];
+export type ErrorAnswer = readonly [code: ErrorCode, text: string];
 
-const TOLD: { readonly [rejected: string]: Told } = {
+const TOLD: { readonly [rejected: string]: ErrorAnswer } = {
   'meeting/room-full': ['ROOM_FULL', 'The room is full'],
   'meeting/wrong-password': ['INVALID_PASSWORD', 'The password is not the right one'],
   'meeting/room-not-found': ['ROOM_NOT_FOUND', 'There is no such meeting'],
@@ -15,10 +15,10 @@ const TOLD: { readonly [rejected: string]: Told } = {
   'meeting/target-not-found': ['TARGET_NOT_FOUND', 'The person is not in the room'],
 };
 
-export const refusalOf = ({ rejected, detail }: Rejection): Told =>
+export const refusalOf = ({ rejected, detail }: Rejection): ErrorAnswer =>
   TOLD[rejected] ?? ['INVALID_MESSAGE', detail ?? 'This is not possible'];
 
-export function misunderstandingOf(misunderstanding: Misunderstanding): Told {
+export function misunderstandingOf(misunderstanding: Misunderstanding): ErrorAnswer {
   switch (misunderstanding.why) {
     case 'unknown-type':
       return ['UNKNOWN_MESSAGE_TYPE', 'There is no such type of message'];

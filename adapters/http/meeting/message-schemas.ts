@@ -1,5 +1,5 @@
 /** What is said over the WebSocket of the meetings, either way. Every bound of the contract on what clients send is here. */
-import { object, type Properties } from '../../../domain/shared/schema.js';
+import { object, type Properties } from '../../../domain/shared/index.js';
 
 /** Messages that a client may send in a second. */
 export const PER_SECOND = 200;

@@ -1,7 +1,7 @@
 /** Reads what somebody wants a room to be like: what a JSON Schema can't say of it. */
 import type { WantedRoom } from '../../../application/meeting/rooms.js';
 import { PASSWORD_LENGTH, roomIdOf } from '../../../domain/meeting/room-id.js';
-import type { DataOf } from '../../../domain/shared/schema.js';
+import type { DataOf } from '../../../domain/shared/index.js';
 import { isProblem, type Problem, problem } from '../server/problem.js';
 import type { roomBody } from './schemas.js';
 

@@ -1,5 +1,5 @@
 /** What all answers of the meeting service have in common: seven headers, and how errors are told. */
-import type { Rejection } from '../../../domain/shared/decider.js';
+import type { Rejection } from '../../../domain/shared/index.js';
 import type { ServicePolicy } from '../server/policy.js';
 import { fromRejection, type Problem, problem } from '../server/problem.js';
 

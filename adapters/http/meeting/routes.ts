@@ -3,9 +3,9 @@ import type { Census } from '../../../application/meeting/room-metrics.js';
 import type { MeetingRooms } from '../../../application/meeting/rooms.js';
 import type { IceServer } from '../../../application/meeting/settings.js';
 import type { Position } from '../../../application/ports/index.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { isProblem } from '../server/problem.js';
-import type { Limit } from '../server/rate-limit.js';
+import type { RateLimit } from '../server/rate-limit.js';
 import { type Route, route } from '../server/route.js';
 import { type WebPage, wantsPage } from '../server/web-page.js';
 import type { CallerOf } from './caller-digest.js';
@@ -18,7 +18,7 @@ export interface MeetingDeps {
   /** The last position that this node has acknowledged of meetings. */
   readonly acknowledged: () => Position;
   readonly iceServers: () => readonly IceServer[];
-  readonly limitCreates: Limit;
+  readonly limitCreates: RateLimit;
   readonly callerOf: CallerOf;
   /** To try meetings with. */
   readonly page: WebPage;

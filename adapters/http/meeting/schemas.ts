@@ -1,5 +1,5 @@
 /** JSON Schemas of what the meeting service takes and answers over HTTP. */
-import { object } from '../../../domain/shared/schema.js';
+import { object } from '../../../domain/shared/index.js';
 
 const text = { type: 'string' } as const;
 const count = { type: 'integer', minimum: 0 } as const;

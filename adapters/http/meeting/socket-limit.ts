@@ -1,7 +1,7 @@
 /** Lets sockets in: so many a minute of one network, and so many at a time. */
 import { networkOf } from '../../platform/config/client-address.js';
 import { type Problem, problem } from '../server/problem.js';
-import type { Limit } from '../server/rate-limit.js';
+import type { RateLimit } from '../server/rate-limit.js';
 import type { SlidingLimit } from '../server/sliding-window-limit.js';
 
 export interface SocketDoor {
@@ -17,11 +17,7 @@ const OPEN_RETRY_MS = 60_000;
  * `most`: at a time. Who has as many open spends nothing by asking for more. `unknownRooms`: attempts to join rooms
  * that do not exist; a network with too many of them waits.
  */
-export function createSocketDoor(
-  comes: Limit,
-  most: number,
-  unknownRooms: Pick<SlidingLimit, 'wait'>,
-): SocketDoor {
+export function createSocketDoor(comes: RateLimit, most: number, unknownRooms: Pick<SlidingLimit, 'wait'>): SocketDoor {
   const open = new Map<string, number>();
   return {
     async admit(address) {

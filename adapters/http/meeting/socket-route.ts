@@ -1,10 +1,10 @@
 /** The WebSocket of the meetings: who may open one, and who is told that they sit elsewhere now. */
-import { freshCommandId } from '../../../application/command/command-id.js';
-import { createPaces } from '../../../application/concurrency/token-bucket.js';
-import { CHANGES_OF_NETWORK, TALK } from '../../../application/meeting/message-limits.js';
+import { newCommandId } from '../../../application/command/index.js';
+import { createTokenBuckets } from '../../../application/concurrency/index.js';
+import { CHAT_BYTES, ROOM_CHANGES_PER_NETWORK } from '../../../application/meeting/message-limits.js';
 import type { CommandContext, RevealedEvent } from '../../../application/ports/index.js';
 import type { MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js';
-import { type Limit, quotaOf } from '../server/rate-limit.js';
+import { quotaOf, type RateLimit } from '../server/rate-limit.js';
 import { type Route, route } from '../server/route.js';
 import type { SlidingLimit } from '../server/sliding-window-limit.js';
 import type { CallerOf } from './caller-digest.js';
@@ -21,15 +21,13 @@ export interface SignalingDeps extends Omit<ConversingDeps, 'taken' | 'isClosing
   readonly run: string;
   readonly systemContext: (actor: string) => CommandContext;
   /** Of rooms that are made. */
-  readonly limitCreates: Limit;
+  readonly limitCreates: RateLimit;
   /** Of attempts to join rooms that do not exist. */
   readonly limitUnknown: SlidingLimit;
 }
 
 /** That somebody sits at a place of a node now. */
-type Seated = RoomEvent<
-  'ParticipantJoined' | 'EntryRequested' | 'ParticipantReturned' | 'ParticipantRejoined'
->;
+type Seated = RoomEvent<'ParticipantJoined' | 'EntryRequested' | 'ParticipantReturned' | 'ParticipantRejoined'>;
 const SEATED: ReadonlySet<string> = new Set<Seated['type']>([
   'ParticipantJoined',
   'EntryRequested',
@@ -50,8 +48,8 @@ export interface Signaling {
 export function createSignaling(deps: SignalingDeps): Signaling {
   const { door, callerOf, observe, limitCreates, limitUnknown, inside, run, returnMs, systemContext } = deps;
   const seats = new Map<string, Set<TakenSeat>>();
-  const talkOf = createPaces(TALK, deps.monotonic);
-  const changesOf = createPaces(CHANGES_OF_NETWORK, deps.monotonic);
+  const talkOf = createTokenBuckets(CHAT_BYTES, deps.monotonic);
+  const changesOf = createTokenBuckets(ROOM_CHANGES_PER_NETWORK, deps.monotonic);
   let isClosing = false;
 
   const told = {
@@ -71,9 +69,7 @@ export function createSignaling(deps: SignalingDeps): Signaling {
   function stillHere({ roomId, participantId, seat: id }: RoomEvent<'ConnectionLost'>['data']) {
     const isHere = [...(seats.get(participantId) ?? [])].some((each) => each.id === id);
     if (isHere && !isClosing)
-      void inside.stay({ roomId, participantId, seat: { id } }, run, () =>
-        systemContext('meeting.still-here'),
-      );
+      void inside.stay({ roomId, participantId, seat: { id } }, run, () => systemContext('meeting.still-here'));
   }
 
   return {
@@ -86,7 +82,7 @@ export function createSignaling(deps: SignalingDeps): Signaling {
       // they are, and was told to do so again.
       const heldMs = BACK.has(type) ? returnMs : 0;
       if (node === run && !isClosing && !all.some((each) => each.id === id))
-        void inside.depart(
+        void inside.leaveWhenDisconnected(
           { roomId, participantId, seat: { id } },
           () => systemContext('meeting.late'),
           heldMs,
@@ -125,10 +121,7 @@ export function createSignaling(deps: SignalingDeps): Signaling {
             speaker.sink.onClose(door.opened(address));
             observe?.open(1);
             speaker.sink.onClose(() => observe?.open(-1));
-            const opening = quotaOf(
-              { perNetwork: limitCreates, rejected: 'meeting/too-many-rooms' },
-              address,
-            );
+            const opening = quotaOf({ perNetwork: limitCreates, rejected: 'meeting/too-many-rooms' }, address);
             const unknownRooms = {
               async asked() {
                 await limitUnknown.spend(address);
@@ -138,7 +131,7 @@ export function createSignaling(deps: SignalingDeps): Signaling {
             };
             const whose = { caller, opening, saying: talkOf(caller), changing: changesOf(caller) };
             // Each message is a command of its own. The upgrade itself is let go: it would stay as long as the socket.
-            const ofMessage = () => ({ ...common, commandId: freshCommandId() });
+            const ofMessage = () => ({ ...common, commandId: newCommandId() });
             return converse({ speaker, unknownRooms, ...whose, logger, context: ofMessage });
           },
         };

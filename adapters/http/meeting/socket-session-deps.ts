@@ -1,12 +1,12 @@
 /** What the conversation with one client of the meetings stands on: what all of them share, and what is its own. */
-import type { Pace } from '../../../application/concurrency/token-bucket.js';
+import type { TokenBucket } from '../../../application/concurrency/index.js';
 import type { Rooms } from '../../../application/meeting/audience/audience.js';
 import type { Talk } from '../../../application/meeting/chat-messages.js';
 import type { Entering } from '../../../application/meeting/join-room.js';
 import type { Inside } from '../../../application/meeting/participant-actions.js';
 import type { Signals } from '../../../application/meeting/relay-signal.js';
 import type { Clock, CommandContext, Logger, Position, Quota } from '../../../application/ports/index.js';
-import type { Audience } from '../../../application/subscription/audience.js';
+import type { Audience } from '../../../application/subscription/index.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
 import type { Relay } from '../../realtime/relay/relay.js';
 import type { Speaker } from '../../realtime/websocket/session.js';
@@ -57,9 +57,9 @@ export interface Client {
   /** What it costs to open one room after the other: the first came with the connection, which has cost as much. */
   readonly opening: Quota;
   /** How fast its network says things to all, by their bytes in the log. */
-  readonly saying: Pace;
+  readonly saying: TokenBucket;
   /** And how fast it changes rooms. */
-  readonly changing: Pace;
+  readonly changing: TokenBucket;
   readonly logger: Logger;
   /** Of one command. */
   readonly context: () => CommandContext;

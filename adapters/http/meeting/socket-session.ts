@@ -1,45 +1,39 @@
 /** One client of the meetings: where it sits, and what becomes of each thing it says. */
-import { REQUEST_MS, within } from '../../../application/concurrency/deadline.js';
-import { pause } from '../../../application/concurrency/sleep.js';
-import { createPace, together } from '../../../application/concurrency/token-bucket.js';
+import { combine, createTokenBucket, REQUEST_MS, sleep, withDeadline } from '../../../application/concurrency/index.js';
 import { failed } from '../../../application/meeting/audience/messages.js';
 import { echoOf } from '../../../application/meeting/audience/repeat-state.js';
-import type { Say } from '../../../application/meeting/chat-messages.js';
-import type { Arrival } from '../../../application/meeting/join-room.js';
-import { CHANGES } from '../../../application/meeting/message-limits.js';
+import type { Send } from '../../../application/meeting/chat-messages.js';
+import type { JoinRequest } from '../../../application/meeting/join-room.js';
+import { ROOM_CHANGES } from '../../../application/meeting/message-limits.js';
 import type { Signal } from '../../../application/meeting/relay-signal.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 import { notJoined } from '../../../domain/meeting/join.js';
 import { chatSent, reactionSent } from '../../../domain/meeting/meeting-chat.js';
 import type { InsideCommand } from '../../../domain/meeting/participant-actions.js';
 import { roomIdOf } from '../../../domain/meeting/room-id.js';
 import { personOf } from '../../../domain/meeting/state.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import { isSeen } from '../../../domain/shared/text.js';
-import type { Said as SaidOf } from '../../realtime/websocket/message-schema.js';
+import { isRejection, isVisible, type Rejection } from '../../../domain/shared/index.js';
+import type { MessageOf as SaidOf } from '../../realtime/websocket/message-schema.js';
 import { CLOSE, type Conversation } from '../../realtime/websocket/session.js';
-import { misunderstandingOf, refusalOf, type Told } from './errors.js';
-import {
-  type clientSays,
-  NAME_LENGTH,
-  REACTION_LENGTH,
-  type signals as signalTypes,
-} from './message-schemas.js';
+import { type ErrorAnswer, misunderstandingOf, refusalOf } from './errors.js';
+import { type clientSays, NAME_LENGTH, REACTION_LENGTH, type signals as signalTypes } from './message-schemas.js';
 import { createChair, type TakenSeat } from './socket-seat.js';
 import type { Client, ConversingDeps } from './socket-session-deps.js';
 
-type Said = SaidOf<typeof clientSays>;
-type Saying<Type extends Said['type']> = Extract<Said, { readonly type: Type }>;
+type ClientMessage = SaidOf<typeof clientSays>;
+type ClientMessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { readonly type: Type }>;
 
 /** What becomes of each type of message. */
-type Kinds = { readonly [Type in Said['type']]: (message: Saying<Type>) => Promise<void> | void };
+type Kinds = {
+  readonly [Type in ClientMessage['type']]: (message: ClientMessageOf<Type>) => Promise<void> | void;
+};
 
 /** Where somebody sits, inside or waiting. */
 interface Place {
   readonly roomId: string;
   readonly participantId: string;
   readonly seat: TakenSeat;
-  readonly say: Say;
+  readonly say: Send;
 }
 
 type Wish<Command> = Command extends unknown ? Omit<Command, 'roomId' | 'by' | 'now'> : never;
@@ -56,22 +50,21 @@ const SAYING_BYTES = 1024;
 export const createConversing =
   (deps: ConversingDeps) =>
   (client: Client): Conversation => {
-    const { entering, inside, talk, signals, relay, audience, hears, clock, observe, taken, isClosing } =
-      deps;
+    const { entering, inside, talk, signals, relay, audience, hears, clock, observe, taken, isClosing } = deps;
     const { speaker, caller, opening, saying: volume, changing, unknownRooms, logger, context } = client;
     const chair = createChair(speaker.sink);
     let place: Place | undefined;
     /** Where they may sit as well: the log was told so, and did not answer. */
     let doubtful: Pick<Place, 'roomId' | 'participantId' | 'seat'> | undefined;
     let [wrongPasswords, hasOpened] = [0, false];
-    const pace = together(createPace(CHANGES, deps.monotonic), changing);
+    const pace = combine(createTokenBucket(ROOM_CHANGES, deps.monotonic), changing);
     const gone = new AbortController();
     /** What was said and is on its way into the log. */
     const talking = new Set<Promise<void>>();
     /** What decides where they sit: whoever is gone waits for it, to leave from there. */
     let deciding: Promise<unknown> = Promise.resolve();
 
-    function refuse([code, text]: Told) {
+    function refuse([code, text]: ErrorAnswer) {
       const { roomId = '', participantId = '' } = place ?? {};
       const there = { roomId, participantId, at: clock.now() };
       speaker.sink.send({ json: JSON.stringify(failed(there, code, text)) });
@@ -79,9 +72,9 @@ export const createConversing =
 
     /** Of a store that is away: they come back when it may be there again. */
     function away(error: unknown) {
-      if (error instanceof Unavailable) logger.warn({ err: error }, 'a meeting could not go on now');
+      if (error instanceof UnavailableError) logger.warn({ err: error }, 'a meeting could not go on now');
       else logger.error({ err: error }, 'a message of a meeting failed');
-      speaker.close(error instanceof Unavailable ? CLOSE.later : CLOSE.failed);
+      speaker.close(error instanceof UnavailableError ? CLOSE.later : CLOSE.failed);
       // They hear no more: where the log lets them in all the same, nobody sits there.
       gone.abort();
       chair.close();
@@ -102,17 +95,14 @@ export const createConversing =
       return was;
     }
 
-    async function join({ name: said, ...wish }: Saying<'join'>) {
+    async function join({ name: said, ...wish }: ClientMessageOf<'join'>) {
       const name = said.trim();
       const { length } = [...name];
       if (length < 1 || length > NAME_LENGTH)
         return refuse(['INVALID_MESSAGE', `name must be 1 to ${NAME_LENGTH} characters`]);
       if (unknownRooms.isSpent())
-        return refuse([
-          'INVALID_MESSAGE',
-          'Too many attempts to join meetings that do not exist, try again later',
-        ]);
-      const arrival: Arrival = { ...wish, name, caller, quota: hasOpened ? opening : undefined };
+        return refuse(['INVALID_MESSAGE', 'Too many attempts to join meetings that do not exist, try again later']);
+      const arrival: JoinRequest = { ...wish, name, caller, quota: hasOpened ? opening : undefined };
       const isSame =
         place?.roomId === roomIdOf(wish.roomId) &&
         place?.participantId === wish.participantId &&
@@ -130,13 +120,12 @@ export const createConversing =
         if (isSame) place = undefined;
         refuse(refusalOf(entered));
         const isGuess = entered.rejected === 'meeting/wrong-password' && wish.password !== undefined;
-        if (isGuess && ++wrongPasswords === WRONG_PASSWORDS)
-          speaker.close(CLOSE.policy, 'Too many wrong passwords');
+        if (isGuess && ++wrongPasswords === WRONG_PASSWORDS) speaker.close(CLOSE.policy, 'Too many wrong passwords');
         if (entered.rejected === 'meeting/room-not-found' && (await unknownRooms.asked()))
           speaker.close(CLOSE.policy, 'Too many meetings that do not exist');
         return;
       }
-      pace.spend();
+      pace.consume();
       hasOpened ||= entered.hasOpened;
       place = { ...entered, say: talk.speaker(entered) };
       // What they say next is judged by what the relay knows, and the others must know of them first.
@@ -144,7 +133,7 @@ export const createConversing =
     }
 
     async function leave() {
-      if (await goAway()) pace.spend();
+      if (await goAway()) pace.consume();
       else refuse(refusalOf(notJoined));
     }
 
@@ -153,9 +142,9 @@ export const createConversing =
       if (!place) return refuse(refusalOf(notJoined));
       const { roomId, participantId: by } = place;
       const command = { ...wish, roomId, by };
-      const outcome = await inside.act(command, context());
+      const outcome = await inside.execute(command, context());
       if (isRejection(outcome)) return refuse(refusalOf(outcome));
-      if (outcome.changed) return pace.spend();
+      if (outcome.changed) return pace.consume();
       await hears(outcome.position);
       const rooms = relay.state();
       const room = rooms.get(roomId);
@@ -172,7 +161,7 @@ export const createConversing =
     /** Until then, or until they are gone. */
     async function slow(ms: number) {
       observe?.slowed(1);
-      await pause(ms, gone.signal);
+      await sleep(ms, gone.signal);
       observe?.slowed(-1);
     }
 
@@ -189,19 +178,19 @@ export const createConversing =
       const decided = inTurn.then((may) => (may ? work() : undefined));
       deciding = decided.catch(() => {});
       await inTurn;
-      await within(REQUEST_MS, decided, 'what a meeting decides');
+      await withDeadline(REQUEST_MS, decided, 'what a meeting decides');
     }
 
     /** No faster than there is to be room for it in the log. */
-    function sayAll(text: string, make: Parameters<Say>[0]): Promise<void> | void {
+    function sayAll(text: string, make: Parameters<Send>[0]): Promise<void> | void {
       const bytes = SAYING_BYTES + Buffer.byteLength(text);
       const ms = volume.wait(bytes);
-      volume.spend(bytes);
+      volume.consume(bytes);
       if (ms === 0) return say(make);
       return slow(ms).then(() => (gone.signal.aborted ? undefined : say(make)));
     }
 
-    function say(make: Parameters<Say>[0]): Promise<void> | void {
+    function say(make: Parameters<Send>[0]): Promise<void> | void {
       const said = place ? place.say(make, context()) : notJoined;
       if (isRejection(said)) return refuse(refusalOf(said));
       const over = () => void talking.delete(done);
@@ -217,7 +206,7 @@ export const createConversing =
 
     const signal =
       (how: 'told' | 'passed') =>
-      (message: Saying<keyof typeof signalTypes>): Promise<void> | void => {
+      (message: ClientMessageOf<keyof typeof signalTypes>): Promise<void> | void => {
         if (!place) return refuse(refusalOf(notJoined));
         const { roomId, participantId } = place;
         const whole = { timestamp: clock.now(), ...message, roomId, participantId } as unknown as Signal;
@@ -227,8 +216,7 @@ export const createConversing =
       };
 
     const does =
-      (type: 'RaiseHand' | 'LowerHand' | 'LockRoom' | 'UnlockRoom' | 'StartRecording' | 'StopRecording') =>
-      () =>
+      (type: 'RaiseHand' | 'LowerHand' | 'LockRoom' | 'UnlockRoom' | 'StartRecording' | 'StopRecording') => () =>
         decide(() => act({ type }));
 
     const ACTIONS = {
@@ -250,7 +238,7 @@ export const createConversing =
       chat: ({ text, replyTo }) => sayAll(text, (saying) => chatSent(saying, text, replyTo)),
       reaction({ reaction: said }) {
         const reaction = said.trim();
-        if ([...reaction].length > REACTION_LENGTH || !isSeen(reaction))
+        if ([...reaction].length > REACTION_LENGTH || !isVisible(reaction))
           return refuse(['INVALID_MESSAGE', `reaction must be 1 to ${REACTION_LENGTH} characters`]);
         return sayAll(reaction, (saying) => reactionSent(saying, reaction));
       },
@@ -270,12 +258,12 @@ export const createConversing =
     };
 
     return {
-      said(message) {
-        const become = kinds[message.type as Said['type']] as (message: unknown) => Promise<void> | void;
+      onMessage(message) {
+        const become = kinds[message.type as ClientMessage['type']] as (message: unknown) => Promise<void> | void;
         return become(message)?.catch(away);
       },
       misunderstood: (misunderstanding) => refuse(misunderstandingOf(misunderstanding)),
-      left(code) {
+      onClose(code) {
         gone.abort();
         void depart(LOST.has(code) ? deps.returnMs : 0);
       },
@@ -286,6 +274,6 @@ export const createConversing =
       await Promise.allSettled([deciding, ...talking]);
       const all = [place, doubtful].filter((each) => each !== undefined);
       [place, doubtful] = [undefined, undefined];
-      if (!isClosing()) await Promise.all(all.map((each) => inside.depart(each, context, heldMs)));
+      if (!isClosing()) await Promise.all(all.map((each) => inside.leaveWhenDisconnected(each, context, heldMs)));
     }
   };

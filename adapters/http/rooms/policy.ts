@@ -1,14 +1,14 @@
 /** What all answers of the room service have in common: headers, CORS, and errors with a code. */
-import type { Rejection } from '../../../domain/shared/decider.js';
+import type { Rejection } from '../../../domain/shared/index.js';
 import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../security/cors.js';
 import type { ServicePolicy } from '../server/policy.js';
 import { fromRejection, type Problem, problem } from '../server/problem.js';
 import type { FieldError } from '../server/validation-message.js';
 
-type Told = readonly [code: string, error: string];
+type ErrorAnswer = readonly [code: string, error: string];
 
 /** By rejection: the status, code and sentence that clients are promised. */
-const TOLD: { readonly [rejected: string]: Told } = {
+const TOLD: { readonly [rejected: string]: ErrorAnswer } = {
   'rooms/room-not-found': ['ROOM_NOT_FOUND', 'Room not found'],
   'rooms/unauthorized': ['UNAUTHORIZED', 'Unauthorized'],
   'rooms/not-a-participant': ['UNAUTHORIZED', 'Unauthorized'],

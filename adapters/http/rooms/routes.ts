@@ -1,14 +1,13 @@
 /** The routes of the encrypted rooms. */
 import { connected, type EndedRooms, expired } from '../../../application/rooms/audience.js';
 import type { Admitted, OpenRoom, RoomAdmission } from '../../../application/rooms/authenticate.js';
-import type { Done, RoomCommands } from '../../../application/rooms/commands.js';
+import type { CommandResult, RoomCommands } from '../../../application/rooms/commands.js';
 import type { RoomQueries } from '../../../application/rooms/queries.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { DataOf } from '../../../domain/shared/schema.js';
+import { type DataOf, isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { Relay } from '../../realtime/relay/relay.js';
 import { frame, type Sink } from '../../realtime/relay/sink.js';
 import { type Answer, JSON_TYPE } from '../server/answer.js';
-import type { Limit } from '../server/rate-limit.js';
+import type { RateLimit } from '../server/rate-limit.js';
 import { type Admit, type Method, type Request, type Route, route } from '../server/route.js';
 import * as schemas from './schemas.js';
 
@@ -17,7 +16,7 @@ export interface RoomsDeps {
   readonly commands: RoomCommands;
   readonly queries: RoomQueries;
   readonly relay: Relay<EndedRooms>;
-  readonly limitCreates: Limit;
+  readonly limitCreates: RateLimit;
   readonly minTtlMs: number;
   readonly maxTtlMs: number;
 }
@@ -25,10 +24,7 @@ export interface RoomsDeps {
 type Newcomer = Omit<DataOf<typeof schemas.joinBody>, 'inviteToken'>;
 
 /** What a request says of the room that it is about. */
-type InRoom = Pick<
-  Request<unknown, unknown, { readonly roomId: string }>,
-  'params' | 'bearer' | 'ifPosition'
->;
+type InRoom = Pick<Request<unknown, unknown, { readonly roomId: string }>, 'params' | 'bearer' | 'ifPosition'>;
 
 const GONE = { description: 'There is no such room, or not any more' };
 
@@ -133,9 +129,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     admit,
     async handle({ body, context }, caller) {
       const done = await commands.post(caller, body, as(caller, context));
-      return isRejection(done)
-        ? done
-        : { status: 201, body: { message: done.body }, position: done.position };
+      return isRejection(done) ? done : { status: 201, body: { message: done.body }, position: done.position };
     },
   });
 
@@ -179,11 +173,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     answers: { 200: { description: 'The stream', type: 'text/event-stream' }, 404: GONE },
     admit: ({ params, bearer, query, ifPosition }) => {
       const { token } = query;
-      return admission.admit(
-        params.roomId,
-        bearer ?? (typeof token === 'string' ? token : undefined),
-        ifPosition,
-      );
+      return admission.admit(params.roomId, bearer ?? (typeof token === 'string' ? token : undefined), ifPosition);
     },
     handle: ({ cursor }, caller) => ({ stream: (sink) => connect(caller, cursor, sink) }),
   });
@@ -225,8 +215,7 @@ const newcomer = ({ participantName: name, signingPublicKey }: Newcomer) => ({
   ...(name === undefined ? {} : { name }),
 });
 
-const as = ({ participant }: Admitted, context: Request['context']) =>
-  context(participant.id, participant.id);
+const as = ({ participant }: Admitted, context: Request['context']) => context(participant.id, participant.id);
 
-const answer = (status: number, done: Done<unknown> | Rejection): Answer =>
+const answer = (status: number, done: CommandResult<unknown> | Rejection): Answer =>
   isRejection(done) ? done : { status, ...done };

@@ -1,5 +1,5 @@
 /** JSON Schemas of what the room service takes and answers. */
-import { object } from '../../../domain/shared/schema.js';
+import { object } from '../../../domain/shared/index.js';
 
 const text = { type: 'string' } as const;
 const time = { type: 'string', format: 'date-time' } as const;

@@ -25,9 +25,7 @@ export function basicOf(authorization: string | undefined) {
 
 /** Passed on only when it is of the W3C's form, version 00. */
 export const traceparentOf = (value: string | undefined): string | undefined =>
-  value !== undefined && /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/.test(value)
-    ? value
-    : undefined;
+  value !== undefined && /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/.test(value) ? value : undefined;
 
 /** Another one than a position is a caller's mistake: what it asked for can't be promised. */
 export function ifPositionOf(value: string | undefined): Position | Problem | undefined {

@@ -1,8 +1,8 @@
 /** What routes answer, and how it is written as an HTTP response. */
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
-import type { Reflected } from '../../../application/consistency/await-consistent.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import type { Consistency } from '../../../application/consistency/index.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { Sink } from '../../realtime/relay/sink.js';
 import { openSse, SSE_HEADERS } from '../../realtime/sse-sink.js';
 import type { Conversing, Opening } from '../../realtime/websocket/session.js';
@@ -11,7 +11,7 @@ import type { ServicePolicy } from './policy.js';
 import { fromRejection, isProblem, type Problem } from './problem.js';
 
 /** `Position` and `Consistency` are what it reflects of the log. */
-export interface Reply extends Partial<Reflected> {
+export interface Reply extends Partial<Consistency> {
   readonly status: number;
   /** JSON. */
   readonly body?: unknown;
@@ -47,12 +47,7 @@ export type Answer = Reply | Problem | Rejection | Streaming | Conversing;
 export type Given = Exclude<Answer, Conversing> | Opening;
 
 /** `opened` is told of every stream that begins. */
-export function writeAnswer(
-  ctx: Context,
-  answer: Given,
-  policy: ServicePolicy,
-  opened?: (sink: Sink) => void,
-): void {
+export function writeAnswer(ctx: Context, answer: Given, policy: ServicePolicy, opened?: (sink: Sink) => void): void {
   if (isRejection(answer)) writeProblem(ctx, (policy.rejected ?? fromRejection)(answer), policy);
   else if (isProblem(answer)) writeProblem(ctx, answer, policy);
   else if ('stream' in answer) {

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
-import { Unavailable } from '../../../application/ports/index.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 import type { Sink } from '../../realtime/relay/sink.js';
 import type { ConnectionLimit } from '../hardening/connection-limit.js';
 import { hostOf, malformed } from '../hardening/malformed-request.js';
@@ -95,7 +95,7 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
 
   function fail(ctx: Ctx, error: unknown) {
     const { requestId, route } = ctx.state;
-    const away = error instanceof Unavailable;
+    const away = error instanceof UnavailableError;
     const fields = { err: error, service, method: ctx.method, route, requestId };
     if (away) logger.warn(fields, 'could not answer now');
     else logger.error(fields, 'a request failed');

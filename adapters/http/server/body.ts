@@ -1,7 +1,7 @@
 /** Reads a request's body: the bytes with koa-body under a limit, then gzip, UTF-8 and JSON, each with its error. */
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
-import type { Held } from '../../../application/concurrency/fair-share-budget.js';
+import type { Reservation } from '../../../application/concurrency/index.js';
 import type { After } from '../../platform/process/timer.js';
 import { eachPiece } from '../hardening/chunk-limit.js';
 import { watchProgress } from '../hardening/slow-body-timeout.js';
@@ -9,7 +9,7 @@ import { BODY_COST, overBudget } from './budgets.js';
 import { type Problem, problem, TOO_SLOW } from './problem.js';
 import type { Route } from './route.js';
 
-export type ReadBody = (ctx: Context, held: Held) => Promise<ReadResult | Problem>;
+export type ReadBody = (ctx: Context, held: Reservation) => Promise<ReadResult | Problem>;
 
 export interface ReadResult {
   readonly bytes: Buffer;
@@ -18,7 +18,7 @@ export interface ReadResult {
 }
 
 /** Counts so many bytes more of a body, or says why they are too many. */
-type Take = (held: Held, bytes: number) => Problem | undefined;
+type Take = (held: Reservation, bytes: number) => Problem | undefined;
 
 const DEFAULT_LIMIT = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
@@ -53,7 +53,7 @@ export function createBodyReader(
   const raw = route.body === 'bytes';
   const anyType = raw || route.anyContentType;
   const take: Take = (held, bytes) => {
-    const lack = held.take(bytes * BODY_COST);
+    const lack = held.acquire(bytes * BODY_COST);
     // A budget of its own is a queue of the route's, and a full queue is 429 like any limit of it.
     return lack && { ...overBudget(lack), ...(route.budget && { problem: 429 }) };
   };
@@ -76,9 +76,7 @@ export function createBodyReader(
     held.release();
     const packed = await readBytes(ctx, held);
     if (!Buffer.isBuffer(packed)) return packed;
-    const bytes = await unpack(packed, ctx.req.headers['content-encoding'], limit, (bytes) =>
-      take(held, bytes),
-    );
+    const bytes = await unpack(packed, ctx.req.headers['content-encoding'], limit, (bytes) => take(held, bytes));
     if (!Buffer.isBuffer(bytes)) return bytes;
     if (raw) return { bytes, json: undefined };
     // What beacons carry was cut by pages of anybody's.
@@ -103,7 +101,7 @@ async function loadReader(limit: number) {
 function createByteReader(limit: number, take: Take, after?: After) {
   // Loaded with the first body: it brings what takes long to load, and a start need not wait for it.
   let loading: ReturnType<typeof loadReader> | undefined;
-  return async (ctx: Context, held: Held): Promise<Buffer | Problem> => {
+  return async (ctx: Context, held: Reservation): Promise<Buffer | Problem> => {
     loading ??= loadReader(limit);
     const read = await loading;
     if (ctx.req.destroyed) return incomplete;

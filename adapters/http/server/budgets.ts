@@ -1,9 +1,5 @@
 /** What all callers of a process share, by their networks, and what is told whoever finds too little left. */
-import {
-  type Budget,
-  createBudget,
-  type Shortage,
-} from '../../../application/concurrency/fair-share-budget.js';
+import { type Budget, createBudget, type Shortage } from '../../../application/concurrency/index.js';
 import { type Problem, problem } from './problem.js';
 
 /**

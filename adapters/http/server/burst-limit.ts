@@ -1,23 +1,23 @@
 /** Limits the rate of each caller by a token bucket, in this process's memory. */
-import { createPaces } from '../../../application/concurrency/token-bucket.js';
+import { createTokenBuckets } from '../../../application/concurrency/index.js';
 import type { Clock } from '../../../application/ports/index.js';
 import { networkOf } from '../../platform/config/client-address.js';
-import { type Limit, unlimited } from './rate-limit.js';
+import { type RateLimit, unlimited } from './rate-limit.js';
 
 /** Allows `perMinute` on average, and half of that in one burst; 0 means no limit. `clock`: a monotonic one. */
-export function createBurstLimit(perMinute: number, clock?: Clock): Limit {
+export function createBurstLimit(perMinute: number, clock?: Clock): RateLimit {
   if (perMinute === 0) return unlimited;
-  const bucketOf = createPaces({ atOnce: Math.ceil(perMinute / 2), perSecond: perMinute / 60 }, clock);
+  const bucketOf = createTokenBuckets({ burst: Math.ceil(perMinute / 2), perSecond: perMinute / 60 }, clock);
   return {
     async spend(address) {
       const bucket = bucketOf(networkOf(address));
       const waitMs = bucket.wait();
       if (waitMs > 0) return waitMs;
-      bucket.spend();
+      bucket.consume();
       return undefined;
     },
     async refund(address) {
-      bucketOf(networkOf(address)).spend(-1);
+      bucketOf(networkOf(address)).consume(-1);
     },
   };
 }

@@ -24,16 +24,14 @@ export function partOf({ method, headers }: Asked, { etag, size }: Tagged): Part
   if (isKnown(headers['if-none-match'], etag)) return { status: 304, headers: tags };
   const all = { status: 200, from: 0, to: size, headers: tags } as const;
   const { range, 'if-range': ifRange } = headers;
-  if (method !== 'GET' || range === undefined || (ifRange !== undefined && ifRange.trim() !== etag))
-    return all;
+  if (method !== 'GET' || range === undefined || (ifRange !== undefined && ifRange.trim() !== etag)) return all;
   const { from = '', to = '' } = RANGE.exec(range.trim())?.groups ?? {};
   if (from === '' && to === '') return all;
   // Without a beginning it is so many of the last bytes.
   const first = from === '' ? Math.max(0, size - Number(to)) : Number(from);
   const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
   if (from !== '' && to !== '' && Number(to) < Number(from)) return all;
-  if (first > last)
-    return problem(416, 'There is no such part', { headers: { 'Content-Range': `bytes */${size}` } });
+  if (first > last) return problem(416, 'There is no such part', { headers: { 'Content-Range': `bytes */${size}` } });
   const told = { ...tags, 'Content-Range': `bytes ${first}-${last}/${size}` };
   return { status: 206, from: first, to: last + 1, headers: told };
 }

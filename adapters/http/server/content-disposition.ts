@@ -14,7 +14,5 @@ const ascii = (name: string): string =>
 
 const encoded = (name: string): string =>
   name.replace(PLAIN, (character) =>
-    [...Buffer.from(character)]
-      .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
-      .join(''),
+    [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
   );

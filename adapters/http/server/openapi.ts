@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document of a service, made of the same routes that answer. */
 import { STATUS_CODES } from 'node:http';
-import type { JsonSchema } from '../../../domain/shared/catalog.js';
+import type { JsonSchema } from '../../../domain/shared/index.js';
 import type { ServicePolicy } from './policy.js';
 import type { AnswerDoc, Route } from './route.js';
 
@@ -34,11 +34,7 @@ export function openapi(
 }
 
 /** The document as a route of its own service, `guard`ed like the others. The document names this route too. */
-export function openapiRoute(
-  policy: ServicePolicy,
-  routes: readonly Route[],
-  guard = (route: Route) => route,
-): Route {
+export function openapiRoute(policy: ServicePolicy, routes: readonly Route[], guard = (route: Route) => route): Route {
   const route = guard({
     method: 'GET',
     path: '/openapi.json',

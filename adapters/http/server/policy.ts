@@ -1,6 +1,5 @@
 /** What is the same for all routes of one service, as plain data: its name, CORS, headers, and how it words errors. */
-import type { JsonSchema } from '../../../domain/shared/catalog.js';
-import type { Rejection } from '../../../domain/shared/decider.js';
+import type { JsonSchema, Rejection } from '../../../domain/shared/index.js';
 import type { Cors } from '../security/cors.js';
 import type { Problem } from './problem.js';
 import type { FieldError } from './validation-message.js';

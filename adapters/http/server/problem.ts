@@ -1,5 +1,5 @@
 /** Why a request gets no success, as a value; the policy of its service says what the answer's body looks like. */
-import type { Rejection, RejectionKind } from '../../../domain/shared/decider.js';
+import type { Rejection, RejectionKind } from '../../../domain/shared/index.js';
 
 export interface Problem {
   /** The HTTP status. */
@@ -14,11 +14,11 @@ export interface Problem {
   readonly extra?: object;
 }
 
-export const problem = (
-  status: number,
-  error: string,
-  more: Omit<Problem, 'problem' | 'error'> = {},
-): Problem => ({ problem: status, error, ...more });
+export const problem = (status: number, error: string, more: Omit<Problem, 'problem' | 'error'> = {}): Problem => ({
+  problem: status,
+  error,
+  ...more,
+});
 
 export const isProblem = (answer: unknown): answer is Problem =>
   typeof answer === 'object' && answer !== null && 'problem' in answer;

@@ -4,7 +4,7 @@ import type { Quota } from '../../../application/ports/index.js';
 import { networkOf } from '../../platform/config/client-address.js';
 
 /** By the network of an address, or by any other text that tells callers apart. */
-export interface Limit {
+export interface RateLimit {
   /** Counts one more; the milliseconds to wait when it is one too many, else undefined. */
   spend(address: string): Promise<number | undefined>;
   /** One that was counted came to nothing. */
@@ -12,25 +12,25 @@ export interface Limit {
 }
 
 /** Lets everything through. */
-export const unlimited: Limit = {
+export const unlimited: RateLimit = {
   spend: async () => undefined,
   refund: async () => undefined,
 };
 
 /** How often a route lets something be done: so many from one network, or of one caller, in so long; one too many is 429. */
-export type RouteQuota = PerWhom & {
+export type RouteQuota = QuotaScope & {
   /** What one too many is told. */
   readonly description: string;
 };
 
-type PerWhom = ({ readonly perNetwork: Limit } | { readonly perCaller: Limit }) & {
+type QuotaScope = ({ readonly perNetwork: RateLimit } | { readonly perCaller: RateLimit }) & {
   /** The rejection of one too many, `<service>/<reason>`. */
   readonly rejected: string;
   readonly description?: string;
 };
 
 /** What the commands of one caller count towards. `caller`: any text that tells callers apart. */
-export function quotaOf(quota: PerWhom, address: string, caller = ''): Quota {
+export function quotaOf(quota: QuotaScope, address: string, caller = ''): Quota {
   const { rejected, description } = quota;
   const told = description === undefined ? {} : { detail: description };
   const [limit, whose] = 'perCaller' in quota ? [quota.perCaller, caller] : [quota.perNetwork, address];
@@ -43,7 +43,7 @@ export function quotaOf(quota: PerWhom, address: string, caller = ''): Quota {
   };
 }
 
-export function createLimit(most: number, perMs: number): Limit {
+export function createRateLimit(most: number, perMs: number): RateLimit {
   const limiter = new RateLimiterMemory({ points: most, duration: perMs / 1000 });
   return {
     async spend(address) {

@@ -1,22 +1,9 @@
 /** Makes the `Request` of the routes from koa's context; what few routes ask for is worked out when asked. */
 import type { Context } from 'koa';
-import { freshCommandId } from '../../../application/command/command-id.js';
-import type {
-  Clock,
-  CommandContext,
-  Derivation,
-  Logger,
-  Position,
-} from '../../../application/ports/index.js';
+import { newCommandId } from '../../../application/command/index.js';
+import type { Clock, CommandContext, Derivation, Logger, Position } from '../../../application/ports/index.js';
 import type { After } from '../../platform/process/timer.js';
-import {
-  basicOf,
-  bearerOf,
-  cursorOf,
-  idempotencyKeyOf,
-  ifPositionOf,
-  traceparentOf,
-} from '../security/headers.js';
+import { basicOf, bearerOf, cursorOf, idempotencyKeyOf, ifPositionOf, traceparentOf } from '../security/headers.js';
 import type { ReceivedMembers } from '../upload/upload-spec.js';
 import type { Budgets } from './budgets.js';
 import { isProblem, type Problem } from './problem.js';
@@ -157,7 +144,7 @@ class Pending implements PendingRequest {
       ...(traceparent ? { traceparent } : {}),
       ...(quota ? { quota: quotaOf(quota, this.address, caller) } : {}),
     };
-    if (idempotencyKey === undefined) return { commandId: freshCommandId(), ...common };
+    if (idempotencyKey === undefined) return { commandId: newCommandId(), ...common };
     return {
       commandId: derivation.id('command', service, method, path, caller, idempotencyKey),
       fingerprint: derivation.secret('fingerprint', fingerprinted(this.bytes)).toString('base64url'),
@@ -170,8 +157,7 @@ class Pending implements PendingRequest {
 const fingerprinted = (bytes: Buffer) => (bytes.length === 0 ? '{}' : bytes.toString('latin1'));
 
 /** Only `Set-Cookie` comes as a list, and that is none of a request's. */
-export const singleHeaders = (headers: Context['req']['headers']): Request['headers'] =>
-  headers as Request['headers'];
+export const singleHeaders = (headers: Context['req']['headers']): Request['headers'] => headers as Request['headers'];
 
 const withRequestId = (logger: Logger, requestId: string): Logger => ({
   debug: (fields, message) => logger.debug({ requestId, ...fields }, message),

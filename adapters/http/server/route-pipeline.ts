@@ -2,9 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Context } from 'koa';
-import { REQUEST_MS, within } from '../../../application/concurrency/deadline.js';
-import type { Held } from '../../../application/concurrency/fair-share-budget.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import { REQUEST_MS, type Reservation, withDeadline } from '../../../application/concurrency/index.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import { networkOf } from '../../platform/config/client-address.js';
 import { createReader } from '../../realtime/websocket/message-schema.js';
 import { upgradeProblem } from '../../realtime/websocket/upgrade.js';
@@ -19,11 +18,7 @@ import type { Route } from './route.js';
 import { bodyValidator, queryValidator } from './validate.js';
 import type { FieldError } from './validation-message.js';
 
-export type Endpoint = (
-  ctx: Context,
-  params: { [name: string]: string },
-  requestId: string,
-) => Promise<Given>;
+export type Endpoint = (ctx: Context, params: { [name: string]: string }, requestId: string) => Promise<Given>;
 
 export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
   const { requests, bodies, streams } = deps.budgets;
@@ -46,16 +41,16 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     if (impossible) return impossible;
 
     const network = networkOf(request.address);
-    const place = requests.hold(network);
-    const lack = place.take(1);
+    const place = requests.reserve(network);
+    const lack = place.acquire(1);
     if (lack) return overBudget(lack);
-    let body: Held | undefined;
+    let body: Reservation | undefined;
     let uploading: ReadUpload | undefined;
     let working: unknown;
     const started = performance.now();
     const inTime = async <T>(work: Promise<T> | T, spentMs: number): Promise<T> => {
       try {
-        return await within(Math.max(0, answerMs - spentMs), work, 'what the request needs');
+        return await withDeadline(Math.max(0, answerMs - spentMs), work, 'what the request needs');
       } catch (error) {
         request.giveUp();
         throw error;
@@ -76,7 +71,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
 
       if (readBody || upload) {
         const name = refusal ? undefined : route.nameOf?.(caller);
-        body = (route.budget ?? bodies).hold(name === undefined ? network : `${network} ${name}`);
+        body = (route.budget ?? bodies).reserve(name === undefined ? network : `${network} ${name}`);
         const isThere = ctx.req.complete;
         uploading = upload?.(ctx, body);
         const read = await (uploading ? uploading.read() : readBody!(ctx, body));
@@ -96,9 +91,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
           if (refusal && !repeated) return refusal;
         }
       }
-      const answering = refusal
-        ? repeated!(request).then((told) => told ?? refusal)
-        : route.handle(request, caller);
+      const answering = refusal ? repeated!(request).then((told) => told ?? refusal) : route.handle(request, caller);
       working = answering;
       const answer = await inTime(answering, spentMs);
       const given = 'lasting' in answer ? await answer.lasting() : answer;
@@ -106,7 +99,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
         const { read, perSecond } = conversation!;
         const { logger } = request;
         const { after, clock } = deps;
-        const held = { place: requests.hold(network), bytes: bodies.hold(network) };
+        const held = { place: requests.reserve(network), bytes: bodies.reserve(network) };
         const options = { read, perSecond, ...held, logger, after, clock };
         return beginStream(ctx.req.socket, network) ?? { ...given, options };
       }
@@ -125,8 +118,8 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
 
   /** Or why it can't be, as its network has too many open. */
   function beginStream(until: ServerResponse | Socket, network: string): Problem | undefined {
-    const place = streams.hold(network);
-    const lack = place.take(1);
+    const place = streams.reserve(network);
+    const lack = place.acquire(1);
     if (lack) return overBudget(lack, STREAM_RETRY_MS);
     if (until.closed) place.release();
     else until.once('close', place.release);

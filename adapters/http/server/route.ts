@@ -1,10 +1,8 @@
 /** The shape of a route: what it takes, what it answers, and who may call. The OpenAPI document is made of the same. */
-import type { Budget } from '../../../application/concurrency/fair-share-budget.js';
+import type { Budget } from '../../../application/concurrency/index.js';
 import type { CommandContext, Logger, Position } from '../../../application/ports/index.js';
-import type { JsonSchema } from '../../../domain/shared/catalog.js';
-import type { Rejection } from '../../../domain/shared/decider.js';
-import type { DataOf } from '../../../domain/shared/schema.js';
-import type { Vocabulary } from '../../realtime/websocket/message-schema.js';
+import type { DataOf, JsonSchema, Rejection } from '../../../domain/shared/index.js';
+import type { MessageSchemas } from '../../realtime/websocket/message-schema.js';
 import type { ReceivedMembers, Uploads } from '../upload/upload-spec.js';
 import type { Answer, Lasting } from './answer.js';
 import type { Problem } from './problem.js';
@@ -13,9 +11,7 @@ import type { RouteQuota } from './rate-limit.js';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The parameters of a path: `/rooms/:roomId/state` has a `roomId`. */
-export type ParamsOf<Path extends string> = string extends Path
-  ? Params
-  : { readonly [name in NamesIn<Path>]: string };
+export type ParamsOf<Path extends string> = string extends Path ? Params : { readonly [name in NamesIn<Path>]: string };
 
 type Params = { readonly [name: string]: string };
 
@@ -101,9 +97,7 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
    * this is asked what its first run was answered, with the body at hand; undefined, and the refusal stands, if there
    * was none. Nobody is admitted here: it must do nothing, and find nothing but commands of the same caller.
    */
-  readonly repeated?: (
-    request: Request<BodyOf<Body>, DataOf<Query>, ParamsOf<Path>>,
-  ) => Promise<Answer | undefined>;
+  readonly repeated?: (request: Request<BodyOf<Body>, DataOf<Query>, ParamsOf<Path>>) => Promise<Answer | undefined>;
   /** How often it may be done: commands count by their `context`, when they are done for the first time. */
   readonly quota?: RouteQuota;
   readonly handle: (
@@ -114,8 +108,8 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
 
 /** What is said over a WebSocket, either way; a closed list each. */
 export interface SocketSpec {
-  readonly says: Vocabulary;
-  readonly hears: Vocabulary;
+  readonly says: MessageSchemas;
+  readonly hears: MessageSchemas;
   /** Messages a client may send in a second. */
   readonly perSecond: number;
 }

@@ -2,12 +2,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../application/ports/index.js';
 import { networkOf } from '../../platform/config/client-address.js';
-import type { Limit } from './rate-limit.js';
+import type { RateLimit } from './rate-limit.js';
 
 /** Of more networks than this within one window, those are forgotten that were longest idle. */
 const NETWORKS = 50_000;
 
-export interface SlidingLimit extends Limit {
+export interface SlidingLimit extends RateLimit {
   /** Milliseconds until one more may be counted; 0 if it may be now. Counts nothing. */
   wait(address: string): number;
 }

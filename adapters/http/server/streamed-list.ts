@@ -1,13 +1,13 @@
 /** Lists that may be long: short ones are answered whole, others as they are read, in turns. */
-import { isTurnOver, nextTurn } from '../../../application/concurrency/cooperative-scheduler.js';
-import type { Reflected } from '../../../application/consistency/await-consistent.js';
+import { sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
+import type { Consistency } from '../../../application/consistency/index.js';
 import { inPieces, JSON_TYPE, type Reply } from './answer.js';
 
 /** Characters of a piece, and a last item besides. */
 const PIECE = 32 * 1024;
 
 /** `{[name]: [...items]}`. Items are asked for one by one, as far as the answer has been read. */
-export function listed(name: string, items: Iterable<unknown>, reflected: Partial<Reflected> = {}): Reply {
+export function streamedList(name: string, items: Iterable<unknown>, reflected: Partial<Consistency> = {}): Reply {
   const pieces = piecesOf(name, items);
   const [first, second] = [pieces.next(), pieces.next()];
   if (first.done || second.done)
@@ -16,7 +16,7 @@ export function listed(name: string, items: Iterable<unknown>, reflected: Partia
   async function* content() {
     yield Buffer.from(first.value!);
     for (let piece = second; !piece.done; piece = pieces.next()) {
-      if (isTurnOver()) await nextTurn();
+      if (sliceExpired()) await yieldToEventLoop();
       yield Buffer.from(piece.value);
     }
   }

@@ -1,7 +1,7 @@
 /** Checks bodies and queries against the routes' schemas, dropping what the schema does not name. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { JsonSchema } from '../../../domain/shared/catalog.js';
+import type { JsonSchema } from '../../../domain/shared/index.js';
 import { type FieldError, fieldError } from './validation-message.js';
 
 /** Undefined when the value (now with defaults, and in a query converted) is as it should be. Throws on a wrong schema. */

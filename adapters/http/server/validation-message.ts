@@ -1,6 +1,6 @@
 /** One sentence for the first thing that is wrong with a body or query, naming the field. */
 import type { ErrorObject } from 'ajv';
-import type { JsonSchema } from '../../../domain/shared/catalog.js';
+import type { JsonSchema } from '../../../domain/shared/index.js';
 
 export interface FieldError {
   readonly where: 'body' | 'query' | 'message';
@@ -43,8 +43,7 @@ function complaintOf({ keyword, data }: ErrorObject): string {
 }
 
 function titleOf({ parentSchema }: ErrorObject, member: string | undefined): string | undefined {
-  const schema: JsonSchema | undefined =
-    member === undefined ? parentSchema : parentSchema?.properties?.[member];
+  const schema: JsonSchema | undefined = member === undefined ? parentSchema : parentSchema?.properties?.[member];
   return typeof schema?.title === 'string' ? schema.title : undefined;
 }
 

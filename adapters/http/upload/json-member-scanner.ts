@@ -37,11 +37,7 @@ const DIGITS = 4;
 const DIGIT_OF = Array.from({ length: 256 }, (_, byte) => Number.parseInt(String.fromCharCode(byte), 16));
 
 /** `mostRest`: of the JSON without its large members, in bytes. */
-export function createMemberScanner(
-  names: readonly string[],
-  sink: MemberSink,
-  mostRest: number,
-): MemberScanner {
+export function createMemberScanner(names: readonly string[], sink: MemberSink, mostRest: number): MemberScanner {
   const kept: Buffer[] = [];
   let keptBytes = 0;
   let depth = 0;
@@ -140,13 +136,7 @@ export function createMemberScanner(
     if (missing === KIND) {
       code = 0;
       missing = byte === U ? DIGITS : 0;
-      return missing > 0
-        ? undefined
-        : byte === SLASH
-          ? SLASH
-          : byte === N || byte === R
-            ? NOTHING
-            : NOT_BASE64;
+      return missing > 0 ? undefined : byte === SLASH ? SLASH : byte === N || byte === R ? NOTHING : NOT_BASE64;
     }
     code = code * 16 + (DIGIT_OF[byte] ?? Number.NaN);
     missing--;

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { PassThrough, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
-import type { Held } from '../../../application/concurrency/fair-share-budget.js';
-import type { Received, Receiving } from '../../../application/files/encrypted-blobs.js';
+import type { Reservation } from '../../../application/concurrency/index.js';
+import type { IncomingBlob, Receiving } from '../../../application/files/encrypted-blobs.js';
 import type { After } from '../../platform/process/timer.js';
 import { eachPiece } from '../hardening/chunk-limit.js';
 import { watchProgress } from '../hardening/slow-body-timeout.js';
@@ -45,9 +45,9 @@ export function createUploadReader(
   { members, receive }: Uploads,
   limit: number,
   after?: After,
-): (ctx: Context, held: Held) => ReadUpload {
+): (ctx: Context, held: Reservation) => ReadUpload {
   return (ctx, held) => {
-    const received = new Map<string, Received>();
+    const received = new Map<string, IncomingBlob>();
     let coming: Receiving | undefined;
     const drop = async () => {
       await coming?.drop();
@@ -91,7 +91,7 @@ export function createUploadReader(
       const isPacked = encoding !== undefined && encoding.toLowerCase() !== 'identity';
       if (isPacked && !GZIP.test(encoding)) return notPacked;
       if (Number(length ?? 0) > limit) return tooLarge;
-      const lack = held.take(1);
+      const lack = held.acquire(1);
       if (lack) return { ...overBudget(lack), problem: 429 };
       const scanner = createMemberScanner(Object.keys(members), sink(), MOST_REST);
       // Only a key makes two requests of it.
@@ -144,8 +144,7 @@ async function eachChunk(
   } catch (error) {
     if (error instanceof Refused) return error.problem;
     if (error instanceof RestTooLarge) return tooLarge;
-    if (isPacked && error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))
-      return notGzip;
+    if (isPacked && error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) return notGzip;
     throw error;
   } finally {
     req.off('close', broke);

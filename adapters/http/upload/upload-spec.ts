@@ -1,5 +1,5 @@
 /** What a route says of the large members of its bodies, and what it gets of them. */
-import type { Received, Receiving } from '../../../application/files/encrypted-blobs.js';
+import type { IncomingBlob, Receiving } from '../../../application/files/encrypted-blobs.js';
 
 /** Large base64 members of a JSON body: empty texts in it, they are found in `Request.received`. */
 export interface Uploads {
@@ -10,4 +10,4 @@ export interface Uploads {
 }
 
 /** What has come in, by the names of its members. */
-export type ReceivedMembers = ReadonlyMap<string, Received>;
+export type ReceivedMembers = ReadonlyMap<string, IncomingBlob>;

@@ -29,7 +29,7 @@ export interface Renewals {
   keep(mine: Mine, holder: Holder): () => Promise<void>;
 }
 
-interface Kept extends Holder {
+interface RenewedLease extends Holder {
   readonly mine: Mine;
   renewal?: Promise<void> | undefined;
 }
@@ -45,7 +45,7 @@ export function renewTogether(
   },
 ): Renewals {
   const { leaseMs, clock, monotonic, after } = times;
-  const kept = new Set<Kept>();
+  const kept = new Set<RenewedLease>();
   let callOff: (() => void) | undefined;
 
   function renewLater() {
@@ -61,7 +61,7 @@ export function renewTogether(
     });
   }
 
-  async function renew(due: readonly Kept[]) {
+  async function renew(due: readonly RenewedLease[]) {
     if (due.length === 0) return;
     const next = monotonic.now() + leaseMs;
     const update = { $set: { until: new Date(clock.now() + leaseMs) } };
@@ -80,10 +80,10 @@ export function renewTogether(
   }
 
   /** Those that are not as they were claimed, with their rows. */
-  async function taken(due: readonly Kept[]): Promise<Map<Kept, LeaseRow | undefined>> {
+  async function taken(due: readonly RenewedLease[]): Promise<Map<RenewedLease, LeaseRow | undefined>> {
     const found = await rows.find({ _id: { $in: due.map(({ mine }) => mine._id) } }).toArray();
     const standing = new Map(found.map((row) => [row._id, row]));
-    const isMine = ({ mine }: Kept, row: LeaseRow | undefined) =>
+    const isMine = ({ mine }: RenewedLease, row: LeaseRow | undefined) =>
       row?.owner === mine.owner && row.by === mine.by && row.fence.equals(mine.fence);
     const lost = due.filter((each) => !isMine(each, standing.get(each.mine._id)));
     return new Map(lost.map((each) => [each, standing.get(each.mine._id)]));
@@ -91,7 +91,7 @@ export function renewTogether(
 
   return {
     keep(mine, holder) {
-      const each: Kept = { ...holder, mine };
+      const each: RenewedLease = { ...holder, mine };
       kept.add(each);
       holder.signal.addEventListener('abort', () => {
         kept.delete(each);

@@ -1,8 +1,8 @@
 /** Leases in MongoDB: of many nodes one is the projector, reaction runner, builder or sweeper (docs/nodes.md). */
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
-import { CALL_MS, within } from '../../../application/concurrency/deadline.js';
-import { type Clock, type Lease, type Leases, Unavailable } from '../../../application/ports/index.js';
+import { STORE_CALL_MS, withDeadline } from '../../../application/concurrency/index.js';
+import { type Clock, type Lease, type Leases, UnavailableError } from '../../../application/ports/index.js';
 import { type After, afterAll } from '../../platform/process/timer.js';
 import { type LeaseRow, type Renewals, renewTogether } from './lease-renewal.js';
 
@@ -162,13 +162,13 @@ function keep(
     assertHeld() {
       if (isHeld()) return;
       end();
-      throw new Unavailable(`the lease of ${mine._id} is lost`);
+      throw new UnavailableError(`the lease of ${mine._id} is lost`);
     },
     async release() {
       end();
       // Before it is over it would stand as held again. Both are one call to those who wait.
       const released = renewed().then(() => rows.updateOne(mine, { $set: { until: RELEASED } }));
-      await within(CALL_MS, released, 'MongoDB');
+      await withDeadline(STORE_CALL_MS, released, 'MongoDB');
     },
   };
 }

@@ -1,7 +1,6 @@
 /** Which processes of an installation live, and where they can be reached: each says so in a row of its own. */
 import type { Collection, Db } from 'mongodb';
-import type { Members } from '../../../application/ports/cluster.js';
-import type { Clock } from '../../../application/ports/index.js';
+import type { Clock, Members } from '../../../application/ports/index.js';
 import { type After, afterAll } from '../../platform/process/timer.js';
 
 export interface MembersOptions {
@@ -69,11 +68,7 @@ export async function joinMembers(
   let [hasLeft, callOff] = [false, () => {}];
 
   const beat = () =>
-    rows.updateOne(
-      { _id: run },
-      { $set: { address, unreached: unreached() }, $inc: { beats: 1 } },
-      { upsert: true },
-    );
+    rows.updateOne({ _id: run }, { $set: { address, unreached: unreached() }, $inc: { beats: 1 } }, { upsert: true });
 
   async function lookNow() {
     const found = await rows.find({}).toArray();
@@ -117,7 +112,7 @@ export async function joinMembers(
 
   return {
     look,
-    alive: () => new Set([run, ...[...seen.values()].filter(lives).map(({ _id }) => _id)]),
+    liveNodes: () => new Set([run, ...[...seen.values()].filter(lives).map(({ _id }) => _id)]),
     address(of) {
       const found = seen.get(of);
       return found && lives(found) ? found.address : undefined;

@@ -1,6 +1,6 @@
 /** The windows of the live feed in MongoDB: one row a service, so that none is ever found half moved. */
 import { type Db, Long } from 'mongodb';
-import type { Windows } from '../../../application/subscription/resume-window.js';
+import type { Windows } from '../../../application/subscription/index.js';
 
 interface WindowRow {
   readonly _id: string;

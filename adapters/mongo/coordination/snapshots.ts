@@ -1,9 +1,9 @@
 /** Snapshots of folds in MongoDB: in pieces that a document holds, replaced as a whole. */
 import { randomUUID } from 'node:crypto';
 import { type Db, Long, MongoServerError } from 'mongodb';
-import { nextTurn } from '../../../application/concurrency/cooperative-scheduler.js';
+import { yieldToEventLoop } from '../../../application/concurrency/index.js';
 import type { Position } from '../../../application/ports/index.js';
-import type { Parts, Snapshots } from '../../../application/subscription/restore-fold.js';
+import type { Parts, Snapshots } from '../../../application/subscription/index.js';
 
 /** Says which pieces stand. Among the checkpoints, where what is ahead of a restored log is forgotten. */
 interface SnapshotRow {
@@ -62,7 +62,7 @@ export function createSnapshots(db: Db): Snapshots {
       let count = 0;
       for await (const text of textsOf(parts)) {
         await pieces.insertOne({ _id: prefix + String(count++).padStart(6, '0'), text });
-        await nextTurn();
+        await yieldToEventLoop();
       }
       const before = { $or: [{ position: { $lt: at } }, { position: at, version: { $ne: version } }] };
       const $set = { position: at, from: at, fence: Long.ZERO, version, pieces: prefix, count };

@@ -38,10 +38,7 @@ export async function* keyRows(rows: Collection<KeyRow>): AsyncGenerator<readonl
 }
 
 /** The first key that is such; none that is destroyed. */
-export async function findKey(
-  rows: Collection<KeyRow>,
-  isIt: (row: KeyRow) => boolean,
-): Promise<KeyRow | undefined> {
+export async function findKey(rows: Collection<KeyRow>, isIt: (row: KeyRow) => boolean): Promise<KeyRow | undefined> {
   for await (const some of keyRows(rows)) {
     const found = some.find((row) => !row.destroyedAt && isIt(row));
     if (found) return found;

@@ -1,13 +1,12 @@
 /** The subjects' keys in MongoDB, wrapped. A destroyed key leaves a mark without it, so that none is ever made again. */
 import { type Collection, type Db, type FindOptions, ReadConcern } from 'mongodb';
-import { gathering } from '../../../application/concurrency/batch-loader.js';
-import { within } from '../../../application/concurrency/deadline.js';
-import { type Logger, Unopenable } from '../../../application/ports/index.js';
-import type { KeyStore } from '../../../application/secrets/vault.js';
-import { type KeptSecret, newSecret, type Wrapping, WrongSecret } from '../../crypto/wrapping.js';
+import { createBatchLoader, withDeadline } from '../../../application/concurrency/index.js';
+import { type Logger, UndecryptableError } from '../../../application/ports/index.js';
+import type { KeyStore } from '../../../application/secrets/index.js';
+import { newSecret, type StoredSecret, type Wrapping, WrongSecret } from '../../crypto/wrapping.js';
 import { INSTALLATION, KEYS, type KeyRow, rewrapping, wrappedRow } from './key-rows.js';
 import { isNamed, type Keyring, keyringOf, UnknownSecret } from './keyring.js';
-import { assuring } from './linearizable-read.js';
+import { createLinearizableRead } from './linearizable-read.js';
 import { wrapAll } from './rewrap-keys.js';
 
 const MAJORITY = new ReadConcern('majority');
@@ -18,7 +17,7 @@ export interface SecretSource {
   /** The configured secret. */
   readonly given?: string | undefined;
   /** Used, and filled at the first start, where none is configured. */
-  readonly kept: KeptSecret;
+  readonly kept: StoredSecret;
 }
 
 export interface OpenedKeys {
@@ -71,17 +70,11 @@ async function claim(rows: Collection<KeyRow>, { current, known }: Keyring): Pro
 }
 
 /** `atStart`: name of the secret of the installation's key. Where it is unknown, the start is refused, not logged. */
-function createKeyStore(
-  db: Db,
-  opened: Keyring,
-  source: SecretSource,
-  logger: Logger,
-  atStart?: string,
-): KeyStore {
+function createKeyStore(db: Db, opened: Keyring, source: SecretSource, logger: Logger, atStart?: string): KeyStore {
   const rows = db.collection<KeyRow>(KEYS);
   let ring = opened;
   const complained = new Set(atStart === undefined ? [] : [atStart]);
-  const assured = assuring(db);
+  const assured = createLinearizableRead(db);
 
   /**
    * A rotation may have happened meanwhile: what is kept is read again, what is configured can't be. Rejects with
@@ -115,7 +108,7 @@ function createKeyStore(
 
   /** Those that are asked for in one moment by one question: a page of events may be of as many subjects. */
   const finding = (options: FindOptions) =>
-    gathering(async (subjects) => {
+    createBatchLoader(async (subjects) => {
       const all = await rows.find({ _id: { $in: [...subjects] } }, options).toArray();
       return new Map(all.map((row) => [row._id, row]));
     });
@@ -142,11 +135,8 @@ function createKeyStore(
         (await create(subject, fresh)) ??
         // Who finds no mark any more was overtaken by another node that renewed it.
         keyIn(
-          (await rows.findOneAndUpdate(
-            marked,
-            { $set, $unset: { destroyedAt: true } },
-            { returnDocument: 'after' },
-          )) ?? (await rows.findOne({ _id: subject })),
+          (await rows.findOneAndUpdate(marked, { $set, $unset: { destroyedAt: true } }, { returnDocument: 'after' })) ??
+            (await rows.findOne({ _id: subject })),
         )
       );
     },
@@ -156,7 +146,7 @@ function createKeyStore(
     },
     async readReplica(subject) {
       // A primary that is frozen is still taken for one: after a moment the others are asked.
-      const row = await within(REPLICA_MS, foundPreferred(subject), 'MongoDB').catch(() =>
+      const row = await withDeadline(REPLICA_MS, foundPreferred(subject), 'MongoDB').catch(() =>
         foundSecondary(subject),
       );
       // One under another secret is left to `read`, which wraps it anew and so needs a primary.
@@ -175,7 +165,7 @@ function unwrapped(wrapping: Wrapping | undefined, subject: string, wrapped: Uin
     if (!wrapping) throw new Error('no secret is of the name that it is wrapped under');
     return wrapping.unwrap(subject, wrapped);
   } catch (cause) {
-    throw new Unopenable(subject, Buffer.from(wrapped).toString('base64'), { cause });
+    throw new UndecryptableError(subject, Buffer.from(wrapped).toString('base64'), { cause });
   }
 }
 

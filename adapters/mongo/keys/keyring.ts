@@ -5,7 +5,7 @@
  * of them wrapped, and a rotation that is cut short loses nothing. What opens the key `installation` is in force.
  */
 import { Binary, type Db } from 'mongodb';
-import { Unavailable } from '../../../application/ports/index.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 import { type Wrapping, wrappingUnder } from '../../crypto/wrapping.js';
 import { findKey, INSTALLATION, KEYS, type KeyRow } from './key-rows.js';
 
@@ -20,7 +20,7 @@ export interface SecretRow {
 }
 
 /** A key is wrapped under a secret that this process has not got: it needs the new one, and a restart. */
-export class UnknownSecret extends Unavailable {}
+export class UnknownSecret extends UnavailableError {}
 
 export interface Keyring {
   /** What new keys are wrapped under. */
@@ -32,7 +32,7 @@ export interface Keyring {
 const linkName = (id: string): string => `secret ${id}`;
 
 /** A link can't be opened, and keys are wrapped under its secret: one line for a person, with what can be done. */
-export class DamagedLink extends Unavailable {
+export class DamagedLink extends UnavailableError {
   constructor(db: Db, id: string, subject: string) {
     const lost = 'those keys are lost: delete the row, and what they sealed is shown as erased';
     const nothing = 'only the former secret itself, configured again, opens this installation';

@@ -8,7 +8,7 @@ export type Assured = <Found>(look: () => Promise<Found | null | undefined>) => 
  * a moment as if it were one, without what its successor has taken; but no write of its gets to most members, and
  * that is waited for. Who looks in vain meanwhile shares the write.
  */
-export function assuring(db: Db): Assured {
+export function createLinearizableRead(db: Db): Assured {
   const marks = db.collection<{ _id: string }>('primary');
   let last: Promise<unknown> = Promise.resolve();
   let next: Promise<unknown> | undefined;

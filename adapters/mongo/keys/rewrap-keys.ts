@@ -22,8 +22,7 @@ export async function wrapAll(
   progress: (wrapped: number) => void = () => {},
 ): Promise<Wrapped> {
   let wrapped = 0;
-  const isOther = ({ _id, under, destroyedAt }: KeyRow) =>
-    under !== ring.current.id && !destroyedAt && among(_id);
+  const isOther = ({ _id, under, destroyedAt }: KeyRow) => under !== ring.current.id && !destroyedAt && among(_id);
   for (;;) {
     const unopened: string[] = [];
     const before = wrapped;
@@ -48,11 +47,7 @@ export async function wrapOne(rows: Collection<KeyRow>, ring: Keyring, _id: stri
   return isOther ? wrapBatch(rows, ring, [row]) : { wrapped: 0, unopened: [] };
 }
 
-async function wrapBatch(
-  rows: Collection<KeyRow>,
-  ring: Keyring,
-  batch: readonly KeyRow[],
-): Promise<Wrapped> {
+async function wrapBatch(rows: Collection<KeyRow>, ring: Keyring, batch: readonly KeyRow[]): Promise<Wrapped> {
   const unopened: string[] = [];
   const updates = batch.flatMap((row) => {
     const plain = plainIn(ring, row);

@@ -48,9 +48,7 @@ export async function rotate(db: Db, options: RotationOptions): Promise<Rotated>
   for (const secret of [next, given, keptSecret])
     if (!former && secret && (await keyringOf(db, secret)).known.has(inForce)) former = secret;
   if (!former)
-    throw new WrongSecret(
-      'no secret at hand is the one that the keys of this installation are wrapped under',
-    );
+    throw new WrongSecret('no secret at hand is the one that the keys of this installation are wrapped under');
 
   let ring = await keyringOf(db, next);
   if (!ring.known.has(inForce)) {
@@ -77,12 +75,7 @@ const nameInForce = async (rows: Collection<KeyRow>): Promise<string> =>
   (await rows.findOne({ _id: INSTALLATION }))?.under ?? '';
 
 /** What takes the place of the secret in force when none is named. */
-async function chosen(
-  db: Db,
-  inForce: string,
-  given: string | undefined,
-  kept: string | undefined,
-): Promise<string> {
+async function chosen(db: Db, inForce: string, given: string | undefined, kept: string | undefined): Promise<string> {
   if (given === undefined) return newSecret();
   const ring = await keyringOf(db, given);
   const isNew = ring.current.id !== inForce;

@@ -1,11 +1,11 @@
 /** The secret beside the keys that it wraps: shared by all nodes, but no protection. For where none is configured. */
 import type { Db } from 'mongodb';
-import type { KeptSecret } from '../../crypto/wrapping.js';
+import type { StoredSecret } from '../../crypto/wrapping.js';
 import { SECRETS, type SecretRow } from './keyring.js';
 
 const ID = 'kept';
 
-export function secretBesideKeys(db: Db): KeptSecret {
+export function secretBesideKeys(db: Db): StoredSecret {
   const rows = db.collection<SecretRow>(SECRETS);
   const read = async () => (await rows.findOne({ _id: ID }))?.secret;
   return {

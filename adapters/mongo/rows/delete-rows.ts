@@ -1,23 +1,19 @@
 /** Rows of read models that go with what they are about, however many they are. */
 import type { Collection } from 'mongodb';
 import type { Lease } from '../../../application/ports/index.js';
-import type { Pieces, Row, RowWrite } from '../../../projections/kernel/projection.js';
+import type { Pieces, Row, RowWrite } from '../../../projections/kernel/index.js';
 
 /** What a store does in a fraction of a call's deadline, and what does not keep it long from everything else. */
 export const WRITTEN_AT_ONCE = 1000;
 
 /** Deletes all that match, piece by piece. */
-export async function purge(
+export async function deleteInChunks(
   rows: Collection<Row>,
   { deletePieces: { filter } }: Pieces,
   lease?: Pick<Lease, 'assertHeld'>,
 ): Promise<void> {
   for (let left = WRITTEN_AT_ONCE; left === WRITTEN_AT_ONCE; ) {
-    const found = await rows
-      .find(filter)
-      .project<Pick<Row, '_id'>>({ _id: 1 })
-      .limit(WRITTEN_AT_ONCE)
-      .toArray();
+    const found = await rows.find(filter).project<Pick<Row, '_id'>>({ _id: 1 }).limit(WRITTEN_AT_ONCE).toArray();
     lease?.assertHeld();
     await rows.deleteMany({ ...filter, _id: { $in: found.map(({ _id }) => _id) } });
     left = found.length;
@@ -28,7 +24,7 @@ export async function purge(
  * A batch without its purges by the value of a field that no row has by then. Of what is deleted in numbers most has
  * nothing that goes with it, and each purge is a call, or two, and parts what could be written by one.
  */
-export async function withoutIdle(
+export async function dropEmptyDeletes(
   rows: Collection<Row>,
   writes: readonly RowWrite[],
 ): Promise<readonly RowWrite[]> {
@@ -54,8 +50,7 @@ export async function withoutIdle(
  * write before it may make, and no more than one call deletes.
  */
 function purgeOf(write: RowWrite): { readonly field: string; readonly value: string } | undefined {
-  const { filter } =
-    'deletePieces' in write ? write.deletePieces : 'deleteMany' in write ? write.deleteMany : {};
+  const { filter } = 'deletePieces' in write ? write.deletePieces : 'deleteMany' in write ? write.deleteMany : {};
   const [asked, ...more] = Object.entries(filter ?? {}).filter(([name]) => name !== '_at');
   if (!asked || more.length > 0 || asked[0] === '_id') return undefined;
   const [field, value] = asked;

@@ -1,23 +1,21 @@
 /** Rows of the served read models, and the collections they stand in. */
 import { BSON, type Collection, type Db, MongoBulkWriteError } from 'mongodb';
 import type { Lease, Rows, Vault } from '../../../application/ports/index.js';
-import { assertStands } from '../../../projections/kernel/assert-build-exists.js';
 import {
+  assertBuildExists,
+  type Build,
+  type Builds,
+  coalesceWrites,
+  GONE_INDEX,
   guardOf,
   idOf,
   isUncertain,
   type Merged,
-  mergeWrites,
-} from '../../../projections/kernel/coalesce-writes.js';
-import {
-  type Build,
-  type Builds,
-  GONE_INDEX,
   type Row,
   type RowWrite,
   writesOf,
-} from '../../../projections/kernel/projection.js';
-import { purge, WRITTEN_AT_ONCE, withoutIdle } from './delete-rows.js';
+} from '../../../projections/kernel/index.js';
+import { deleteInChunks, dropEmptyDeletes, WRITTEN_AT_ONCE } from './delete-rows.js';
 
 const DUPLICATE_KEY = 11000;
 const NAMESPACE_NOT_FOUND = 26;
@@ -38,7 +36,7 @@ export function createRows(db: Db, served: (projection: string) => string | unde
       if (sort) cursor.sort({ ...sort });
       if (limit) cursor.limit(limit);
       const rows = await cursor.toArray();
-      if (rows.length === 0) await assertStands(db, collection);
+      if (rows.length === 0) await assertBuildExists(db, collection);
       return rows.filter((row) => !row.gone) as readonly Row[] as readonly Found[];
     },
   };
@@ -131,11 +129,11 @@ async function write(
   writes: readonly RowWrite[],
   lease?: Pick<Lease, 'assertHeld'>,
 ): Promise<void> {
-  const merged = mergeWrites(await withoutIdle(rows, writes));
+  const merged = coalesceWrites(await dropEmptyDeletes(rows, writes));
   for (let from = 0; from < merged.length; ) {
     const next = merged[from]!.write;
     if ('deletePieces' in next) {
-      await purge(rows, next, lease);
+      await deleteInChunks(rows, next, lease);
       from++;
       continue;
     }
@@ -143,9 +141,7 @@ async function write(
     from += some.length;
     lease?.assertHeld();
     try {
-      const { matchedCount, upsertedCount } = await rows.bulkWrite(
-        some.flatMap(({ write }) => inOneCall(write)),
-      );
+      const { matchedCount, upsertedCount } = await rows.bulkWrite(some.flatMap(({ write }) => inOneCall(write)));
       const missed = some.filter(isOfOne).length > matchedCount + upsertedCount;
       if (missed) await complete(rows, partsOf(some.filter(isUncertain)), lease);
     } catch (error) {

@@ -1,7 +1,6 @@
 /** Mail over SMTP, by nodemailer: tried again, so often, while the server does not take it, unless it never will. */
-import { pause } from '../../../application/concurrency/sleep.js';
-import type { Mail, Mailer } from '../../../application/ports/identity.js';
-import type { Logger } from '../../../application/ports/index.js';
+import { sleep } from '../../../application/concurrency/index.js';
+import type { Logger, Mail, Mailer } from '../../../application/ports/index.js';
 
 export interface SmtpOptions {
   readonly host: string;
@@ -58,7 +57,7 @@ export function createMailer(options: SmtpOptions): Mailer & { close(): Promise<
         logger.warn({ err: withoutAddress(error), mail: mail.id, tried, isFinal }, 'a mail was not taken');
         if (isFinal) return false;
       }
-      await pause(wait, signal);
+      await sleep(wait, signal);
     }
   }
 

@@ -1,5 +1,5 @@
 /** Asks providers who somebody is, server to server: the code for a token, the token for the profile. */
-import type { OAuthClient, OAuthProvider } from '../../../application/ports/identity.js';
+import type { OAuthClient, OAuthProvider } from '../../../application/ports/index.js';
 import { emailOf, profileOf } from './profile.js';
 
 /** All requests of a sign-in together: who signs in is answered in time. */

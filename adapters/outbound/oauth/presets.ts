@@ -1,5 +1,5 @@
 /** The providers that are known by name, with the public endpoints of each. */
-import type { OAuthProvider } from '../../../application/ports/identity.js';
+import type { OAuthProvider } from '../../../application/ports/index.js';
 
 type Preset = Omit<OAuthProvider, 'id' | 'clientId' | 'clientSecret' | 'redirectUri'>;
 

@@ -1,5 +1,5 @@
 /** Who somebody is by what providers answer, each in words of its own. */
-import type { Profile } from '../../../application/ports/identity.js';
+import type { Profile } from '../../../application/ports/index.js';
 
 type Answer = { readonly [member: string]: unknown };
 

@@ -1,6 +1,6 @@
 /** Delivers a message to a webhook: signed, tried again while that makes sense, and its outcome told as a value. */
-import { pause as pauseFor } from '../../../application/concurrency/sleep.js';
-import type { WebhookOutcome, WebhookRequest, Webhooks } from '../../../application/ports/webhooks.js';
+import { sleep as pauseFor } from '../../../application/concurrency/index.js';
+import type { WebhookOutcome, WebhookRequest, Webhooks } from '../../../application/ports/index.js';
 import { type Answer, post } from './post.js';
 import { signatureOf } from './signature.js';
 import { systemResolve, TargetRefused, type TargetRules, targetOf } from './target.js';
@@ -74,10 +74,8 @@ export function createWebhooks({ secret, userAgent, pause = pauseFor, ...rest }:
       const answer = await post(rules, { url, body, headers, signal });
       return answer.status >= 200 && answer.status < 300 ? { answered: answer.status } : refused(answer);
     } catch (error) {
-      if (timeout.aborted)
-        return { reason: `the receiver did not answer within ${timeoutMs} ms`, final: false };
-      if (error instanceof TargetRefused)
-        return { reason: `the URL is refused: ${error.message}`, final: true };
+      if (timeout.aborted) return { reason: `the receiver did not answer within ${timeoutMs} ms`, final: false };
+      if (error instanceof TargetRefused) return { reason: `the URL is refused: ${error.message}`, final: true };
       return { reason: sentenceFor(error), final: false };
     }
   }

@@ -1,7 +1,7 @@
 /** What a webhook's URL leads to: looked up once and judged, so that the connection goes to what was judged. */
 import { type LookupAddress, lookup } from 'node:dns';
 import { promisify } from 'node:util';
-import { readUrl } from '../../../domain/shared/url.js';
+import { readUrl } from '../../../domain/shared/index.js';
 import { reachOf } from './address.js';
 
 /** All addresses of a name, as the system's resolver gives them. Rejects when there are none. */
@@ -45,8 +45,7 @@ export async function targetOf(text: string, { allowPrivate, resolve }: TargetRu
 function parsed(text: string): URL {
   const url = readUrl(text);
   if (!url) throw new TargetRefused('it is no valid URL');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new TargetRefused('it is neither http nor https');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TargetRefused('it is neither http nor https');
   // `https://...` is a URL to the parser, and what people copy who have not filled in theirs yet.
   if (/^\.|\.\./.test(url.hostname)) throw new TargetRefused('it names no host');
   // They would stand in logs, answers and every proxy on the way.

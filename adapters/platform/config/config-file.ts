@@ -21,16 +21,12 @@ export async function readConfigFile(directory: string, asked?: string): Promise
     throw new ConfigError(path, `can't be read: ${error instanceof Error ? error.message : 'it threw'}`);
   });
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw new ConfigError(
-      path,
-      path.endsWith('.json') ? 'is no object' : 'has no object as its default export',
-    );
+    throw new ConfigError(path, path.endsWith('.json') ? 'is no object' : 'has no object as its default export');
   }
   return { path, content };
 }
 
-const usual = (directory: string) =>
-  USUAL_NAMES.map((name) => join(directory, name)).find((path) => existsSync(path));
+const usual = (directory: string) => USUAL_NAMES.map((name) => join(directory, name)).find((path) => existsSync(path));
 
 async function evaluate(path: string): Promise<unknown> {
   // Some editors begin a file with a byte order mark.

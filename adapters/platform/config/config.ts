@@ -61,12 +61,7 @@ function originOf(entries: readonly Entry[], key: string): Origin | undefined {
 }
 
 /** Nested objects and dotted names mean the same. */
-function* fromFile(
-  settings: Settings,
-  content: object,
-  path: string,
-  prefix = '',
-): Generator<[string, Given]> {
+function* fromFile(settings: Settings, content: object, path: string, prefix = ''): Generator<[string, Given]> {
   const origin: Origin = { from: 'file', name: path };
   for (const [name, value] of Object.entries(content)) {
     const key = prefix + name;
@@ -80,8 +75,7 @@ function* fromFile(
   }
 }
 
-const isSection = (settings: Settings, key: string) =>
-  Object.keys(settings).some((each) => each.startsWith(`${key}.`));
+const isSection = (settings: Settings, key: string) => Object.keys(settings).some((each) => each.startsWith(`${key}.`));
 
 function* fromEnvironment(settings: Settings, env: Sources['env']): Generator<[string, Given]> {
   const keys = byName(settings, envNames);
@@ -101,8 +95,7 @@ function* fromFlags(settings: Settings, flags: Sources['flags']): Generator<[str
   for (const [name, text] of Object.entries(flags)) {
     const origin: Origin = { from: 'flag', name };
     const key = keys.get(name);
-    if (key === undefined)
-      throw new ConfigError(name, `is no setting${suggestion(name, keys.keys())}`, origin);
+    if (key === undefined) throw new ConfigError(name, `is no setting${suggestion(name, keys.keys())}`, origin);
     yield [key, { value: parseText(key, settings[key]!, text, origin), origin }];
   }
 }

@@ -23,8 +23,7 @@ function maskValue(value: unknown): unknown {
 const SECRET_NAME = /secret|password|passphrase|token|credential|api_?key|private_?key/i;
 const USER_INFO = /([a-z][a-z0-9+.-]*:\/\/)[^\s"'`<>]*@/gi;
 /** The names of a connection and of an application are what the embedded engines know their callers by. */
-const SECRET_PARAMETER =
-  /([?&][^=&\s]*(?:secret|password|token|key|connectionname|appname)[^=&\s]*=)[^&\s"'`]*/gi;
+const SECRET_PARAMETER = /([?&][^=&\s]*(?:secret|password|token|key|connectionname|appname)[^=&\s]*=)[^&\s"'`]*/gi;
 
 /** `mongodb://user:password@host` becomes `mongodb://********@host`; secret query parameters likewise. */
 export const maskCredentials = (text: string): string =>

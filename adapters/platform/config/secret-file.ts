@@ -2,9 +2,9 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createPrivately, flushDirectory, writePrivately } from '@annals/engines';
-import type { KeptSecret } from '../../crypto/wrapping.js';
+import type { StoredSecret } from '../../crypto/wrapping.js';
 
-export function secretFile(path: string): KeptSecret {
+export function secretFile(path: string): StoredSecret {
   const read = async () => {
     try {
       return readFileSync(path, 'utf8').trim();

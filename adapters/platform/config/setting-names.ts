@@ -16,9 +16,7 @@ export const byName = (
   settings: Settings,
   names: (key: string, setting: Setting) => readonly string[],
 ): ReadonlyMap<string, string> =>
-  new Map(
-    Object.entries(settings).flatMap(([key, setting]) => names(key, setting).map((name) => [name, key])),
-  );
+  new Map(Object.entries(settings).flatMap(([key, setting]) => names(key, setting).map((name) => [name, key])));
 
 /** The most similar of some names, if one is similar at all, as the end of a sentence. */
 export function suggestion(wrong: string, names: Iterable<string>): string {

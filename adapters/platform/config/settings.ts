@@ -20,8 +20,7 @@ export const commonSettings = {
     type: 'string',
     minLength: SECRET_CHARACTERS,
     secret: true,
-    description:
-      'Wraps all keys, the same on all nodes; without it one is made and kept in the data directory',
+    description: 'Wraps all keys, the same on all nodes; without it one is made and kept in the data directory',
   },
   host: {
     ...listened,

@@ -25,9 +25,7 @@ export function checkValues(entries: readonly Entry[]): void {
     'alias',
     'form',
   ]);
-  const asFunction = set.find(
-    ({ setting, value }) => setting.type === 'function' && typeof value !== 'function',
-  );
+  const asFunction = set.find(({ setting, value }) => setting.type === 'function' && typeof value !== 'function');
   if (asFunction) refuse(asFunction);
   const asData = set.filter(({ setting }) => setting.type !== 'function');
   const properties = Object.fromEntries(asData.map(({ key, setting }) => [key, schemaOf(setting)]));

@@ -1,6 +1,6 @@
 /** The log of the process: pino, one line of JSON about one thing, or the same for people on a terminal. */
 import { type DestinationStream, pino } from 'pino';
-import { type Logger, Unavailable } from '../../../application/ports/index.js';
+import { type Logger, UnavailableError } from '../../../application/ports/index.js';
 import { MASK, maskCredentials } from '../config/mask.js';
 import { prettyLine } from './pretty-line.js';
 
@@ -71,7 +71,7 @@ function whileRead(to: Output, tell: (lines: number) => void): DestinationStream
 function serializeError(error: unknown, isWithin = false): object {
   if (!(error instanceof Error)) return { message: 'a value was thrown that is no error' };
   const { name, message, stack, cause } = error;
-  const isExpected = isWithin || error instanceof Unavailable;
+  const isExpected = isWithin || error instanceof UnavailableError;
   const code = 'code' in error ? error.code : undefined;
   return {
     type: name,

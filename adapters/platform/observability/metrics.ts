@@ -1,8 +1,8 @@
 /** What the process counts and measures, for Prometheus; a registry of its own, nothing global. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Level } from '../../../application/concurrency/fair-share-budget.js';
+import type { Level } from '../../../application/concurrency/index.js';
 import type { Cache } from '../../../application/ports/index.js';
-import { serviceOf } from '../../../domain/shared/names.js';
+import { serviceOf } from '../../../domain/shared/index.js';
 import type { MeshObserver } from '../../cluster/cluster.js';
 import type { Answered } from '../../http/server/app.js';
 import type { RelayObserver } from '../../realtime/relay/connections.js';

@@ -1,6 +1,5 @@
 /** Reports each outage of a store in two lines, instead of one for everything that waits for the store. */
-import { type Logger, Unavailable } from '../../../application/ports/index.js';
-import { StoreFull } from '../../../application/ports/store-full-error.js';
+import { type Logger, StoreFullError, UnavailableError } from '../../../application/ports/index.js';
 import type { After } from '../process/timer.js';
 
 /** Whether a store takes writes, by its name as its errors begin. */
@@ -59,10 +58,9 @@ export function reportOutages(
 
   const line = (level: 'warn' | 'error') => (fields: object, message: string) => {
     const error = 'err' in fields ? fields.err : undefined;
-    if (!(error instanceof Unavailable)) return logger[level](fields, message);
+    if (!(error instanceof UnavailableError)) return logger[level](fields, message);
     const store = storeOf(error);
-    if (store === undefined && (outages.size === 0 || DAMAGE.test(error.message)))
-      return logger.warn(fields, message);
+    if (store === undefined && (outages.size === 0 || DAMAGE.test(error.message))) return logger.warn(fields, message);
     for (const [name, outage] of outages) {
       if (store !== undefined && name !== store) continue;
       outage.lines++;
@@ -73,7 +71,7 @@ export function reportOutages(
       outages.set(store, outage);
       logger.warn(
         { err: error, store, first: message },
-        `${error instanceof StoreFull ? error.message : `${store} does not answer`}, trying again until it does`,
+        `${error instanceof StoreFullError ? error.message : `${store} does not answer`}, trying again until it does`,
       );
       watch(store, outage);
     } else logger.debug(fields, message);

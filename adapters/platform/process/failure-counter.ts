@@ -1,6 +1,6 @@
 /** Counts failures within a window, in this process's memory. */
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import type { Failures } from '../../../application/ports/identity.js';
+import type { Failures } from '../../../application/ports/index.js';
 
 export function createFailures(perMs: number): Failures {
   // Each counter has a limit of its own.

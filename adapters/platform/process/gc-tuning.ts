@@ -1,10 +1,5 @@
 /** Keeps the heap of a long-running process near what lives in it. */
-import {
-  constants,
-  type NodeGCPerformanceDetail,
-  type PerformanceEntry,
-  PerformanceObserver,
-} from 'node:perf_hooks';
+import { constants, type NodeGCPerformanceDetail, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

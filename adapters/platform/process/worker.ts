@@ -1,6 +1,6 @@
 /** A thread of this process that works for it: begun when it is needed, and anew when it has died. */
 import { Worker } from 'node:worker_threads';
-import { type Logger, Unavailable } from '../../../application/ports/index.js';
+import { type Logger, UnavailableError } from '../../../application/ports/index.js';
 import { type Answers, createPeer, type Kinds, type Peer } from './worker-rpc.js';
 
 export interface ThreadOptions {
@@ -29,21 +29,20 @@ export function createThread({ module, data, answers, kinds, heapMb, logger }: T
   let closed = false;
 
   function begin() {
-    if (closed) throw new Unavailable('the thread is closed');
+    if (closed) throw new UnavailableError('the thread is closed');
     const worker = new Worker(module, {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
     });
-    const peer = createPeer(worker, answers, [...kinds, Unavailable]);
+    const peer = createPeer(worker, answers, [...kinds, UnavailableError]);
     // Only now: whoever begins to listen to a thread holds the process again.
     worker.unref();
     const begun = { worker, peer };
     const dead = (err?: Error) => {
-      peer.end(new Unavailable('the thread has died', { cause: err }));
+      peer.end(new UnavailableError('the thread has died', { cause: err }));
       if (running !== begun) return;
       running = undefined;
-      if (!closed)
-        logger.warn({ err }, 'a thread died; what was asked of it is answered 503, and another takes over');
+      if (!closed) logger.warn({ err }, 'a thread died; what was asked of it is answered 503, and another takes over');
     };
     worker.on('error', dead).on('exit', () => dead());
     return begun;

@@ -1,9 +1,9 @@
 /** Hits of a site as they come, those of the last minutes first: for who looks on. */
 import { LRUCache } from 'lru-cache';
-import { later } from '../../../application/consistency/await-consistent.js';
-import { heldBytes } from '../../../application/memory/estimate-size.js';
+import { maxPosition } from '../../../application/consistency/index.js';
+import { estimateBytes } from '../../../application/memory/estimate-size.js';
 import type { Clock, Position, RecordedEvent } from '../../../application/ports/index.js';
-import type { LiveEvent } from '../../../application/subscription/live-event.js';
+import type { LiveEvent } from '../../../application/subscription/index.js';
 import type { catalog, Hit } from '../../../domain/analytics/catalog.js';
 import type { HitsCollected } from '../../../domain/analytics/hit-batch.js';
 import { createConnections, type RelayObserver } from '../relay/connections.js';
@@ -41,7 +41,7 @@ export interface LiveOptions {
   readonly observe?: RelayObserver;
 }
 
-interface Kept extends RingItem {
+interface RingHit extends RingItem {
   /** Still sealed. */
   readonly event: RecordedEvent<HitsCollected>;
 }
@@ -56,21 +56,18 @@ const KEPT_OPEN = 4;
 const KEPT_ENDED = 1000;
 
 export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveOptions): Live {
-  const ring = createRing<Kept>({ ...KEPT, from });
+  const ring = createRing<RingHit>({ ...KEPT, from });
   const connections = createConnections({ ring, head, clock, failed, observe });
-  const opened = new LRUCache<Kept, Promise<readonly Frame[]>>({ max: KEPT_OPEN });
+  const opened = new LRUCache<RingHit, Promise<readonly Frame[]>>({ max: KEPT_OPEN });
   const ended = new LRUCache<string, Frame>({ max: KEPT_ENDED });
 
-  function open(kept: Kept): Promise<readonly Frame[]> {
+  function open(kept: RingHit): Promise<readonly Frame[]> {
     const known = opened.get(kept);
     if (known) return known;
     const opening = hitsOf(kept.event).then((hits) =>
       hits.map((hit, index) =>
         // Who breaks off within an event gets all of it again.
-        frame(
-          messageOf(hit, kept.event.data.collectedAt),
-          index < hits.length - 1 ? undefined : kept.position,
-        ),
+        frame(messageOf(hit, kept.event.data.collectedAt), index < hits.length - 1 ? undefined : kept.position),
       ),
     );
     opened.set(kept, opening);
@@ -97,7 +94,7 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
       if (event.type === 'HitsCollected') {
         // Imported, or long waited for: it is not what happens now.
         if (event.data.collectedAt < clock.now() - LIVE_MS) return connections.pass(position);
-        const bytes = heldBytes(event);
+        const bytes = estimateBytes(event);
         return connections.publish({ position, bytes, event }, [event.data.instance]);
       }
       connections.pass(position);
@@ -117,10 +114,10 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
         sink.send(over);
         return sink.end('over');
       }
-      const pick = (kept: Kept) => (kept.event.data.instance === instance ? open(kept) : []);
+      const pick = (kept: RingHit) => (kept.event.data.instance === instance ? open(kept) : []);
       const first = begin();
       // Beyond the last minutes nobody who comes back is missing anything.
-      const since = first === undefined || after === undefined ? first : later(first, after);
+      const since = first === undefined || after === undefined ? first : maxPosition(first, after);
       const until = session && { at: session.expiresAt, message: { type: 'SIGNED_OUT' } };
       connections.connect({ keys, sink, pick }, { after: since, until });
     },

@@ -1,10 +1,10 @@
 /** The live tail of log records: every stream has filters of its own, and resumes by position. */
 import { LRUCache } from 'lru-cache';
-import { createTurns } from '../../../application/concurrency/cooperative-scheduler.js';
+import { createSliceQueue } from '../../../application/concurrency/index.js';
 import type { StoredBatch } from '../../../application/logs/ingest/decrypt-batch.js';
 import { entryText } from '../../../application/logs/query/query-service.js';
 import type { Position } from '../../../application/ports/index.js';
-import type { LiveEvent } from '../../../application/subscription/live-event.js';
+import type { LiveEvent } from '../../../application/subscription/index.js';
 import type { catalog } from '../../../domain/logs/catalog.js';
 import { type Filter, matches } from '../../../domain/logs/filter.js';
 import type { PlacedRecord } from '../../../domain/logs/record.js';
@@ -36,7 +36,7 @@ export interface TailOptions {
   readonly observe?: RelayObserver;
 }
 
-interface Kept extends RingItem {
+interface RingBatch extends RingItem {
   readonly event: StoredBatch;
 }
 
@@ -52,13 +52,13 @@ const KEPT_OPEN = 3;
 const OVERHEAD = 1000;
 
 export function createTail({ recordsOf, from, head, failed, observe }: TailOptions): Tail {
-  const ring = createRing<Kept>({ ...KEPT, from });
+  const ring = createRing<RingBatch>({ ...KEPT, from });
   const connections = createConnections({ ring, head, failed, observe });
   // There may be thousands of streams, each of which looks through all that comes: others do not wait for them.
-  const turns = createTurns();
-  const opened = new LRUCache<Kept, Promise<readonly Shown[]>>({ max: KEPT_OPEN });
+  const turns = createSliceQueue();
+  const opened = new LRUCache<RingBatch, Promise<readonly Shown[]>>({ max: KEPT_OPEN });
 
-  function open(kept: Kept): Promise<readonly Shown[]> {
+  function open(kept: RingBatch): Promise<readonly Shown[]> {
     const known = opened.get(kept);
     if (known) return known;
     const opening = recordsOf(kept.event).then((records) =>
@@ -83,12 +83,12 @@ export function createTail({ recordsOf, from, head, failed, observe }: TailOptio
       sink.onClose(() => {
         gone = true;
       });
-      const pick = async (kept: Kept) => {
+      const pick = async (kept: RingBatch) => {
         // Of all who come back at once, one opens a batch, or looks on in it, each round of the event loop.
-        await turns.next();
+        await turns.nextSlice();
         const passing: Shown[] = [];
         for (const each of gone ? [] : await open(kept)) {
-          if (turns.isOver()) await turns.next();
+          if (turns.sliceExpired()) await turns.nextSlice();
           if (gone) break;
           if (matches(filter, each.record)) passing.push(each);
         }

@@ -43,7 +43,7 @@ export function createStream<Item extends RingItem>(
   let passing: Promise<unknown> = Promise.resolve();
   let makeRoom: (() => void) | undefined;
   /** Told while what happened before it is still in the ring. */
-  let early: Frame[] = [];
+  let pendingEphemeral: Frame[] = [];
   let earlyBytes = 0;
   /** How often it was looked at since the network took anything. */
   let looks = 0;
@@ -66,8 +66,8 @@ export function createStream<Item extends RingItem>(
 
   function caughtUp() {
     state = 'live';
-    const all = early;
-    [early, earlyBytes] = [[], 0];
+    const all = pendingEphemeral;
+    [pendingEphemeral, earlyBytes] = [[], 0];
     for (const each of all) send(each);
     wake();
   }
@@ -143,7 +143,7 @@ export function createStream<Item extends RingItem>(
     /** In order with what has happened. */
     tell(told: Frame) {
       if (state === 'live') return send(told);
-      early.push(told);
+      pendingEphemeral.push(told);
       earlyBytes += told.json.length;
     },
     /** Bytes that it was told and the network has not taken. */
@@ -152,7 +152,7 @@ export function createStream<Item extends RingItem>(
     since: () => since,
 
     /** The last item of the ring is for it; more than once does nothing more. */
-    offer(item: Item) {
+    push(item: Item) {
       if (state !== 'live' || since >= item.position) return;
       since = item.position - 1n;
       pump(item);
@@ -168,7 +168,7 @@ export function createStream<Item extends RingItem>(
     },
 
     /** In order with all that is passed on to it; false where it has ended before there was room. */
-    passOn(told: Frame): Promise<boolean> {
+    sendWithBackpressure(told: Frame): Promise<boolean> {
       const passed = passing.then(() => passNext(told));
       passing = passed;
       return passed;
@@ -177,7 +177,7 @@ export function createStream<Item extends RingItem>(
     /** Nothing more comes out of the ring. */
     stop() {
       state = 'over';
-      early = [];
+      pendingEphemeral = [];
       wake();
     },
   };

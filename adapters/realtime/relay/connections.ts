@@ -1,6 +1,6 @@
 /** The open streams of a service by key: where each begins, fan-out, heartbeat, and every way a stream ends. */
 import type { Clock, Position } from '../../../application/ports/index.js';
-import type { Message } from '../../../application/subscription/audience.js';
+import type { Message } from '../../../application/subscription/index.js';
 import { type Connection, createStream, type Stream } from './client-stream.js';
 import { resumption } from './resume.js';
 import type { Ring, RingItem } from './ring.js';
@@ -96,8 +96,8 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
     publish(item: Item, keys?: readonly string[]) {
       ring.push(item);
       latest = item.position;
-      if (keys) for (const key of keys) for (const stream of byKey.get(key) ?? NOBODY) stream.offer(item);
-      else for (const stream of open) stream.offer(item);
+      if (keys) for (const key of keys) for (const stream of byKey.get(key) ?? NOBODY) stream.push(item);
+      else for (const stream of open) stream.push(item);
     },
 
     /** The log has moved on with nothing to tell. */
@@ -117,7 +117,7 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
 
     /** To each in its turn, when it has room; whether anybody got it. */
     async passOn(key: string, told: Frame): Promise<boolean> {
-      const passed = [...under([key])].map((stream) => stream.passOn(told));
+      const passed = [...under([key])].map((stream) => stream.sendWithBackpressure(told));
       return (await Promise.all(passed)).includes(true);
     },
 

@@ -1,15 +1,15 @@
 /** What one event told, with its frames, as the ring keeps it and the connections get it. */
-import { heldBytes } from '../../../application/memory/estimate-size.js';
+import { estimateBytes } from '../../../application/memory/estimate-size.js';
 import type { Position } from '../../../application/ports/index.js';
-import type { Delivery } from '../../../application/subscription/audience.js';
+import type { Delivery } from '../../../application/subscription/index.js';
 import type { RingItem } from './ring.js';
 import { type Frame, frame } from './sink.js';
 
-export interface Told extends RingItem {
-  readonly deliveries: readonly Kept[];
+export interface DeliveryBatch extends RingItem {
+  readonly deliveries: readonly PreparedDelivery[];
 }
 
-export interface Kept {
+export interface PreparedDelivery {
   readonly delivery: Delivery;
   readonly to: readonly string[];
   readonly ends: boolean;
@@ -19,24 +19,24 @@ export interface Kept {
   readonly more: Frame;
 }
 
-export function keep(deliveries: readonly Delivery[], position: Position): Told {
+export function prepare(deliveries: readonly Delivery[], position: Position): DeliveryBatch {
   const kept = deliveries.map((delivery) => {
     const last = frame(delivery.message, position);
     const more = deliveries.length > 1 ? frame(delivery.message) : last;
     return { delivery, to: delivery.to, ends: delivery.ends ?? false, last, more };
   });
-  return told(kept, position);
+  return batchOf(kept, position);
 }
 
 const OVERHEAD = 500;
 
 /** Each delivery is held as it came, and once more as it is sent. */
-export const told = (deliveries: readonly Kept[], position: Position): Told => ({
+export const batchOf = (deliveries: readonly PreparedDelivery[], position: Position): DeliveryBatch => ({
   position,
   deliveries,
-  bytes: deliveries.reduce((sum, { delivery }) => sum + OVERHEAD + 2 * heldBytes(delivery), 0),
+  bytes: deliveries.reduce((sum, { delivery }) => sum + OVERHEAD + 2 * estimateBytes(delivery), 0),
 });
 
 /** The frames for one stream: of several from one event only the last carries the cursor. */
-export const inSequence = (kept: readonly Kept[]): readonly Frame[] =>
+export const framesFor = (kept: readonly PreparedDelivery[]): readonly Frame[] =>
   kept.map((each, index) => (index < kept.length - 1 ? each.more : each.last));

@@ -1,15 +1,9 @@
 /** Pushes events to connected clients: fold, fan out without waiting, and let clients resume where they were. */
 import type { Clock, Position, RevealedEvent } from '../../../application/ports/index.js';
-import {
-  type Audience,
-  type Delivery,
-  hear,
-  type Message,
-} from '../../../application/subscription/audience.js';
-import type { ProjectionSwitched } from '../../../domain/shared/active-projection.js';
-import type { DomainEvent } from '../../../domain/shared/decider.js';
+import { type Audience, type Delivery, type Message, route } from '../../../application/subscription/index.js';
+import type { DomainEvent, ProjectionSwitched } from '../../../domain/shared/index.js';
 import { createConnections, type RelayObserver } from './connections.js';
-import { inSequence, type Kept, keep, type Told, told } from './delivery-batch.js';
+import { batchOf, type DeliveryBatch, framesFor, type PreparedDelivery, prepare } from './delivery-batch.js';
 import { createRing, RING_BYTES } from './ring.js';
 import { type Frame, frame, type Sink } from './sink.js';
 
@@ -83,7 +77,7 @@ export function createRelay<State, Event extends DomainEvent>({
   observe,
   beatMs,
 }: RelayOptions<State, Event>): Relay<State, Event> {
-  const ring = createRing<Told>({ items: ringSize, bytes: RING_BYTES, from });
+  const ring = createRing<DeliveryBatch>({ items: ringSize, bytes: RING_BYTES, from });
   const connections = createConnections({ ring, head, clock, observe, beatMs });
   let state = seed;
 
@@ -91,17 +85,17 @@ export function createRelay<State, Event extends DomainEvent>({
     publish(event) {
       const { position } = event;
       if (position <= connections.latest()) return;
-      const heard = hear(audience, state, event);
+      const heard = route(audience, state, event);
       state = heard.state;
       const { deliveries } = heard;
       if (deliveries.length === 0) return connections.pass(position);
-      const item = keep(deliveries, position);
+      const item = prepare(deliveries, position);
       connections.publish(
         item,
         deliveries.flatMap(({ to }) => to),
       );
       for (const { delivery, ends, to, last } of item.deliveries) {
-        if (delivery.erases) letGo((each) => each.delivery.about === delivery.about && !each.delivery.erases);
+        if (delivery.erases) letGo((each) => each.delivery.resource === delivery.resource && !each.delivery.erases);
         if (!ends) continue;
         for (const key of to) connections.end(key, last, { position, code: delivery.endCode });
         const ended = new Set(to);
@@ -111,8 +105,8 @@ export function createRelay<State, Event extends DomainEvent>({
 
     connect({ keys, after, entitled, until, greeting }, sink) {
       const mine = new Set(keys);
-      const pick = ({ deliveries }: Told, missed: boolean) =>
-        inSequence(
+      const pick = ({ deliveries }: DeliveryBatch, missed: boolean) =>
+        framesFor(
           deliveries.filter(
             ({ to, delivery }) =>
               to.some((key) => mine.has(key)) &&
@@ -135,11 +129,11 @@ export function createRelay<State, Event extends DomainEvent>({
   };
 
   /** What has ended is not to be seen again, and its content need not stay in memory. */
-  function letGo(isOver: (kept: Kept) => boolean) {
+  function letGo(isOver: (kept: PreparedDelivery) => boolean) {
     ring.revise((item) => {
       if (!item.deliveries.some(isOver)) return item;
       const left = item.deliveries.filter((each) => !isOver(each));
-      return left.length > 0 ? told(left, item.position) : undefined;
+      return left.length > 0 ? batchOf(left, item.position) : undefined;
     });
   }
 }

@@ -1,7 +1,7 @@
 /** Messages that come in pieces: what has come of one counts before the whole is there, which it may never be. */
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { Held } from '../../../application/concurrency/fair-share-budget.js';
+import type { Reservation } from '../../../application/concurrency/index.js';
 
 /** Of a message in the making so much is nobody's concern: hardly any is larger. */
 const FREE_BYTES = 16 * 1024;
@@ -12,7 +12,7 @@ const CONTROL_BYTES = 6;
 export function watchUnfinished(
   socket: WebSocket,
   network: Duplex,
-  bytes: Pick<Held, 'take' | 'give'>,
+  bytes: Pick<Reservation, 'acquire' | 'giveBack'>,
   lacking: () => void,
 ): void {
   let [came, held] = [0, 0];
@@ -20,8 +20,8 @@ export function watchUnfinished(
   const settle = (now: number) => {
     came = Math.max(0, now);
     const wanted = Math.max(0, came - FREE_BYTES);
-    if (wanted < held) bytes.give(held - wanted);
-    else if (wanted > held && bytes.take(wanted - held)) {
+    if (wanted < held) bytes.giveBack(held - wanted);
+    else if (wanted > held && bytes.acquire(wanted - held)) {
       network.off('data', hear);
       return lacking();
     }

@@ -1,11 +1,10 @@
 /** What may be said over a WebSocket: a closed list of message types, each with its members. */
-import type { JsonSchema } from '../../../domain/shared/catalog.js';
-import type { DataOf } from '../../../domain/shared/schema.js';
+import type { DataOf, JsonSchema } from '../../../domain/shared/index.js';
 import { messageValidator, type Validate } from '../../http/server/validate.js';
 import type { FieldError } from '../../http/server/validation-message.js';
 
 /** By `type`, the schema of the message's other members; what a schema does not name is passed over. */
-export type Vocabulary = { readonly [type: string]: JsonSchema };
+export type MessageSchemas = { readonly [type: string]: JsonSchema };
 
 /** A message as it may be said: `type`, and the members that its schema names. */
 export interface Message {
@@ -14,7 +13,7 @@ export interface Message {
 }
 
 /** The messages of a vocabulary that is written `as const`. */
-export type Said<V extends Vocabulary> = {
+export type MessageOf<V extends MessageSchemas> = {
   readonly [type in keyof V & string]: { readonly type: type } & DataOf<V[type]>;
 }[keyof V & string];
 
@@ -29,7 +28,7 @@ export type Misunderstanding =
 
 export type Read = (text: string) => { readonly message: Message } | Misunderstanding;
 
-export function createReader(vocabulary: Vocabulary): Read {
+export function createReader(vocabulary: MessageSchemas): Read {
   const checks = new Map<string, Validate>(
     Object.entries(vocabulary).map(([type, { properties, required = [], ...more }]) => {
       const members = { ...(properties as object), type: { const: type } };

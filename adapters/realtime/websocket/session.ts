@@ -1,7 +1,7 @@
 /** One WebSocket: what its client says is read in order and at a bounded rate; one that is silent has left. */
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { Held } from '../../../application/concurrency/fair-share-budget.js';
+import type { Reservation } from '../../../application/concurrency/index.js';
 import type { Clock, Logger } from '../../../application/ports/index.js';
 import { type After, afterAll } from '../../platform/process/timer.js';
 import type { Sink } from '../relay/sink.js';
@@ -15,11 +15,11 @@ import type { Message, Misunderstanding, Read } from './message-schema.js';
 /** What a service makes of a client's messages. */
 export interface Conversation {
   /** Messages come one by one: the next when this has settled, so that a client can be slowed down. */
-  said(message: Message): Promise<void> | void;
+  onMessage(message: Message): Promise<void> | void;
   /** The connection goes on. */
   misunderstood(misunderstanding: Misunderstanding): void;
   /** However it ended; nothing comes after it. `code`: the close code, 1006 where there was no close frame. */
-  left(code: number): void;
+  onClose(code: number): void;
 }
 
 /** The service's hold of the connection. */
@@ -42,9 +42,9 @@ export interface Opening extends Conversing {
 export interface ConversationOptions {
   readonly read: Read;
   /** Among what is under way for its network: a message that is being answered takes a place. */
-  readonly place: Pick<Held, 'take' | 'give'>;
+  readonly place: Pick<Reservation, 'acquire' | 'giveBack'>;
   /** Among the bodies of its network: the bytes of what came and is not answered yet. */
-  readonly bytes: Pick<Held, 'take' | 'give'>;
+  readonly bytes: Pick<Reservation, 'acquire' | 'giveBack'>;
   /** Messages a second; what comes above it is not understood, and who goes on like that is sent away with 1008. */
   readonly perSecond: number;
   readonly logger: Logger;
@@ -80,7 +80,7 @@ interface Came {
 }
 
 /** `network` is what the WebSocket reads from. */
-export function hold(
+export function runSession(
   socket: WebSocket,
   network: Duplex,
   begin: (close: Speaker['close']) => Conversation,
@@ -131,7 +131,7 @@ export function hold(
           const answered = isSentAway(socket) ? undefined : answer(came);
           if (answered) await answered;
         } finally {
-          bytes.give(came.data.length);
+          bytes.giveBack(came.data.length);
           rate.held(clock.now() - began);
         }
         if (socket.bufferedAmount > MOST_UNREAD) cutOff(socket);
@@ -148,10 +148,10 @@ export function hold(
     if (tooMany === 'again') return sendAway(socket, CLOSE.policy, 'Too many messages');
     const found = tooMany || lacking ? ({ why: 'too-many' } as const) : read(String(data));
     if ('why' in found) return conversation.misunderstood(found);
-    if (place.take(1)) return conversation.misunderstood({ why: 'too-many' });
-    const over = () => place.give(1);
+    if (place.acquire(1)) return conversation.misunderstood({ why: 'too-many' });
+    const over = () => place.giveBack(1);
     try {
-      const answered = conversation.said(found.message);
+      const answered = conversation.onMessage(found.message);
       if (answered) return answered.finally(over);
     } catch (error) {
       over();
@@ -174,7 +174,7 @@ export function hold(
     // Bytes are no message of ours, nor is a heap of values: they are read as what they are not.
     const weight = isBinary ? undefined : weightOf(data as Buffer);
     const said = weight === undefined ? NOTHING : (data as Buffer);
-    const lacking = bytes.take(said.length) !== undefined;
+    const lacking = bytes.acquire(said.length) !== undefined;
     waiting.push({ data: lacking ? NOTHING : said, weight: weight ?? 0, lacking });
     waitingBytes += waiting.at(-1)!.data.length;
     if (isFull()) socket.pause();
@@ -206,9 +206,9 @@ export function hold(
     if (hasLeft) return;
     hasLeft = true;
     callOff();
-    bytes.give(waitingBytes);
+    bytes.giveBack(waitingBytes);
     waitingBytes = waiting.length = 0;
-    conversation.left(code);
+    conversation.onClose(code);
   }
 }
 

@@ -65,8 +65,7 @@ const [LENGTH_16, LENGTH_64] = [126, 127];
 /** A text in one frame (RFC 6455, section 5.2). */
 const encode = encodedOnce(({ json }) => {
   const length = Buffer.byteLength(json);
-  const [kind, start] =
-    length < LENGTH_16 ? [length, 2] : length < 2 ** 16 ? [LENGTH_16, 4] : [LENGTH_64, 10];
+  const [kind, start] = length < LENGTH_16 ? [length, 2] : length < 2 ** 16 ? [LENGTH_16, 4] : [LENGTH_64, 10];
   const bytes = Buffer.allocUnsafe(start + length);
   bytes[0] = FINAL_TEXT;
   bytes[1] = kind;

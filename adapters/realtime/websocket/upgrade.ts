@@ -5,7 +5,7 @@ import { WebSocketServer } from 'ws';
 import { type Problem, problem } from '../../http/server/problem.js';
 import type { Sink } from '../relay/sink.js';
 import { withoutUpgrade } from './ignore-upgrades.js';
-import { hold, type Opening } from './session.js';
+import { type Opening, runSession } from './session.js';
 import { socketSink } from './sink.js';
 
 interface Upgrade {
@@ -124,7 +124,7 @@ export function openSocket(
   response.detachSocket(request.socket);
   server.handleUpgrade(request, network, head, (socket) => {
     const sink = socketSink(socket, network);
-    hold(socket, network, (close) => converse({ sink, close }), options);
+    runSession(socket, network, (close) => converse({ sink, close }), options);
     opened?.(sink);
   });
   // It is answered, for whoever would otherwise wait for that, request and all, as long as the socket is open.

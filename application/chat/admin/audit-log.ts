@@ -1,27 +1,27 @@
 /** The audit log: what is noted for it, and how it is read. */
-import { actOf, type PassingFact } from '../../../domain/chat/audit-entries.js';
+import { actOf, type ErasableFact } from '../../../domain/chat/audit-entries.js';
 import { type AuditEvent, auditStream } from '../../../domain/chat/audit-log.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Handle } from '../../command/handle-command.js';
-import { type Reflected, reflecting, showing, type Touched } from '../../consistency/await-consistent.js';
-import { jsonList } from '../../json/stream-list.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { HandleCommand } from '../../command/index.js';
+import { awaitConsistent, type Consistency, type Positioned, withRows } from '../../consistency/index.js';
+import { streamList } from '../../json/stream-list.js';
 import type {
   Clock,
   CommandContext,
   Derivation,
   Position,
+  ProjectionProgress,
   RecordedEvent,
   Rows,
-  Settled,
   Vault,
 } from '../../ports/index.js';
-import { following, type Reaction } from '../../subscription/reaction-runner.js';
-import { auditKind } from '../aggregates.js';
+import { causedBy, type Reaction } from '../../subscription/index.js';
+import { auditAggregate } from '../aggregates.js';
 
 export interface AuditPorts {
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly rows: Rows;
-  readonly settled: Settled;
+  readonly settled: ProjectionProgress;
   readonly vault: Pick<Vault, 'open'>;
   readonly clock: Clock;
 }
@@ -37,7 +37,7 @@ export interface AuditEntry {
   readonly metadata: object;
 }
 
-export interface AuditRow extends Touched, Omit<AuditEntry, 'id'> {
+export interface AuditRow extends Positioned, Omit<AuditEntry, 'id'> {
   readonly _id: string;
   readonly at: { toBigInt(): bigint };
   readonly subject?: string;
@@ -52,7 +52,7 @@ export interface Wanted {
 }
 
 /** Once told, they may be read once. */
-export interface Entries extends Reflected {
+export interface Entries extends Consistency {
   /** JSON: `{entries: [AuditEntry]}`, newest first. However many there are, a few of them are in hand. */
   pieces(): AsyncGenerator<string>;
 }
@@ -71,19 +71,19 @@ export type Audit = ReturnType<typeof createAudit>;
 export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts) {
   /** What no other event tells, or none for ever; `now`: Unix ms, of the day that it is noted under. */
   async function note(event: AuditEvent, context: CommandContext, now = clock.now()): Promise<Position> {
-    const outcome = await handle(auditKind, auditStream(event, now), event, context);
+    const outcome = await handle(auditAggregate, auditStream(event, now), event, context);
     if (isRejection(outcome)) throw new Error(`what was noted was refused: ${outcome.rejected}`);
     return outcome.position;
   }
 
   /** Newest first. */
   async function list({ limit, before, action }: Wanted, seen?: Position): Promise<Entries | Rejection> {
-    const reflected = await reflecting(settled, 'chat.audit', { told: settled.latestOf('chat'), seen });
+    const reflected = await awaitConsistent(settled, 'chat.audit', { told: settled.latestOf('chat'), seen });
     const end = before === undefined ? undefined : await positionOf(before);
     if (before !== undefined && end === undefined) return unknownBefore;
     const filter = action === undefined ? {} : { action };
     const first = await pageOf(filter, limit, end);
-    return { ...showing(reflected, first), pieces: () => pieces(pages(filter, limit, first)) };
+    return { ...withRows(reflected, first), pieces: () => pieces(pages(filter, limit, first)) };
   }
 
   /** Those of before a position, or the newest. */
@@ -117,8 +117,8 @@ export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts)
 const KEEP = 'chat.keep-acts';
 
 /** Of what was done to what is others' the log tells for ever, though the streams that told it first are let go of. */
-export function keepActs(note: Audit['note'], derivation: Derivation): Reaction<PassingFact> {
-  async function keep(event: RecordedEvent<PassingFact>) {
+export function keepActs(note: Audit['note'], derivation: Derivation): Reaction<ErasableFact> {
+  async function keep(event: RecordedEvent<ErasableFact>) {
     const act = actOf(event);
     if (!act) return;
     const { action, by, target, metadata = {} } = act;
@@ -127,15 +127,15 @@ export function keepActs(note: Audit['note'], derivation: Derivation): Reaction<
     const position = String(event.position);
     const data = { factId, position, doneAt, action, by, targetType, targetId, metadata };
     // With a fingerprint it is looked for before it is kept: who was stopped just after may have kept it.
-    const context = { ...following(derivation, KEEP, event), fingerprint: derivation.id(KEEP, factId) };
+    const context = { ...causedBy(derivation, KEEP, event), fingerprint: derivation.id(KEEP, factId) };
     await note({ type: 'ActKept', data }, context, doneAt);
   }
   const on = { MessageDeleted: keep, ReplyDeleted: keep, PasswordSet: keep };
-  return { name: KEEP, unordered: true, on };
+  return { name: KEEP, retryInBackground: true, on };
 }
 
 async function* pieces(pages: AsyncIterable<readonly AuditEntry[]>): AsyncGenerator<string> {
-  yield* jsonList('{"entries":', pages);
+  yield* streamList('{"entries":', pages);
   yield '}';
 }
 

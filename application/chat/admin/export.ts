@@ -4,10 +4,10 @@ import { participantsOf } from '../../../domain/chat/conversation-id.js';
 import { ROSTER, type RosterState } from '../../../domain/chat/roster.js';
 import { SETTINGS } from '../../../domain/chat/server-settings.js';
 import { webhooksOf } from '../../../domain/chat/webhooks.js';
-import type { Streams } from '../../command/aggregate-store.js';
-import { jsonList } from '../../json/stream-list.js';
-import type { Clock, CommandContext, Position, Rows, Settled, Vault } from '../../ports/index.js';
-import { channelsKind, rosterKind, serverKind } from '../aggregates.js';
+import type { AggregateStore } from '../../command/index.js';
+import { streamList } from '../../json/stream-list.js';
+import type { Clock, CommandContext, Position, ProjectionProgress, Rows, Vault } from '../../ports/index.js';
+import { channelsAggregate, rosterAggregate, serverAggregate } from '../aggregates.js';
 import type { MessageRow, Opened, ReplyRow } from '../messages/row-mapper.js';
 import { userView } from '../people/user-view.js';
 import { channelView, messageView, replyView } from '../view-models.js';
@@ -15,9 +15,9 @@ import { AUDIT_PAGE, type Audit, type AuditRow, entryOf } from './audit-log.js';
 import { webhookView } from './webhooks.js';
 
 export interface ExportPorts {
-  readonly streams: Streams;
+  readonly streams: AggregateStore;
   readonly rows: Rows;
-  readonly settled: Settled;
+  readonly settled: ProjectionProgress;
   readonly vault: Pick<Vault, 'open'>;
   readonly clock: Clock;
   readonly audit: Pick<Audit, 'note'>;
@@ -48,11 +48,7 @@ export type Export = ReturnType<typeof createExport>;
 
 export function createExport({ streams, rows, settled, vault, clock, audit, opened }: ExportPorts) {
   /** `by`: an admin, or whoever runs the server. It is itself told to auditors. `patienceMs`: for the read models. */
-  return async function exported(
-    by: string,
-    context: CommandContext,
-    patienceMs?: number,
-  ): Promise<Exported> {
+  return async function exported(by: string, context: CommandContext, patienceMs?: number): Promise<Exported> {
     const exportedAt = clock.now();
     const position = await audit.note({ type: 'Exported', data: { by, exportedAt } }, context);
     const settling = MODELS.map((each) => settled.wait(each, position, patienceMs));
@@ -61,19 +57,19 @@ export function createExport({ streams, rows, settled, vault, clock, audit, open
   };
 
   async function* pieces(exportedAt: number): AsyncGenerator<string> {
-    const { state: roster } = await streams.load(rosterKind, ROSTER);
-    const { state: channels } = await streams.load(channelsKind, CHANNELS);
-    const { state: settings } = await streams.load(serverKind, SETTINGS);
+    const { state: roster } = await streams.load(rosterAggregate, ROSTER);
+    const { state: channels } = await streams.load(channelsAggregate, CHANNELS);
+    const { state: settings } = await streams.load(serverAggregate, SETTINGS);
     const users = [...roster.users.values()].filter(({ isGone }) => !isGone);
     const all = channelsFor(channels, { userId: '', isAdmin: true });
     yield `{"exportedAt":${exportedAt}`;
-    yield* jsonList(',"users":', once(users.map((user) => ({ ...userView(user), email: user.email }))));
-    yield* jsonList(',"channels":', once(all.map((each) => channelView(roster, each))));
-    yield* jsonList(',"messages":', messages(roster, all));
-    yield* jsonList(',"conversations":', conversations());
+    yield* streamList(',"users":', once(users.map((user) => ({ ...userView(user), email: user.email }))));
+    yield* streamList(',"channels":', once(all.map((each) => channelView(roster, each))));
+    yield* streamList(',"messages":', messages(roster, all));
+    yield* streamList(',"conversations":', conversations());
     yield `,"serverSettings":${JSON.stringify({ name: settings.name })}`;
-    yield* jsonList(',"webhooks":', once(webhooksOf(channels.webhooks).map(webhookView)));
-    yield* jsonList(',"auditLog":', auditLog());
+    yield* streamList(',"webhooks":', once(webhooksOf(channels.webhooks).map(webhookView)));
+    yield* streamList(',"auditLog":', auditLog());
     yield '}';
   }
 
@@ -93,14 +89,9 @@ export function createExport({ streams, rows, settled, vault, clock, audit, open
     }
   }
 
-  async function* repliesTo(
-    roster: RosterState,
-    channel: string,
-    thread: string,
-  ): AsyncGenerator<readonly object[]> {
+  async function* repliesTo(roster: RosterState, channel: string, thread: string): AsyncGenerator<readonly object[]> {
     const found = inOrder<ReplyRow>('chat.replies', { thread }, 'posted', (row) => row.posted.toBigInt());
-    for await (const page of found)
-      yield (await opened.replies(channel, page)).map((each) => replyView(roster, each));
+    for await (const page of found) yield (await opened.replies(channel, page)).map((each) => replyView(roster, each));
   }
 
   /** Each has a row for either of the two: it is told by that of the first. */

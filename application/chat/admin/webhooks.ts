@@ -2,23 +2,22 @@
 import { hash } from 'node:crypto';
 import { CHANNELS, type ChannelsCommand, type ChannelsState } from '../../../domain/chat/channels.js';
 import { type Webhook, webhookAuthor, webhookNotFound, webhooksOf } from '../../../domain/chat/webhooks.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Streams } from '../../command/aggregate-store.js';
-import type { Handle } from '../../command/handle-command.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, Position } from '../../ports/index.js';
-import { channelsKind } from '../aggregates.js';
+import { channelsAggregate } from '../aggregates.js';
 import type { Messages } from '../messages/messages.js';
 import { createMentions } from '../messages/prepare-content.js';
-import type { ChatAdmission } from '../sign-in/authenticate.js';
-import type { Done } from '../sign-in/sessions.js';
+import type { Authentication } from '../sign-in/authenticate.js';
+import type { CommandResult } from '../sign-in/sessions.js';
 import type { MessageView } from '../view-models.js';
 
 export interface WebhookPorts {
-  readonly handle: Handle;
-  readonly streams: Streams;
+  readonly handle: HandleCommand;
+  readonly streams: AggregateStore;
   readonly derivation: Derivation;
   readonly clock: Clock;
-  readonly admission: ChatAdmission;
+  readonly admission: Authentication;
   readonly messages: Messages;
 }
 
@@ -45,14 +44,14 @@ export type Webhooks = ReturnType<typeof createWebhooks>;
 export function createWebhooks({ handle, streams, derivation, clock, admission, messages }: WebhookPorts) {
   const mentionsIn = createMentions(admission);
   const run = (command: ChannelsCommand, context: CommandContext) =>
-    handle(channelsKind, CHANNELS, command, context);
+    handle(channelsAggregate, CHANNELS, command, context);
 
   /** `by` is an admin, who sees every channel. The same command tells the same token again. */
   async function create(
     { name, channelId }: { readonly name: string; readonly channelId: string },
     by: string,
     context: CommandContext,
-  ): Promise<Done<{ readonly webhook: WebhookView & { readonly token: string } }> | Rejection> {
+  ): Promise<CommandResult<{ readonly webhook: WebhookView & { readonly token: string } }> | Rejection> {
     const webhookId = derivation.id('chat.webhook', context.commandId);
     const token = derivation.secret('chat.webhook-token', context.commandId).toString('hex');
     const about = { webhookId, channelId, by, name, tokenHash: hashOf(token), now: clock.now() };
@@ -67,13 +66,13 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
     webhookId: string,
     by: string,
     context: CommandContext,
-  ): Promise<Done<{ readonly success: true }> | Rejection> {
+  ): Promise<CommandResult<{ readonly success: true }> | Rejection> {
     const outcome = await run({ type: 'DeleteWebhook', webhookId, by, now: clock.now() }, context);
     return isRejection(outcome) ? outcome : { body: { success: true }, position: outcome.position };
   }
 
-  async function list(seen?: Position): Promise<Done<{ readonly webhooks: readonly WebhookView[] }>> {
-    const { state, position } = await admission.load(channelsKind, CHANNELS, seen);
+  async function list(seen?: Position): Promise<CommandResult<{ readonly webhooks: readonly WebhookView[] }>> {
+    const { state, position } = await admission.load(channelsAggregate, CHANNELS, seen);
     return { body: { webhooks: webhooksOf(state.webhooks).map(webhookView) }, position };
   }
 
@@ -81,9 +80,9 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
   async function admit(webhookId: string, token: string | undefined, seen?: Position) {
     if (token === undefined) return noToken;
     const given = hashOf(token);
-    const known = speaking((await admission.load(channelsKind, CHANNELS, seen)).state, webhookId, given);
+    const known = speaking((await admission.load(channelsAggregate, CHANNELS, seen)).state, webhookId, given);
     return isRejection(known)
-      ? speaking((await streams.refresh(channelsKind, CHANNELS)).state, webhookId, given)
+      ? speaking((await streams.reload(channelsAggregate, CHANNELS)).state, webhookId, given)
       : known;
   }
 
@@ -91,7 +90,7 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
     { id, channelId, name }: Webhook,
     content: string,
     context: CommandContext,
-  ): Promise<Done<{ readonly message: MessageView }> | Rejection> {
+  ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
     const said = { content, mentions: await mentionsIn(content), botName: name };
     return messages.say(webhookAuthor(id), channelId, { said }, context);
   }

@@ -1,8 +1,7 @@
 /** Who in the chat is told what, and when a stream's authority has ended. */
 import { randomUUID } from 'node:crypto';
 import type { ChatEvent, catalog } from '../../../domain/chat/catalog.js';
-import type { Audience, Message, StreamControl } from '../../subscription/audience.js';
-import type { LiveEvent } from '../../subscription/live-event.js';
+import type { Audience, LiveEvent, Message, StreamControl } from '../../subscription/index.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import { channelsOn } from './channels.js';
 import { conversationsOn } from './conversations.js';

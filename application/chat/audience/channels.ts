@@ -1,16 +1,9 @@
 /** What is told of channels, and to whom: what somebody sees from now on comes, and what they see no more goes. */
-import {
-  type Channel,
-  type ChannelsEvent,
-  channels,
-  channelsFor,
-  maySee,
-} from '../../../domain/chat/channels.js';
+import { type Channel, type ChannelsEvent, channels, channelsFor, maySee } from '../../../domain/chat/channels.js';
 import { userWith } from '../../../domain/chat/roster.js';
-import { evolveOf } from '../../../domain/shared/decider.js';
+import { evolveOf } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
-import type { Audience, Delivery } from '../../subscription/audience.js';
-import { reach } from '../../subscription/stream-cursors.js';
+import { type Audience, advance, type Delivery } from '../../subscription/index.js';
 import { channelView } from '../view-models.js';
 import { type ChatState, EVERYBODY, userKey } from './state.js';
 
@@ -20,7 +13,7 @@ const fold = evolveOf(channels);
 const evolve = (state: ChatState, event: RevealedEvent<ChannelsEvent>): ChatState => ({
   ...state,
   channels: fold(state.channels, event),
-  reached: reach(state.reached, event),
+  reached: advance(state.reached, event),
 });
 
 /** Those who see a channel now, as keys of their streams; undefined for everybody. */
@@ -30,9 +23,9 @@ function seeing({ admins }: ChatState, channel: Channel | undefined): readonly s
 }
 
 /** To those who see the channel now: nobody where there is none. */
-export const toSeers = (state: ChatState, channelId: string): Pick<Delivery, 'to' | 'about'> => ({
+export const toSeers = (state: ChatState, channelId: string): Pick<Delivery, 'to' | 'resource'> => ({
   to: seeing(state, state.channels.channels.get(channelId)) ?? [EVERYBODY],
-  about: channelId,
+  resource: channelId,
 });
 
 const shown = (state: ChatState, type: 'NEW_CHANNEL' | 'UPDATE_CHANNEL', channel: Channel) => ({
@@ -50,12 +43,12 @@ function changed(
   const [was, is] = [before.channels.channels.get(channelId), after.channels.channels.get(channelId)];
   const [saw, see] = [seeing(before, was), seeing(after, is)];
   const told: Delivery[] = [];
-  const about = channelId;
+  const resource = channelId;
   if (is) {
-    if (was) told.push({ ...both(saw, see), about, message: shown(after, 'UPDATE_CHANNEL', is) });
-    told.push({ ...only(see, saw), about, message: shown(after, 'NEW_CHANNEL', is) });
+    if (was) told.push({ ...both(saw, see), resource, message: shown(after, 'UPDATE_CHANNEL', is) });
+    told.push({ ...only(see, saw), resource, message: shown(after, 'NEW_CHANNEL', is) });
   }
-  if (was) told.push({ ...only(saw, see), about, message: gone(was), erases: !is });
+  if (was) told.push({ ...only(saw, see), resource, message: gone(was), erases: !is });
   return told.filter(({ to }) => to.length > 0);
 }
 
@@ -114,9 +107,9 @@ export function seenByRole(userId: string, after: ChatState, before: ChatState):
 }
 
 /** Whether somebody may still be told what they missed: what is about a channel only while they see that. */
-export function isEntitled({ about, message }: Delivery, now: ChatState, userId: string): boolean {
-  if (about === undefined || message.type === 'DELETE_CHANNEL') return true;
-  const channel = now.channels.channels.get(about);
+export function isEntitled({ resource, message }: Delivery, now: ChatState, userId: string): boolean {
+  if (resource === undefined || message.type === 'DELETE_CHANNEL') return true;
+  const channel = now.channels.channels.get(resource);
   const isAdmin = userWith(now.roster, userId)?.isAdmin ?? false;
   return channel !== undefined && maySee(channel, { userId, isAdmin });
 }

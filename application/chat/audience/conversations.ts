@@ -1,7 +1,7 @@
 /** What the two are told of a conversation that is begun: each of the other. */
 import type { ConversationEvent } from '../../../domain/chat/conversation.js';
 import type { RequestEvent } from '../../../domain/chat/conversation-request.js';
-import type { Audience } from '../../subscription/audience.js';
+import type { Audience } from '../../subscription/index.js';
 import { conversationView } from '../view-models.js';
 import { type ChatState, userKey } from './state.js';
 

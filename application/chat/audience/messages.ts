@@ -3,7 +3,7 @@ import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { isDirect, participantsOf } from '../../../domain/chat/conversation-id.js';
 import type { MessageEvent } from '../../../domain/chat/message.js';
 import type { RevealedEvent } from '../../ports/index.js';
-import type { Audience, Delivery } from '../../subscription/audience.js';
+import type { Audience, Delivery } from '../../subscription/index.js';
 import { messageView, replyView, threadView } from '../view-models.js';
 import { toSeers } from './channels.js';
 import { type ChatState, userKey } from './state.js';
@@ -54,10 +54,7 @@ function reacted(
   return told(state, channelId, name, { messageId, channelId, userId, reaction: secret.reaction });
 }
 
-function replied(
-  { type, data, erased }: Of<'ReplyPosted' | 'ReplyEdited'>,
-  state: ChatState,
-): readonly Delivery[] {
+function replied({ type, data, erased }: Of<'ReplyPosted' | 'ReplyEdited'>, state: ChatState): readonly Delivery[] {
   if (erased) return [];
   const { messageId: threadId, replyId: id, channelId, author, createdAt, quotedMessageId } = data;
   const updatedAt = 'editedAt' in data ? data.editedAt : null;

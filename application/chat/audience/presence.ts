@@ -1,7 +1,7 @@
 /** What everybody is told of who is there. */
 import type { PresenceEvent } from '../../../domain/chat/presence.js';
 import { userWith } from '../../../domain/chat/roster.js';
-import type { Audience } from '../../subscription/audience.js';
+import type { Audience } from '../../subscription/index.js';
 import { type ChatState, EVERYBODY } from './state.js';
 
 export const presenceOn: Audience<ChatState, PresenceEvent>['on'] = {

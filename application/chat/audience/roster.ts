@@ -1,9 +1,8 @@
 /** What everybody is told of the people of the chat: who comes, goes, and is called or may do something else now. */
 import { type RosterEvent, roster, type User, userWith } from '../../../domain/chat/roster.js';
-import { evolveOf } from '../../../domain/shared/decider.js';
+import { evolveOf } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
-import type { Audience, Delivery, Hearing } from '../../subscription/audience.js';
-import { reach } from '../../subscription/stream-cursors.js';
+import { type Audience, advance, type Delivery, type EventRouting } from '../../subscription/index.js';
 import { userView } from '../people/user-view.js';
 import { seenByRole } from './channels.js';
 import { type ChatState, EVERYBODY } from './state.js';
@@ -14,7 +13,7 @@ const fold = evolveOf(roster);
 
 function evolve<Event extends RosterEvent>(before: ChatState, event: RevealedEvent<Event>): ChatState {
   const roster = fold(before.roster, event);
-  const state = { ...before, roster, reached: reach(before.reached, event) };
+  const state = { ...before, roster, reached: advance(before.reached, event) };
   const { userId } = event.data;
   const isAdmin = userWith(roster, userId)?.isAdmin ?? false;
   if (isAdmin === state.admins.includes(userId)) return state;
@@ -22,15 +21,13 @@ function evolve<Event extends RosterEvent>(before: ChatState, event: RevealedEve
   return { ...state, admins: isAdmin ? [...others, userId].sort() : others };
 }
 
-const told = (type: string, payload: object): readonly Delivery[] => [
-  { to: [EVERYBODY], message: { type, payload } },
-];
+const told = (type: string, payload: object): readonly Delivery[] => [{ to: [EVERYBODY], message: { type, payload } }];
 
 /** `type` about whom the event is about, as `tell` says; nothing of whom nobody knows any more. */
 const hearing = <Event extends RosterEvent>(
   type: string,
   tell: (user: User) => object,
-): Hearing<ChatState, RevealedEvent<Event>> => ({
+): EventRouting<ChatState, RevealedEvent<Event>> => ({
   evolve,
   deliver({ data: { userId }, erased }, { roster: { users } }) {
     const user = users.get(userId);

@@ -1,6 +1,6 @@
 /** What everybody is told of the settings of the server. */
 import type { ServerEvent } from '../../../domain/chat/server-settings.js';
-import type { Audience } from '../../subscription/audience.js';
+import type { Audience } from '../../subscription/index.js';
 import { type ChatState, EVERYBODY } from './state.js';
 
 export const settingsOn: Audience<ChatState, ServerEvent>['on'] = {

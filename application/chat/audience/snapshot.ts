@@ -4,9 +4,14 @@ import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { NOBODY, userSubject } from '../../../domain/chat/events/roster.js';
 import { type User, withUser } from '../../../domain/chat/roster.js';
 import type { Webhook } from '../../../domain/chat/webhooks.js';
-import type { SealedPart } from '../../subscription/encrypted-snapshots.js';
-import type { SnapshotForm } from '../../subscription/restore-fold.js';
-import { type KeyedPart, partsOf, type ReachedPart, reachedWith } from '../../subscription/stream-cursors.js';
+import {
+  type KeyedPart,
+  type ReachedPart,
+  reachedWith,
+  type SealedPart,
+  type SnapshotForm,
+  serialize,
+} from '../../subscription/index.js';
 import { type ChatState, initialState } from './state.js';
 
 /** What is sealed of a `Whole`, and the rest of it. */
@@ -25,7 +30,7 @@ type Part =
   | { readonly is: 'reached'; readonly reached: ReachedPart | KeyedPart };
 
 function* parts({ roster, channels, reached }: ChatState): Generator<Part> {
-  for (const each of partsOf(reached)) yield { is: 'reached', reached: each };
+  for (const each of serialize(reached)) yield { is: 'reached', reached: each };
   for (const { email, userName, ...plain } of roster.users.values())
     yield { is: 'user', plain, subject: userSubject({ userId: plain.id }), secret: { email, userName } };
   yield { is: 'made', made: channels.made };

@@ -1,7 +1,7 @@
 /** What the relay of the chat folds: all that says who is told what, and by what name. */
 import { CHANNELS, type ChannelsState, channels } from '../../../domain/chat/channels.js';
 import { ROSTER, type RosterState, roster } from '../../../domain/chat/roster.js';
-import { before, type Reaches } from '../../subscription/stream-cursors.js';
+import { initialCursors, type StreamCursors } from '../../subscription/index.js';
 
 export interface ChatState {
   readonly roster: RosterState;
@@ -9,14 +9,14 @@ export interface ChatState {
   readonly admins: readonly string[];
   readonly channels: ChannelsState;
   /** How far the two are. */
-  readonly reached: Reaches;
+  readonly reached: StreamCursors;
 }
 
 export const initialState: ChatState = {
   roster: roster.initialState,
   admins: [],
   channels: channels.initialState,
-  reached: before([ROSTER, CHANNELS]),
+  reached: initialCursors([ROSTER, CHANNELS]),
 };
 
 /** The key of all streams. */

@@ -8,24 +8,23 @@ import {
 } from '../../../domain/chat/channels.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Handle } from '../../command/handle-command.js';
-import type { Handled } from '../../command/idempotency.js';
-import { later } from '../../consistency/await-consistent.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { HandleCommand, Handled } from '../../command/index.js';
+import { maxPosition } from '../../consistency/index.js';
 import type { Clock, CommandContext, Derivation, Position, Vault } from '../../ports/index.js';
-import { channelsKind } from '../aggregates.js';
-import type { Places } from '../messages/visibility.js';
-import type { Caller, ChatAdmission } from '../sign-in/authenticate.js';
-import type { Done } from '../sign-in/sessions.js';
+import { channelsAggregate } from '../aggregates.js';
+import type { Visibility } from '../messages/visibility.js';
+import type { Authentication, Caller } from '../sign-in/authenticate.js';
+import type { CommandResult } from '../sign-in/sessions.js';
 import { type ChannelView, channelView } from '../view-models.js';
 
 export interface ChannelPorts {
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly vault: Pick<Vault, 'create' | 'destroy'>;
   readonly derivation: Derivation;
   readonly clock: Clock;
-  readonly admission: ChatAdmission;
-  readonly places: Places;
+  readonly admission: Authentication;
+  readonly places: Visibility;
 }
 
 export interface ChannelWishes {
@@ -56,7 +55,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     caller: Caller,
     { name, topic, isPrivate = false, members = [] }: ChannelWishes & { readonly name: string },
     context: CommandContext,
-  ): Promise<Done<{ readonly channel: ChannelView }> | Rejection> {
+  ): Promise<CommandResult<{ readonly channel: ChannelView }> | Rejection> {
     if (!(await admission.areUsers(members))) return unknownMember;
     const wishes = { name, topic, isPrivate, members };
     const made = await make({ by: caller.userId, asAdmin: caller.isAdmin, ...wishes }, context);
@@ -82,7 +81,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
       return undefined;
     };
     const command = { type: 'CreateChannel' as const, channelId, ...wishes, now: clock.now() };
-    const outcome = await handle(channelsKind, CHANNELS, command, context, before);
+    const outcome = await handle(channelsAggregate, CHANNELS, command, context, before);
     return isRejection(outcome) ? outcome : { channelId, outcome };
   }
 
@@ -90,7 +89,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
   async function shown(
     channelId: string,
     { state, position }: Handled<ChannelsState>,
-  ): Promise<Done<{ readonly channel: ChannelView }>> {
+  ): Promise<CommandResult<{ readonly channel: ChannelView }>> {
     const channel = (await state()).channels.get(channelId);
     if (!channel) throw new Error('a channel was changed, and is not there');
     return { body: { channel: await viewed(channel) }, position };
@@ -101,7 +100,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     channelId: string,
     { name, topic, isPrivate, members }: ChannelWishes,
     context: CommandContext,
-  ): Promise<Done<{ readonly channel: ChannelView }> | Rejection> {
+  ): Promise<CommandResult<{ readonly channel: ChannelView }> | Rejection> {
     const place = await places.channel(caller, channelId);
     if ('rejected' in place) return place;
     if ([name, topic, isPrivate, members].every((each) => each === undefined)) return noChange;
@@ -110,7 +109,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     const wishes = { name, topic, isPrivate, members };
     const about = { channelId, by: caller, now: clock.now() };
     const command = { type: 'UpdateChannel' as const, ...about, ...wishes };
-    const outcome = await handle(channelsKind, CHANNELS, command, context);
+    const outcome = await handle(channelsAggregate, CHANNELS, command, context);
     if (isRejection(outcome)) return outcome;
     const { body, position } = await shown(channelId, outcome);
     const { updatedAt = body.channel.createdAt } = body.channel;
@@ -122,9 +121,9 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     caller: Caller,
     channelId: string,
     context: CommandContext,
-  ): Promise<Done<{ readonly success: true }> | Rejection> {
+  ): Promise<CommandResult<{ readonly success: true }> | Rejection> {
     const command = { type: 'DeleteChannel' as const, channelId, by: caller, now: clock.now() };
-    const outcome = await handle(channelsKind, CHANNELS, command, context);
+    const outcome = await handle(channelsAggregate, CHANNELS, command, context);
     if (isRejection(outcome)) return outcome;
     await vault.destroy(channelSubject({ channelId }));
     return { body: { success: true }, position: outcome.position };
@@ -139,7 +138,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     const theirs = channelsFor(channels.state, caller);
     return {
       channels: viewsOf(roster.state, theirs),
-      position: later(channels.position, roster.position),
+      position: maxPosition(channels.position, roster.position),
     };
   }
 

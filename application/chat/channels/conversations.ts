@@ -2,38 +2,38 @@
 import { conversationOf, conversationSubject, participantsOf } from '../../../domain/chat/conversation-id.js';
 import { REQUEST_SECONDS, requestStream } from '../../../domain/chat/conversation-request.js';
 import { unknownUser } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Handle } from '../../command/handle-command.js';
-import { type Reflected, reflecting, showing, type Touched } from '../../consistency/await-consistent.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { HandleCommand } from '../../command/index.js';
+import { awaitConsistent, type Consistency, type Positioned, withRows } from '../../consistency/index.js';
 import type {
   Clock,
   CommandContext,
   Derivation,
   EventLog,
   Position,
+  ProjectionProgress,
   Rows,
-  Settled,
   Vault,
 } from '../../ports/index.js';
-import { conversationKind, requestKind } from '../aggregates.js';
-import type { Acknowledged } from '../messages/acknowledged-positions.js';
-import type { Caller, ChatAdmission } from '../sign-in/authenticate.js';
-import type { Done } from '../sign-in/sessions.js';
+import { conversationAggregate, requestAggregate } from '../aggregates.js';
+import type { WritePositions } from '../messages/acknowledged-positions.js';
+import type { Authentication, Caller } from '../sign-in/authenticate.js';
+import type { CommandResult } from '../sign-in/sessions.js';
 import { type ConversationView, conversationView } from '../view-models.js';
 
 export interface ConversationPorts {
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'create'>;
   readonly derivation: Derivation;
   readonly clock: Clock;
-  readonly admission: ChatAdmission;
+  readonly admission: Authentication;
   readonly rows: Rows;
-  readonly settled: Settled;
-  readonly acknowledged: Acknowledged;
+  readonly settled: ProjectionProgress;
+  readonly acknowledged: WritePositions;
 }
 
-interface ConversationRow extends Touched {
+interface ConversationRow extends Positioned {
   readonly conversation: string;
   readonly createdAt: number;
   readonly lastMessageAt: number | null;
@@ -57,7 +57,7 @@ export function createConversations(ports: ConversationPorts) {
     { userId }: Caller,
     targetUserId: string,
     context: CommandContext,
-  ): Promise<Done<{ readonly conversation: ConversationView; readonly isNew: boolean }> | Rejection> {
+  ): Promise<CommandResult<{ readonly conversation: ConversationView; readonly isNew: boolean }> | Rejection> {
     if (targetUserId === userId) return withOneself;
     if (!(await admission.user({ id: targetUserId }))) return unknownUser;
     const id = conversationOf(userId, targetUserId);
@@ -69,9 +69,9 @@ export function createConversations(ports: ConversationPorts) {
       return undefined;
     };
     const command = { type: 'StartConversation' as const, conversationId: id, by: userId, now: clock.now() };
-    const outcome = await handle(conversationKind, stream, command, context, before);
+    const outcome = await handle(conversationAggregate, stream, command, context, before);
     if (isRejection(outcome)) return outcome;
-    for (const each of [userId, targetUserId]) acknowledged.note(listOf(each), outcome.position);
+    for (const each of [userId, targetUserId]) acknowledged.note(conversationListKey(each), outcome.position);
     const { startedAt: createdAt = 0 } = await outcome.state();
     const isNew = outcome.events.length > 0;
     const lastMessageAt = isNew ? null : await lastIn(userId, id);
@@ -88,7 +88,7 @@ export function createConversations(ports: ConversationPorts) {
       return undefined;
     };
     const command = { type: 'RequestConversation' as const, conversationId, by, now: clock.now() };
-    const outcome = await handle(requestKind, stream, command, context, keep);
+    const outcome = await handle(requestAggregate, stream, command, context, keep);
     return isRejection(outcome) ? outcome : undefined;
   }
 
@@ -96,7 +96,7 @@ export function createConversations(ports: ConversationPorts) {
   async function list(
     { userId }: Caller,
     seen?: Position,
-  ): Promise<Reflected & { readonly body: { readonly conversations: readonly ConversationView[] } }> {
+  ): Promise<Consistency & { readonly body: { readonly conversations: readonly ConversationView[] } }> {
     const reflected = await owed(userId, seen);
     const found = await rows.find<ConversationRow>('chat.conversations', {
       filter: { user: userId },
@@ -112,11 +112,14 @@ export function createConversations(ports: ConversationPorts) {
         lastMessageAt,
       }),
     );
-    return { body: { conversations }, ...showing(reflected, found) };
+    return { body: { conversations }, ...withRows(reflected, found) };
   }
 
   const owed = (userId: string, seen?: Position) =>
-    reflecting(settled, 'chat.conversations', { told: acknowledged.latest(listOf(userId)), seen });
+    awaitConsistent(settled, 'chat.conversations', {
+      told: acknowledged.latest(conversationListKey(userId)),
+      seen,
+    });
 
   async function lastIn(userId: string, id: string): Promise<number | null> {
     await owed(userId);
@@ -129,4 +132,4 @@ export function createConversations(ports: ConversationPorts) {
 }
 
 /** What is acknowledged of somebody's list of conversations, beside what is said in channels. */
-export const listOf = (userId: string): string => `conversations of ${userId}`;
+export const conversationListKey = (userId: string): string => `conversations of ${userId}`;

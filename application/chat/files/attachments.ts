@@ -1,39 +1,39 @@
 /** What hangs on a message: what was really uploaded, by the caller or where they can see it. */
 import { fileSubject } from '../../../domain/chat/events/files.js';
-import { type Attachment, NOTHING_SAID, type Said } from '../../../domain/chat/events/messages.js';
+import { type Attachment, EMPTY_CONTENT, type MessageContent } from '../../../domain/chat/events/messages.js';
 import { fileIdOf } from '../../../domain/chat/file-names.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Handle } from '../../command/handle-command.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext } from '../../ports/index.js';
-import { fileKind } from '../aggregates.js';
+import { fileAggregate } from '../aggregates.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import type { Files } from './files.js';
 
 /** What somebody wants to hang on what they say. */
-export type Hanging = Pick<Said, 'attachments' | 'images'>;
+export type AttachedFiles = Pick<MessageContent, 'attachments' | 'images'>;
 
 /** A message, or a reply to it, which is about to be said. */
-export interface Holding {
+export interface AttachTarget {
   readonly holderId: string;
   readonly messageId: string;
   readonly channelId: string;
 }
 
-export interface Uploads {
+export interface Attachments {
   /** What hangs there as it was uploaded, or why not. */
-  check(by: Caller, channelId: string, hanging: Hanging): Promise<Hanging | Rejection>;
+  check(by: Caller, channelId: string, hanging: AttachedFiles): Promise<AttachedFiles | Rejection>;
   /** Files are told what they hang on before it is said: only so are they there for whoever reads it. */
-  hang(
+  attach(
     by: string,
-    on: Holding,
-    hanging: Partial<Hanging>,
+    on: AttachTarget,
+    hanging: Partial<AttachedFiles>,
     context: CommandContext,
   ): Promise<Rejection | undefined>;
 }
 
 export interface UploadPorts {
   readonly files: Pick<Files, 'file' | 'image' | 'originalNameOf'>;
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly clock: Clock;
 }
 
@@ -43,7 +43,7 @@ const unknownUpload: Rejection = {
   detail: 'attachments and images must have been uploaded before',
 };
 
-export function createUploads({ files, handle, clock }: UploadPorts): Uploads {
+export function createAttachments({ files, handle, clock }: UploadPorts): Attachments {
   async function attachment(by: Caller, name: string): Promise<Attachment | undefined> {
     const found = await files.file(by, name);
     if ('rejected' in found) return undefined;
@@ -66,10 +66,10 @@ export function createUploads({ files, handle, clock }: UploadPorts): Uploads {
       return { attachments: hanging, images: pictures };
     },
 
-    async hang(by, on, hanging, { quota: _, ...context }) {
+    async attach(by, on, hanging, { quota: _, ...context }) {
       for (const fileId of filesOf(hanging)) {
         const command = { type: 'AttachFile' as const, fileId, by, ...on, now: clock.now() };
-        const outcome = await handle(fileKind, fileSubject({ fileId }), command, context);
+        const outcome = await handle(fileAggregate, fileSubject({ fileId }), command, context);
         if (isRejection(outcome)) return outcome.kind === 'not-found' ? unknownUpload : outcome;
       }
       return undefined;
@@ -80,8 +80,8 @@ export function createUploads({ files, handle, clock }: UploadPorts): Uploads {
 const isThere = <T>(found: T | undefined): found is T => found !== undefined;
 
 /** The ids of all files that hang on something. */
-export const filesOf = ({ attachments, images }: Partial<Hanging>): readonly string[] => {
-  const { attachments: none, images: nothing } = NOTHING_SAID;
+export const filesOf = ({ attachments, images }: Partial<AttachedFiles>): readonly string[] => {
+  const { attachments: none, images: nothing } = EMPTY_CONTENT;
   const names = [...(attachments ?? none).map(({ filename }) => filename), ...(images ?? nothing)];
   return names.map(fileIdOf).filter(isThere);
 };

@@ -1,12 +1,11 @@
 /** Whether the bytes of files that the log knows of are there: their store may have been lost, or left out of a backup. */
 import { fileSubject } from '../../../domain/chat/events/files.js';
-import type { Streams } from '../../command/aggregate-store.js';
-import { type FileStore, NotStored } from '../../ports/blob-store.js';
-import type { Rows } from '../../ports/index.js';
-import { fileKind } from '../aggregates.js';
+import type { AggregateStore } from '../../command/index.js';
+import { type FileStore, NotStored, type Rows } from '../../ports/index.js';
+import { fileAggregate } from '../aggregates.js';
 
 export interface LostFilesPorts {
-  readonly streams: Pick<Streams, 'refresh'>;
+  readonly streams: Pick<AggregateStore, 'reload'>;
   readonly rows: Rows;
   readonly fileStore: Pick<FileStore, 'read'>;
 }
@@ -17,7 +16,7 @@ const LOOKED_AT = 50;
 /** How many of some files lack their bytes. Rejects with `Unavailable`. */
 export function createLostFiles({ streams, rows, fileStore }: LostFilesPorts) {
   async function storedOf(fileId: string): Promise<string | undefined> {
-    const { state } = await streams.refresh(fileKind, fileSubject({ fileId }));
+    const { state } = await streams.reload(fileAggregate, fileSubject({ fileId }));
     return state.status === 'there' ? state.content.stored : undefined;
   }
 

@@ -3,18 +3,16 @@ import { fileSubject } from '../../../domain/chat/events/files.js';
 import { type FileState, type Holder, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { messageStream } from '../../../domain/chat/message.js';
 import { replyWith } from '../../../domain/chat/thread.js';
-import type { Streams } from '../../command/aggregate-store.js';
-import type { Handle } from '../../command/handle-command.js';
-import { oneByOne } from '../../concurrency/collect-failures.js';
-import type { FileStore } from '../../ports/blob-store.js';
-import type { CertainClock, CommandContext, Rows } from '../../ports/index.js';
-import { fileKind, messageKind } from '../aggregates.js';
+import type { AggregateStore, HandleCommand } from '../../command/index.js';
+import { collectFailures } from '../../concurrency/index.js';
+import type { CommandContext, ConfirmedClock, FileStore, Rows } from '../../ports/index.js';
+import { fileAggregate, messageAggregate } from '../aggregates.js';
 
 export interface FileSweepPorts {
-  readonly handle: Handle;
-  readonly streams: Streams;
+  readonly handle: HandleCommand;
+  readonly streams: AggregateStore;
   readonly rows: Rows;
-  readonly clock: CertainClock;
+  readonly clock: ConfirmedClock;
   readonly context: (actor: string) => CommandContext;
   readonly fileStore: FileStore;
 }
@@ -33,7 +31,7 @@ interface DueRow {
 export function createFileSweep({ handle, streams, rows, clock, context, fileStore }: FileSweepPorts) {
   /** The log says whether somebody was told of it, or could have been. */
   async function isKnown(stored: string, fileId: string): Promise<boolean> {
-    const { state } = await streams.refresh(fileKind, fileSubject({ fileId }));
+    const { state } = await streams.reload(fileAggregate, fileSubject({ fileId }));
     const { status, content, thumbnail } = state;
     return status === 'there' && (content.stored === stored || thumbnail?.stored === stored);
   }
@@ -48,7 +46,7 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
 
   /** Whether what is said to hold it was said, and says so still; of a reply, that it is there. */
   async function holds({ messageId, holderId }: Holder, name: string): Promise<boolean> {
-    const { state, deleted } = await streams.refresh(messageKind, messageStream(messageId));
+    const { state, deleted } = await streams.reload(messageAggregate, messageStream(messageId));
     if (deleted || state.status !== 'there') return false;
     if (holderId !== messageId) return replyWith(state.replies, holderId) !== undefined;
     const { attachments, images } = state.said;
@@ -63,10 +61,10 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
 
   async function review(fileId: string, now: number) {
     const stream = fileSubject({ fileId });
-    const { state } = await streams.refresh(fileKind, stream);
+    const { state } = await streams.reload(fileAggregate, stream);
     if (state.status !== 'there' || now - state.touchedAt < UNATTACHED_MS) return;
     const command = { type: 'ReviewFile' as const, fileId, gone: await goneOf(state), now };
-    await handle(fileKind, stream, command, context(NAME));
+    await handle(fileAggregate, stream, command, context(NAME));
   }
 
   const dueBy = (time: number, from: number, limit: number) =>
@@ -80,17 +78,17 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
     await clear(stop);
     // The certain time is asked for only where something hangs on it: to be asked, the store must write.
     if ((await dueBy(clock.now() - UNATTACHED_MS, 0, 1)).length === 0) return;
-    const now = await clock.certain();
+    const now = await clock.confirmedNow();
     if (now === undefined) return;
     // By pages of their time: a file met again at the edge of two was looked at already, and that is all.
-    const each = oneByOne();
+    const each = collectFailures();
     for (let from = 0; !stop.aborted; ) {
       const due = await dueBy(now - UNATTACHED_MS, from, AT_ONCE);
-      for (const { file } of due) await each.on(review(file, now));
+      for (const { file } of due) await each.run(review(file, now));
       const last = due.at(-1)?.due ?? from;
       if (due.length < AT_ONCE || last === from) break;
       from = last;
     }
-    each.end();
+    each.throwFirst();
   };
 }

@@ -2,34 +2,32 @@
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import type { FileCommand, Held } from '../../../domain/chat/file.js';
-import type { Streams } from '../../command/aggregate-store.js';
-import type { Handle } from '../../command/handle-command.js';
-import { pagesOf } from '../../command/read-stream-pages.js';
-import type { FileStore } from '../../ports/blob-store.js';
+import { type AggregateStore, type HandleCommand, readForward } from '../../command/index.js';
 import {
   type Clock,
+  type DecryptEvent,
   type Derivation,
   type EventLog,
+  type FileStore,
   type Position,
+  type ProjectionProgress,
   type RecordedEvent,
-  type Reveal,
   type Rows,
-  type Settled,
-  Unavailable,
+  UnavailableError,
   type Vault,
 } from '../../ports/index.js';
-import { following, type Reaction } from '../../subscription/reaction-runner.js';
-import { fileKind } from '../aggregates.js';
+import { causedBy, type Reaction } from '../../subscription/index.js';
+import { fileAggregate } from '../aggregates.js';
 import { filesOf } from './attachments.js';
 
 export interface FileReactionPorts {
-  readonly handle: Handle;
-  readonly streams: Streams;
+  readonly handle: HandleCommand;
+  readonly streams: AggregateStore;
   readonly log: Pick<EventLog, 'tombstone' | 'read'>;
   readonly vault: Pick<Vault, 'destroy'>;
-  readonly reveal: Reveal;
+  readonly reveal: DecryptEvent;
   readonly rows: Rows;
-  readonly settled: Settled;
+  readonly settled: ProjectionProgress;
   readonly derivation: Derivation;
   readonly clock: Clock;
   readonly fileStore: FileStore;
@@ -49,12 +47,12 @@ const AT_ONCE = 200;
 const NAME = 'chat.files';
 
 /** Each step does no harm when done again, so a crash between two of them is made good by the next run. */
-export function tendFiles(ports: FileReactionPorts): Reaction<Deleted | Edited | Discarded> {
+export function maintainFileReferences(ports: FileReactionPorts): Reaction<Deleted | Edited | Discarded> {
   const { handle, streams, log, vault, reveal, rows, settled, derivation, clock, fileStore } = ports;
 
   /** The files that rows say something of, as they stand after a position. */
   async function* filesBy(filter: { readonly [field: string]: string }, after: Position) {
-    if (!(await settled.wait('chat.files', after))) throw new Unavailable('the rows are behind');
+    if (!(await settled.wait('chat.files', after))) throw new UnavailableError('the rows are behind');
     for (let last = ''; ; ) {
       const found = await rows.find<HoldingRow>('chat.files', {
         filter: { ...filter, _id: { $gt: last } },
@@ -68,8 +66,8 @@ export function tendFiles(ports: FileReactionPorts): Reaction<Deleted | Edited |
   }
 
   async function tell(command: FileCommand, event: RecordedEvent) {
-    const context = following(derivation, NAME, event, command.type, command.fileId);
-    return handle(fileKind, fileSubject(command), command, context);
+    const context = causedBy(derivation, NAME, event, command.type, command.fileId);
+    return handle(fileAggregate, fileSubject(command), command, context);
   }
 
   async function release(held: Held, filter: { readonly [field: string]: string }, event: RecordedEvent) {
@@ -80,7 +78,7 @@ export function tendFiles(ports: FileReactionPorts): Reaction<Deleted | Edited |
   /** Whether the same message or reply has been edited again since. */
   async function isSuperseded({ stream, revision, type, data }: RecordedEvent<Edited>): Promise<boolean> {
     const replyId = 'replyId' in data ? data.replyId : undefined;
-    for await (const page of pagesOf(log, stream, revision + 1))
+    for await (const page of readForward(log, stream, revision + 1))
       if (page.some((later) => later.type === type && later.data.replyId === replyId)) return true;
     return false;
   }
@@ -109,9 +107,8 @@ export function tendFiles(ports: FileReactionPorts): Reaction<Deleted | Edited |
   /** The key first: from then on nobody can read what may still stand somewhere. */
   async function erase({ data, stream }: RecordedEvent<Discarded>) {
     await vault.destroy(fileSubject(data));
-    const { state } = await streams.load(fileKind, stream);
-    for (const content of [state.content, state.thumbnail])
-      if (content) await fileStore.remove(content.stored);
+    const { state } = await streams.load(fileAggregate, stream);
+    for (const content of [state.content, state.thumbnail]) if (content) await fileStore.remove(content.stored);
     await log.tombstone(stream);
   }
 

@@ -4,25 +4,23 @@ import { type FileEvent, type FileState, fileNotFound, type Holder } from '../..
 import { extensionOf, fileIdOf, storedName, tidyFileName } from '../../../domain/chat/file-names.js';
 import { fitsType, imageTypeOf, type Purpose, typeOf } from '../../../domain/chat/file-types.js';
 import { replyWith } from '../../../domain/chat/thread.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Streams } from '../../command/aggregate-store.js';
-import type { Handle } from '../../command/handle-command.js';
-import { keyOf, keyText, type Received, type SealedFiles } from '../../files/encrypted-blobs.js';
-import type { FileStore } from '../../ports/blob-store.js';
-import type { Clock, CommandContext, Derivation, Position, Vault } from '../../ports/index.js';
-import { fileKind } from '../aggregates.js';
-import type { Places } from '../messages/visibility.js';
-import type { Caller, ChatAdmission } from '../sign-in/authenticate.js';
-import type { Done } from '../sign-in/sessions.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { AggregateStore, HandleCommand } from '../../command/index.js';
+import { type IncomingBlob, keyOf, keyText, type SealedFiles } from '../../files/encrypted-blobs.js';
+import type { Clock, CommandContext, Derivation, FileStore, Position, Vault } from '../../ports/index.js';
+import { fileAggregate } from '../aggregates.js';
+import type { Visibility } from '../messages/visibility.js';
+import type { Authentication, Caller } from '../sign-in/authenticate.js';
+import type { CommandResult } from '../sign-in/sessions.js';
 
 export interface FilePorts {
-  readonly handle: Handle;
-  readonly streams: Streams;
+  readonly handle: HandleCommand;
+  readonly streams: AggregateStore;
   readonly vault: Pick<Vault, 'create' | 'seal' | 'open'>;
   readonly derivation: Derivation;
   readonly clock: Clock;
-  readonly admission: ChatAdmission;
-  readonly places: Places;
+  readonly admission: Authentication;
+  readonly places: Visibility;
   readonly sealedFiles: SealedFiles;
   readonly fileStore: FileStore;
 }
@@ -31,8 +29,8 @@ export interface FilePorts {
 export interface Upload {
   readonly filename: string;
   readonly channelId: string | null;
-  readonly content: Received | undefined;
-  readonly thumbnail?: Received | undefined;
+  readonly content: IncomingBlob | undefined;
+  readonly thumbnail?: IncomingBlob | undefined;
 }
 
 export interface Uploaded {
@@ -81,7 +79,7 @@ export function createFiles(ports: FilePorts) {
     { userId }: Caller,
     { filename, channelId, content, thumbnail }: Upload,
     context: CommandContext,
-  ): Promise<Done<Uploaded> | Rejection> {
+  ): Promise<CommandResult<Uploaded> | Rejection> {
     const checked = check(filename, channelId === null ? 'file' : 'image', content, thumbnail);
     if ('rejected' in checked) return checked;
     const { originalName, extension, received } = checked;
@@ -113,7 +111,7 @@ export function createFiles(ports: FilePorts) {
       for (const { from } of received) from.release();
       return undefined;
     };
-    const outcome = await handle(fileKind, subject, command, context, keep);
+    const outcome = await handle(fileAggregate, subject, command, context, keep);
     if (isRejection(outcome)) {
       await undo(received);
       return outcome;
@@ -144,10 +142,10 @@ export function createFiles(ports: FilePorts) {
     const stream = fileSubject({ fileId });
     const mayRead = async (state: FileState) =>
       isCalled(state, name) && state.channelId === null && (await isSeen(by, state, seen));
-    const { state } = await admission.load(fileKind, stream, seen);
+    const { state } = await admission.load(fileAggregate, stream, seen);
     if (await mayRead(state)) return state;
     // Another node may have hung it on something a moment ago.
-    const { state: now } = await streams.refresh(fileKind, stream);
+    const { state: now } = await streams.reload(fileAggregate, stream);
     return now !== state && (await mayRead(now)) ? now : fileNotFound;
   }
 
@@ -155,15 +153,11 @@ export function createFiles(ports: FilePorts) {
   async function image(channelId: string, name: string, seen?: Position): Promise<FileState | Rejection> {
     const fileId = fileIdOf(name);
     if (fileId === undefined) return fileNotFound;
-    const { state } = await admission.load(fileKind, fileSubject({ fileId }), seen);
+    const { state } = await admission.load(fileAggregate, fileSubject({ fileId }), seen);
     return isCalled(state, name) && state.channelId === channelId ? state : fileNotFound;
   }
 
-  async function isSeen(
-    by: Caller,
-    { uploadedBy, holders, name }: FileState,
-    seen?: Position,
-  ): Promise<boolean> {
+  async function isSeen(by: Caller, { uploadedBy, holders, name }: FileState, seen?: Position): Promise<boolean> {
     if (uploadedBy === by.userId) return true;
     // Reading a message with its thread may take long: none is read of a place that the caller does not see, and those of
     // its uploader's come first, however often others have hung it on theirs since.
@@ -171,7 +165,7 @@ export function createFiles(ports: FilePorts) {
     const isOwn = (holder: Holder) => Number(holder.by === uploadedBy);
     for (const holder of holders.toReversed().sort((a, b) => isOwn(b) - isOwn(a))) {
       const { channelId } = holder;
-      const seesPlace = known.get(channelId) ?? (await places.isSeen(by, channelId, seen));
+      const seesPlace = known.get(channelId) ?? (await places.canSee(by, channelId, seen));
       known.set(channelId, seesPlace);
       if (seesPlace && (await isShown(by, holder, name, seen))) return true;
     }
@@ -179,12 +173,7 @@ export function createFiles(ports: FilePorts) {
   }
 
   /** Whether the caller sees what holds it: that it is deleted, or edited away, the message tells at once. */
-  async function isShown(
-    by: Caller,
-    { messageId, holderId }: Holder,
-    name: string,
-    seen?: Position,
-  ): Promise<boolean> {
+  async function isShown(by: Caller, { messageId, holderId }: Holder, name: string, seen?: Position): Promise<boolean> {
     const found = await places.message(by, messageId, seen);
     if ('rejected' in found) return false;
     const { said, replies } = found.state;
@@ -209,7 +198,7 @@ export function createFiles(ports: FilePorts) {
     const key = (await vault.open(stream, sealedKey)) as { key: string } | undefined;
     const originalName = await originalNameOf(state);
     if (!key || originalName === undefined) return fileNotFound;
-    const { position } = await streams.load(fileKind, stream);
+    const { position } = await streams.load(fileAggregate, stream);
     const kept = { stored, size, key: keyOf(key.key) };
     const read = (from: number, to: number) => sealedFiles.read(kept, from, to);
     return { contentType, size, sha256, originalName, position, read };
@@ -218,8 +207,7 @@ export function createFiles(ports: FilePorts) {
   return { upload, file, image, download, originalNameOf };
 }
 
-const isCalled = ({ status, name }: FileState, wanted: string): boolean =>
-  status === 'there' && name === wanted;
+const isCalled = ({ status, name }: FileState, wanted: string): boolean => status === 'there' && name === wanted;
 
 /** What stands for something that is sealed under a key that is destroyed. */
 const GONE = '-';
@@ -227,7 +215,7 @@ const GONE = '-';
 /** Bytes that have come in, and what they are. */
 interface Part {
   readonly contentType: string;
-  readonly from: Received;
+  readonly from: IncomingBlob;
 }
 
 interface Checked {
@@ -239,8 +227,8 @@ interface Checked {
 function check(
   filename: string,
   purpose: Purpose,
-  content: Received | undefined,
-  thumbnail: Received | undefined,
+  content: IncomingBlob | undefined,
+  thumbnail: IncomingBlob | undefined,
 ): Checked | Rejection {
   const originalName = tidyFileName(filename);
   if (originalName === undefined) return badName;

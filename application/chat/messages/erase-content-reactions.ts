@@ -3,28 +3,28 @@ import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { CHANNELS } from '../../../domain/chat/channels.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { messageStream } from '../../../domain/chat/message.js';
-import { isRejection } from '../../../domain/shared/decider.js';
-import type { Handle } from '../../command/handle-command.js';
+import { isRejection } from '../../../domain/shared/index.js';
+import type { HandleCommand } from '../../command/index.js';
 import {
   type Clock,
   type Derivation,
   type EventLog,
   type Position,
+  type ProjectionProgress,
   type RecordedEvent,
   type Rows,
-  type Settled,
-  Unavailable,
+  UnavailableError,
   type Vault,
 } from '../../ports/index.js';
-import { following, type Reaction } from '../../subscription/reaction-runner.js';
-import { channelsKind } from '../aggregates.js';
+import { causedBy, type Reaction } from '../../subscription/index.js';
+import { channelsAggregate } from '../aggregates.js';
 
 export interface ErasePorts {
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly log: Pick<EventLog, 'tombstone' | 'retain'>;
   readonly vault: Pick<Vault, 'destroy'>;
   readonly rows: Rows;
-  readonly settled: Settled;
+  readonly settled: ProjectionProgress;
   readonly head: () => Promise<Position>;
   readonly derivation: Derivation;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface ErasePorts {
 /** Of a deleted message that it was deleted is all that is kept: by this its deletion is known when it is asked for again. */
 export const forgetMessages = ({ log }: Pick<ErasePorts, 'log'>): Reaction<ChatEvent<'MessageDeleted'>> => ({
   name: 'chat.forget-messages',
-  unordered: true,
+  retryInBackground: true,
   on: { MessageDeleted: ({ stream }) => log.retain(stream, { maxCount: 1 }) },
 });
 
@@ -57,14 +57,14 @@ export function eraseChannels(ports: ErasePorts): Reaction<ChatEvent<'ChannelDel
     // Another node may not have heard of the end at once.
     await endMessages(channelId, ended, await head());
     const command = { type: 'EraseChannel' as const, channelId, now: clock.now() };
-    const context = following(derivation, ERASE, event);
-    const outcome = await handle(channelsKind, CHANNELS, command, context);
+    const context = causedBy(derivation, ERASE, event);
+    const outcome = await handle(channelsAggregate, CHANNELS, command, context);
     if (isRejection(outcome)) throw new Error(outcome.rejected);
   }
 
   /** Of those that were posted after a position, as the rows show them at another; answers the last. */
   async function endMessages(channelId: string, after: Position, shown: Position): Promise<Position> {
-    if (!(await settled.wait('chat.messages', shown))) throw new Unavailable('the rows are behind');
+    if (!(await settled.wait('chat.messages', shown))) throw new UnavailableError('the rows are behind');
     for (let last = after; ; ) {
       const found = await rows.find<Said>('chat.messages', {
         filter: { channel: channelId, posted: { $gt: last } },
@@ -77,5 +77,5 @@ export function eraseChannels(ports: ErasePorts): Reaction<ChatEvent<'ChannelDel
     }
   }
 
-  return { name: ERASE, unordered: true, on: { ChannelDeleted: erase } };
+  return { name: ERASE, retryInBackground: true, on: { ChannelDeleted: erase } };
 }

@@ -1,39 +1,35 @@
 /** Every version of a message, or of a reply, as the log has them. */
 import { catalog } from '../../../domain/chat/catalog.js';
-import type { Said } from '../../../domain/chat/events/messages.js';
+import type { MessageContent } from '../../../domain/chat/events/messages.js';
 import { type MessageEvent, messageNotFound, messageStream } from '../../../domain/chat/message.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { replyWith } from '../../../domain/chat/thread.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import { isOf } from '../../command/event-guards.js';
-import { PAGE, pagesOf } from '../../command/read-stream-pages.js';
-import { isTurnOver, nextTurn } from '../../concurrency/cooperative-scheduler.js';
-import { jsonList } from '../../json/stream-list.js';
-import type { EventLog, Position, Reveal } from '../../ports/index.js';
-import type { Caller, ChatAdmission } from '../sign-in/authenticate.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isEvent, PAGE, readForward } from '../../command/index.js';
+import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
+import { streamList } from '../../json/stream-list.js';
+import type { DecryptEvent, EventLog, Position } from '../../ports/index.js';
+import type { Authentication, Caller } from '../sign-in/authenticate.js';
 import { type AuthorView, speakerView } from '../view-models.js';
 import type { Pages } from './page-query.js';
-import { type Places, parentOf } from './visibility.js';
+import { parentOf, type Visibility } from './visibility.js';
 
 export interface HistoryPorts {
   readonly log: Pick<EventLog, 'read'>;
-  readonly reveal: Reveal;
-  readonly admission: ChatAdmission;
-  readonly places: Places;
+  readonly reveal: DecryptEvent;
+  readonly admission: Authentication;
+  readonly places: Visibility;
   readonly pages: Pick<Pages, 'replyPosted'>;
 }
 
 /** What it said since `createdAt`, by whom. */
-export interface Version extends Omit<Said, 'botName'> {
+export interface Version extends Omit<MessageContent, 'botName'> {
   readonly author: AuthorView;
   readonly createdAt: number;
   readonly quotedMessageId: string | null;
 }
 
-type Telling = Extract<
-  MessageEvent,
-  { type: 'MessagePosted' | 'MessageEdited' | 'ReplyPosted' | 'ReplyEdited' }
->;
+type Telling = Extract<MessageEvent, { type: 'MessagePosted' | 'MessageEdited' | 'ReplyPosted' | 'ReplyEdited' }>;
 const OF_MESSAGE: readonly Telling['type'][] = ['MessagePosted', 'MessageEdited'];
 const OF_REPLY: readonly Telling['type'][] = ['ReplyPosted', 'ReplyEdited'];
 
@@ -54,9 +50,7 @@ export function createHistory({ log, reveal, admission, places, pages }: History
   return async function history(caller: Caller, id: string, seen?: Position): Promise<Versions | Rejection> {
     const messageId = parentOf(id) ?? id;
     const isReply = messageId !== id;
-    const place = isReply
-      ? await replyPlace(caller, messageId, id, seen)
-      : await places.placeOf(caller, id, seen);
+    const place = isReply ? await replyPlace(caller, messageId, id, seen) : await places.locate(caller, id, seen);
     if (isRejection(place)) return place;
     const stream = messageStream(messageId);
     const newest = await log.read(stream, { backwards: true, limit: 1 });
@@ -71,7 +65,7 @@ export function createHistory({ log, reveal, admission, places, pages }: History
 
   /** By its row, or by all that has happened in its thread, where that tells of none. */
   async function replyPlace(caller: Caller, messageId: string, replyId: string, seen?: Position) {
-    const place = await places.placeOf(caller, messageId, seen);
+    const place = await places.locate(caller, messageId, seen);
     if ('rejected' in place) return place;
     const posted = await pages.replyPosted(place.channelId, replyId, place.position);
     if (posted !== undefined) return { posted };
@@ -94,22 +88,16 @@ export function createHistory({ log, reveal, admission, places, pages }: History
   }
 
   /** Of the message, or of a reply to it. */
-  async function* versions(
-    stream: string,
-    from: number,
-    until: Position,
-    roster: RosterState,
-    replyId?: string,
-  ) {
+  async function* versions(stream: string, from: number, until: Position, roster: RosterState, replyId?: string) {
     const types = replyId === undefined ? OF_MESSAGE : OF_REPLY;
     // What is passed over is nothing that a reader keeps in hand: of a long thread it is nearly all.
     let told = true;
-    for await (const page of pagesOf(log, stream, from, () => (told ? FEW : PAGE))) {
+    for await (const page of readForward(log, stream, from, () => (told ? FEW : PAGE))) {
       told = false;
       for (const event of page) {
         if (event.position > until) return;
-        if (isTurnOver()) await nextTurn();
-        const type = types.find((each) => isOf<Telling>(each, event));
+        if (sliceExpired()) await yieldToEventLoop();
+        const type = types.find((each) => isEvent<Telling>(each, event));
         if (!type || (replyId !== undefined && event.data.replyId !== replyId)) continue;
         told = true;
         const { data } = await reveal<Telling>(catalog, event as never);
@@ -121,14 +109,13 @@ export function createHistory({ log, reveal, admission, places, pages }: History
 }
 
 async function* pieces(versions: AsyncIterable<readonly Version[]>): AsyncGenerator<string> {
-  yield* jsonList('{"history":', versions);
+  yield* streamList('{"history":', versions);
   yield '}';
 }
 
 function versionOf(data: Telling['data'], author: AuthorView): Version {
   const { secret, createdAt, quotedMessageId } = data;
   const { content, attachments, images, mentions } = secret;
-  const since =
-    'editedAt' in data ? data.editedAt : 'updatedAt' in data ? (data.updatedAt ?? createdAt) : createdAt;
+  const since = 'editedAt' in data ? data.editedAt : 'updatedAt' in data ? (data.updatedAt ?? createdAt) : createdAt;
   return { content, attachments, images, mentions, quotedMessageId, author, createdAt: since };
 }

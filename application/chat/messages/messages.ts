@@ -1,6 +1,6 @@
 /** What people do with messages, in channels and between two. */
 import { participantsOf } from '../../../domain/chat/conversation-id.js';
-import { NOTHING_SAID } from '../../../domain/chat/events/messages.js';
+import { EMPTY_CONTENT } from '../../../domain/chat/events/messages.js';
 import {
   type MessageCommand,
   type MessageState,
@@ -10,31 +10,30 @@ import {
 } from '../../../domain/chat/message.js';
 import { reactionsOf } from '../../../domain/chat/reactions.js';
 import { threadOf } from '../../../domain/chat/thread.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Handle } from '../../command/handle-command.js';
-import type { Repetition } from '../../command/idempotency.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { HandleCommand, Idempotency } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, EventLog } from '../../ports/index.js';
-import { messageKind } from '../aggregates.js';
-import { listOf } from '../channels/conversations.js';
-import type { Uploads } from '../files/attachments.js';
-import type { Caller, ChatAdmission } from '../sign-in/authenticate.js';
-import type { Done } from '../sign-in/sessions.js';
+import { messageAggregate } from '../aggregates.js';
+import { conversationListKey } from '../channels/conversations.js';
+import type { Attachments } from '../files/attachments.js';
+import type { Authentication, Caller } from '../sign-in/authenticate.js';
+import type { CommandResult } from '../sign-in/sessions.js';
 import { type MessageView, messageView } from '../view-models.js';
-import type { Acknowledged } from './acknowledged-positions.js';
-import type { Saying, Worded, Wording } from './prepare-content.js';
-import { isMessageId, type Places } from './visibility.js';
+import type { WritePositions } from './acknowledged-positions.js';
+import type { MessageInput, PrepareContent, PreparedContent } from './prepare-content.js';
+import { isMessageId, type Visibility } from './visibility.js';
 
 export interface MessagePorts {
-  readonly handle: Handle;
-  readonly repetition: Repetition;
+  readonly handle: HandleCommand;
+  readonly repetition: Idempotency;
   readonly derivation: Derivation;
   readonly clock: Clock;
   readonly log: Pick<EventLog, 'read'>;
-  readonly admission: ChatAdmission;
-  readonly places: Places;
-  readonly worded: Saying;
-  readonly uploads: Pick<Uploads, 'hang'>;
-  readonly acknowledged: Acknowledged;
+  readonly admission: Authentication;
+  readonly places: Visibility;
+  readonly prepareContent: PrepareContent;
+  readonly uploads: Pick<Attachments, 'attach'>;
+  readonly acknowledged: WritePositions;
 }
 
 export interface Success {
@@ -51,17 +50,17 @@ const standingOf = (id: string, state: MessageState) => {
 };
 
 export function createMessages(ports: MessagePorts) {
-  const { handle, repetition, derivation, clock, log, admission, places, worded, uploads, acknowledged } =
+  const { handle, repetition, derivation, clock, log, admission, places, prepareContent, uploads, acknowledged } =
     ports;
 
   /** Into a channel or a conversation that the caller is known to see. */
   async function post(
     caller: Caller,
     channelId: string,
-    wording: Wording,
+    wording: MessageInput,
     context: CommandContext,
-  ): Promise<Done<{ readonly message: MessageView }> | Rejection> {
-    const ready = await worded(caller, channelId, wording);
+  ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
+    const ready = await prepareContent(caller, channelId, wording);
     return 'rejected' in ready ? ready : say(caller.userId, channelId, ready, context);
   }
 
@@ -69,19 +68,19 @@ export function createMessages(ports: MessagePorts) {
   async function say(
     author: string,
     channelId: string,
-    { said, quotedMessageId = null }: Worded,
+    { said, quotedMessageId = null }: PreparedContent,
     context: CommandContext,
-  ): Promise<Done<{ readonly message: MessageView }> | Rejection> {
+  ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
     const messageId = derivation.idInTime('chat.message', context.commandId);
     const about = { messageId, channelId, author, now: clock.now() };
     const command = {
       type: 'PostMessage' as const,
       ...about,
-      said: { ...NOTHING_SAID, ...said },
+      said: { ...EMPTY_CONTENT, ...said },
       quotedMessageId,
     };
     const holding = { messageId, holderId: messageId, channelId };
-    const done = await run(messageId, command, context, () => uploads.hang(author, holding, said, context));
+    const done = await run(messageId, command, context, () => uploads.attach(author, holding, said, context));
     if (isRejection(done)) return done;
     return { body: { message: await viewed(messageId, done.state) }, position: done.position };
   }
@@ -96,32 +95,32 @@ export function createMessages(ports: MessagePorts) {
     context: CommandContext,
     before?: () => Promise<Rejection | undefined>,
   ) {
-    const outcome = await handle(messageKind, messageStream(messageId), command, context, before);
+    const outcome = await handle(messageAggregate, messageStream(messageId), command, context, before);
     if (isRejection(outcome)) return outcome;
     const state = await outcome.state();
     acknowledged.note(state.channelId, outcome.position);
     if (command.type === 'PostMessage')
       for (const each of participantsOf(state.channelId) ?? [])
-        acknowledged.note(listOf(each), outcome.position);
+        acknowledged.note(conversationListKey(each), outcome.position);
     return { state, position: outcome.position };
   }
 
   async function edit(
     caller: Caller,
     messageId: string,
-    wording: Wording,
+    wording: MessageInput,
     context: CommandContext,
-  ): Promise<Done<{ readonly message: MessageView }> | Rejection> {
+  ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
     const found = await places.message(caller, messageId);
     if ('rejected' in found) return found;
     const { author, channelId, quotedMessageId } = found.state;
     if (author !== caller.userId) return notAuthor;
-    const ready = await worded(caller, channelId, wording, { id: messageId, quotedMessageId });
+    const ready = await prepareContent(caller, channelId, wording, { id: messageId, quotedMessageId });
     if ('rejected' in ready) return ready;
     const about = { messageId, by: caller.userId, now: clock.now() };
     const command = { type: 'EditMessage' as const, ...about, ...ready };
     const holding = { messageId, holderId: messageId, channelId };
-    const hang = () => uploads.hang(caller.userId, holding, ready.said, context);
+    const hang = () => uploads.attach(caller.userId, holding, ready.said, context);
     const done = await run(messageId, command, context, hang);
     if (isRejection(done)) return done;
     return { body: { message: await viewed(messageId, done.state) }, position: done.position };
@@ -132,8 +131,8 @@ export function createMessages(ports: MessagePorts) {
     caller: Caller,
     messageId: string,
     context: CommandContext,
-  ): Promise<Done<Success> | Rejection> {
-    const found = await (caller.isAdmin ? places.unseen(messageId) : places.message(caller, messageId));
+  ): Promise<CommandResult<Success> | Rejection> {
+    const found = await (caller.isAdmin ? places.findAny(messageId) : places.message(caller, messageId));
     // It may be this very command that has deleted it.
     if ('rejected' in found) return (await removed(messageId, context)) ?? found;
     const posted = await log.read(messageStream(messageId), { from: 0, limit: 1 });
@@ -147,9 +146,9 @@ export function createMessages(ports: MessagePorts) {
   async function removed(
     messageId: string,
     context: CommandContext,
-  ): Promise<Done<Success> | Rejection | undefined> {
+  ): Promise<CommandResult<Success> | Rejection | undefined> {
     if (context.fingerprint === undefined || !isMessageId(messageId)) return undefined;
-    const earlier = await repetition.find(messageKind, messageStream(messageId), context);
+    const earlier = await repetition.findResult(messageAggregate, messageStream(messageId), context);
     if (!earlier || isRejection(earlier)) return earlier;
     return { body: { success: true }, position: earlier.position };
   }
@@ -159,7 +158,7 @@ export function createMessages(ports: MessagePorts) {
     caller: Caller,
     messageId: string,
     context: CommandContext,
-  ): Promise<Done<{ readonly message: MessageView }> | Rejection> {
+  ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
     const found = await places.message(caller, messageId);
     if ('rejected' in found) return found;
     const command = { type, messageId, by: caller.userId, now: clock.now() };
@@ -174,7 +173,7 @@ export function createMessages(ports: MessagePorts) {
     messageId: string,
     reaction: string,
     context: CommandContext,
-  ): Promise<Done<{ readonly message: Pick<MessageView, 'id' | 'channelId' | 'reactions'> }> | Rejection> {
+  ): Promise<CommandResult<{ readonly message: Pick<MessageView, 'id' | 'channelId' | 'reactions'> }> | Rejection> {
     const found = await places.message(caller, messageId);
     if ('rejected' in found) return found;
     const command = { type, messageId, userId: caller.userId, reaction, now: clock.now() };

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { nameOf, type RosterState } from '../../../domain/chat/roster.js';
-import { heldBytes } from '../../memory/estimate-size.js';
+import { estimateBytes } from '../../memory/estimate-size.js';
 import type { Cache, Position, RevealedEvent } from '../../ports/index.js';
 import type { MessageView } from '../view-models.js';
 import { isOfMessage } from './page-cache.js';
@@ -52,7 +52,7 @@ export function createOlderPages(limitBytes = OLDER_BYTES): OlderPages {
     maxSize: limitBytes,
     maxEntrySize: limitBytes / 8,
     sizeCalculation: ({ json, ids, people }, key) =>
-      PAGE_BYTES + heldBytes(key) + json.length + ID_BYTES * (ids.size + people.size),
+      PAGE_BYTES + estimateBytes(key) + json.length + ID_BYTES * (ids.size + people.size),
     dispose({ channelId }, key) {
       const its = byChannel.get(channelId);
       its?.delete(key);
@@ -111,7 +111,6 @@ export function createOlderPages(limitBytes = OLDER_BYTES): OlderPages {
 function peopleIn(views: readonly MessageView[]): ReadonlyMap<string, string> {
   const people = new Map<string, string>();
   for (const { author, threadMeta } of views)
-    for (const each of [author, threadMeta?.lastReplyBy])
-      if (each && !each.isBot) people.set(each.id, each.userName);
+    for (const each of [author, threadMeta?.lastReplyBy]) if (each && !each.isBot) people.set(each.id, each.userName);
   return people;
 }

@@ -6,12 +6,12 @@ import { LRUCache } from 'lru-cache';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import type { MessageEvent } from '../../../domain/chat/message.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
-import { entryOf } from '../../../domain/shared/event-handlers.js';
-import { heldBytes } from '../../memory/estimate-size.js';
+import { ownEntry } from '../../../domain/shared/index.js';
+import { estimateBytes } from '../../memory/estimate-size.js';
 import type { Cache, Position, RevealedEvent } from '../../ports/index.js';
-import { messageView, type Standing } from '../view-models.js';
+import { type MessageSnapshot, messageView } from '../view-models.js';
 import type { Page } from './page-query.js';
-import type { Found } from './row-mapper.js';
+import type { MessageAt } from './row-mapper.js';
 
 /** Messages of a page that is kept: whoever asks for more, or for older ones, is shown rows. */
 export const KEPT = 100;
@@ -21,13 +21,13 @@ const HOT_BYTES = 17 * 1024 * 1024;
 const PATIENCE_MS = 500;
 const ENTRY_BYTES = 350;
 
-interface Entry extends Found {
+interface Entry extends MessageAt {
   readonly bytes: number;
   /** As it was shown last, with the names that people had then; held by itself and within its page. */
   shown?: { readonly json: string; readonly bytes: number };
 }
 
-interface Hot {
+interface CachedChannel {
   /** Oldest first. */
   readonly entries: Map<string, Entry>;
   /** Nothing older was ever left out. */
@@ -37,7 +37,7 @@ interface Hot {
   shown: { readonly limit: number; readonly json: string } | undefined;
 }
 
-type Told = RevealedEvent<MessageEvent>;
+type MessageUpdate = RevealedEvent<MessageEvent>;
 
 export interface HotPages {
   /** Every event of the service, in log order. */
@@ -56,18 +56,18 @@ export interface HotPages {
   readonly cache: Cache;
 }
 
-export function createHotPages(limitBytes = HOT_BYTES): HotPages {
-  const pages = new LRUCache<string, Hot>({
+export function createPageCache(limitBytes = HOT_BYTES): HotPages {
+  const pages = new LRUCache<string, CachedChannel>({
     maxSize: limitBytes,
     maxEntrySize: limitBytes / 2,
     sizeCalculation: ({ entries }, channelId) => {
-      let bytes = heldBytes(channelId) + ENTRY_BYTES;
+      let bytes = estimateBytes(channelId) + ENTRY_BYTES;
       for (const each of entries.values()) bytes += each.bytes + (each.shown?.bytes ?? 0);
       return bytes;
     },
   });
   /** What is heard of channels that are being read. */
-  const filling = new Map<string, Set<Told[]>>();
+  const filling = new Map<string, Set<MessageUpdate[]>>();
   const waiting = new Set<{ readonly position: Position; readonly wake: () => void }>();
   let heard: Position = 0n;
 
@@ -102,7 +102,7 @@ export function createHotPages(limitBytes = HOT_BYTES): HotPages {
   }
 
   /** Counted anew. One that is too large is let go. */
-  function keep(channelId: string, hot: Hot) {
+  function keep(channelId: string, hot: CachedChannel) {
     pages.delete(channelId);
     pages.set(channelId, hot);
   }
@@ -147,7 +147,7 @@ export function createHotPages(limitBytes = HOT_BYTES): HotPages {
     },
 
     async fill(channelId, read) {
-      const told: Told[] = [];
+      const told: MessageUpdate[] = [];
       const all = filling.get(channelId) ?? new Set();
       filling.set(channelId, all.add(told));
       try {
@@ -155,7 +155,12 @@ export function createHotPages(limitBytes = HOT_BYTES): HotPages {
         // Unless the channel was deleted meanwhile.
         if (page.consistency || filling.get(channelId) !== all) return page;
         const entries = new Map(page.found.map((each) => [each.message.id, entryFor(each)]));
-        const hot: Hot = { entries, isWhole: entries.size < KEPT, names: undefined, shown: undefined };
+        const hot: CachedChannel = {
+          entries,
+          isWhole: entries.size < KEPT,
+          names: undefined,
+          shown: undefined,
+        };
         for (const event of told) apply(hot, event);
         keep(channelId, hot);
         return page;
@@ -169,14 +174,17 @@ export function createHotPages(limitBytes = HOT_BYTES): HotPages {
   };
 }
 
-const entryFor = (found: Found): Entry => ({ ...found, bytes: ENTRY_BYTES + heldBytes(found.message) });
+const entryFor = (found: MessageAt): Entry => ({
+  ...found,
+  bytes: ENTRY_BYTES + estimateBytes(found.message),
+});
 
 function shownOf({ message }: Entry, names: RosterState): NonNullable<Entry['shown']> {
   const json = JSON.stringify(messageView(names, message));
-  return { json, bytes: 2 * heldBytes(json) };
+  return { json, bytes: 2 * estimateBytes(json) };
 }
 
-function apply(hot: Hot, event: Told): void {
+function apply(hot: CachedChannel, event: MessageUpdate): void {
   const { messageId: id } = event.data;
   const known = hot.entries.get(id);
   if (event.type === 'MessagePosted') {
@@ -195,15 +203,15 @@ function apply(hot: Hot, event: Told): void {
   hot.entries.set(id, entryFor({ message, at: event.position }));
 }
 
-function postedBy({ data }: RevealedEvent<ChatEvent<'MessagePosted'>>): Standing {
+function postedBy({ data }: RevealedEvent<ChatEvent<'MessagePosted'>>): MessageSnapshot {
   const { messageId: id, secret: said, ...rest } = data;
   return { id, ...rest, said, updatedAt: null, pinnedAt: null, reactions: {}, thread: null };
 }
 
 function changedBy(
-  message: Standing,
-  event: Exclude<Told, { readonly type: 'MessagePosted' | 'MessageDeleted' }>,
-): Standing {
+  message: MessageSnapshot,
+  event: Exclude<MessageUpdate, { readonly type: 'MessagePosted' | 'MessageDeleted' }>,
+): MessageSnapshot {
   switch (event.type) {
     case 'MessageEdited':
     case 'MessagePinned':
@@ -215,13 +223,13 @@ function changedBy(
     case 'ReactionAdded': {
       const { userId, secret } = event.data;
       const reactions = { ...message.reactions };
-      const before = entryOf(reactions, secret.reaction) ?? [];
+      const before = ownEntry(reactions, secret.reaction) ?? [];
       return { ...message, reactions: { ...reactions, [secret.reaction]: [...before, userId] } };
     }
     case 'ReactionRemoved': {
       const { userId, secret } = event.data;
       const { [secret.reaction]: _, ...others } = message.reactions ?? {};
-      const before = entryOf(message.reactions ?? {}, secret.reaction) ?? [];
+      const before = ownEntry(message.reactions ?? {}, secret.reaction) ?? [];
       const left = before.filter((each) => each !== userId);
       return { ...message, reactions: left.length > 0 ? { ...others, [secret.reaction]: left } : others };
     }
@@ -244,5 +252,5 @@ const OF_MESSAGES: { readonly [Type in MessageEvent['type']]: true } = {
 };
 
 /** Whether it changes what is shown of a message. */
-export const isOfMessage = (event: RevealedEvent<ChatEvent>): event is Told =>
-  entryOf(OF_MESSAGES, event.type) !== undefined;
+export const isOfMessage = (event: RevealedEvent<ChatEvent>): event is MessageUpdate =>
+  ownEntry(OF_MESSAGES, event.type) !== undefined;

@@ -2,7 +2,7 @@
  * Pages of what was said are made a few at a time, from their rows to their JSON: one may be of sixteen megabytes, which are
  * in memory several times over until then, and anybody may ask for many.
  */
-import { createAtOnce, type Waiting } from '../../concurrency/fair-semaphore.js';
+import { createFairSemaphore, type WaitOptions } from '../../concurrency/index.js';
 import { KEPT } from './page-cache.js';
 
 /** Of those that are asked for all the time, a few megabytes each at most. */
@@ -15,10 +15,10 @@ const MOST_LONG_WAITING = 200;
 const SENT_AT_ONCE = 8 * 1024 * 1024;
 
 /** Who is shown a page: of all who ask each has their turn. */
-export interface Asking {
+export interface Reader {
   readonly userId: string;
   /** Of their request, while it waits. */
-  readonly leaving?: Waiting['leaving'];
+  readonly leaving?: WaitOptions['leaving'];
 }
 
 /**
@@ -28,7 +28,7 @@ export interface Asking {
  */
 export type PageTurns = <Made>(
   limit: number,
-  asking: Asking,
+  asking: Reader,
   make: () => Promise<Made>,
   same?: Same<Made>,
 ) => Promise<Made>;
@@ -39,12 +39,12 @@ export interface Same<Made> {
   readonly bytes: (made: Made) => number;
 }
 
-export function createPageTurns(): PageTurns {
-  const short = createAtOnce('a page', AT_ONCE, MOST_WAITING);
-  const long = createAtOnce('a long page', LONG_AT_ONCE, MOST_LONG_WAITING);
+export function createPageThrottle(): PageTurns {
+  const short = createFairSemaphore('a page', AT_ONCE, MOST_WAITING);
+  const long = createFairSemaphore('a long page', LONG_AT_ONCE, MOST_LONG_WAITING);
   return (limit, { userId, leaving }, make, same) =>
     (limit > KEPT ? long : short)(make, userId, {
       ...(leaving && { leaving }),
-      ...(same && { same: same.key, sharers: (made) => SENT_AT_ONCE / same.bytes(made) }),
+      ...(same && { coalesceKey: same.key, maxSharers: (made) => SENT_AT_ONCE / same.bytes(made) }),
     });
 }

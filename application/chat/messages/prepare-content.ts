@@ -1,28 +1,28 @@
 /** What somebody says, made ready: who is called by it, what hangs on it, and what it quotes. */
-import type { Said } from '../../../domain/chat/events/messages.js';
+import type { MessageContent } from '../../../domain/chat/events/messages.js';
 import { mentionsOf } from '../../../domain/chat/mentions.js';
 import { replyWith } from '../../../domain/chat/thread.js';
-import type { Rejection } from '../../../domain/shared/decider.js';
-import type { Uploads } from '../files/attachments.js';
-import type { Caller, ChatAdmission } from '../sign-in/authenticate.js';
-import { type Places, parentOf } from './visibility.js';
+import type { Rejection } from '../../../domain/shared/index.js';
+import type { Attachments } from '../files/attachments.js';
+import type { Authentication, Caller } from '../sign-in/authenticate.js';
+import { parentOf, type Visibility } from './visibility.js';
 
-export interface SayingPorts {
-  readonly admission: ChatAdmission;
-  readonly places: Places;
-  readonly uploads: Pick<Uploads, 'check'>;
+export interface ContentPreparerPorts {
+  readonly admission: Authentication;
+  readonly places: Visibility;
+  readonly uploads: Pick<Attachments, 'check'>;
 }
 
 /** As a client sends it. What is not said of an edited message stays as it is. */
-export interface Wording {
+export interface MessageInput {
   readonly content?: string;
-  readonly attachments?: Said['attachments'];
-  readonly images?: Said['images'];
+  readonly attachments?: MessageContent['attachments'];
+  readonly images?: MessageContent['images'];
   readonly quotedMessageId?: string | null;
 }
 
-export interface Worded {
-  readonly said: Partial<Said>;
+export interface PreparedContent {
+  readonly said: Partial<MessageContent>;
   readonly quotedMessageId?: string | null;
 }
 
@@ -44,29 +44,29 @@ const badQuote: Rejection = {
 };
 
 /** Who is called by a text, by the names that people have now. */
-export const createMentions = (admission: ChatAdmission) =>
+export const createMentions = (admission: Authentication) =>
   async function mentionsIn(content: string): Promise<readonly string[]> {
     if (!content.includes('@')) return [];
     const { names } = (await admission.roster()).state;
     return mentionsOf(content, (key) => names.get(key));
   };
 
-export type Saying = ReturnType<typeof createSaying>;
+export type PrepareContent = ReturnType<typeof createContentPreparer>;
 
-export function createSaying({ admission, places, uploads }: SayingPorts) {
+export function createContentPreparer({ admission, places, uploads }: ContentPreparerPorts) {
   const mentionsIn = createMentions(admission);
 
   /** A new message, or the changes of one that is `edited`. */
-  return async function worded(
+  return async function prepareContent(
     by: Caller,
     channelId: string,
-    wording: Wording,
+    wording: MessageInput,
     edited?: Edited,
-  ): Promise<Worded | Rejection> {
+  ): Promise<PreparedContent | Rejection> {
     const { content, quotedMessageId, attachments, images } = wording;
     const isGiven = [content, quotedMessageId, attachments, images].some((each) => each !== undefined);
     if (edited && !isGiven) return emptyEdit;
-    let said: Partial<Said> = {};
+    let said: Partial<MessageContent> = {};
     if (attachments || images) {
       const hanging = await uploads.check(by, channelId, {
         attachments: attachments ?? [],
@@ -81,12 +81,9 @@ export function createSaying({ admission, places, uploads }: SayingPorts) {
     if (content !== undefined) said = { ...said, content, mentions: await mentionsIn(content) };
     if (quotedMessageId === undefined) return { said };
     // A quote that an edit leaves as it is may be of a message that was deleted since.
-    if (quotedMessageId === null || quotedMessageId === edited?.quotedMessageId)
-      return { said, quotedMessageId };
+    if (quotedMessageId === null || quotedMessageId === edited?.quotedMessageId) return { said, quotedMessageId };
     const isOther = quotedMessageId !== edited?.id;
-    return isOther && (await isQuotable(by, channelId, quotedMessageId))
-      ? { said, quotedMessageId }
-      : badQuote;
+    return isOther && (await isQuotable(by, channelId, quotedMessageId)) ? { said, quotedMessageId } : badQuote;
   };
 
   /** A message there that the caller sees, or a reply to one. */

@@ -1,6 +1,6 @@
 /** What people do in the threads of messages. */
 import { isDirect } from '../../../domain/chat/conversation-id.js';
-import { NOTHING_SAID, type Said } from '../../../domain/chat/events/messages.js';
+import { EMPTY_CONTENT, type MessageContent } from '../../../domain/chat/events/messages.js';
 import {
   type MessageCommand,
   type MessageEvent,
@@ -11,15 +11,15 @@ import {
   replyChanged,
 } from '../../../domain/chat/message.js';
 import { replyWith, threadOf } from '../../../domain/chat/thread.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import { type CommandContext, Unavailable } from '../../ports/index.js';
-import { messageKind } from '../aggregates.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { type CommandContext, UnavailableError } from '../../ports/index.js';
+import { messageAggregate } from '../aggregates.js';
 import type { Caller } from '../sign-in/authenticate.js';
-import type { Done } from '../sign-in/sessions.js';
+import type { CommandResult } from '../sign-in/sessions.js';
 import { type ReplyView, replyView, type ThreadView, threadView } from '../view-models.js';
-import type { MessagePlace } from './message-location.js';
+import type { MessageLocation } from './message-location.js';
 import type { MessagePorts, Success } from './messages.js';
-import type { Wording } from './prepare-content.js';
+import type { MessageInput } from './prepare-content.js';
 import { createReplyText, type ReplyTextPorts } from './reply-body.js';
 import { parentOf, replyIdIn } from './visibility.js';
 
@@ -43,13 +43,13 @@ const MOST_ATTEMPTS = 10;
 export type Replies = ReturnType<typeof createReplies>;
 
 export function createReplies(ports: ReplyPorts) {
-  const { handle, derivation, clock, admission, places, worded, uploads, acknowledged } = ports;
+  const { handle, derivation, clock, admission, places, prepareContent, uploads, acknowledged } = ports;
   const replyText = createReplyText(ports);
 
   /** Where the message of a thread is, which the caller sees. */
-  async function parent(caller: Caller, messageId: string, seen?: bigint): Promise<MessagePlace | Rejection> {
+  async function parent(caller: Caller, messageId: string, seen?: bigint): Promise<MessageLocation | Rejection> {
     if (parentOf(messageId) !== undefined) return noParent(caller, messageId, seen);
-    const found = await places.placeOf(caller, messageId, seen);
+    const found = await places.locate(caller, messageId, seen);
     if ('rejected' in found) return found;
     return isDirect(found.channelId) ? notInDirect('have no threads') : found;
   }
@@ -66,7 +66,7 @@ export function createReplies(ports: ReplyPorts) {
     context: CommandContext,
     before?: () => Promise<Rejection | undefined>,
   ) {
-    const outcome = await handle(messageKind, messageStream(command.messageId), command, context, before);
+    const outcome = await handle(messageAggregate, messageStream(command.messageId), command, context, before);
     if (!isRejection(outcome)) acknowledged.note(channelId, outcome.position);
     return outcome;
   }
@@ -74,21 +74,21 @@ export function createReplies(ports: ReplyPorts) {
   async function post(
     caller: Caller,
     messageId: string,
-    wording: Wording,
+    wording: MessageInput,
     context: CommandContext,
-  ): Promise<Done<Replied> | Rejection> {
+  ): Promise<CommandResult<Replied> | Rejection> {
     const found = await parent(caller, messageId);
     if ('rejected' in found) return found;
     const { channelId } = found;
-    const ready = await worded(caller, channelId, wording);
+    const ready = await prepareContent(caller, channelId, wording);
     if ('rejected' in ready) return ready;
-    const said: Said = { ...NOTHING_SAID, ...ready.said };
+    const said: MessageContent = { ...EMPTY_CONTENT, ...ready.said };
     const replyId = replyIdIn(messageId, derivation.idInTime('chat.reply', context.commandId));
     const about = { messageId, replyId, author: caller.userId, now: clock.now() };
     const { quotedMessageId = null } = ready;
     const command = { type: 'PostReply' as const, ...about, said, quotedMessageId };
     const holding = { messageId, holderId: replyId, channelId };
-    const hang = () => uploads.hang(caller.userId, holding, ready.said, context);
+    const hang = () => uploads.attach(caller.userId, holding, ready.said, context);
     const outcome = await run(command, channelId, context, hang);
     if (isRejection(outcome)) return outcome;
     const [posted] = outcome.events as readonly Extract<MessageEvent, { type: 'ReplyPosted' }>[];
@@ -106,16 +106,16 @@ export function createReplies(ports: ReplyPorts) {
       const done = await editOnce(...asked);
       if (!isRejection(done) || done.rejected !== replyChanged.rejected) return done;
     }
-    throw new Unavailable('the thread is edited all the time');
+    throw new UnavailableError('the thread is edited all the time');
   }
 
   async function editOnce(
     caller: Caller,
     messageId: string,
     replyId: string,
-    wording: Wording,
+    wording: MessageInput,
     context: CommandContext,
-  ): Promise<Done<{ readonly message: ReplyView }> | Rejection> {
+  ): Promise<CommandResult<{ readonly message: ReplyView }> | Rejection> {
     const found = await inThread(caller, messageId, replyId);
     if ('rejected' in found) return found;
     const { channelId, author, createdAt, edits } = found;
@@ -123,14 +123,14 @@ export function createReplies(ports: ReplyPorts) {
     const from = await replyText({ channelId, messageId, replyId, position: found.position });
     if (!from) return messageNotFound;
     const before = { id: replyId, quotedMessageId: from.quotedMessageId };
-    const ready = await worded(caller, channelId, wording, before);
+    const ready = await prepareContent(caller, channelId, wording, before);
     if ('rejected' in ready) return ready;
     const { quotedMessageId = from.quotedMessageId } = ready;
     const to = { said: { ...from.said, ...ready.said }, quotedMessageId };
     const about = { messageId, replyId, by: caller.userId, now: clock.now() };
     const command = { type: 'EditReply' as const, ...about, edit: { from, to, edits } };
     const holding = { messageId, holderId: replyId, channelId };
-    const hang = () => uploads.hang(caller.userId, holding, ready.said, context);
+    const hang = () => uploads.attach(caller.userId, holding, ready.said, context);
     const outcome = await run(command, channelId, context, hang);
     if (isRejection(outcome)) return outcome;
     const [edited] = outcome.events as readonly Extract<MessageEvent, { type: 'ReplyEdited' }>[];
@@ -166,7 +166,7 @@ export function createReplies(ports: ReplyPorts) {
     messageId: string,
     replyId: string,
     context: CommandContext,
-  ): Promise<Done<Success & { readonly threadMeta: ThreadView | null }> | Rejection> {
+  ): Promise<CommandResult<Success & { readonly threadMeta: ThreadView | null }> | Rejection> {
     const found = await parent(caller, messageId);
     if ('rejected' in found) return found;
     const about = { messageId, replyId, by: caller, now: clock.now() };

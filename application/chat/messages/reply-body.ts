@@ -1,16 +1,15 @@
 /** What a reply says, for its author to change: by its row or, while rows are behind, by the log. */
 import { catalog } from '../../../domain/chat/catalog.js';
-import type { Said } from '../../../domain/chat/events/messages.js';
+import type { MessageContent } from '../../../domain/chat/events/messages.js';
 import { type MessageEvent, messageStream } from '../../../domain/chat/message.js';
-import { isOf } from '../../command/event-guards.js';
-import { pagesBack } from '../../command/read-stream-pages.js';
-import { isTurnOver, nextTurn } from '../../concurrency/cooperative-scheduler.js';
-import type { EventLog, Position, Reveal } from '../../ports/index.js';
+import { isEvent, readBackward } from '../../command/index.js';
+import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
+import type { DecryptEvent, EventLog, Position } from '../../ports/index.js';
 import type { Pages } from './page-query.js';
 
 export interface ReplyTextPorts {
   readonly log: Pick<EventLog, 'read'>;
-  readonly reveal: Reveal;
+  readonly reveal: DecryptEvent;
   readonly pages: Pick<Pages, 'reply'>;
 }
 
@@ -23,7 +22,7 @@ export interface Sought {
 }
 
 export interface ReplyText {
-  readonly said: Said;
+  readonly said: MessageContent;
   readonly quotedMessageId: string | null;
   readonly updatedAt: number | null;
 }
@@ -37,10 +36,10 @@ export function createReplyText({ log, reveal, pages }: ReplyTextPorts) {
   };
 
   async function latest({ messageId, replyId }: Sought): Promise<ReplyText | undefined> {
-    for await (const page of pagesBack(log, messageStream(messageId))) {
+    for await (const page of readBackward(log, messageStream(messageId))) {
       for (const event of page) {
-        if (isTurnOver()) await nextTurn();
-        const isSaid = isOf<Saying>('ReplyEdited', event) || isOf<Saying>('ReplyPosted', event);
+        if (sliceExpired()) await yieldToEventLoop();
+        const isSaid = isEvent<Saying>('ReplyEdited', event) || isEvent<Saying>('ReplyPosted', event);
         if (!isSaid || event.data.replyId !== replyId) continue;
         const { data } = await reveal<Saying>(catalog, event);
         const updatedAt = 'editedAt' in data ? data.editedAt : null;

@@ -1,12 +1,12 @@
 /** What stands in rows of messages and replies, as people are shown it: their texts opened, reactions put together. */
 import { conversationSubject, isDirect } from '../../../domain/chat/conversation-id.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
-import { NOTHING_SAID, type Said, type Thread } from '../../../domain/chat/events/messages.js';
-import { saidIn } from '../../../domain/chat/message-content.js';
-import { isTurnOver, nextTurn } from '../../concurrency/cooperative-scheduler.js';
-import type { Touched } from '../../consistency/await-consistent.js';
+import { EMPTY_CONTENT, type MessageContent, type Thread } from '../../../domain/chat/events/messages.js';
+import { contentOf } from '../../../domain/chat/message-content.js';
+import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
+import type { Positioned } from '../../consistency/index.js';
 import type { Position, Rows, Vault } from '../../ports/index.js';
-import type { ReplyStanding, Standing } from '../view-models.js';
+import type { MessageSnapshot, ReplyStanding } from '../view-models.js';
 
 export interface OpenedPorts {
   readonly rows: Rows;
@@ -17,7 +17,7 @@ export interface Placed {
   readonly posted: { toBigInt(): bigint };
 }
 
-export interface MessageRow extends Touched, Placed {
+export interface MessageRow extends Positioned, Placed {
   readonly _id: string;
   readonly channel: string;
   readonly author: string;
@@ -39,12 +39,12 @@ interface ReactionEntry {
   readonly secret: string;
 }
 
-interface ReactionsRow extends Touched {
+interface ReactionsRow extends Positioned {
   readonly of: string;
   readonly reactions?: readonly ReactionEntry[];
 }
 
-export interface ReplyRow extends Touched, Placed {
+export interface ReplyRow extends Positioned, Placed {
   readonly _id: string;
   readonly thread: string;
   readonly channel: string;
@@ -56,8 +56,8 @@ export interface ReplyRow extends Touched, Placed {
 }
 
 /** A message with the position of the last event that it shows. */
-export interface Found {
-  readonly message: Standing;
+export interface MessageAt {
+  readonly message: MessageSnapshot;
   readonly at: Position;
 }
 
@@ -65,24 +65,24 @@ export interface Found {
 const subjectOf = (channelId: string): string =>
   isDirect(channelId) ? conversationSubject(channelId) : channelSubject({ channelId });
 
-export type Opened = ReturnType<typeof createOpened>;
+export type Opened = ReturnType<typeof createRowMapper>;
 
-export function createOpened({ rows, vault }: OpenedPorts) {
+export function createRowMapper({ rows, vault }: OpenedPorts) {
   /** What was said in each; nothing where nobody can read it any more. */
-  async function openings(channelId: string, sealed: readonly string[]): Promise<readonly Said[]> {
+  async function decrypt(channelId: string, sealed: readonly string[]): Promise<readonly MessageContent[]> {
     const secrets = await vault.openMany(subjectOf(channelId), sealed);
-    return secrets.map((each) => saidIn((each as Said | undefined) ?? NOTHING_SAID));
+    return secrets.map((each) => contentOf((each as MessageContent | undefined) ?? EMPTY_CONTENT));
   }
 
-  async function messages(channelId: string, found: readonly MessageRow[]): Promise<readonly Found[]> {
+  async function messages(channelId: string, found: readonly MessageRow[]): Promise<readonly MessageAt[]> {
     const further = await furtherReactions(found);
-    const texts = await openings(
+    const texts = await decrypt(
       channelId,
       found.map(({ secret }) => secret),
     );
-    const all: Found[] = [];
+    const all: MessageAt[] = [];
     for (const [index, row] of found.entries()) {
-      if (isTurnOver()) await nextTurn();
+      if (sliceExpired()) await yieldToEventLoop();
       const { _id: id, author, createdAt, updatedAt, pinnedAt, quotedMessageId, thread = null } = row;
       const entries = [...(row.reactions ?? []), ...(further.get(id) ?? [])];
       const reactions = entries.length > 0 ? await reactionsIn(channelId, entries) : {};
@@ -124,16 +124,14 @@ export function createOpened({ rows, vault }: OpenedPorts) {
 
   /** Of one place. */
   async function replies(channelId: string, found: readonly ReplyRow[]): Promise<readonly ReplyStanding[]> {
-    const texts = await openings(
+    const texts = await decrypt(
       channelId,
       found.map(({ secret }) => secret),
     );
-    return found.map(
-      ({ _id: id, thread: threadId, author, createdAt, updatedAt, quotedMessageId }, index) => {
-        const reply = { id, threadId, channelId, author, createdAt, updatedAt, quotedMessageId };
-        return { ...reply, said: texts[index]! };
-      },
-    );
+    return found.map(({ _id: id, thread: threadId, author, createdAt, updatedAt, quotedMessageId }, index) => {
+      const reply = { id, threadId, channelId, author, createdAt, updatedAt, quotedMessageId };
+      return { ...reply, said: texts[index]! };
+    });
   }
 
   return { messages, replies };

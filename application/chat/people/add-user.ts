@@ -1,13 +1,13 @@
 /** Adding users as an admin does: with a password, or an invite that goes out by mail. */
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { tidyEmail } from '../../../domain/chat/names.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { CommandContext, Derivation, RecordedEvent } from '../../ports/index.js';
-import { following, type Reaction } from '../../subscription/reaction-runner.js';
-import type { ChatAdmission } from '../sign-in/authenticate.js';
+import { causedBy, type Reaction } from '../../subscription/index.js';
+import type { Authentication } from '../sign-in/authenticate.js';
 import type { Links } from '../sign-in/one-time-links.js';
 import type { Passwords } from '../sign-in/password-store.js';
-import type { Done } from '../sign-in/sessions.js';
+import type { CommandResult } from '../sign-in/sessions.js';
 import type { People } from './join.js';
 
 export interface AddPorts {
@@ -34,7 +34,7 @@ export const createAddUser =
     { email, role, password }: Added,
     by: string,
     context: CommandContext,
-  ): Promise<Done<object> | Rejection> => {
+  ): Promise<CommandResult<object> | Rejection> => {
     const hashed = password === undefined ? undefined : await passwords.hash(password);
     if (hashed && isRejection(hashed)) return hashed;
     const second = { ...context, commandId: derivation.id('chat.set-password', context.commandId) };
@@ -54,7 +54,7 @@ export const createAddUser =
 export type AddUser = ReturnType<typeof createAddUser>;
 
 export interface InvitePorts {
-  readonly admission: ChatAdmission;
+  readonly admission: Authentication;
   readonly passwords: Passwords;
   readonly links: Links;
   readonly derivation: Derivation;
@@ -63,18 +63,13 @@ export interface InvitePorts {
 type UserAdded = ChatEvent<'UserAdded'>;
 
 /** Whoever was added without a password is invited, where there is mail. */
-export function inviteReaction({
-  admission,
-  passwords,
-  links,
-  derivation,
-}: InvitePorts): Reaction<UserAdded> {
+export function inviteReaction({ admission, passwords, links, derivation }: InvitePorts): Reaction<UserAdded> {
   async function invite(event: RecordedEvent<UserAdded>) {
     const { data } = event;
     if (data.how !== 'admin' || (await passwords.isSet(data.userId))) return;
     const user = await admission.user({ id: data.userId });
     if (!user) return;
-    const outcome = await links.request('invite', user.email, following(derivation, 'chat.invite', event));
+    const outcome = await links.request('invite', user.email, causedBy(derivation, 'chat.invite', event));
     if (isRejection(outcome)) throw new Error(outcome.rejected);
   }
   return { name: 'chat.invite', on: { UserAdded: invite } };

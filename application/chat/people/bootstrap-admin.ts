@@ -1,7 +1,7 @@
 /** The initial admin, who is there from the first start: made by any node that finds nobody of that email. */
 import { tidyEmail } from '../../../domain/chat/names.js';
 import type { User } from '../../../domain/chat/roster.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import type { CommandContext } from '../../ports/index.js';
 import type { Passwords } from '../sign-in/password-store.js';
 import type { People } from './join.js';

@@ -5,14 +5,14 @@ import { userStream } from '../../../domain/chat/password.js';
 import { presenceStream } from '../../../domain/chat/presence.js';
 import { ROSTER } from '../../../domain/chat/roster.js';
 import { sessionStream } from '../../../domain/chat/session.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Handle } from '../../command/handle-command.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext, EventLog, Position, RecordedEvent, Vault } from '../../ports/index.js';
-import type { Reaction } from '../../subscription/reaction-runner.js';
-import { rosterKind } from '../aggregates.js';
+import type { Reaction } from '../../subscription/index.js';
+import { rosterAggregate } from '../aggregates.js';
 
 export interface ErasingPorts {
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly log: Pick<EventLog, 'tombstone'>;
   readonly vault: Pick<Vault, 'destroy'>;
   readonly clock: Clock;
@@ -23,8 +23,7 @@ type UserErased = ChatEvent<'UserErased'>;
 /** Each step does no harm when done again. */
 async function follow({ log, vault }: ErasingPorts, userId: string): Promise<void> {
   await vault.destroy(userSubject({ userId }));
-  for (const stream of [sessionStream(userId), userStream(userId), presenceStream(userId)])
-    await log.tombstone(stream);
+  for (const stream of [sessionStream(userId), userStream(userId), presenceStream(userId)]) await log.tombstone(stream);
 }
 
 /** Whole, with or without a node that runs; who is there still is removed by it. Doing it again is fine. */
@@ -33,7 +32,7 @@ export const createEraseUser =
   async (userId: string, context: CommandContext): Promise<{ readonly position: Position } | Rejection> => {
     const { handle, clock } = ports;
     const command = { type: 'EraseUser' as const, userId, by: context.actor, now: clock.now() };
-    const outcome = await handle(rosterKind, ROSTER, command, context);
+    const outcome = await handle(rosterAggregate, ROSTER, command, context);
     if (isRejection(outcome)) return outcome;
     await follow(ports, userId);
     return { position: outcome.position };
@@ -42,6 +41,6 @@ export const createEraseUser =
 /** Goes on where whoever erased was stopped. */
 export const erasureReaction = (ports: ErasingPorts): Reaction<UserErased> => ({
   name: 'chat.erasure',
-  unordered: true,
+  retryInBackground: true,
   on: { UserErased: ({ data }: RecordedEvent<UserErased>) => follow(ports, data.userId) },
 });

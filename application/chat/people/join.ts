@@ -1,20 +1,20 @@
 /** Who comes into the chat, and how: by the configuration, by an admin, by signing in for the first time. */
 import { userSubject } from '../../../domain/chat/events/roster.js';
 import { ROSTER, type RosterCommand, type User, userOf, userWith } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Handle } from '../../command/handle-command.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, Position, Vault } from '../../ports/index.js';
-import { rosterKind } from '../aggregates.js';
+import { rosterAggregate } from '../aggregates.js';
 
 export interface PeoplePorts {
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly vault: Pick<Vault, 'create'>;
   readonly derivation: Derivation;
   readonly clock: Clock;
 }
 
 /** Somebody who is there now, and whether they came by this command. */
-export interface Come {
+export interface JoinResult {
   readonly user: User;
   readonly isNew: boolean;
   readonly position: Position;
@@ -38,7 +38,7 @@ export function createPeople({ handle, vault, derivation, clock }: PeoplePorts) 
     intention: Intention & { readonly userName?: string },
     context: CommandContext,
     prepare?: (userId: string) => Promise<Rejection | undefined>,
-  ): Promise<Come | Rejection> {
+  ): Promise<JoinResult | Rejection> {
     const { email } = intention;
     const userId = derivation.id('chat.user', context.commandId);
     // Nothing of theirs can be sealed before there is a key.
@@ -48,7 +48,7 @@ export function createPeople({ handle, vault, derivation, clock }: PeoplePorts) 
     };
     const userName = intention.userName ?? email.slice(0, email.indexOf('@'));
     const command = { ...intention, userId, userName, now: clock.now() } as Coming;
-    const outcome = await handle(rosterKind, ROSTER, command, context, before);
+    const outcome = await handle(rosterAggregate, ROSTER, command, context, before);
     if (isRejection(outcome)) return outcome;
     const [added] = outcome.events;
     const state = await outcome.state();

@@ -9,9 +9,9 @@ import {
   type Status,
 } from '../../../domain/chat/presence.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Handle } from '../../command/handle-command.js';
-import { type Reflected, reflecting, showing, type Touched } from '../../consistency/await-consistent.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { HandleCommand } from '../../command/index.js';
+import { awaitConsistent, type Consistency, type Positioned, withRows } from '../../consistency/index.js';
 import type {
   Clock,
   CommandContext,
@@ -19,21 +19,21 @@ import type {
   Leases,
   Logger,
   Position,
+  ProjectionProgress,
   Rows,
-  Settled,
 } from '../../ports/index.js';
-import { presenceKind } from '../aggregates.js';
-import type { ChatAdmission } from '../sign-in/authenticate.js';
-import type { Done } from '../sign-in/sessions.js';
+import { presenceAggregate } from '../aggregates.js';
+import type { Authentication } from '../sign-in/authenticate.js';
+import type { CommandResult } from '../sign-in/sessions.js';
 
 export interface PresencePorts {
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly log: Pick<EventLog, 'retain'>;
   readonly rows: Rows;
-  readonly settled: Settled;
+  readonly settled: ProjectionProgress;
   readonly leases: Pick<Leases, 'holder'>;
   readonly clock: Clock;
-  readonly admission: ChatAdmission;
+  readonly admission: Authentication;
   /** This node's name: it bears it again when it comes back. */
   readonly node: string;
   readonly systemContext: (actor: string) => CommandContext;
@@ -47,7 +47,7 @@ export interface PresenceView {
   readonly lastSeen: number;
 }
 
-interface PresenceRow extends Touched {
+interface PresenceRow extends Positioned {
   readonly _id: string;
   readonly status: Status;
   readonly lastSeen: number;
@@ -85,11 +85,10 @@ export function createPresence(ports: PresencePorts) {
     const stream = presenceStream(command.userId);
     const before = async () => {
       // Somebody who comes and goes all day must not fill the log.
-      if ((await admission.load(presenceKind, stream)).revision < 0)
-        await log.retain(stream, { maxCount: 1 });
+      if ((await admission.load(presenceAggregate, stream)).revision < 0) await log.retain(stream, { maxCount: 1 });
       return undefined;
     };
-    return handle(presenceKind, stream, command, context, before);
+    return handle(presenceAggregate, stream, command, context, before);
   }
 
   const connection = (type: 'Connect' | 'Disconnect', userId: string, at: string) =>
@@ -152,7 +151,7 @@ export function createPresence(ports: PresencePorts) {
   }
 
   const isConnected = async (userId: string) =>
-    (await admission.load(presenceKind, presenceStream(userId))).state.runs.includes(run);
+    (await admission.load(presenceAggregate, presenceStream(userId))).state.runs.includes(run);
 
   /** Of runs that nobody keeps up: earlier ones of this node, and those of nodes that hold their lease no more. */
   async function lostOf(known: readonly PresenceRow[]) {
@@ -161,29 +160,30 @@ export function createPresence(ports: PresencePorts) {
     const gone = new Set<string>();
     for (const each of others)
       if ((await leases.holder(`periodic:${presenceWork(each)}`)) === undefined) gone.add(each);
-    return runs.filter(
-      (each) => gone.has(nodeOf(each.run)) || (nodeOf(each.run) === node && each.run !== run),
-    );
+    return runs.filter((each) => gone.has(nodeOf(each.run)) || (nodeOf(each.run) === node && each.run !== run));
   }
 
   async function set(
     userId: string,
     status: Status,
     context: CommandContext,
-  ): Promise<Done<{ readonly presence: PresenceView }> | Rejection> {
+  ): Promise<CommandResult<{ readonly presence: PresenceView }> | Rejection> {
     const outcome = await change({ type: 'SetStatus', userId, status, now: clock.now() }, context);
     if (isRejection(outcome)) return outcome;
     return { body: { presence: viewOf(userId, await outcome.state()) }, position: outcome.position };
   }
 
   /** Of everybody who is a user; who was never there is so since they became one. */
-  async function list(seen?: Position): Promise<Reflected & { readonly presence: Iterable<PresenceView> }> {
-    const reflected = await reflecting(settled, 'chat.presence', { told: settled.latestOf('chat'), seen });
+  async function list(seen?: Position): Promise<Consistency & { readonly presence: Iterable<PresenceView> }> {
+    const reflected = await awaitConsistent(settled, 'chat.presence', {
+      told: settled.latestOf('chat'),
+      seen,
+    });
     const [found, { state: roster }] = await Promise.all([
       rows.find<PresenceRow>('chat.presence', { filter: {} }),
       admission.roster(seen),
     ]);
-    return { presence: viewsOf(found, roster), ...showing(reflected, found) };
+    return { presence: viewsOf(found, roster), ...withRows(reflected, found) };
   }
 
   return { opened, sweep, set, list };

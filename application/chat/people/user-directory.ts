@@ -1,7 +1,7 @@
 /** Everybody in the order in which they came: put in order once, in turns, and kept so as they come and go. */
 import type { RosterState, User } from '../../../domain/chat/roster.js';
-import { PersistentMap } from '../../../domain/shared/persistent-map.js';
-import { inTurns } from '../../concurrency/cooperative-scheduler.js';
+import { PersistentMap } from '../../../domain/shared/index.js';
+import { runSliced } from '../../concurrency/index.js';
 import { type UserView, userView } from './user-view.js';
 
 /** Put in order, or looked at, in one step. */
@@ -15,7 +15,7 @@ interface Ordered {
   readonly all: readonly User[];
 }
 
-export function createEverybody() {
+export function createUserDirectory() {
   /** Of the state that was asked for last. */
   let known: Ordered = { users: PersistentMap.empty(), all: [] };
   /** Of a state that never changes: listed once, however often it is asked for. */
@@ -24,7 +24,7 @@ export function createEverybody() {
   async function list({ users }: RosterState): Promise<readonly UserView[]> {
     // Of who asks for an earlier one nothing is kept: somebody may be missing there.
     const from = users.size < known.users.size ? { users: PersistentMap.empty<User>(), all: [] } : known;
-    const all = await inTurns(ordered(users, from));
+    const all = await runSliced(ordered(users, from));
     if (users.size >= known.users.size) known = { users, all };
     return all.filter(({ isGone }) => !isGone).map(userView);
   }

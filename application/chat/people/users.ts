@@ -1,34 +1,32 @@
 /** What is done with the people of the chat once they are there: roles, names, going. */
 import { ROSTER, type RosterCommand, type RosterState, userWith } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Handle } from '../../command/handle-command.js';
-import type { Handled, Repetition } from '../../command/idempotency.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { HandleCommand, Handled, Idempotency } from '../../command/index.js';
 import type { Clock, CommandContext, Position } from '../../ports/index.js';
-import { rosterKind } from '../aggregates.js';
-import type { ChatAdmission } from '../sign-in/authenticate.js';
-import type { Done } from '../sign-in/sessions.js';
-import { createEverybody } from './user-directory.js';
+import { rosterAggregate } from '../aggregates.js';
+import type { Authentication } from '../sign-in/authenticate.js';
+import type { CommandResult } from '../sign-in/sessions.js';
+import { createUserDirectory } from './user-directory.js';
 import { type UserView, userView } from './user-view.js';
 
 export interface UserPorts {
-  readonly handle: Handle;
-  readonly repetition: Repetition;
-  readonly admission: ChatAdmission;
+  readonly handle: HandleCommand;
+  readonly repetition: Idempotency;
+  readonly admission: Authentication;
   readonly clock: Clock;
 }
 
 export type Users = ReturnType<typeof createUsers>;
 
 export function createUsers({ handle, repetition, admission, clock }: UserPorts) {
-  const everybody = createEverybody();
-  const run = (command: RosterCommand, context: CommandContext) =>
-    handle(rosterKind, ROSTER, command, context);
+  const everybody = createUserDirectory();
+  const run = (command: RosterCommand, context: CommandContext) => handle(rosterAggregate, ROSTER, command, context);
 
   /** Who a command was about, as they are then. */
   async function changed(
     command: Extract<RosterCommand, { type: 'RenameUser' | 'ChangeRole' }>,
     context: CommandContext,
-  ): Promise<Done<{ readonly user: UserView }> | Rejection> {
+  ): Promise<CommandResult<{ readonly user: UserView }> | Rejection> {
     const outcome = await run(command, context);
     if (isRejection(outcome)) return outcome;
     const user = userWith(await outcome.state(), command.userId);
@@ -36,7 +34,7 @@ export function createUsers({ handle, repetition, admission, clock }: UserPorts)
     return { body: { user: userView(user) }, position: outcome.position };
   }
 
-  const went = (outcome: Handled<RosterState> | Rejection, body: object): Done<object> | Rejection =>
+  const went = (outcome: Handled<RosterState> | Rejection, body: object): CommandResult<object> | Rejection =>
     isRejection(outcome) ? outcome : { body, position: outcome.position };
 
   return {
@@ -56,13 +54,13 @@ export function createUsers({ handle, repetition, admission, clock }: UserPorts)
     async went(
       how: 'removed' | 'left',
       context: CommandContext,
-    ): Promise<Done<object> | Rejection | undefined> {
-      const found = await repetition.find(rosterKind, ROSTER, context);
+    ): Promise<CommandResult<object> | Rejection | undefined> {
+      const found = await repetition.findResult(rosterAggregate, ROSTER, context);
       return found && went(found, how === 'left' ? LEFT : REMOVED);
     },
 
     /** Everybody who is there, in the order in which they came. */
-    async list(seen?: Position): Promise<Done<{ readonly users: readonly UserView[] }>> {
+    async list(seen?: Position): Promise<CommandResult<{ readonly users: readonly UserView[] }>> {
       const { state, position } = await admission.roster(seen);
       return { body: { users: await everybody(state) }, position };
     },

@@ -3,16 +3,16 @@ import { CHANNELS, channelFor } from '../../../domain/chat/channels.js';
 import { isDirect, participantsOf } from '../../../domain/chat/conversation-id.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { foldText, MOST_WORDS, wordsOf } from '../../../domain/chat/text-search.js';
-import type { Rejection } from '../../../domain/shared/decider.js';
-import { isTurnOver, nextTurn } from '../../concurrency/cooperative-scheduler.js';
-import { later, reflecting } from '../../consistency/await-consistent.js';
-import { jsonBytes } from '../../json/serialize-list.js';
-import type { Position, Settled } from '../../ports/index.js';
-import { channelsKind } from '../aggregates.js';
-import { type Asking, createPageTurns } from '../messages/page-throttle.js';
-import type { Shown } from '../messages/read-messages.js';
+import type { Rejection } from '../../../domain/shared/index.js';
+import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
+import { awaitConsistent, maxPosition } from '../../consistency/index.js';
+import { serializeList } from '../../json/serialize-list.js';
+import type { Position, ProjectionProgress } from '../../ports/index.js';
+import { channelsAggregate } from '../aggregates.js';
+import { createPageThrottle, type Reader } from '../messages/page-throttle.js';
+import type { RenderedPage } from '../messages/read-messages.js';
 import { parentOf } from '../messages/visibility.js';
-import type { Caller, ChatAdmission } from '../sign-in/authenticate.js';
+import type { Authentication, Caller } from '../sign-in/authenticate.js';
 import { type AuthorView, speakerView } from '../view-models.js';
 
 /** A part of a word, folded; and those whose names have it, who wrote all that they wrote with it. */
@@ -47,8 +47,8 @@ export interface SearchIndex {
 
 export interface SearchPorts {
   readonly index: SearchIndex;
-  readonly settled: Settled;
-  readonly admission: ChatAdmission;
+  readonly settled: ProjectionProgress;
+  readonly admission: Authentication;
 }
 
 export interface Wish {
@@ -81,11 +81,11 @@ const tooManyWords: Rejection = {
 export type Search = ReturnType<typeof createSearch>;
 
 export function createSearch({ index, settled, admission }: SearchPorts) {
-  const inTurn = createPageTurns();
+  const inTurn = createPageThrottle();
 
   /** What somebody sees, by the log as it was at `seen` or later. */
   async function seeing(caller: Caller, seen?: Position): Promise<(place: string) => boolean> {
-    const { state: channels } = await admission.load(channelsKind, CHANNELS, seen);
+    const { state: channels } = await admission.load(channelsAggregate, CHANNELS, seen);
     return (place) =>
       isDirect(place)
         ? participantsOf(place)?.includes(caller.userId) === true
@@ -96,12 +96,12 @@ export function createSearch({ index, settled, admission }: SearchPorts) {
     caller: Caller,
     { q, channelId, conversationId, authorId, from, to, limit }: Wish,
     seen?: Position,
-    leaving?: Asking['leaving'],
-  ): Promise<Shown | Rejection> {
+    leaving?: Reader['leaving'],
+  ): Promise<RenderedPage | Rejection> {
     const words = wordsOf(q);
     if (words.length === 0) return blank;
     if (words.length > MOST_WORDS) return tooManyWords;
-    const reflected = await reflecting(settled, 'chat.search', { told: settled.latestOf('chat'), seen });
+    const reflected = await awaitConsistent(settled, 'chat.search', { told: settled.latestOf('chat'), seen });
     const { state: roster } = await admission.roster(seen);
     const places = [channelId, conversationId].filter((each) => each !== undefined);
     const wanted: WantedWord[] = [];
@@ -113,11 +113,9 @@ export function createSearch({ index, settled, admission }: SearchPorts) {
       const asked = (place: string) => places.every((each) => each === place) && sees(place);
       const found = await index.find({ words: wanted, sees: asked, authorId, from, to, limit });
       // It takes a while, and finds what was said meanwhile.
-      const seesStill = await seeing(caller, later(settled.position('chat.search'), seen ?? 0n));
-      const messages = found
-        .filter(({ channelId }) => seesStill(channelId))
-        .map((each) => foundView(roster, each));
-      return { json: await jsonBytes('messages', messages), ...reflected };
+      const seesStill = await seeing(caller, maxPosition(settled.position('chat.search'), seen ?? 0n));
+      const messages = found.filter(({ channelId }) => seesStill(channelId)).map((each) => foundView(roster, each));
+      return { json: await serializeList('messages', messages), ...reflected };
     });
   };
 }
@@ -156,7 +154,7 @@ async function authorsNamed(roster: RosterState, word: string): Promise<Readonly
   folded.set(roster, known);
   const found = new Set<string>();
   for (const { text, ids, ends } of await known) {
-    if (isTurnOver()) await nextTurn();
+    if (sliceExpired()) await yieldToEventLoop();
     let line = 0;
     for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, ends[line])) {
       while (ends[line]! <= at) line++;
@@ -180,7 +178,7 @@ async function foldNames({ users }: RosterState): Promise<readonly Names[]> {
     some.push(user);
     if (some.length < NAMES_AT_ONCE) continue;
     fold();
-    if (isTurnOver()) await nextTurn();
+    if (sliceExpired()) await yieldToEventLoop();
   }
   if (some.length > 0) fold();
   return all;

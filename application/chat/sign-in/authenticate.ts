@@ -1,10 +1,10 @@
 /** Who is calling: the access token says so, and the log has the last word on whether the session and the user are there. */
 import { ROSTER, type RosterState, type User, userOf, userWith } from '../../../domain/chat/roster.js';
 import { type Session, sessionStream, sessionWith } from '../../../domain/chat/session.js';
-import type { DomainEvent, Rejection } from '../../../domain/shared/decider.js';
-import type { Aggregate, Loaded, Streams } from '../../command/aggregate-store.js';
+import type { DomainEvent, Rejection } from '../../../domain/shared/index.js';
+import type { Aggregate, AggregateStore, LoadedAggregate } from '../../command/index.js';
 import type { Clock, Position } from '../../ports/index.js';
-import { rosterKind, sessionKind } from '../aggregates.js';
+import { rosterAggregate, sessionAggregate } from '../aggregates.js';
 import type { Bearer, Tokens } from './tokens.js';
 
 /** Somebody who is signed in. */
@@ -16,18 +16,18 @@ export interface Caller {
 }
 
 export interface AdmissionPorts {
-  readonly streams: Streams;
+  readonly streams: AggregateStore;
   readonly tokens: Tokens;
   readonly clock: Clock;
   /** How far this node has heard of the log: what it remembers of streams is no older. */
-  readonly heard: () => Position;
+  readonly feedPosition: () => Position;
 }
 
-export interface ChatAdmission {
+export interface Authentication {
   /** The caller, at least as the log was at `seen`; by a token that is good, of a session that lives. */
-  admit(token: string | undefined, seen?: Position): Promise<Caller | Rejection>;
+  authenticate(token: string | undefined, seen?: Position): Promise<Caller | Rejection>;
   /** Whose an access token is, be its session over. */
-  bearer(token: string | undefined): Promise<Bearer | undefined>;
+  parseAccessToken(token: string | undefined): Promise<Bearer | undefined>;
   /** The session of somebody admitted just now, if it lives still, by what this node knows: nobody is asked. */
   session(caller: Pick<Caller, 'userId' | 'sessionId'>): Session | undefined;
   /** Somebody who is there, by id or tidy email. */
@@ -35,13 +35,13 @@ export interface ChatAdmission {
   /** Whether all of these are there; the log is asked once, however many are not known. */
   areUsers(ids: readonly string[]): Promise<boolean>;
   /** Everybody, at least as the log was at `seen`. */
-  roster(seen?: Position): Promise<Loaded<RosterState>>;
+  roster(seen?: Position): Promise<LoadedAggregate<RosterState>>;
   /** A stream as this process knows it, at least as the log was at `seen`. */
   load<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
     seen?: Position,
-  ): Promise<Loaded<S>>;
+  ): Promise<LoadedAggregate<S>>;
 }
 
 export const unauthorized: Rejection = {
@@ -50,13 +50,13 @@ export const unauthorized: Rejection = {
   detail: 'Sign in first',
 };
 
-export function createChatAdmission({ streams, tokens, clock, heard }: AdmissionPorts): ChatAdmission {
-  const load: ChatAdmission['load'] = async (kind, stream, seen = 0n) => {
+export function createChatAdmission({ streams, tokens, clock, feedPosition }: AdmissionPorts): Authentication {
+  const load: Authentication['load'] = async (kind, stream, seen = 0n) => {
     const loaded = await streams.load(kind, stream);
-    return loaded.position >= seen || heard() >= seen ? loaded : streams.refresh(kind, stream);
+    return loaded.position >= seen || feedPosition() >= seen ? loaded : streams.reload(kind, stream);
   };
-  const roster = (seen?: Position) => load(rosterKind, ROSTER, seen);
-  const bearer = async (token: string | undefined) =>
+  const roster = (seen?: Position) => load(rosterAggregate, ROSTER, seen);
+  const parseAccessToken = async (token: string | undefined) =>
     token === undefined ? undefined : tokens.bearer(token);
 
   /** Another node may have let somebody in a moment ago: who is not known is looked for in the log. */
@@ -66,35 +66,35 @@ export function createChatAdmission({ streams, tokens, clock, heard }: Admission
     seen: Position,
     find: (state: S) => Found | undefined,
   ): Promise<Found | undefined> {
-    return find((await load(kind, stream, seen)).state) ?? find((await streams.refresh(kind, stream)).state);
+    return find((await load(kind, stream, seen)).state) ?? find((await streams.reload(kind, stream)).state);
   }
 
   return {
     load,
     roster,
-    bearer,
+    parseAccessToken,
     session({ userId, sessionId }) {
-      const known = streams.known(sessionKind, sessionStream(userId));
+      const known = streams.cached(sessionAggregate, sessionStream(userId));
       return known && sessionWith(known.state, sessionId, clock.now());
     },
     user: (whose) =>
-      found(rosterKind, ROSTER, 0n, (state) =>
+      found(rosterAggregate, ROSTER, 0n, (state) =>
         'id' in whose ? userWith(state, whose.id) : userOf(state, whose.email),
       ),
     async areUsers(ids) {
       if (ids.length === 0) return true;
       const areThere = (state: RosterState) =>
         ids.every((id) => userWith(state, id) !== undefined) ? true : undefined;
-      return (await found(rosterKind, ROSTER, 0n, areThere)) ?? false;
+      return (await found(rosterAggregate, ROSTER, 0n, areThere)) ?? false;
     },
-    async admit(token, seen = 0n) {
-      const whose = await bearer(token);
+    async authenticate(token, seen = 0n) {
+      const whose = await parseAccessToken(token);
       if (!whose) return unauthorized;
       const { userId, sessionId } = whose;
       const now = clock.now();
       const [session, user] = await Promise.all([
-        found(sessionKind, sessionStream(userId), seen, (state) => sessionWith(state, sessionId, now)),
-        found(rosterKind, ROSTER, seen, (state) => userWith(state, userId)),
+        found(sessionAggregate, sessionStream(userId), seen, (state) => sessionWith(state, sessionId, now)),
+        found(rosterAggregate, ROSTER, seen, (state) => userWith(state, userId)),
       ]);
       if (!session || !user) return unauthorized;
       const { userName, isAdmin } = user;

@@ -1,6 +1,6 @@
 /** What mails say. */
 import type { Purpose } from '../../../domain/chat/one-time-links.js';
-import { type Letter, type LetterWords, linkLetter } from '../../mail/link-email.js';
+import { type EmailContent, type EmailCopy, renderLinkEmail } from '../../mail/link-email.js';
 
 /** Bodies of the mail with a link to sign in, by the configuration. */
 export interface Templates {
@@ -8,21 +8,21 @@ export interface Templates {
   readonly html?: ((link: string, expiryMinutes: number) => string) | undefined;
 }
 
-const WORDS: { readonly [purpose in Purpose]: LetterWords } = {
+const WORDS: { readonly [purpose in Purpose]: EmailCopy } = {
   'magic-link': { subject: 'Your sign-in link', what: 'Sign in with this link:', button: 'Sign in' },
   invite: { subject: 'You are invited', what: 'You are invited. Come in with this link:', button: 'Come in' },
   reset: { subject: 'Set your password', what: 'Set a password with this link:', button: 'Set a password' },
 };
 
-export function letterOf(
+export function renderEmail(
   purpose: Purpose,
   link: string,
   expiryMinutes: number,
   { subject, templates }: { readonly subject: string; readonly templates: Templates },
-): Letter {
+): EmailContent {
   const isSignIn = purpose === 'magic-link';
   const words = isSignIn ? { ...WORDS[purpose], subject } : WORDS[purpose];
-  const letter = linkLetter(words, link, expiryMinutes);
+  const letter = renderLinkEmail(words, link, expiryMinutes);
   const own = isSignIn ? templates : {};
   return {
     ...letter,

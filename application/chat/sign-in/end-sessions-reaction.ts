@@ -1,14 +1,14 @@
 /** What must follow when somebody goes, or gets another password: sessions of before end, whatever crashed in between. */
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { sessionStream } from '../../../domain/chat/session.js';
-import { isRejection } from '../../../domain/shared/decider.js';
-import type { Handle } from '../../command/handle-command.js';
+import { isRejection } from '../../../domain/shared/index.js';
+import type { HandleCommand } from '../../command/index.js';
 import type { Clock, Derivation, RecordedEvent } from '../../ports/index.js';
-import { following, type Reaction } from '../../subscription/reaction-runner.js';
-import { sessionKind } from '../aggregates.js';
+import { causedBy, type Reaction } from '../../subscription/index.js';
+import { sessionAggregate } from '../aggregates.js';
 
 export interface DeparturePorts {
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly derivation: Derivation;
   readonly clock: Clock;
 }
@@ -22,10 +22,10 @@ export function departureReaction({ handle, derivation, clock }: DeparturePorts)
     const before = type === 'PasswordSet' ? { before: data.setAt } : {};
     const reason = type === 'PasswordSet' ? ('password' as const) : ('removed' as const);
     const outcome = await handle(
-      sessionKind,
+      sessionAggregate,
       sessionStream(userId),
       { type: 'EndSessions', userId, reason, now: clock.now(), ...before },
-      following(derivation, 'chat.departure', event),
+      causedBy(derivation, 'chat.departure', event),
     );
     // Nothing is left to end of whom is erased.
     if (isRejection(outcome) && outcome.kind !== 'gone') throw new Error(outcome.rejected);

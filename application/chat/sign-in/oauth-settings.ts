@@ -1,5 +1,5 @@
 /** What can be configured about signing in by way of other providers. */
-import { readUrl } from '../../../domain/shared/url.js';
+import { readUrl } from '../../../domain/shared/index.js';
 import type { Rule, Settings, ValuesOf } from '../../config/setting.js';
 
 const idOf = (name: string) =>
@@ -93,10 +93,7 @@ function wrongUrl(provider: CustomProvider): string | undefined {
 export const oauthRules: readonly Rule<typeof oauthSettings>[] = [
   (values) => {
     for (const id of PRESET_IDS) {
-      const [clientId, secret] = [
-        `oauth.presets.${id}.clientId`,
-        `oauth.presets.${id}.clientSecret`,
-      ] as const;
+      const [clientId, secret] = [`oauth.presets.${id}.clientId`, `oauth.presets.${id}.clientSecret`] as const;
       if (values[clientId] !== undefined && values[secret] === undefined)
         return { key: secret, reason: `must be set, as ${clientId} is` };
       if (values[clientId] === undefined && values[secret] !== undefined)

@@ -1,18 +1,26 @@
 /** Signing in by way of another provider: away with a state, and back with it once. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { oauthStream } from '../../../domain/chat/oauth.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Handle } from '../../command/handle-command.js';
-import type { OAuthClient, OAuthProvider, Profile } from '../../ports/identity.js';
-import type { Clock, CommandContext, Derivation, EventLog, Logger } from '../../ports/index.js';
-import { oauthKind } from '../aggregates.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { HandleCommand } from '../../command/index.js';
+import type {
+  Clock,
+  CommandContext,
+  Derivation,
+  EventLog,
+  Logger,
+  OAuthClient,
+  OAuthProvider,
+  Profile,
+} from '../../ports/index.js';
+import { oauthAggregate } from '../aggregates.js';
 import { notInvited, type SignIn } from './open-session.js';
 import type { From, SignedIn } from './sessions.js';
 
 export interface OAuthPorts {
   readonly providers: readonly OAuthProvider[];
   readonly client: OAuthClient;
-  readonly handle: Handle;
+  readonly handle: HandleCommand;
   readonly log: Pick<EventLog, 'retain'>;
   readonly signIn: SignIn;
   readonly derivation: Derivation;
@@ -67,10 +75,7 @@ export function createOAuth(ports: OAuthPorts) {
   function isOurs(state: string, provider: string, ip: string): boolean {
     const [, random = '', at = '', given = ''] = STATE.exec(state) ?? [];
     const age = clock.now() - Number(at);
-    const isRight = timingSafeEqual(
-      Buffer.from(given.padEnd(43)),
-      Buffer.from(mac(provider, ip, random, at)),
-    );
+    const isRight = timingSafeEqual(Buffer.from(given.padEnd(43)), Buffer.from(mac(provider, ip, random, at)));
     return isRight && age >= -STATE_MS && age < STATE_MS;
   }
 
@@ -108,10 +113,9 @@ export function createOAuth(ports: OAuthPorts) {
       await log.retain(stream, { maxAgeSeconds: SPENT_SECONDS });
       return undefined;
     };
-    const spent = await handle(oauthKind, stream, spend, context, keep);
+    const spent = await handle(oauthAggregate, stream, spend, context, keep);
     if (isRejection(spent)) return { failure: 'invalid_state' };
-    if (error !== undefined)
-      return { failure: error === 'access_denied' ? 'access_denied' : 'provider_error' };
+    if (error !== undefined) return { failure: error === 'access_denied' ? 'access_denied' : 'provider_error' };
     if (!code) return { failure: 'missing_code' };
     const profile = await profileOf(provider, code, verifierOf(state));
     if (!profile) return { failure: 'provider_error' };

@@ -8,23 +8,20 @@ import {
   linkWith,
   type Purpose,
 } from '../../../domain/chat/one-time-links.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Streams } from '../../command/aggregate-store.js';
-import type { Handle } from '../../command/handle-command.js';
-import type { Handled } from '../../command/idempotency.js';
-import type { SignedTokens } from '../../ports/identity.js';
-import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../../ports/index.js';
-import { addressKind } from '../aggregates.js';
-import type { ChatAdmission } from './authenticate.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { AggregateStore, HandleCommand, Handled } from '../../command/index.js';
+import type { Clock, CommandContext, Derivation, EventLog, Position, SignedTokens, Vault } from '../../ports/index.js';
+import { addressAggregate } from '../aggregates.js';
+import type { Authentication } from './authenticate.js';
 
 export interface LinkPorts {
-  readonly handle: Handle;
-  readonly streams: Streams;
+  readonly handle: HandleCommand;
+  readonly streams: AggregateStore;
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'renew'>;
   readonly derivation: Derivation;
   readonly signed: SignedTokens;
-  readonly admission: ChatAdmission;
+  readonly admission: Authentication;
   readonly clock: Clock;
   readonly isInviteRequired: boolean;
   readonly magicLinkExpirySeconds: number;
@@ -32,23 +29,23 @@ export interface LinkPorts {
 }
 
 /** What a token of a link says. */
-export interface GivenLink {
+export interface OneTimeLinkToken {
   readonly addressId: string;
   readonly purpose: Purpose;
   readonly linkId: string;
   readonly email: string;
 }
 
-interface Issued extends Omit<GivenLink, 'addressId'> {
+interface Issued extends Omit<OneTimeLinkToken, 'addressId'> {
   readonly requestedAt: number;
   readonly expiresAt: number;
 }
 
-export type Links = ReturnType<typeof createLinks>;
+export type Links = ReturnType<typeof createOneTimeLinks>;
 
 const DAY_SECONDS = 86_400;
 
-export function createLinks(ports: LinkPorts) {
+export function createOneTimeLinks(ports: LinkPorts) {
   const { handle, streams, log, vault, derivation, signed, admission, clock, isInviteRequired } = ports;
   const lifeSeconds: { readonly [purpose in Purpose]: number } = {
     'magic-link': ports.magicLinkExpirySeconds,
@@ -85,14 +82,14 @@ export function createLinks(ports: LinkPorts) {
       now,
     };
     const before = async () => {
-      const isNew = (await streams.load(addressKind, stream)).revision < 0;
+      const isNew = (await streams.load(addressAggregate, stream)).revision < 0;
       await Promise.all([
         vault.renew(linksSubject({ expiresAt })),
         isNew ? log.retain(stream, { maxAgeSeconds: longest + DAY_SECONDS }) : undefined,
       ]);
       return undefined;
     };
-    const outcome = await handle(addressKind, stream, command, context, before);
+    const outcome = await handle(addressAggregate, stream, command, context, before);
     return isRejection(outcome) ? outcome : { position: outcome.position };
   }
 
@@ -114,7 +111,7 @@ export function createLinks(ports: LinkPorts) {
       token: string | undefined,
       purposes: readonly Purpose[],
       email?: string,
-    ): Promise<GivenLink | Rejection> {
+    ): Promise<OneTimeLinkToken | Rejection> {
       const claims = token === undefined ? undefined : await signed.read(token);
       if (!claims) return badLink;
       const { sub, aud, jti: linkId } = claims;
@@ -126,11 +123,11 @@ export function createLinks(ports: LinkPorts) {
     },
 
     spend: (
-      { addressId, purpose, linkId }: GivenLink,
+      { addressId, purpose, linkId }: OneTimeLinkToken,
       context: CommandContext,
     ): Promise<Handled<AddressState> | Rejection> =>
       handle(
-        addressKind,
+        addressAggregate,
         addressStream(addressId),
         { type: 'SpendLink', addressId, purpose, linkId, now: clock.now() },
         context,
@@ -138,19 +135,19 @@ export function createLinks(ports: LinkPorts) {
 
     /** That a mail has gone out, or never will. */
     async record(
-      { addressId, purpose, linkId }: Omit<GivenLink, 'email'>,
+      { addressId, purpose, linkId }: Omit<OneTimeLinkToken, 'email'>,
       isSent: boolean,
       context: CommandContext,
     ): Promise<void> {
       const about = { addressId, purpose, linkId, now: clock.now() };
       const command = { type: 'RecordMail' as const, ...about, isSent };
-      const outcome = await handle(addressKind, addressStream(addressId), command, context);
+      const outcome = await handle(addressAggregate, addressStream(addressId), command, context);
       if (isRejection(outcome)) throw new Error(outcome.rejected);
     },
 
     /** Whether the mail of the newest link of a purpose is still to be sent, and it is this one. */
-    async isPending({ addressId, purpose, linkId }: Omit<GivenLink, 'email'>): Promise<boolean> {
-      const { state } = await streams.refresh(addressKind, addressStream(addressId));
+    async isPending({ addressId, purpose, linkId }: Omit<OneTimeLinkToken, 'email'>): Promise<boolean> {
+      const { state } = await streams.reload(addressAggregate, addressStream(addressId));
       const link = linkWith(state, { purpose, linkId, now: clock.now() });
       return link !== undefined && !link.isDone;
     },

@@ -1,15 +1,15 @@
 /** Signing in: who somebody is was found out by a mechanism, here it is decided whether they come in. */
 import { isEmail, tidyEmail } from '../../../domain/chat/names.js';
 import { badEmail, type User } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { CommandContext, Derivation } from '../../ports/index.js';
 import type { People } from '../people/join.js';
-import type { ChatAdmission } from './authenticate.js';
+import type { Authentication } from './authenticate.js';
 import type { Links } from './one-time-links.js';
-import type { Done, From, Sessions, SignedIn } from './sessions.js';
+import type { CommandResult, From, Sessions, SignedIn } from './sessions.js';
 
 export interface SignInPorts {
-  readonly admission: ChatAdmission;
+  readonly admission: Authentication;
   readonly come: People;
   readonly sessions: Sessions;
   readonly derivation: Derivation;
@@ -17,7 +17,7 @@ export interface SignInPorts {
   readonly isInviteRequired: boolean;
 }
 
-export interface Entered extends SignedIn {
+export interface SignInResult extends SignedIn {
   readonly user: User;
 }
 
@@ -34,11 +34,7 @@ export function createSignIn(ports: SignInPorts) {
   const { admission, come, sessions, links, derivation, isInviteRequired } = ports;
 
   /** Whoever has this email: they are there, or are made one where everybody may come. */
-  async function whoever(
-    email: string,
-    context: CommandContext,
-    userName?: string,
-  ): Promise<User | Rejection> {
+  async function whoever(email: string, context: CommandContext, userName?: string): Promise<User | Rejection> {
     const known = await admission.user({ email });
     if (known) return known;
     if (isInviteRequired) return notInvited;
@@ -55,7 +51,7 @@ export function createSignIn(ports: SignInPorts) {
     from: From,
     context: CommandContext,
     userName?: string,
-  ): Promise<Done<Entered> | Rejection> {
+  ): Promise<CommandResult<SignInResult> | Rejection> {
     const user = await whoever(tidyEmail(given), context, userName);
     if (isRejection(user)) return user;
     const done = await sessions.open(user, from, next('open-session', context));
@@ -74,7 +70,7 @@ export function createSignIn(ports: SignInPorts) {
     email: string | undefined,
     from: From,
     context: CommandContext,
-  ): Promise<Done<SignedIn> | Rejection> {
+  ): Promise<CommandResult<SignedIn> | Rejection> {
     const link = await links.read(token, ['magic-link', 'invite'], email);
     if (isRejection(link)) return link;
     const spent = await links.spend(link, next('spend-link', context));

@@ -2,18 +2,17 @@
 import { isEmail, tidyEmail } from '../../../domain/chat/names.js';
 import { badLink } from '../../../domain/chat/one-time-links.js';
 import { badEmail, notAdmin, type User } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Failures } from '../../ports/identity.js';
-import type { Clock, CommandContext, Derivation } from '../../ports/index.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { Clock, CommandContext, Derivation, Failures } from '../../ports/index.js';
 import type { Audit } from '../admin/audit-log.js';
 import type { People } from '../people/join.js';
-import type { ChatAdmission } from './authenticate.js';
+import type { Authentication } from './authenticate.js';
 import type { Links } from './one-time-links.js';
 import type { Passwords, Theirs } from './password-store.js';
-import type { Done, From, Sessions, SignedIn } from './sessions.js';
+import type { CommandResult, From, Sessions, SignedIn } from './sessions.js';
 
 export interface PasswordSignInPorts {
-  readonly admission: ChatAdmission;
+  readonly admission: Authentication;
   readonly come: People;
   readonly sessions: Sessions;
   readonly passwords: Passwords;
@@ -82,7 +81,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     { email: given, password }: Credentials,
     from: From,
     context: CommandContext,
-  ): Promise<Done<SignedIn> | Rejection> {
+  ): Promise<CommandResult<SignedIn> | Rejection> {
     const email = tidyEmail(given);
     const addressId = derivation.id('chat.failures', email);
     const counters = [
@@ -119,7 +118,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     { email: given, password }: Credentials,
     from: From,
     context: CommandContext,
-  ): Promise<Done<SignedIn> | Rejection> {
+  ): Promise<CommandResult<SignedIn> | Rejection> {
     const email = tidyEmail(given);
     if (!isEmail(email)) return badEmail;
     const hashed = await passwords.hash(password);
@@ -138,7 +137,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     { password, token, email }: Setup,
     from: From,
     context: CommandContext,
-  ): Promise<Done<SignedIn> | Rejection> {
+  ): Promise<CommandResult<SignedIn> | Rejection> {
     const link = await links.read(token, ['invite', 'reset'], email);
     if (isRejection(link)) return badToken;
     const user = await admission.user({ email: link.email });
@@ -158,7 +157,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     password: string,
     by: string,
     context: CommandContext,
-  ): Promise<Done<object> | Rejection> {
+  ): Promise<CommandResult<object> | Rejection> {
     const hashed = await passwords.hash(password);
     if (isRejection(hashed)) return hashed;
     // It is waited for, and they may be no admin any more.

@@ -1,16 +1,14 @@
 /** Passwords of users: set, and compared. */
 import { userSubject } from '../../../domain/chat/events/roster.js';
 import { badPassword, isPassword, userStream } from '../../../domain/chat/password.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Streams } from '../../command/aggregate-store.js';
-import type { Handle } from '../../command/handle-command.js';
-import type { Hashed, PasswordHashing } from '../../ports/identity.js';
-import type { Clock, CommandContext, Position, Vault } from '../../ports/index.js';
-import { passwordKind } from '../aggregates.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { AggregateStore, HandleCommand } from '../../command/index.js';
+import type { Clock, CommandContext, Hashed, PasswordHashing, Position, Vault } from '../../ports/index.js';
+import { passwordAggregate } from '../aggregates.js';
 
 export interface PasswordPorts {
-  readonly handle: Handle;
-  readonly streams: Streams;
+  readonly handle: HandleCommand;
+  readonly streams: AggregateStore;
   readonly vault: Pick<Vault, 'create'>;
   readonly hashing: PasswordHashing;
   readonly clock: Clock;
@@ -25,7 +23,7 @@ export interface Theirs {
 export type Passwords = ReturnType<typeof createPasswords>;
 
 export function createPasswords({ handle, streams, vault, hashing, clock }: PasswordPorts) {
-  const current = (userId: string) => streams.refresh(passwordKind, userStream(userId));
+  const current = (userId: string) => streams.reload(passwordAggregate, userStream(userId));
 
   return {
     /** What will be kept of it, or why it can't be one. */
@@ -44,7 +42,7 @@ export function createPasswords({ handle, streams, vault, hashing, clock }: Pass
         await vault.create(userSubject({ userId }));
         return undefined;
       };
-      const outcome = await handle(passwordKind, userStream(userId), command, context, before);
+      const outcome = await handle(passwordAggregate, userStream(userId), command, context, before);
       return isRejection(outcome) ? outcome : { setAt: outcome.position };
     },
 
@@ -58,7 +56,6 @@ export function createPasswords({ handle, streams, vault, hashing, clock }: Pass
     },
 
     /** Whether no other was set since. */
-    isStill: async (userId: string, { setAt }: Theirs): Promise<boolean> =>
-      (await current(userId)).position === setAt,
+    isStill: async (userId: string, { setAt }: Theirs): Promise<boolean> => (await current(userId)).position === setAt,
   };
 }

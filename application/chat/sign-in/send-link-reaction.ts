@@ -1,18 +1,17 @@
 /** Mails with links go out once the log says that one was asked for, after crashes too; whoever is no user gets none. */
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import type { Purpose } from '../../../domain/chat/one-time-links.js';
-import type { Mailer } from '../../ports/identity.js';
-import type { Derivation, Logger, RecordedEvent, Reveal } from '../../ports/index.js';
-import { following, type Reaction } from '../../subscription/reaction-runner.js';
-import type { ChatAdmission } from './authenticate.js';
-import { letterOf, type Templates } from './email-templates.js';
+import type { DecryptEvent, Derivation, Logger, Mailer, RecordedEvent } from '../../ports/index.js';
+import { causedBy, type Reaction } from '../../subscription/index.js';
+import type { Authentication } from './authenticate.js';
+import { renderEmail, type Templates } from './email-templates.js';
 import type { Links } from './one-time-links.js';
 
 export interface MailPorts {
   readonly mailer: Mailer;
   readonly links: Links;
-  readonly admission: ChatAdmission;
-  readonly reveal: Reveal;
+  readonly admission: Authentication;
+  readonly reveal: DecryptEvent;
   readonly derivation: Derivation;
   readonly logger: Logger;
   /** Where the application is reached by people, at this moment. */
@@ -46,10 +45,10 @@ export function mailReaction(ports: MailPorts): Reaction<LinkRequested> {
     if (email === undefined) return;
     const token = await links.token({ purpose, linkId, email, requestedAt, expiresAt });
     const minutes = Math.round((expiresAt - requestedAt) / 60_000);
-    const letter = letterOf(purpose, urlOf(ports.appUrl(), purpose, token, email), minutes, ports);
+    const letter = renderEmail(purpose, urlOf(ports.appUrl(), purpose, token, email), minutes, ports);
     const isSent = await mailer.send({ id: linkId, to: email, ...letter }, signal);
     if (!isSent) logger.error({ purpose, link: linkId }, 'a mail was not taken, and is given up');
-    await links.record(data, isSent, following(derivation, 'chat.mail', event));
+    await links.record(data, isSent, causedBy(derivation, 'chat.mail', event));
   }
 
   function urlOf(appUrl: string, purpose: Purpose, token: string, email: string): string {
@@ -61,5 +60,5 @@ export function mailReaction(ports: MailPorts): Reaction<LinkRequested> {
     return url.href;
   }
 
-  return { name: 'chat.mail', on: { LinkRequested: mail }, together: true };
+  return { name: 'chat.mail', on: { LinkRequested: mail }, concurrent: true };
 }

@@ -10,23 +10,21 @@ import {
   sessionStream,
   sessionWith,
 } from '../../../domain/chat/session.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import { cut } from '../../../domain/shared/text.js';
-import type { Handle } from '../../command/handle-command.js';
-import type { Handled, Repetition } from '../../command/idempotency.js';
+import { isRejection, type Rejection, truncate } from '../../../domain/shared/index.js';
+import type { HandleCommand, Handled, Idempotency } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, EventLog, Position, Quota } from '../../ports/index.js';
-import { sessionKind } from '../aggregates.js';
-import { type Caller, type ChatAdmission, unauthorized } from './authenticate.js';
+import { sessionAggregate } from '../aggregates.js';
+import { type Authentication, type Caller, unauthorized } from './authenticate.js';
 import type { Tokens } from './tokens.js';
 
 export interface SessionPorts {
-  readonly handle: Handle;
-  readonly repetition: Repetition;
+  readonly handle: HandleCommand;
+  readonly repetition: Idempotency;
   readonly log: Pick<EventLog, 'retain'>;
   readonly derivation: Derivation;
   readonly clock: Clock;
   readonly tokens: Tokens;
-  readonly admission: ChatAdmission;
+  readonly admission: Authentication;
   readonly jwtExpirySeconds: number;
   readonly refreshTokenExpirySeconds: number;
   readonly maxActiveSessions: number;
@@ -56,7 +54,7 @@ export interface SignedIn {
   readonly tokenType: 'Bearer';
 }
 
-export interface Done<Body> {
+export interface CommandResult<Body> {
   readonly body: Body;
   readonly position: Position;
 }
@@ -87,7 +85,7 @@ export function createSessions(ports: SessionPorts) {
 
   /** Older events are of sessions that are over, as each tells all of its own: unless one is to live longer than those. */
   const retaining = (stream: string) => async () => {
-    const { state } = await admission.load(sessionKind, stream);
+    const { state } = await admission.load(sessionAggregate, stream);
     const longest = Math.max(0, ...state.sessions.map((each) => each.expiresAt - each.lastUsedAt));
     const maxAgeSeconds = refreshTokenExpirySeconds + DAY_SECONDS;
     if (longest < lifeMs) await log.retain(stream, { maxAgeSeconds, maxCount: SESSION_EVENTS });
@@ -116,28 +114,28 @@ export function createSessions(ports: SessionPorts) {
     { ip, userAgent }: Omit<From, 'network'>,
     context: CommandContext,
     { alone = false, mailed = false, holds = async () => true }: Opening = {},
-  ): Promise<Done<SignedIn> | Rejection> {
+  ): Promise<CommandResult<SignedIn> | Rejection> {
     const { id: userId } = user;
     const stream = sessionStream(userId);
     const sessionId = derivation.id('chat.session', context.commandId);
     const now = clock.now();
     const session = { sessionId, expiresAt: now + lifeMs, most: maxActiveSessions, alone };
-    const from = { ip, userAgent: cut(userAgent, LONGEST_USER_AGENT) };
+    const from = { ip, userAgent: truncate(userAgent, LONGEST_USER_AGENT) };
     const command = { type: 'OpenSession' as const, userId, ...session, ...from, now };
     const { quota: _, ...free } = { ...context, actor: userId };
     const by = mailed ? free : { ...free, quota: sessionQuota(userId) };
-    const outcome = await handle(sessionKind, stream, command, by, retaining(stream));
+    const outcome = await handle(sessionAggregate, stream, command, by, retaining(stream));
     if (isRejection(outcome)) return outcome;
     const at = openedBy(outcome)?.data.lastUsedAt ?? now;
     const body = await signedIn(user, { id: sessionId, generation: 0 }, at);
     if (await holds()) return { body, position: outcome.position };
     const commandId = derivation.id('chat.end-session', context.commandId);
     const end = { type: 'EndSession' as const, userId, sessionId, reason: 'password' as const, now };
-    const over = await handle(sessionKind, stream, end, { ...free, commandId });
+    const over = await handle(sessionAggregate, stream, end, { ...free, commandId });
     return isRejection(over) ? over : { body, position: over.position };
   }
 
-  async function refresh(refreshToken: string, context: CommandContext): Promise<Done<SignedIn> | Rejection> {
+  async function refresh(refreshToken: string, context: CommandContext): Promise<CommandResult<SignedIn> | Rejection> {
     const given = tokens.readRefresh(refreshToken);
     if (!given) return sessionEnded;
     const { userId, sessionId } = given;
@@ -147,11 +145,10 @@ export function createSessions(ports: SessionPorts) {
     const command = { type: 'RefreshSession' as const, ...given, expiresAt: now + lifeMs, now };
     const by = { ...context, actor: userId, quota: sessionQuota(userId) };
     const stream = sessionStream(userId);
-    const outcome = await handle(sessionKind, stream, command, by, retaining(stream));
+    const outcome = await handle(sessionAggregate, stream, command, by, retaining(stream));
     if (isRejection(outcome)) return outcome;
     const refreshed = openedBy(outcome)?.data;
-    const generation =
-      refreshed?.generation ?? sessionWith(await outcome.state(), sessionId, now)?.generation;
+    const generation = refreshed?.generation ?? sessionWith(await outcome.state(), sessionId, now)?.generation;
     if (generation === undefined) return sessionEnded;
     const session = { id: sessionId, generation };
     return {
@@ -165,11 +162,11 @@ export function createSessions(ports: SessionPorts) {
     { userId, sessionId }: Pick<Caller, 'userId' | 'sessionId'>,
     refreshToken: string | undefined,
     context: CommandContext,
-  ): Promise<Done<object> | Rejection> {
+  ): Promise<CommandResult<object> | Rejection> {
     const named = refreshToken === undefined ? { userId, sessionId } : tokens.readRefresh(refreshToken);
     if (named?.userId !== userId) return unauthorized;
     const end = { type: 'EndSession' as const, userId, sessionId: named.sessionId, now: clock.now() };
-    const outcome = await handle(sessionKind, sessionStream(userId), { ...end, reason: 'logout' }, context);
+    const outcome = await handle(sessionAggregate, sessionStream(userId), { ...end, reason: 'logout' }, context);
     return isRejection(outcome) ? outcome : loggedOut(outcome);
   }
 
@@ -177,8 +174,8 @@ export function createSessions(ports: SessionPorts) {
   async function wasLoggedOut(
     userId: string,
     context: CommandContext,
-  ): Promise<Done<object> | Rejection | undefined> {
-    const found = await repetition.find(sessionKind, sessionStream(userId), context);
+  ): Promise<CommandResult<object> | Rejection | undefined> {
+    const found = await repetition.findResult(sessionAggregate, sessionStream(userId), context);
     return found && (isRejection(found) ? found : loggedOut(found));
   }
 
@@ -186,7 +183,7 @@ export function createSessions(ports: SessionPorts) {
     { userId, sessionId }: Caller,
     { sessionId: one, refreshToken }: Revoked,
     context: CommandContext,
-  ): Promise<Done<object> | Rejection> {
+  ): Promise<CommandResult<object> | Rejection> {
     const kept = refreshToken === undefined ? { userId, sessionId } : tokens.readRefresh(refreshToken);
     if (kept?.userId !== userId) return unauthorized;
     const about = { userId, reason: 'revoked' as const, now: clock.now() };
@@ -194,7 +191,7 @@ export function createSessions(ports: SessionPorts) {
       one === undefined
         ? { type: 'EndSessions' as const, except: kept.sessionId, ...about }
         : { type: 'EndSession' as const, sessionId: one, ...about };
-    const outcome = await handle(sessionKind, sessionStream(userId), command, context);
+    const outcome = await handle(sessionAggregate, sessionStream(userId), command, context);
     if (isRejection(outcome)) return outcome;
     const revoked = outcome.events.length;
     return {
@@ -208,9 +205,9 @@ export function createSessions(ports: SessionPorts) {
     userId: string,
     reason: 'password' | 'removed',
     context: CommandContext,
-  ): Promise<Done<object> | Rejection> {
+  ): Promise<CommandResult<object> | Rejection> {
     const command = { type: 'EndSessions' as const, userId, reason, now: clock.now() };
-    const outcome = await handle(sessionKind, sessionStream(userId), command, context);
+    const outcome = await handle(sessionAggregate, sessionStream(userId), command, context);
     return isRejection(outcome) ? outcome : { body: {}, position: outcome.position };
   }
 
@@ -218,8 +215,8 @@ export function createSessions(ports: SessionPorts) {
   async function list(
     { userId, sessionId }: Caller,
     seen?: Position,
-  ): Promise<Done<{ readonly sessions: readonly SessionView[] }>> {
-    const { state, position } = await admission.load(sessionKind, sessionStream(userId), seen);
+  ): Promise<CommandResult<{ readonly sessions: readonly SessionView[] }>> {
+    const { state, position } = await admission.load(sessionAggregate, sessionStream(userId), seen);
     const sessions = activeSessions(state, clock.now())
       .toReversed()
       .map(({ generation: _, ...session }) => ({ ...session, isCurrentSession: session.id === sessionId }));
@@ -230,9 +227,7 @@ export function createSessions(ports: SessionPorts) {
 }
 
 const openedBy = ({ events }: Handled<SessionsState, SessionEvent>) =>
-  events.find(
-    (event): event is Opened => event.type === 'SessionOpened' || event.type === 'SessionRefreshed',
-  );
+  events.find((event): event is Opened => event.type === 'SessionOpened' || event.type === 'SessionRefreshed');
 
 const loggedOut = ({ position }: Handled<unknown>) => ({
   body: { success: true, message: 'Signed out' },

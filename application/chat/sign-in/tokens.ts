@@ -3,9 +3,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { User } from '../../../domain/chat/roster.js';
 import type { Session } from '../../../domain/chat/session.js';
-import { heldBytes } from '../../memory/estimate-size.js';
-import type { SignedTokens } from '../../ports/identity.js';
-import type { Cache, Clock, Derivation } from '../../ports/index.js';
+import { estimateBytes } from '../../memory/estimate-size.js';
+import type { Cache, Clock, Derivation, SignedTokens } from '../../ports/index.js';
 
 /** What a refresh token stands for. */
 export interface Refresh {
@@ -50,7 +49,7 @@ const REFRESH = /^([\w-]{22})\.([\w-]{22})\.(\d{1,9})\.([\w-]{43})$/;
 export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: TokenPorts): Tokens {
   const verified = new LRUCache<string, Bearer & { readonly exp: number }>({
     maxSize: VERIFIED_BYTES,
-    sizeCalculation: (bearer, token) => heldBytes(token) + heldBytes(bearer),
+    sizeCalculation: (bearer, token) => estimateBytes(token) + estimateBytes(bearer),
   });
 
   async function verify(token: string) {
@@ -92,9 +91,7 @@ export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: To
       const [, userId = '', sessionId = '', number = '', given = ''] = REFRESH.exec(token) ?? [];
       const refresh = { userId, sessionId, generation: Number(number) };
       const expected = Buffer.from(mac(refresh));
-      return given.length === expected.length && timingSafeEqual(Buffer.from(given), expected)
-        ? refresh
-        : undefined;
+      return given.length === expected.length && timingSafeEqual(Buffer.from(given), expected) ? refresh : undefined;
     },
 
     cache: { name: 'chat.tokens', limitBytes: VERIFIED_BYTES, bytes: () => verified.calculatedSize },

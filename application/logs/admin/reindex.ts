@@ -4,9 +4,8 @@
  */
 import { catalog } from '../../../domain/logs/catalog.js';
 import { type Rebuilt, rebuild as rebuildDecider, rebuildStream } from '../../../domain/logs/reindex-job.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Streams } from '../../command/aggregate-store.js';
-import type { Handle } from '../../command/handle-command.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, Position } from '../../ports/index.js';
 
 export interface ReindexReport {
@@ -55,8 +54,8 @@ export interface ReindexPorts {
   /** Whether an error says that another process is at it. */
   readonly isElsewhere: (error: unknown) => boolean;
   readonly clock: Clock;
-  readonly handle: Handle;
-  readonly streams: Streams;
+  readonly handle: HandleCommand;
+  readonly streams: AggregateStore;
   readonly derivation: Derivation;
   /** For what the program itself notes. */
   readonly context: (actor: string) => CommandContext;
@@ -163,7 +162,7 @@ export function createReindex(ports: ReindexPorts) {
         ({ position } = outcome);
         if (outcome.repeated && current !== begun) {
           if (current?.id === id && current.state !== 'failed' && done) return { id, position, done };
-          const { state, position: noted } = await streams.refresh(kind, rebuildStream(id));
+          const { state, position: noted } = await streams.reload(kind, rebuildStream(id));
           if (state.rebuilt) {
             const finished = { told: reportOf(state.rebuilt), position: noted };
             return { id, position, done: Promise.resolve(finished) };

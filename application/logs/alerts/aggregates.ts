@@ -8,22 +8,22 @@ import {
   type ChangeAlertPolicy,
 } from '../../../domain/logs/alert-policy.js';
 import type { LogsEvent } from '../../../domain/logs/catalog.js';
-import type { Aggregate, Streams } from '../../command/aggregate-store.js';
-import { isOf, takenFor } from '../../command/event-guards.js';
+import { type Aggregate, type AggregateStore, asEvent, isEvent } from '../../command/index.js';
 
 const catalog = { service: 'logs', events: alertEvents };
 
-export const alertPolicyKind: Aggregate<AlertPolicy, ChangeAlertPolicy, AlertPolicyChanged> = {
+export const alertPolicyAggregate: Aggregate<AlertPolicy, ChangeAlertPolicy, AlertPolicyChanged> = {
   catalog,
   decider: alertPolicy,
-  saysAll: (event) => takenFor<AlertPolicyChanged>(event).data.whole === true,
+  isSnapshotEvent: (event) => asEvent<AlertPolicyChanged>(event).data.whole === true,
 };
-export const alertKind: Aggregate<AlertState, AlertCommand, AlertEvent> = {
+export const alertAggregate: Aggregate<AlertState, AlertCommand, AlertEvent> = {
   catalog,
   decider: alert,
-  saysAll: (event) =>
-    isOf<LogsEvent<'AlertRaised'>>('AlertRaised', event) && event.data.undelivered !== undefined,
+  isSnapshotEvent: (event) =>
+    isEvent<LogsEvent<'AlertRaised'>>('AlertRaised', event) && event.data.undelivered !== undefined,
 };
 
 /** The policy as the log has it now, whichever node changed it last. */
-export const currentAlertPolicy = (streams: Streams) => streams.refresh(alertPolicyKind, ALERT_POLICY_STREAM);
+export const currentAlertPolicy = (streams: AggregateStore) =>
+  streams.reload(alertPolicyAggregate, ALERT_POLICY_STREAM);

@@ -1,17 +1,15 @@
 /** Alerts go out to the webhook: once the log has them, after crashes too, and the log is told of the outcome. */
 import { alertStream, type Details } from '../../../domain/logs/alert.js';
 import type { LogsEvent } from '../../../domain/logs/catalog.js';
-import { isRejection } from '../../../domain/shared/decider.js';
-import type { Streams } from '../../command/aggregate-store.js';
-import type { Handle } from '../../command/handle-command.js';
-import type { Clock, Derivation, RecordedEvent } from '../../ports/index.js';
-import type { WebhookOutcome, Webhooks } from '../../ports/webhooks.js';
-import { following, type Reaction } from '../../subscription/reaction-runner.js';
-import { alertKind, currentAlertPolicy } from './aggregates.js';
+import { isRejection } from '../../../domain/shared/index.js';
+import type { AggregateStore, HandleCommand } from '../../command/index.js';
+import type { Clock, Derivation, RecordedEvent, WebhookOutcome, Webhooks } from '../../ports/index.js';
+import { causedBy, type Reaction } from '../../subscription/index.js';
+import { alertAggregate, currentAlertPolicy } from './aggregates.js';
 
 export interface DeliveryPorts {
-  readonly handle: Handle;
-  readonly streams: Streams;
+  readonly handle: HandleCommand;
+  readonly streams: AggregateStore;
   readonly webhooks: Webhooks;
   readonly derivation: Derivation;
   readonly clock: Clock;
@@ -29,10 +27,7 @@ interface Announced {
 }
 
 /** What a receiver of alerts gets: its shape is promised. */
-export const alertPayload = (
-  serviceUrl: string,
-  { raisedAt, rule, severity, details, alertId }: Announced,
-) => ({
+export const alertPayload = (serviceUrl: string, { raisedAt, rule, severity, details, alertId }: Announced) => ({
   source: 'annals-logs',
   rule,
   severity,
@@ -50,17 +45,17 @@ export function deliveryReaction(ports: DeliveryPorts): Reaction<AlertRaised> {
   async function announce(event: RecordedEvent<AlertRaised>) {
     const { data: raised } = event;
     const { rule, alertId } = raised;
-    const { state } = await streams.refresh(alertKind, alertStream(rule));
+    const { state } = await streams.reload(alertAggregate, alertStream(rule));
     // Told before a crash: the outcome was recorded, only the reaction's checkpoint was not.
     if (!state.undelivered.includes(alertId)) return;
     const outcome = await send(ports, raised);
     const failure = outcome.delivered ? {} : { failure: outcome.reason };
     const { status, attempts } = outcome;
     const recorded = await handle(
-      alertKind,
+      alertAggregate,
       alertStream(rule),
       { type: 'RecordDelivery', rule, alertId, at: clock.now(), attempts, status, ...failure },
-      following(derivation, 'logs.deliver', event),
+      causedBy(derivation, 'logs.deliver', event),
     );
     if (isRejection(recorded)) throw new Error(recorded.rejected);
   }

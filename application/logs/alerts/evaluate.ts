@@ -3,17 +3,16 @@ import { alertStream } from '../../../domain/logs/alert.js';
 import { RULES } from '../../../domain/logs/alert-events.js';
 import type { AlertPolicy } from '../../../domain/logs/alert-policy.js';
 import { type Counted, verdicts, windowOf } from '../../../domain/logs/alert-rules.js';
-import { isRejection } from '../../../domain/shared/decider.js';
-import type { Streams } from '../../command/aggregate-store.js';
-import type { Handle } from '../../command/handle-command.js';
-import { pause } from '../../concurrency/sleep.js';
+import { isRejection } from '../../../domain/shared/index.js';
+import type { AggregateStore, HandleCommand } from '../../command/index.js';
+import { sleep } from '../../concurrency/index.js';
 import type { Clock, CommandContext, Derivation } from '../../ports/index.js';
 import type { RecordCounts } from '../ports.js';
-import { alertKind, currentAlertPolicy } from './aggregates.js';
+import { alertAggregate, currentAlertPolicy } from './aggregates.js';
 
 export interface EvaluationPorts {
-  readonly handle: Handle;
-  readonly streams: Streams;
+  readonly handle: HandleCommand;
+  readonly streams: AggregateStore;
   readonly counts: RecordCounts;
   readonly derivation: Derivation;
   readonly clock: Clock;
@@ -38,10 +37,10 @@ export function createEvaluation(ports: EvaluationPorts) {
     const counted = await count(counts, policy, clock.now());
     for (const rule of RULES) {
       const stream = alertStream(rule);
-      await streams.refresh(alertKind, stream);
+      await streams.reload(alertAggregate, stream);
       const by = context('logs.alerts');
       const outcome = await handle(
-        alertKind,
+        alertAggregate,
         stream,
         {
           type: 'JudgeRule',
@@ -64,7 +63,7 @@ export function createEvaluation(ports: EvaluationPorts) {
       const { policy, revision } = await evaluate();
       const due = performance.now() + policy.intervalMs;
       for (let left = policy.intervalMs; left > 0 && !stop.aborted; left = due - performance.now()) {
-        await pause(Math.min(left, POLICY_POLL_MS), stop);
+        await sleep(Math.min(left, POLICY_POLL_MS), stop);
         if ((await currentAlertPolicy(streams)).revision !== revision) break;
       }
     }

@@ -1,11 +1,11 @@
 /** Looks back on alerts, newest first, page by page. */
 import { alertStream, type Details } from '../../../domain/logs/alert.js';
 import { RULES } from '../../../domain/logs/alert-events.js';
-import type { Rejection } from '../../../domain/shared/decider.js';
-import { type Reflected, reflecting, showing, type Touched } from '../../consistency/await-consistent.js';
-import type { Position, Rows, Settled } from '../../ports/index.js';
+import type { Rejection } from '../../../domain/shared/index.js';
+import { awaitConsistent, type Consistency, type Positioned, withRows } from '../../consistency/index.js';
+import type { Position, ProjectionProgress, Rows } from '../../ports/index.js';
 
-interface AlertRow extends Touched {
+interface AlertRow extends Positioned {
   readonly _id: string;
   readonly rule: string;
   readonly severity: string;
@@ -23,7 +23,7 @@ interface AlertRow extends Touched {
   };
 }
 
-export interface HistoryPage extends Reflected {
+export interface HistoryPage extends Consistency {
   readonly body: {
     readonly alerts: readonly object[];
     readonly hasMore: boolean;
@@ -49,11 +49,14 @@ const badCursor: Rejection = {
   detail: 'cursor is not one of ours',
 };
 
-export function createAlertHistory({ rows, settled }: { rows: Rows; settled: Settled }) {
+export function createAlertHistory({ rows, settled }: { rows: Rows; settled: ProjectionProgress }) {
   return async ({ limit, cursor, seen }: HistoryQuery): Promise<HistoryPage | Rejection> => {
     const after = cursor === undefined ? {} : olderThan(cursor);
     if (!after) return badCursor;
-    const reflected = await reflecting(settled, 'logs.alerts', { streams: RULES.map(alertStream), seen });
+    const reflected = await awaitConsistent(settled, 'logs.alerts', {
+      streams: RULES.map(alertStream),
+      seen,
+    });
     const found = await rows.find<AlertRow>('logs.alerts', {
       filter: after,
       sort: { raisedAt: -1, _id: -1 },
@@ -69,7 +72,7 @@ export function createAlertHistory({ rows, settled }: { rows: Rows; settled: Set
         limit,
         ...(hasMore && last ? { nextCursor: `${last.raisedAt}.${last._id}` } : {}),
       },
-      ...showing(reflected, page),
+      ...withRows(reflected, page),
     };
   };
 }

@@ -2,17 +2,15 @@
 import { alertStream } from '../../../domain/logs/alert.js';
 import { ALERT_POLICY_STREAM, RULES } from '../../../domain/logs/alert-events.js';
 import type { AlertPolicy, ChangeAlertPolicy } from '../../../domain/logs/alert-policy.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Streams } from '../../command/aggregate-store.js';
-import type { Handle } from '../../command/handle-command.js';
-import { pause } from '../../concurrency/sleep.js';
-import type { CommandContext, Logger, Position, Vault } from '../../ports/index.js';
-import type { Webhooks } from '../../ports/webhooks.js';
-import { alertKind, alertPolicyKind, currentAlertPolicy } from './aggregates.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import type { AggregateStore, HandleCommand } from '../../command/index.js';
+import { sleep } from '../../concurrency/index.js';
+import type { CommandContext, Logger, Position, Vault, Webhooks } from '../../ports/index.js';
+import { alertAggregate, alertPolicyAggregate, currentAlertPolicy } from './aggregates.js';
 
 export interface AlertPorts {
-  readonly handle: Handle;
-  readonly streams: Streams;
+  readonly handle: HandleCommand;
+  readonly streams: AggregateStore;
   readonly vault: Vault;
   readonly webhooks: Pick<Webhooks, 'refusal'>;
   readonly evaluate: () => Promise<unknown>;
@@ -46,7 +44,7 @@ export function createAlerts({ handle, streams, vault, webhooks, evaluate, logge
     const noted = context.fingerprint !== undefined;
     const command = { changes, noted, ...(refusal === undefined ? {} : { refusedTarget: refusal }) };
     const outcome = await handle(
-      alertPolicyKind,
+      alertPolicyAggregate,
       ALERT_POLICY_STREAM,
       { type: 'ChangeAlertPolicy', ...command },
       context,
@@ -59,15 +57,15 @@ export function createAlerts({ handle, streams, vault, webhooks, evaluate, logge
   async function evaluateSoon() {
     const late = new AbortController();
     const evaluated = evaluate().catch((error) => logger.warn({ err: error }, 'the alert rules wait'));
-    await Promise.race([evaluated, pause(EVALUATION_PATIENCE_MS, late.signal)]);
+    await Promise.race([evaluated, sleep(EVALUATION_PATIENCE_MS, late.signal)]);
     late.abort();
   }
 
   /** For `/health`: no secret, and no read of the log that is not needed. */
   async function health() {
-    const { state: current } = await streams.load(alertPolicyKind, ALERT_POLICY_STREAM);
+    const { state: current } = await streams.load(alertPolicyAggregate, ALERT_POLICY_STREAM);
     const rules = await Promise.all(
-      RULES.map(async (rule) => ({ rule, ...(await streams.load(alertKind, alertStream(rule))).state })),
+      RULES.map(async (rule) => ({ rule, ...(await streams.load(alertAggregate, alertStream(rule))).state })),
     );
     return {
       alerting: {

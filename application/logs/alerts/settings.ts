@@ -4,8 +4,7 @@ import type { Settings } from '../../config/setting.js';
 export const alertSettings = {
   'logs.appUrl': {
     type: 'string',
-    description:
-      'Address under which people reach the log service, if not the one listened on; told with alerts',
+    description: 'Address under which people reach the log service, if not the one listened on; told with alerts',
   },
   'logs.webhookSecret': {
     type: 'string',

@@ -1,15 +1,13 @@
 /** Tries the webhook out for a person: like an alert, but of no rule, and answered with what became of it. */
 import { LRUCache } from 'lru-cache';
-import type { Rejection } from '../../../domain/shared/decider.js';
-import type { Streams } from '../../command/aggregate-store.js';
-import { misusedKey } from '../../command/idempotency.js';
-import type { Clock, CommandContext } from '../../ports/index.js';
-import type { WebhookOutcome, Webhooks } from '../../ports/webhooks.js';
+import type { Rejection } from '../../../domain/shared/index.js';
+import { type AggregateStore, keyReused } from '../../command/index.js';
+import type { Clock, CommandContext, WebhookOutcome, Webhooks } from '../../ports/index.js';
 import { currentAlertPolicy } from './aggregates.js';
 import { alertPayload } from './deliver.js';
 
 export interface TrialPorts {
-  readonly streams: Streams;
+  readonly streams: AggregateStore;
   readonly webhooks: Webhooks;
   readonly clock: Clock;
   readonly serviceUrl: () => string;
@@ -55,8 +53,7 @@ export function createTrial({ streams, webhooks, clock, serviceUrl }: TrialPorts
 
   return (asked: TrialAsked, { commandId, fingerprint = '' }: CommandContext): Promise<Tried | Rejection> => {
     const earlier = remembered.get(commandId);
-    if (earlier)
-      return earlier.fingerprint === fingerprint ? earlier.tried : Promise.resolve(misusedKey('logs'));
+    if (earlier) return earlier.fingerprint === fingerprint ? earlier.tried : Promise.resolve(keyReused('logs'));
     if (underWay === MOST_AT_ONCE) return Promise.resolve(TOO_MANY);
     underWay++;
     const tried = send(asked, commandId).finally(() => underWay--);

@@ -4,36 +4,33 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   type RecordsIngested,
   type RecordText,
+  type RequestReceipt,
   requestBatches,
-  type ToldRequest,
 } from '../../../domain/logs/batch.js';
-import { type EndedDays, keepingSubject, requestStream } from '../../../domain/logs/retention-bucket.js';
-import type { Rejection } from '../../../domain/shared/decider.js';
-import { newEvent, type Origin } from '../../command/event-envelope.js';
-import { isOf } from '../../command/event-guards.js';
-import { Ended } from '../../command/group-commit.js';
-import { misusedKey } from '../../command/idempotency.js';
-import { RETRY_MS } from '../../concurrency/deadline.js';
+import { bucketSubject, type EndedDays, requestStream } from '../../../domain/logs/retention-bucket.js';
+import type { Rejection } from '../../../domain/shared/index.js';
+import { type EventOrigin, isEvent, keyReused, newEvent, StreamEndedError } from '../../command/index.js';
+import { RETRY_MS } from '../../concurrency/index.js';
 import {
   type CommandContext,
   type EventLog,
+  isTransient,
   type Position,
-  Unavailable,
+  UnavailableError,
   type Vault,
 } from '../../ports/index.js';
-import { isTransient } from '../../ports/store-full-error.js';
 
 export interface KeyedRequest {
   readonly producerId: string;
   readonly records: readonly RecordText[];
   /** What it is answered if it is the first. */
-  readonly request: ToldRequest;
+  readonly request: RequestReceipt;
   readonly ended: EndedDays;
 }
 
 export interface Stored {
   /** Of the first request with this key, like its time. */
-  readonly request: ToldRequest;
+  readonly request: RequestReceipt;
   readonly receivedAt: number;
   readonly position: Position;
   readonly repeated: boolean;
@@ -42,7 +39,7 @@ export interface Stored {
 export interface RequestPorts {
   readonly log: EventLog;
   readonly vault: Vault;
-  readonly origin: Origin;
+  readonly origin: EventOrigin;
   /** Told of every append before anybody is answered. */
   readonly appended: (stream: string, position: Position, events: number) => void;
 }
@@ -65,7 +62,7 @@ interface Run {
  * when the log does not answer: the outcome is then unknown, and the same request again finds it out.
  */
 export function createRequests({ log, vault, origin, appended }: RequestPorts) {
-  return async function once(
+  return async function storeOnce(
     { request, ...given }: KeyedRequest,
     now: number,
     context: CommandContext,
@@ -82,9 +79,9 @@ export function createRequests({ log, vault, origin, appended }: RequestPorts) {
     const found = begun === 'taken' ? await log.read(stream, { limit: 1 }) : 'missing';
     if (found === 'deleted') return EXPIRED;
     const first = found === 'missing' ? undefined : found[0];
-    if (begun === 'taken' && !first) throw new Unavailable(`${stream} is not to be read`);
-    if (first && first.metadata.fingerprint !== context.fingerprint) return misusedKey('logs');
-    const told = first && isOf<RecordsIngested>('RecordsIngested', first) ? first.data : undefined;
+    if (begun === 'taken' && !first) throw new UnavailableError(`${stream} is not to be read`);
+    if (first && first.metadata.fingerprint !== context.fingerprint) return keyReused('logs');
+    const told = first && isEvent<RecordsIngested>('RecordsIngested', first) ? first.data : undefined;
     const receivedAt = told?.receivedAt ?? now;
     const batches = told ? requestBatches({ ...given, receivedAt }, request) : mine;
     const positions = [
@@ -121,13 +118,13 @@ export function createRequests({ log, vault, origin, appended }: RequestPorts) {
       if (done !== 'taken') return done;
       known = undefined;
     }
-    throw new Unavailable(`${stream} is written to by others`);
+    throw new UnavailableError(`${stream} is written to by others`);
   }
 
   /** Where nothing has ever been, it is the day that is gone, by a clock ahead of ours: nothing was kept of a request. */
   async function assertBegun(stream: string): Promise<void> {
     const found = await log.read(stream, { limit: 1 });
-    if (found === 'missing') throw new Ended(stream);
+    if (found === 'missing') throw new StreamEndedError(stream);
   }
 
   /** Appends the batches from an index on, one by one; `taken` when others stand where one should. */
@@ -140,7 +137,7 @@ export function createRequests({ log, vault, origin, appended }: RequestPorts) {
     let position = 0n;
     for (const [index, batch] of batches.entries()) {
       if (index < from) continue;
-      await vault.create(keepingSubject(batch.data));
+      await vault.create(bucketSubject(batch.data));
       const event = { ...newEvent(origin, stream, batch, index, context), id: randomUUID() };
       const done = await again(until, () => log.append(stream, index === 0 ? 'none' : index - 1, [event]));
       if (done.outcome === 'conflict') return 'taken';

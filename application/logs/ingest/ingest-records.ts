@@ -1,14 +1,12 @@
 /** Takes records in: reads a body, seals its batches into the log, and answers when they are flushed and visible. */
-import { batchesOf, type Ingestion, type Source, type ToldRequest } from '../../../domain/logs/batch.js';
+import { batchesOf, type Ingestion, type RequestReceipt, type Source } from '../../../domain/logs/batch.js';
 import { RETENTION_STREAM, retention } from '../../../domain/logs/retention.js';
-import { batchStream, keepingSubject } from '../../../domain/logs/retention-bucket.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import type { Streams } from '../../command/aggregate-store.js';
-import { newEvent } from '../../command/event-envelope.js';
-import { type Appender, Ended, type Waiting } from '../../command/group-commit.js';
-import type { Budget } from '../../concurrency/fair-share-budget.js';
-import type { Clock, CommandContext, EventLog, Position, Settled, Vault } from '../../ports/index.js';
-import { Abandoned, whileAwaited } from '../query/query-budget.js';
+import { batchStream, bucketSubject } from '../../../domain/logs/retention-bucket.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { type AggregateStore, type Appender, newEvent, StreamEndedError, type Waiting } from '../../command/index.js';
+import type { Budget } from '../../concurrency/index.js';
+import type { Clock, CommandContext, EventLog, Position, ProjectionProgress, Vault } from '../../ports/index.js';
+import { Abandoned, untilAborted } from '../query/query-budget.js';
 import { retentionKind } from '../retention/expire-records.js';
 import { createRequests, lastOf } from './idempotent-ingest.js';
 import { RECORD_COST } from './limits.js';
@@ -18,8 +16,8 @@ export interface IngestPorts {
   readonly log: EventLog;
   readonly appender: Appender;
   readonly vault: Vault;
-  readonly streams: Pick<Streams, 'refresh'>;
-  readonly settled: Settled;
+  readonly streams: Pick<AggregateStore, 'reload'>;
+  readonly settled: ProjectionProgress;
   readonly clock: Clock;
   readonly release: string;
   /** Of everything on its way in, bodies that are being read included. */
@@ -90,16 +88,16 @@ export function createIngest(ports: IngestPorts) {
     context: CommandContext,
     signal?: AbortSignal,
   ): Promise<{ readonly receipt: Receipt; readonly ingested: Ingested } | Rejection> {
-    const body = await readBody(text, announced, producerId, whileAwaited(signal)).catch(abandoned);
+    const body = await readBody(text, announced, producerId, untilAborted(signal)).catch(abandoned);
     if (body === 'not-json') return NOT_JSON;
     if (body === 'too-many') return TOO_MANY;
     // Whoever has not been answered sends it again.
     if (body === 'abandoned' || signal?.aborted) return ABANDONED;
     const { records, rejected, errors } = body;
-    const held = budget.hold();
-    if (held.take(records.length * RECORD_COST)) return FULL;
+    const held = budget.reserve();
+    if (held.acquire(records.length * RECORD_COST)) return FULL;
     try {
-      const request: ToldRequest = { accepted: records.length, rejected, errors };
+      const request: RequestReceipt = { accepted: records.length, rejected, errors };
       const now = clock.now();
       const storing = context.fingerprint
         ? requests({ producerId, records, request, ended }, now, context)
@@ -130,8 +128,8 @@ export function createIngest(ports: IngestPorts) {
   /** The records of a piece of a file, under an offset that says so. */
   async function take(given: Records, context: CommandContext): Promise<Ingested | Rejection> {
     const cost = given.records.reduce((sum, { bytes }) => sum + bytes + RECORD_COST, 0);
-    const held = budget.hold();
-    if (held.take(cost)) return FULL;
+    const held = budget.reserve();
+    if (held.acquire(cost)) return FULL;
     try {
       const receivedAt = clock.now();
       const { position } = await store({ ...given, receivedAt, ended }, context).catch(lookAtEnded);
@@ -146,7 +144,7 @@ export function createIngest(ports: IngestPorts) {
     const { receivedAt } = given;
     const lines = new Map<string, Waiting[]>();
     for (const [index, batch] of batchesOf(given).entries()) {
-      await vault.create(keepingSubject(batch.data));
+      await vault.create(bucketSubject(batch.data));
       const stream = batchStream(batch.data, receivedAt);
       const waiting = {
         event: newEvent(origin, stream, batch, index, context),
@@ -154,19 +152,17 @@ export function createIngest(ports: IngestPorts) {
       };
       lines.set(stream, [...(lines.get(stream) ?? []), waiting]);
     }
-    const positions = await Promise.all(
-      Array.from(lines, ([stream, waiting]) => appender.append(stream, waiting)),
-    );
+    const positions = await Promise.all(Array.from(lines, ([stream, waiting]) => appender.append(stream, waiting)));
     return { receivedAt, position: lastOf(positions) };
   }
 
   /** What is sent again, and all that comes after, is then kept with a day that goes on. */
   async function lookAtEnded(error: unknown): Promise<never> {
-    if (error instanceof Ended) ended = (await streams.refresh(retentionKind, RETENTION_STREAM)).state;
+    if (error instanceof StreamEndedError) ended = (await streams.reload(retentionKind, RETENTION_STREAM)).state;
     throw error;
   }
 
-  function count({ accepted, rejected }: Pick<ToldRequest, 'accepted' | 'rejected'>) {
+  function count({ accepted, rejected }: Pick<RequestReceipt, 'accepted' | 'rejected'>) {
     totals.accepted += accepted;
     totals.rejected += rejected;
   }

@@ -1,16 +1,9 @@
 /** Reads what was posted to ingest: NDJSON, an array, `{logs: [...]}` or one object; errors by line. */
 import type { RecordText } from '../../../domain/logs/batch.js';
-import {
-  exactText,
-  isObject,
-  isShallow,
-  type Json,
-  type JsonObject,
-  tidied,
-} from '../../../domain/logs/json.js';
+import { exactText, isObject, isShallow, type Json, type JsonObject, tidied } from '../../../domain/logs/json.js';
 import { endOfValue, type Item, itemsOf, scanValue, skipBlanks } from '../../../domain/logs/json-scanner.js';
 import { isAudit } from '../../../domain/logs/record.js';
-import { type Pace, unhurried } from '../query/query-budget.js';
+import { type Checkpoint, yieldOnly } from '../query/query-budget.js';
 
 export interface LineError {
   /** From 1: the line of NDJSON, or the place in the array. */
@@ -51,7 +44,7 @@ export async function readBody(
   given: string,
   announced: Announced,
   producerId: string,
-  pace: Pace = unhurried,
+  pace: Checkpoint = yieldOnly,
 ): Promise<ReadBody | Unread> {
   const text = given.startsWith(BYTE_ORDER_MARK) ? given.slice(1) : given;
   const whole = await wholeOf(text, announced, pace);
@@ -59,8 +52,7 @@ export async function readBody(
   if (read) return read;
   const lines = await readAll(text, linesOf(text), producerId, pace);
   const empty = skipBlanks(text, 0) === text.length;
-  if (announced !== 'json' || empty || lines === undefined || lines === 'too-many')
-    return lines ?? 'not-json';
+  if (announced !== 'json' || empty || lines === undefined || lines === 'too-many') return lines ?? 'not-json';
   return lines.records.length === 0 ? 'not-json' : lines;
 }
 
@@ -83,7 +75,7 @@ async function readAll(
   text: string,
   pieces: Pieces,
   producerId: string,
-  pace: Pace,
+  pace: Checkpoint,
 ): Promise<ReadBody | 'too-many' | undefined> {
   const reading = createReading(producerId);
   let count = 0;
@@ -113,7 +105,7 @@ function* linesOf(text: string): Pieces {
 }
 
 /** Undefined when the body is no array, and more than one object. */
-async function wholeOf(text: string, announced: Announced, pace: Pace): Promise<Pieces | undefined> {
+async function wholeOf(text: string, announced: Announced, pace: Checkpoint): Promise<Pieces | undefined> {
   const from = skipBlanks(text, 0);
   if (text[from] === '[') return elementsOf(text, from);
   const to = text[from] === '{' ? await endOf(scanValue(text, from), pace) : -1;
@@ -127,7 +119,7 @@ async function wholeOf(text: string, announced: Announced, pace: Pace): Promise<
   return logs && text[logs.from] === '[' ? elementsOf(text, logs.from, to) : one({ line: 1, from, to });
 }
 
-async function endOf(scan: Generator<undefined, number>, pace: Pace): Promise<number> {
+async function endOf(scan: Generator<undefined, number>, pace: Checkpoint): Promise<number> {
   for (let next = scan.next(); ; next = scan.next()) {
     if (next.done) return next.value;
     const turn = pace();

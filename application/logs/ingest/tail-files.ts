@@ -1,9 +1,9 @@
 /** Takes in the lines of watched files, each once: how far a file was read is in the log with its records. */
 import { BATCH_BYTES, type RecordText } from '../../../domain/logs/batch.js';
-import { isRejection } from '../../../domain/shared/decider.js';
-import { pause } from '../../concurrency/sleep.js';
+import { isRejection } from '../../../domain/shared/index.js';
+import { sleep } from '../../concurrency/index.js';
 import type { CommandContext, Logger } from '../../ports/index.js';
-import { unhurried } from '../query/query-budget.js';
+import { yieldOnly } from '../query/query-budget.js';
 import type { Ingest } from './ingest-records.js';
 import { readLines } from './parse-body.js';
 
@@ -22,10 +22,7 @@ export interface OpenFile {
 export interface WatchPorts<File extends OpenFile> {
   readonly directories: readonly string[];
   /** Tells what it can't read now, and goes on. */
-  readonly filesIn: (
-    directory: string,
-    unreadable: (path: string, error: unknown) => void,
-  ) => AsyncIterable<File>;
+  readonly filesIn: (directory: string, unreadable: (path: string, error: unknown) => void) => AsyncIterable<File>;
   readonly nextPiece: (file: File, offset: number) => Promise<{ bytes: Buffer; end: number } | undefined>;
   readonly writerOf: (path: string) => string;
   readonly ingest: Pick<Ingest, 'take'>;
@@ -57,8 +54,7 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
       const piece = await nextPiece(file, at);
       if (!piece) break;
       for await (const run of runsOf(piece.bytes, at, writerOf(file.path))) {
-        if (run.rejected > 0)
-          logger.warn({ path: file.path, ...run, records: undefined }, 'lines that are no records');
+        if (run.rejected > 0) logger.warn({ path: file.path, ...run, records: undefined }, 'lines that are no records');
         if (!(await take(file, run, stop))) return;
         at = run.end;
         offsets.set(file.id, { at, seen: looks });
@@ -95,7 +91,7 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
       if (stop.aborted) return false;
       const done = await ingest.take(given, context('logs.watch'));
       if (!isRejection(done)) break;
-      await pause(done.retryAfterMs ?? WATCH_EVERY_MS, stop);
+      await sleep(done.retryAfterMs ?? WATCH_EVERY_MS, stop);
     }
     return true;
   }
@@ -152,7 +148,7 @@ async function* runsOf(bytes: Buffer, at: number, producerId: string): AsyncGene
   let size = 0;
   for (let from = 0; from < bytes.length; ) {
     // A piece may be of nothing but lines that are no records, and each costs its reading.
-    const turn = unhurried();
+    const turn = yieldOnly();
     if (turn) await turn;
     const end = bytes.indexOf(0x0a, from) + 1;
     const { records, rejected } = readLines(bytes.toString('utf8', from, end), producerId);

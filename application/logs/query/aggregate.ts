@@ -4,9 +4,9 @@ import { isUsualLevel } from '../../../domain/logs/levels.js';
 import type { PlacedRecord } from '../../../domain/logs/record.js';
 import { HOUR_MS } from '../../../domain/logs/timestamp.js';
 import type { Among, Block, BlockRef, Column, HourCount, RecordIndex, Values } from '../record-index.js';
-import type { Pace } from './query-budget.js';
+import type { Checkpoint } from './query-budget.js';
 import { eachPassing, needsOf, type Search, within } from './search-blocks.js';
-import { type Bucket, createTally, type KeyBudget, type Tally } from './top-k-counter.js';
+import { type Bucket, createTopKCounter, type KeyBudget, type Tally } from './top-k-counter.js';
 
 export type Grouping = Column | { readonly by: 'time'; readonly intervalMs: number };
 
@@ -23,13 +23,13 @@ export const MISSING = '(missing)';
 export interface Aggregation {
   readonly filter: Filter;
   readonly grouping: Grouping;
-  readonly pace: Pace;
+  readonly pace: Checkpoint;
   readonly budget: KeyBudget;
 }
 
 /** Throws what the pace throws, and `TooManyKeys`. */
 export async function aggregate(index: RecordIndex, asked: Aggregation, limit: number): Promise<Counts> {
-  const tally = createTally(asked.budget);
+  const tally = createTopKCounter(asked.budget);
   try {
     for (const left of await countKept(index, asked, tally)) await countFound(index, asked, left, tally);
     return { buckets: await tally.largest(limit, asked.pace), total: tally.total() };

@@ -1,14 +1,14 @@
 /** Records as a reader is shown them: what this node has appended, and what its caller has seen, is waited for first. */
 import type { Filter } from '../../../domain/logs/filter.js';
-import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import { type Reflected, reflecting } from '../../consistency/await-consistent.js';
-import type { Position, Settled } from '../../ports/index.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { awaitConsistent, type Consistency } from '../../consistency/index.js';
+import type { Position, ProjectionProgress } from '../../ports/index.js';
 import type { Grouping } from './aggregate.js';
 import type { LogQueries, PageQuery } from './query-service.js';
 
 export interface ReadingPorts {
   readonly queries: Pick<LogQueries, 'page' | 'aggregate' | 'budgetMs'>;
-  readonly settled: Settled;
+  readonly settled: ProjectionProgress;
   /** The last append of this node that a query must show. */
   readonly latest: () => Position;
 }
@@ -25,8 +25,8 @@ export function createLogReading({ queries, settled, latest }: ReadingPorts) {
   async function showing<Found>(
     { seen }: Reader,
     ask: () => Promise<Found | Rejection>,
-  ): Promise<{ readonly found: Found; readonly reflected: Reflected } | Rejection> {
-    const reflected = await reflecting(settled, 'logs.records', { told: latest(), seen });
+  ): Promise<{ readonly found: Found; readonly reflected: Consistency } | Rejection> {
+    const reflected = await awaitConsistent(settled, 'logs.records', { told: latest(), seen });
     const found = await ask();
     return isRejection(found) ? found : { found, reflected };
   }

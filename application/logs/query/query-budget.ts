@@ -1,9 +1,9 @@
 /** How a query goes on: within its budget, while somebody waits for it, letting others have their turn. */
-import { isTurnOver, nextTurn } from '../../concurrency/cooperative-scheduler.js';
+import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import type { Clock } from '../../ports/index.js';
 
 /** Called for every record and block that is looked at. Throws to give up; what it gives, if anything, is awaited. */
-export type Pace = () => Promise<void> | undefined;
+export type Checkpoint = () => Promise<void> | undefined;
 
 /** The query took longer than it may. */
 export class TimedOut extends Error {
@@ -16,21 +16,21 @@ export class Abandoned extends Error {
 }
 
 /** Only lets others have their turn. */
-export const unhurried: Pace = () => (isTurnOver() ? nextTurn() : undefined);
+export const yieldOnly: Checkpoint = () => (sliceExpired() ? yieldToEventLoop() : undefined);
 
 /** Only gives up when nobody waits any more. */
-export const whileAwaited =
-  (signal: AbortSignal | undefined): Pace =>
+export const untilAborted =
+  (signal: AbortSignal | undefined): Checkpoint =>
   () => {
     if (signal?.aborted) throw new Abandoned();
-    return unhurried();
+    return yieldOnly();
   };
 
 /** `until`: Unix ms. */
-export function createPace(clock: Clock, until: number, signal: AbortSignal): Pace {
+export function createQueryBudget(clock: Clock, until: number, signal: AbortSignal): Checkpoint {
   return () => {
     if (signal.aborted) throw new Abandoned();
     if (clock.now() > until) throw new TimedOut();
-    return unhurried();
+    return yieldOnly();
   };
 }

@@ -3,12 +3,12 @@ import type { Filter } from '../../../domain/logs/filter.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
 import type { PlacedRecord } from '../../../domain/logs/record.js';
 import { type Order, placeOf } from '../../../domain/logs/record-id.js';
-import type { Rejection } from '../../../domain/shared/decider.js';
+import type { Rejection } from '../../../domain/shared/index.js';
 import type { Searcher } from '../ports.js';
 import type { Counts, Grouping } from './aggregate.js';
 import { Abandoned, TimedOut } from './query-budget.js';
 import { TooManyKeys } from './top-k-counter.js';
-import { createAsked } from './versioned-memo.js';
+import { createVersionedMemo } from './versioned-memo.js';
 
 /** A record as the contract shows it. */
 export interface Entry {
@@ -92,8 +92,12 @@ export function createLogQueries({
   readonly version: () => unknown;
 }) {
   const kept = { version, limitBytes: ANSWERS_KEPT };
-  const pages = createAsked({ ...kept, name: 'logs.pages', sizeOf: (page: Uint8Array) => page.length });
-  const counts = createAsked({ ...kept, name: 'logs.counts', sizeOf: sizeOfCounts });
+  const pages = createVersionedMemo({
+    ...kept,
+    name: 'logs.pages',
+    sizeOf: (page: Uint8Array) => page.length,
+  });
+  const counts = createVersionedMemo({ ...kept, name: 'logs.counts', sizeOf: sizeOfCounts });
 
   return {
     /** A `Page` as JSON. */
@@ -105,12 +109,7 @@ export function createLogQueries({
       return givenUp(pages.once(JSON.stringify(query), ask, signal).then((json) => ({ json })));
     },
 
-    aggregate(
-      filter: Filter,
-      grouping: Grouping,
-      limit: number,
-      signal?: AbortSignal,
-    ): Promise<Counts | Rejection> {
+    aggregate(filter: Filter, grouping: Grouping, limit: number, signal?: AbortSignal): Promise<Counts | Rejection> {
       const asked = { filter, grouping, limit };
       const ask = (gone: AbortSignal) => searcher.aggregate(asked, gone);
       return givenUp(counts.once(JSON.stringify(asked), ask, signal));
@@ -137,5 +136,4 @@ function givenUp<T>(answer: Promise<T>): Promise<T | Rejection> {
   });
 }
 
-const sizeOfCounts = ({ buckets }: Counts) =>
-  buckets.reduce((sum, { key }) => sum + 2 * key.length + 100, 100);
+const sizeOfCounts = ({ buckets }: Counts) => buckets.reduce((sum, { key }) => sum + 2 * key.length + 100, 100);

@@ -1,8 +1,8 @@
 /** Makes a page of records: as JSON text in bytes, large ones of fewer records than were asked for. */
-import { cursorOf, type Place } from '../../../domain/logs/record-id.js';
+import { cursorOf, type RecordPosition } from '../../../domain/logs/record-id.js';
 import type { PageAsked } from '../ports.js';
 import type { BlockRef, RecordIndex } from '../record-index.js';
-import type { Pace } from './query-budget.js';
+import type { Checkpoint } from './query-budget.js';
 import type { Page } from './query-service.js';
 import { type Hit, search } from './search-blocks.js';
 
@@ -13,7 +13,7 @@ const FETCHED = { records: 200, characters: 1024 * 1024 };
 /** And out of so many blocks together: what those of one day are asked for comes in one answer of a store. */
 const BLOCKS_AT_ONCE = 16;
 
-interface Shown extends Place {
+interface Shown extends RecordPosition {
   readonly json: Buffer;
 }
 
@@ -21,7 +21,7 @@ interface Shown extends Place {
 export async function pageOf(
   index: RecordIndex,
   { filter, order, limit, after }: PageAsked,
-  pace: Pace,
+  pace: Checkpoint,
 ): Promise<Buffer> {
   const shown: Shown[] = [];
   let bytes = 0;
@@ -58,7 +58,7 @@ async function* fetches(hits: AsyncIterable<Hit>): AsyncGenerator<readonly Hit[]
 }
 
 /** In the order of the hits, though every block is opened but once. What has expired since is left out. */
-async function fetched(hits: readonly Hit[], pace: Pace): Promise<readonly Shown[]> {
+async function fetched(hits: readonly Hit[], pace: Checkpoint): Promise<readonly Shown[]> {
   const byBlock = new Map<BlockRef, number[]>();
   for (const [at, { ref }] of hits.entries()) byBlock.set(ref, [...(byBlock.get(ref) ?? []), at]);
   const shown: (Shown | undefined)[] = [];

@@ -1,16 +1,16 @@
 /** Finds records in the order of answers, opening as few blocks as it can, and holding on to none of them. */
 import { type Filter, isColumns, matches } from '../../../domain/logs/filter.js';
 import type { PlacedRecord } from '../../../domain/logs/record.js';
-import { comparePlaces, type Order, type Place } from '../../../domain/logs/record-id.js';
+import { compareRecords, type Order, type RecordPosition } from '../../../domain/logs/record-id.js';
 import type { Block, BlockRef, Column, Needs, RecordIndex, Values } from '../record-index.js';
-import type { Pace } from './query-budget.js';
+import type { Checkpoint } from './query-budget.js';
 
 export interface Search {
   readonly filter: Filter;
   readonly order: Order;
   /** Only what comes after it in the order. */
-  readonly after?: Place;
-  readonly pace: Pace;
+  readonly after?: RecordPosition;
+  readonly pace: Checkpoint;
 }
 
 /** Blocks are opened one, then two, then four at a time: a rare record is looked for in many. */
@@ -19,7 +19,7 @@ const MOST_AT_ONCE = 16;
 const CHARACTERS_AT_ONCE = 4 * 1024 * 1024;
 
 /** A record that passes, where it is to be found. */
-export interface Hit extends Place {
+export interface Hit extends RecordPosition {
   readonly ref: BlockRef;
   readonly index: number;
   /** Characters of its JSON text. */
@@ -39,7 +39,7 @@ export async function* search(
   most: number,
 ): AsyncGenerator<Hit, undefined> {
   const asked = after ? narrowed(filter, order, after) : filter;
-  const before = order === 'desc' ? (a: Place, b: Place) => comparePlaces(b, a) : comparePlaces;
+  const before = order === 'desc' ? (a: RecordPosition, b: RecordPosition) => compareRecords(b, a) : compareRecords;
   const runs: Run[] = [];
   const refs = index.blocks(asked, order, pace)[Symbol.asyncIterator]();
   let next = await refs.next();
@@ -72,18 +72,18 @@ export async function* search(
   }
 }
 
-const narrowed = (filter: Filter, order: Order, { instant }: Place): Filter =>
+const narrowed = (filter: Filter, order: Order, { instant }: RecordPosition): Filter =>
   order === 'desc'
     ? { ...filter, to: Math.min(instant, filter.to ?? instant) }
     : { ...filter, from: Math.max(instant, filter.from ?? instant) };
 
 /** Nothing in the block can come before the place. */
-const isBeyond = ({ from, to }: BlockRef, { instant }: Place, order: Order) =>
+const isBeyond = ({ from, to }: BlockRef, { instant }: RecordPosition, order: Order) =>
   order === 'desc' ? to < instant : from > instant;
 
 const head = ({ hits, next }: Run) => hits[next]!;
 
-function first(runs: readonly Run[], before: (a: Place, b: Place) => number): Run | undefined {
+function first(runs: readonly Run[], before: (a: RecordPosition, b: RecordPosition) => number): Run | undefined {
   let best: Run | undefined;
   for (const run of runs) if (!best || before(head(run), head(best)) < 0) best = run;
   return best;
@@ -97,8 +97,7 @@ async function hitsIn(ref: BlockRef, search: Search, most: number): Promise<read
     (block) =>
       eachPassing(block, { filter, order, pace }, (index) => {
         const place = { instant: block.instant(index), id: block.id(index) };
-        if (!after || isAfter(after, place, order))
-          hits.push({ ...place, ref, index, size: block.size(index) });
+        if (!after || isAfter(after, place, order)) hits.push({ ...place, ref, index, size: block.size(index) });
         return hits.length < most;
       }),
     { ...needsOf(filter), instants: true, places: true },
@@ -106,8 +105,8 @@ async function hitsIn(ref: BlockRef, search: Search, most: number): Promise<read
   return hits;
 }
 
-const isAfter = (after: Place, place: Place, order: Order) =>
-  order === 'desc' ? comparePlaces(place, after) < 0 : comparePlaces(place, after) > 0;
+const isAfter = (after: RecordPosition, place: RecordPosition, order: Order) =>
+  order === 'desc' ? compareRecords(place, after) < 0 : compareRecords(place, after) > 0;
 
 /** What a filter asks of a block: nothing of instants where all of them pass. */
 export function within({ from: first, to: last }: BlockRef, filter: Filter): Filter {
@@ -200,8 +199,7 @@ function lookAtText({ event, correlationId, fields, words }: Filter): (line: str
   // An event may be an object's own JSON, which is written otherwise than a text that reads the same.
   const needles = texts.flatMap((text) => (text && !/^[[{]/.test(text) ? [inJson(text)] : []));
   const patterns = words.filter((word) => /^\w+$/.test(word)).map((word) => new RegExp(word, 'iu'));
-  return (line) =>
-    needles.every((needle) => line.includes(needle)) && patterns.every((pattern) => pattern.test(line));
+  return (line) => needles.every((needle) => line.includes(needle)) && patterns.every((pattern) => pattern.test(line));
 }
 
 /** How a text, or the number, boolean or null it stands for, is written in JSON. */

@@ -1,5 +1,5 @@
 /** Counts by key, bounded in memory, and the largest of them. */
-import type { Pace } from './query-budget.js';
+import type { Checkpoint } from './query-budget.js';
 
 export interface Bucket {
   readonly key: string;
@@ -27,12 +27,12 @@ export interface Tally {
   /** Records that were counted; one with several keys is in several buckets. */
   total(): number;
   /** By count from the highest, then by key. */
-  largest(limit: number, pace: Pace): Promise<readonly Bucket[]>;
+  largest(limit: number, pace: Checkpoint): Promise<readonly Bucket[]>;
   /** Gives back what its keys took. */
   release(): void;
 }
 
-export function createTally(budget: KeyBudget): Tally {
+export function createTopKCounter(budget: KeyBudget): Tally {
   const counts = new Map<string, number>();
   let [total, taken] = [0, 0];
   return {

@@ -6,16 +6,12 @@ import { Abandoned } from './query-budget.js';
 /** On a node that does not project, changes are heard of late: what is older than this is asked again. */
 const FRESH_MS = 200;
 
-export interface Asked<Answer> {
+export interface VersionedMemo<Answer> {
   /**
    * `ask` is stopped when all who wait for its answer have gone. Rejects with `Abandoned` when one's own signal is
    * aborted.
    */
-  once<T extends Answer>(
-    question: string,
-    ask: (signal: AbortSignal) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T>;
+  once<T extends Answer>(question: string, ask: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T>;
   readonly cache: Cache;
 }
 
@@ -37,13 +33,13 @@ interface Running {
   waiting: number;
 }
 
-export function createAsked<Answer>({
+export function createVersionedMemo<Answer>({
   name,
   version,
   limitBytes,
   sizeOf,
   now = () => performance.now(),
-}: AskedOptions<Answer>): Asked<Answer> {
+}: AskedOptions<Answer>): VersionedMemo<Answer> {
   const kept = new LRUCache<string, { readonly answer: Answer }>({ maxSize: limitBytes });
   let running = new Map<string, Running>();
   let [of, since] = [version(), now()];
@@ -60,8 +56,7 @@ export function createAsked<Answer>({
     const mine = running;
     const stop = new AbortController();
     const answer = ask(stop.signal).then((each) => {
-      if (mine === running)
-        kept.set(question, { answer: each }, { size: sizeOf(each) + 2 * question.length });
+      if (mine === running) kept.set(question, { answer: each }, { size: sizeOf(each) + 2 * question.length });
       return each;
     });
     // Whoever waits is told by `answer` itself; nobody may be left.
@@ -74,11 +69,7 @@ export function createAsked<Answer>({
   return {
     cache: { name, limitBytes, bytes: () => kept.calculatedSize },
 
-    async once<T extends Answer>(
-      question: string,
-      ask: (signal: AbortSignal) => Promise<T>,
-      signal?: AbortSignal,
-    ) {
+    async once<T extends Answer>(question: string, ask: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal) {
       if (signal?.aborted) throw new Abandoned();
       renew();
       const known = kept.get(question);

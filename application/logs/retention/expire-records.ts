@@ -1,20 +1,20 @@
 /** Lets go what need not be kept: states it as a fact, and makes it unreadable wherever it still lies. */
 import { catalog, type LogsEvent } from '../../../domain/logs/catalog.js';
 import { type ExpireRecords, RETENTION_STREAM, retention } from '../../../domain/logs/retention.js';
-import { type Keeping, keepingSubject, streamsOf } from '../../../domain/logs/retention-bucket.js';
+import { bucketSubject, type RetentionBucket, streamsOf } from '../../../domain/logs/retention-bucket.js';
 import { DAY_MS, dayName, startOfDay } from '../../../domain/logs/timestamp.js';
-import { isRejection } from '../../../domain/shared/decider.js';
-import type { Handle } from '../../command/handle-command.js';
-import type { CertainClock, CommandContext, EventLog, RecordedEvent, Vault } from '../../ports/index.js';
-import type { Reaction } from '../../subscription/reaction-runner.js';
+import { isRejection } from '../../../domain/shared/index.js';
+import type { HandleCommand } from '../../command/index.js';
+import type { CommandContext, ConfirmedClock, EventLog, RecordedEvent, Vault } from '../../ports/index.js';
+import type { Reaction } from '../../subscription/index.js';
 
 export interface RetentionPorts {
-  readonly handle: Handle;
-  readonly clock: CertainClock;
+  readonly handle: HandleCommand;
+  readonly clock: ConfirmedClock;
   readonly days: number;
   readonly auditDays: number;
   /** Keepings that the index knows, received before a day. */
-  readonly receivedBefore: (day: string, audit: boolean) => Promise<readonly Keeping[]>;
+  readonly receivedBefore: (day: string, audit: boolean) => Promise<readonly RetentionBucket[]>;
   readonly context: (actor: string) => CommandContext;
 }
 
@@ -22,7 +22,7 @@ export interface RetentionPorts {
 export const retentionKind = {
   catalog,
   decider: retention,
-  saysAll: ({ type }: RecordedEvent) => type === 'RecordsExpired',
+  isSnapshotEvent: ({ type }: RecordedEvent) => type === 'RecordsExpired',
 };
 
 /** Keepings that end with one append: files that are watched are a producer each, and there may be thousands of a day. */
@@ -35,7 +35,7 @@ const TOLD_AT_ONCE = 250;
 export const createRetention =
   ({ handle, clock, days, auditDays, receivedBefore, context }: RetentionPorts) =>
   async (): Promise<void> => {
-    const now = await clock.certain();
+    const now = await clock.confirmedNow();
     if (now === undefined) return;
     const cutoff = (kept: number) => Math.max(0, startOfDay(now - kept * DAY_MS));
     const [before, auditBefore] = [cutoff(days), cutoff(auditDays)];
@@ -43,7 +43,7 @@ export const createRetention =
       receivedBefore(dayName(before), false),
       receivedBefore(dayName(auditBefore), true),
     ]);
-    const tell = async (type: ExpireRecords['type'], some: readonly Keeping[]) => {
+    const tell = async (type: ExpireRecords['type'], some: readonly RetentionBucket[]) => {
       const command = { type, before, auditBefore, ended: some };
       const outcome = await handle(retentionKind, RETENTION_STREAM, command, context('logs.retention'));
       if (isRejection(outcome)) throw new Error(outcome.rejected);
@@ -57,23 +57,19 @@ export interface EraseDeps {
   readonly vault: Vault;
   readonly log: EventLog;
   /** The streams of a keeping that hold one request each. */
-  readonly requestStreams: (keeping: Keeping) => AsyncIterable<string>;
+  readonly requestStreams: (keeping: RetentionBucket) => AsyncIterable<string>;
 }
 
 /** Streams that are ended side by side: one by one, those of a busy producer's day would take a store minutes. */
 const ENDED_AT_ONCE = 32;
 
 /** What has expired is destroyed in the log, too: first its key, then its streams. */
-export const eraseReaction = ({
-  vault,
-  log,
-  requestStreams,
-}: EraseDeps): Reaction<LogsEvent<'BatchesErased'>> => ({
+export const eraseReaction = ({ vault, log, requestStreams }: EraseDeps): Reaction<LogsEvent<'BatchesErased'>> => ({
   name: 'logs.erase',
-  unordered: true,
+  retryInBackground: true,
   on: {
     async BatchesErased({ data: keeping }) {
-      await vault.destroy(keepingSubject(keeping));
+      await vault.destroy(bucketSubject(keeping));
       for (const stream of streamsOf(keeping)) {
         const found = await log.read(stream, { limit: 1 });
         if (typeof found !== 'string') await log.tombstone(stream);

@@ -1,9 +1,9 @@
 /** Who in a meeting is told what: every socket listens under the id of the participant who is behind it. */
 import type { MeetingEvent, RoomEvent, SaidEvent } from '../../../domain/meeting/catalog.js';
 import { after, initialState, type Person, personOf, type RoomState } from '../../../domain/meeting/state.js';
-import { PersistentMap } from '../../../domain/shared/persistent-map.js';
+import { PersistentMap } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
-import type { Audience, Delivery, Hearing, Message } from '../../subscription/audience.js';
+import type { Audience, Delivery, EventRouting, Message } from '../../subscription/index.js';
 import {
   type About,
   chat,
@@ -59,10 +59,8 @@ function evolve(rooms: Rooms, event: Event): Rooms {
 }
 
 /** Of a meeting that is erased the log may tell nothing else: not how it ended, nor who has left, since a snapshot was kept. */
-const withoutErased = (
-  rooms: Rooms,
-  { data: { roomId, meetingId } }: RevealedEvent<RoomEvent<'MeetingErased'>>,
-) => (rooms.get(roomId)?.meetingId === meetingId ? rooms.delete(roomId) : rooms);
+const withoutErased = (rooms: Rooms, { data: { roomId, meetingId } }: RevealedEvent<RoomEvent<'MeetingErased'>>) =>
+  rooms.get(roomId)?.meetingId === meetingId ? rooms.delete(roomId) : rooms;
 
 function happening(event: Event, room: RoomState): Happening {
   const {
@@ -77,7 +75,7 @@ function happening(event: Event, room: RoomState): Happening {
   return { room, of: { ...there, participantId }, by: { ...there, participantId: by } };
 }
 
-const hearing = (deliver: (happened: Happening) => readonly Delivery[]): Hearing<Rooms, Event> => ({
+const hearing = (deliver: (happened: Happening) => readonly Delivery[]): EventRouting<Rooms, Event> => ({
   evolve,
   deliver: (event, rooms) => deliver(happening(event, roomIn(rooms, event))),
 });
@@ -90,7 +88,7 @@ const spoken = <Type extends SaidEvent['type']>(
     person: Person,
     by: About,
   ) => readonly Delivery[],
-): Hearing<Rooms, RevealedEvent<MeetingEvent<Type>>> => ({
+): EventRouting<Rooms, RevealedEvent<MeetingEvent<Type>>> => ({
   deliver(event, rooms) {
     const { roomId, meetingId, participantId, sentAt: at }: SaidEvent['data'] = event.data;
     const room = rooms.get(roomId);
@@ -115,8 +113,7 @@ function updated(to: readonly string[], { room, of }: Happening): readonly Deliv
   return person ? tell(to, participantUpdated(of, person)) : [];
 }
 
-const waiters = ({ room, of }: Happening): readonly Message[] =>
-  room.waiting.map((each) => waitingRoom(of, each));
+const waiters = ({ room, of }: Happening): readonly Message[] => room.waiting.map((each) => waitingRoom(of, each));
 
 /** A moderator's action upon somebody who is there: they are told of it, and everybody of what has come of it. */
 const acted = (action: 'mute' | 'unmute' | 'make-moderator') =>
@@ -138,14 +135,12 @@ const hand = (told: (of: About) => Message) =>
 
 /** With whoever records, their recording is over; nobody else says so. */
 const unrecorded = (before: RoomState, { room, of }: Happening): readonly Delivery[] =>
-  before.recordingBy === of.participantId && !room.recordingBy
-    ? tell(everybody(room), recordingStopped(of))
-    : [];
+  before.recordingBy === of.participantId && !room.recordingBy ? tell(everybody(room), recordingStopped(of)) : [];
 
 /** To a socket that is still there, though its node was taken for dead, they are gone as well: it is to come back. */
 const gone = (
   who: (room: RoomState) => readonly string[],
-): Hearing<Rooms, RevealedEvent<RoomEvent<'ParticipantLeft' | 'EntryWithdrawn'>>> => ({
+): EventRouting<Rooms, RevealedEvent<RoomEvent<'ParticipantLeft' | 'EntryWithdrawn'>>> => ({
   evolve,
   deliver(event, rooms, before) {
     const happened = happening(event, roomIn(rooms, event));
@@ -162,9 +157,7 @@ const gone = (
 
 const told = (of: (by: About) => Message) => hearing(({ room, by }) => tell(everybody(room), of(by)));
 
-export function createMeetingAudience({
-  resumeToken,
-}: MeetingAudienceOptions): Audience<Rooms, MeetingEvent> {
+export function createMeetingAudience({ resumeToken }: MeetingAudienceOptions): Audience<Rooms, MeetingEvent> {
   const own = ({ of }: Happening) => ({ resumeToken: resumeToken(of.participantId) });
 
   /** All that somebody must know who has just come in; first of it, that they are. */
@@ -240,9 +233,7 @@ export function createMeetingAudience({
         },
       },
       ParticipantRejoined: entered,
-      ConnectionLost: hearing((happened) =>
-        updated(others(happened.room, happened.of.participantId), happened),
-      ),
+      ConnectionLost: hearing((happened) => updated(others(happened.room, happened.of.participantId), happened)),
       ParticipantLeft: gone(everybody),
       ParticipantKicked: {
         evolve,
@@ -257,9 +248,7 @@ export function createMeetingAudience({
           ];
         },
       },
-      ParticipantUpdated: hearing((happened) =>
-        updated(others(happened.room, happened.of.participantId), happened),
-      ),
+      ParticipantUpdated: hearing((happened) => updated(others(happened.room, happened.of.participantId), happened)),
       HandRaised: hand(handRaised),
       HandLowered: hand(handLowered),
       ParticipantMuted: acted('mute'),

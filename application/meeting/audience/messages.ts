@@ -1,7 +1,7 @@
 /** What a meeting's people are told. Times are Unix ms. */
 import { messageIdOf } from '../../../domain/meeting/meeting-chat.js';
 import type { Person, Waiting } from '../../../domain/meeting/state.js';
-import type { Message } from '../../subscription/audience.js';
+import type { Message } from '../../subscription/index.js';
 
 /** Which room, who it is about, and when. */
 export interface About {
@@ -60,8 +60,7 @@ export const handLowered = (of: About): Message => message('lower-hand', of);
 
 /** `participantId`: who locked it. */
 export const roomLocked = (by: About): Message => message('room-locked', by, { lockedBy: by.participantId });
-export const roomUnlocked = (by: About): Message =>
-  message('room-unlocked', by, { unlockedBy: by.participantId });
+export const roomUnlocked = (by: About): Message => message('room-unlocked', by, { unlockedBy: by.participantId });
 export const recordingStarted = (by: About): Message =>
   message('recording-started', by, { startedBy: by.participantId });
 export const recordingStopped = (by: About): Message =>
@@ -77,11 +76,7 @@ export const rejectUser = (by: About, targetId: string, reason: string): Message
   message('reject-user', by, { targetId, reason });
 
 /** The same to everybody, who speaks too: by the time and the sender a message is known. */
-export const chat = (
-  by: About,
-  { name }: Waiting,
-  said: { text: string; replyTo?: string | undefined },
-): Message =>
+export const chat = (by: About, { name }: Waiting, said: { text: string; replyTo?: string | undefined }): Message =>
   message('chat', by, {
     name,
     text: said.text,

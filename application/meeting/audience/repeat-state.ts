@@ -3,7 +3,7 @@ import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import type { InsideCommand } from '../../../domain/meeting/participant-actions.js';
 import { initialState, type Person, personOf, type RoomState } from '../../../domain/meeting/state.js';
 import type { RevealedEvent } from '../../ports/index.js';
-import type { Audience, Delivery } from '../../subscription/audience.js';
+import type { Audience, Delivery } from '../../subscription/index.js';
 import type { Rooms } from './audience.js';
 
 type Type = InsideCommand['type'];
@@ -73,6 +73,4 @@ export const isStillSo = (
   repeated: Repeated,
   { to: id, json }: { readonly to: string; readonly json: string },
 ): boolean =>
-  echoOf(audience, rooms, repeated).some(
-    ({ to, message }) => to.includes(id) && JSON.stringify(message) === json,
-  );
+  echoOf(audience, rooms, repeated).some(({ to, message }) => to.includes(id) && JSON.stringify(message) === json);

@@ -7,9 +7,8 @@ import {
   type RoomState,
   type Waiting,
 } from '../../../domain/meeting/state.js';
-import { PersistentMap } from '../../../domain/shared/persistent-map.js';
-import type { SealedPart } from '../../subscription/encrypted-snapshots.js';
-import type { SnapshotForm } from '../../subscription/restore-fold.js';
+import { PersistentMap } from '../../../domain/shared/index.js';
+import type { SealedPart, SnapshotForm } from '../../subscription/index.js';
 
 /** By id. */
 export type Rooms = PersistentMap<RoomState>;

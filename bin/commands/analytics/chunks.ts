@@ -7,7 +7,7 @@ import type { PastHit } from '../../../application/analytics/store-imported-hits
 import { dayOf } from '../../../domain/analytics/hit-batch.js';
 import { pastHit, type WrittenPastHit } from '../../../domain/analytics/imported-hit.js';
 import { batchesOf } from '../input/lines.js';
-import { instantOf } from '../instants.js';
+import { parseTimestamp } from '../instants.js';
 
 /** Longer lines are none: as long as what one request may bring. */
 const LINE_BYTES = 32 * 1024;
@@ -107,6 +107,6 @@ function hitOf(line: string, judge: ChunkOptions['judge']): PastHit | string {
   const wrong = validate(written);
   if (wrong) return wrong.field === '' ? 'it is no JSON object' : sentenceAsSent(wrong);
   const hit = written as WrittenPastHit;
-  const at = instantOf(hit.timestamp);
+  const at = parseTimestamp(hit.timestamp);
   return at === undefined ? 'timestamp is no ISO 8601 and no Unix time' : judge(hit, at);
 }

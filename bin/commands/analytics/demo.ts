@@ -1,7 +1,7 @@
 /** A day of a demonstration: visits that might have been, the same ones for the same seed, site and day. */
 import type { PastHit } from '../../../application/analytics/store-imported-hits.js';
 import type { Hit } from '../../../domain/analytics/catalog.js';
-import { dayOf, type Instance } from '../../../domain/analytics/hit-batch.js';
+import { dayOf, type SiteInstance } from '../../../domain/analytics/hit-batch.js';
 import { DAY_MS } from '../../../domain/analytics/period.js';
 import { DEMO_AGENTS, DEMO_COUNTRIES, DEMO_HOURS, type DemoSite, type Weighted } from './demo-sites.js';
 
@@ -16,7 +16,7 @@ const CAMPAIGN_LIFT = 0.6;
 
 export interface DemoDay {
   readonly site: DemoSite;
-  readonly of: Instance;
+  readonly of: SiteInstance;
   /** Midnight, Unix ms. */
   readonly start: number;
   /** What is after it has not happened. */
@@ -91,8 +91,7 @@ function pick<Value>(values: Weighted<Value>, share: number): Value {
 /** Numbers from 0 to 1 that follow from a text (mulberry32, begun by FNV-1a): for show, not for secrets. */
 function randomOf(text: string): () => number {
   let state = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++)
-    state = Math.imul(state ^ text.charCodeAt(index), 0x01000193);
+  for (let index = 0; index < text.length; index++) state = Math.imul(state ^ text.charCodeAt(index), 0x01000193);
   return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

@@ -36,9 +36,7 @@ export const importHits = analyticsCommand(
       ['analytics import -', 'what comes on standard input'],
     ],
     arguments: [new Argument('[path...]', 'Files, or - for standard input')],
-    options: [
-      new Option('--source <name>', 'Tells apart what begins alike and is not the same').default('', 'none'),
-    ],
+    options: [new Option('--source <name>', 'Tells apart what begins alike and is not the same').default('', 'none')],
   },
   async ({ args, config: { values }, options }, { kernel, store, stop }) => {
     const paths = args.length > 0 ? args : process.stdin.isTTY ? [] : ['-'];

@@ -19,9 +19,7 @@ export const raw = analyticsCommand(
     examples: [['analytics raw demo | tail -3', 'the last three hits']],
     arguments: [new Argument('<site>', 'Id of the site')],
     options: [
-      new Option('-n, --limit <count>', 'At most so many moments')
-        .argParser(between(1, MOST, true))
-        .default(1000),
+      new Option('-n, --limit <count>', 'At most so many moments').argParser(between(1, MOST, true)).default(1000),
     ],
   },
   async ({ args: [given = ''], options }, { kernel, stop }) => {

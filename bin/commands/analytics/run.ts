@@ -1,7 +1,7 @@
 /** What the commands of analytics stand on: the stores, and the road of hits of the past into the log. */
 import { InvalidArgumentError } from 'commander';
 import { onEnd } from '../../../adapters/platform/process/signals.js';
-import { createVisitorDays } from '../../../application/analytics/daily-visitor-keys.js';
+import { createDailyVisitorKeys } from '../../../application/analytics/daily-visitor-keys.js';
 import { createStorePast, type StorePast } from '../../../application/analytics/store-imported-hits.js';
 import { type Kernel, openKernel } from '../../node/kernel.js';
 import { release } from '../../node/release.js';
@@ -49,7 +49,7 @@ export const analyticsCommand = (
     const { systemContext: context } = kernel;
     const store = createStorePast({
       ...kernel,
-      visitorDays: createVisitorDays({ ...kernel, context }),
+      visitorDays: createDailyVisitorKeys({ ...kernel, context }),
       origin: { service: 'analytics', release },
       retentionDays: values['analytics.retentionDays'],
       context,
@@ -72,12 +72,7 @@ export const between =
   (least: number, most: number, isWhole: boolean) =>
   (text: string): number => {
     const value = Number(text);
-    if (
-      /^\d+(\.\d+)?$/.test(text) &&
-      value >= least &&
-      value <= most &&
-      (!isWhole || Number.isInteger(value))
-    )
+    if (/^\d+(\.\d+)?$/.test(text) && value >= least && value <= most && (!isWhole || Number.isInteger(value)))
       return value;
     throw new InvalidArgumentError(`It must be from ${least} to ${most}.`);
   };

@@ -3,9 +3,9 @@ import { Option } from 'commander';
 import { createDirectory } from '../../../application/analytics/site-directory.js';
 import { createSites } from '../../../application/analytics/sites.js';
 import type { PastHit } from '../../../application/analytics/store-imported-hits.js';
-import { dayOf, type Instance } from '../../../domain/analytics/hit-batch.js';
+import { dayOf, type SiteInstance } from '../../../domain/analytics/hit-batch.js';
 import { DAY_MS, MOST_DAYS } from '../../../domain/analytics/period.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { days as daysModel } from '../../../projections/analytics/daily-counts.js';
 import { createDayReader } from '../../../projections/analytics/daily-counts-reader.js';
 import type { Kernel } from '../../node/kernel.js';
@@ -52,11 +52,7 @@ export const seed = analyticsCommand(
     const about = { now, seed: String(options.seed), scale: Number(options.scale) };
     const tally = { accepted: 0 };
     let done = 0;
-    const progress = showProgress(
-      { name: 'demo', size: days * made.length, read: () => done },
-      tally,
-      'hits',
-    );
+    const progress = showProgress({ name: 'demo', size: days * made.length, read: () => done }, tally, 'hits');
     const storing = createOverlapping(AT_ONCE);
     const put = async (instance: string, hits: readonly PastHit[], from: number) => {
       const some = hits.slice(from, from + LOT_HITS);
@@ -114,7 +110,7 @@ async function sitesOf(kernel: Kernel) {
     }
   }
 
-  async function make(site: DemoSite): Promise<{ readonly site: DemoSite; readonly of: Instance }> {
+  async function make(site: DemoSite): Promise<{ readonly site: DemoSite; readonly of: SiteInstance }> {
     const { id, name, domain, events } = site;
     const allowedEventProperties = events.map(({ property }) => property);
     const done = await sites.create({ id, name, domains: [domain], allowedEventProperties }, context());

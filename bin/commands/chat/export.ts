@@ -1,9 +1,8 @@
 /** `annals chat export`: all that the chat holds, for whoever runs the server. */
 import { createAudit } from '../../../application/chat/admin/audit-log.js';
 import { createExport } from '../../../application/chat/admin/export.js';
-import { createOpened } from '../../../application/chat/messages/row-mapper.js';
-import { groupsOf } from '../../../projections/kernel/projection.js';
-import { type Projector, runProjector } from '../../../projections/kernel/projector.js';
+import { createRowMapper } from '../../../application/chat/messages/row-mapper.js';
+import { groupsOf, type Projector, runProjector } from '../../../projections/kernel/index.js';
 import { openKernel } from '../../node/kernel.js';
 import { services } from '../../services/all.js';
 import { chat } from '../../services/chat.js';
@@ -36,14 +35,22 @@ export const exportChat: CommandSpec = {
         }),
       );
       // While a server keeps them up it goes on doing so.
-      const { reached, untilWanted } = kernel.settled;
+      const { advanced, debounceUntilAwaited } = kernel.settled;
       const { signal } = running;
       for (const group of groupsOf(chat.name, chat.projections)) {
-        const options = { ...kernel, service: chat.name, group, reached, untilWanted, logger, signal };
+        const options = {
+          ...kernel,
+          service: chat.name,
+          group,
+          advanced,
+          debounceUntilAwaited,
+          logger,
+          signal,
+        };
         projectors.push(runProjector(options));
       }
       const audit = createAudit(kernel);
-      const exported = createExport({ ...kernel, audit, opened: createOpened(kernel) });
+      const exported = createExport({ ...kernel, audit, opened: createRowMapper(kernel) });
       const { isPending, pieces } = await exported('operator', kernel.systemContext('operator'), PATIENCE_MS);
       if (isPending) throw new Failed('the read models of the chat are behind its log');
       const gone = new AbortController();

@@ -2,7 +2,7 @@
 import { Argument, InvalidArgumentError } from 'commander';
 import { createEraseMeetings } from '../../../application/meeting/erase-meetings.js';
 import { roomIdOf } from '../../../domain/meeting/room-id.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { openKernel } from '../../node/kernel.js';
 import { services } from '../../services/all.js';
 import type { Call, CommandSpec } from '../command.js';

@@ -1,10 +1,10 @@
 /** `annals erase user`: nobody can read any more who a user of the chat was. */
 import { Argument } from 'commander';
-import { rosterKind } from '../../../application/chat/aggregates.js';
+import { rosterAggregate } from '../../../application/chat/aggregates.js';
 import { createEraseUser } from '../../../application/chat/people/erase-user.js';
 import { tidyEmail } from '../../../domain/chat/names.js';
 import { ROSTER, userOf } from '../../../domain/chat/roster.js';
-import { isRejection } from '../../../domain/shared/decider.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import { type Kernel, openKernel } from '../../node/kernel.js';
 import { services } from '../../services/all.js';
 import type { Call, CommandSpec } from '../command.js';
@@ -46,7 +46,7 @@ export const user: CommandSpec = {
 
 async function idOf({ streams }: Kernel, whom: string): Promise<string> {
   if (!whom.includes('@')) return whom;
-  const { state } = await streams.load(rosterKind, ROSTER);
+  const { state } = await streams.load(rosterAggregate, ROSTER);
   const found = userOf(state, tidyEmail(whom));
   if (!found) throw new Failed('there is no user of this email');
   return found.id;

@@ -20,10 +20,7 @@ export interface BatchOptions {
 const NEWLINE = 0x0a;
 
 /** Empty lines are left out; the last line needs no end. A source that is faster than its reader waits. */
-export async function* batchesOf(
-  source: AsyncIterable<Buffer>,
-  options: BatchOptions,
-): AsyncGenerator<Line[]> {
+export async function* batchesOf(source: AsyncIterable<Buffer>, options: BatchOptions): AsyncGenerator<Line[]> {
   const { batchLines, batchBytes, lingerMs } = options;
   const arriving = linesOf(source, options.lineBytes);
   let batch: Line[] = [];

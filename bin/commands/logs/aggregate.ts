@@ -23,8 +23,7 @@ const BAR_WIDTH = 40;
 const WHAT = `${GROUPS.join(', ')}, the path of a field such as user.id, or ${FIELD}NAME`;
 
 function what(text: string): string {
-  if (GROUPS.includes(text) || (text.startsWith(FIELD) && text !== FIELD) || /[^.]\.[^.]/.test(text))
-    return text;
+  if (GROUPS.includes(text) || (text.startsWith(FIELD) && text !== FIELD) || /[^.]\.[^.]/.test(text)) return text;
   throw new InvalidArgumentError(`It must be one of ${WHAT}.`);
 }
 
@@ -60,8 +59,7 @@ export const aggregate = logsCommand(
     if (options.interval !== undefined && by !== 'time')
       throw new ConfigError('--interval', 'must be given with --by time only');
     parameters.set('groupBy', GROUPS.includes(by) ? by : 'field');
-    if (!GROUPS.includes(by))
-      parameters.set('groupField', by.startsWith(FIELD) ? by.slice(FIELD.length) : by);
+    if (!GROUPS.includes(by)) parameters.set('groupField', by.startsWith(FIELD) ? by.slice(FIELD.length) : by);
     for (const name of ['interval', 'limit']) {
       if (options[name] !== undefined) parameters.set(name, String(options[name]));
     }

@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { ConfigError } from '../../../adapters/platform/config/config-error.js';
 import { urlOf } from '../../../adapters/platform/process/format-url.js';
 import { VISIBLE } from '../../../application/config/setting.js';
-import { readUrl } from '../../../domain/shared/url.js';
+import { readUrl } from '../../../domain/shared/index.js';
 import type { Call } from '../command.js';
 import { Failed } from '../failure.js';
 
@@ -86,11 +86,7 @@ function localUrl(host: string, port: number): string {
 }
 
 /** The answer to a request, once its status is known to be a success. Rejects with `Refused` or `Unreachable`. */
-export async function ask(
-  { url, headers }: Connection,
-  path: string,
-  init: RequestInit = {},
-): Promise<Response> {
+export async function ask({ url, headers }: Connection, path: string, init: RequestInit = {}): Promise<Response> {
   const sent = { ...headers, ...(init.headers as { [name: string]: string } | undefined) };
   let response: Response;
   try {
@@ -118,8 +114,7 @@ function causeOf(error: unknown): string {
 function reasonIn(text: string, status: number): string {
   try {
     const body: unknown = JSON.parse(text);
-    if (typeof body === 'object' && body !== null && 'error' in body)
-      return `${String(body.error)} (${status})`;
+    if (typeof body === 'object' && body !== null && 'error' in body) return `${String(body.error)} (${status})`;
   } catch {
     // Something on the way to the service answered in its own words.
   }

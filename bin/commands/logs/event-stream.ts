@@ -29,8 +29,7 @@ export async function* eventsOf({ body }: Response, signal: AbortSignal): AsyncG
       if (line.startsWith('data:')) data.push(value(line));
       else if (line.startsWith('id:')) id = value(line);
       else if (line === '') {
-        if (data.length > 0 || id !== undefined)
-          yield { data: data.join('\n'), ...(id === undefined ? {} : { id }) };
+        if (data.length > 0 || id !== undefined) yield { data: data.join('\n'), ...(id === undefined ? {} : { id }) };
         [data, id] = [[], undefined];
       }
     }

@@ -37,8 +37,7 @@ export const pretty = ({ timestamp, level, event, message, producerId, data }: E
   const fields = Object.entries(data)
     .filter(([field]) => !SAID.has(field))
     .map(
-      ([field, value]) =>
-        `${safe(field)}=${typeof value === 'string' ? quoted(value) : safe(JSON.stringify(value))}`,
+      ([field, value]) => `${safe(field)}=${typeof value === 'string' ? quoted(value) : safe(JSON.stringify(value))}`,
     );
   const rest = fields.length > 0 ? ` ${dim(fields.join(' '))}` : '';
   return `${dim(timestamp)} ${colour(safe(level).padEnd(5))}${producer}${name}${told}${rest}\n`;

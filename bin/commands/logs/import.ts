@@ -39,9 +39,7 @@ export const importLogs = logsCommand(
     ],
     arguments: [new Argument('[path...]', 'Files, or - for standard input')],
     options: [
-      new Option('--patience <seconds>', 'Try to send a batch for so long')
-        .argParser(wholeNumber)
-        .default(300),
+      new Option('--patience <seconds>', 'Try to send a batch for so long').argParser(wholeNumber).default(300),
     ],
   },
   async (call, stop) => {
@@ -58,9 +56,7 @@ export const importLogs = logsCommand(
       } catch (error) {
         if (isHopeless(error)) throw error;
         unread++;
-        complain(
-          `${path} ${error instanceof Unreadable ? error.message : `is not taken: ${messageOf(error)}`}`,
-        );
+        complain(`${path} ${error instanceof Unreadable ? error.message : `is not taken: ${messageOf(error)}`}`);
       }
     }
     complain(summary(tally));
@@ -121,8 +117,7 @@ async function importSource(connection: Connection, source: Source, { tally, pat
 }
 
 /** Refused for what we are, not for what we sent: every other batch would be, too. */
-const isHopeless = (error: unknown) =>
-  error instanceof Refused && [401, 403, 404, 405].includes(error.status);
+const isHopeless = (error: unknown) => error instanceof Refused && [401, 403, 404, 405].includes(error.status);
 
 /** The same for the same place of the same file, so that an import that is begun anew repeats nothing. */
 const keyOf = (path: string, line: number, body: Buffer) =>

@@ -12,7 +12,6 @@ export function readPage(text: string): Page {
   const entries: string[] = [];
   for (const member of itemsOf(text, 0))
     if (member?.key === 'entries')
-      for (const entry of itemsOf(text, member.from))
-        if (entry) entries.push(text.slice(entry.from, entry.to));
+      for (const entry of itemsOf(text, member.from)) if (entry) entries.push(text.slice(entry.from, entry.to));
   return { entries, ...(nextCursor === undefined ? {} : { nextCursor }) };
 }

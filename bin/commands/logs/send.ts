@@ -1,5 +1,5 @@
 /** Sends batches of records, each until the service has it or the patience is over. */
-import { pause as pauseFor } from '../../../application/concurrency/sleep.js';
+import { sleep as pauseFor } from '../../../application/concurrency/index.js';
 import { askJson, type Connection, Refused } from './connection.js';
 
 export interface Taken {

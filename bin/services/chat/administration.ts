@@ -1,6 +1,6 @@
 /** What admins do with the chat, put together, and what all see of each other: settings of the server, webhooks, presence. */
 import { adminRoutes } from '../../../adapters/http/chat/admin.js';
-import type { Doors } from '../../../adapters/http/chat/auth.js';
+import type { AuthGuards } from '../../../adapters/http/chat/auth.js';
 import { presenceRoutes } from '../../../adapters/http/chat/presence.js';
 import type { ChatQuotas } from '../../../adapters/http/chat/quotas.js';
 import { serverRoutes } from '../../../adapters/http/chat/server.js';
@@ -10,7 +10,7 @@ import { createExport } from '../../../application/chat/admin/export.js';
 import { createServer } from '../../../application/chat/admin/server-settings.js';
 import { createWebhooks } from '../../../application/chat/admin/webhooks.js';
 import { createPresence, presenceWork, SWEEP_EVERY_MS } from '../../../application/chat/people/presence.js';
-import type { ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
 import type { Logger } from '../../../application/ports/index.js';
 import { audit as auditRows } from '../../../projections/chat/audit.js';
 import { presence as presenceRows } from '../../../projections/chat/presence.js';
@@ -21,23 +21,15 @@ export const administrationProjections = [presenceRows, auditRows];
 
 export interface AdministrationContext {
   readonly kernel: Kernel;
-  readonly admission: ChatAdmission;
-  readonly doors: Doors;
+  readonly admission: Authentication;
+  readonly doors: AuthGuards;
   readonly audit: Audit;
   readonly logger: Logger;
   readonly quotas: ChatQuotas;
   readonly talk: Pick<Talk, 'messages' | 'opened' | 'downloads'>;
 }
 
-export function createAdministration({
-  kernel,
-  admission,
-  audit,
-  doors,
-  logger,
-  quotas,
-  talk,
-}: AdministrationContext) {
+export function createAdministration({ kernel, admission, audit, doors, logger, quotas, talk }: AdministrationContext) {
   const ports = { ...kernel, ...talk, admission, audit, logger };
   const presence = createPresence(ports);
   return {

@@ -4,15 +4,15 @@ import { aes256gcm } from '../../../adapters/crypto/cipher.js';
 import { createDirectoryStore } from '../../../adapters/filesystem/directory-store.js';
 import { createFileBudgets } from '../../../adapters/http/chat/files.js';
 import { createGridFsStore } from '../../../adapters/mongo/gridfs-blobs.js';
-import { createUploads } from '../../../application/chat/files/attachments.js';
+import { createAttachments } from '../../../application/chat/files/attachments.js';
 import { createLostFiles } from '../../../application/chat/files/check-missing-blobs.js';
 import { createFileSweep, FILE_SWEEP_EVERY_MS } from '../../../application/chat/files/collect-orphans.js';
-import { tendFiles } from '../../../application/chat/files/file-lifecycle-reaction.js';
+import { maintainFileReferences } from '../../../application/chat/files/file-lifecycle-reaction.js';
 import { createFiles } from '../../../application/chat/files/files.js';
-import type { Places } from '../../../application/chat/messages/visibility.js';
-import type { ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import type { Visibility } from '../../../application/chat/messages/visibility.js';
+import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
 import { createSealedFiles } from '../../../application/files/encrypted-blobs.js';
-import type { FileStore } from '../../../application/ports/blob-store.js';
+import type { FileStore } from '../../../application/ports/index.js';
 import { HEAD_BYTES } from '../../../domain/chat/file-types.js';
 import { files as fileRows } from '../../../projections/chat/files.js';
 import type { Kernel } from '../../node/kernel.js';
@@ -23,8 +23,8 @@ export const fileProjections = [fileRows];
 export interface FilesContext {
   readonly kernel: Kernel;
   readonly fileStore: FileStore;
-  readonly admission: ChatAdmission;
-  readonly places: Places;
+  readonly admission: Authentication;
+  readonly places: Visibility;
 }
 
 const GRID_FS = 'chat_bytes';
@@ -32,9 +32,7 @@ const directoryOf = (values: AnnalsValues) => join(resolve(values.dataDir), 'fil
 
 /** With a MongoDB that other nodes may share too, there; else beside the engines. */
 export const fileStoreOf = ({ mongo, clock }: Kernel, values: AnnalsValues): FileStore =>
-  values['mongo.url']
-    ? createGridFsStore(mongo.models, GRID_FS, clock.now)
-    : createDirectoryStore(directoryOf(values));
+  values['mongo.url'] ? createGridFsStore(mongo.models, GRID_FS, clock.now) : createDirectoryStore(directoryOf(values));
 
 /** For whoever has to find it. */
 export const fileStoreName = (values: AnnalsValues): string =>
@@ -49,8 +47,8 @@ export function createFileParts({ kernel, fileStore, admission, places }: FilesC
     files,
     sealedFiles,
     lostFiles: createLostFiles(ports),
-    uploads: createUploads({ ...ports, files }),
-    reactions: [tendFiles(ports)],
+    uploads: createAttachments({ ...ports, files }),
+    reactions: [maintainFileReferences(ports)],
     periodic: [{ name: 'chat.file-sweep', everyMs: FILE_SWEEP_EVERY_MS, run: createFileSweep(ports) }],
   };
 }

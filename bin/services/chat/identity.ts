@@ -11,7 +11,7 @@ import { LINKS_PER_NETWORK } from '../../../adapters/http/chat/request-link.js';
 import { authRoutes } from '../../../adapters/http/chat/session-routes.js';
 import { usersRoutes } from '../../../adapters/http/chat/users.js';
 import { type Expected, meantFor } from '../../../adapters/http/security/host-guard.js';
-import { createLimit } from '../../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { Route } from '../../../adapters/http/server/route.js';
 import { createMailer } from '../../../adapters/outbound/mail/smtp.js';
 import { createOAuthClient } from '../../../adapters/outbound/oauth/client.js';
@@ -25,17 +25,17 @@ import { createUsers } from '../../../application/chat/people/users.js';
 import { createChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
 import { departureReaction } from '../../../application/chat/sign-in/end-sessions-reaction.js';
 import { createOAuth } from '../../../application/chat/sign-in/oauth.js';
-import { createLinks } from '../../../application/chat/sign-in/one-time-links.js';
+import { createOneTimeLinks } from '../../../application/chat/sign-in/one-time-links.js';
 import { createSignIn } from '../../../application/chat/sign-in/open-session.js';
 import { createPasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
 import { createPasswords } from '../../../application/chat/sign-in/password-store.js';
 import { mailReaction } from '../../../application/chat/sign-in/send-link-reaction.js';
 import { createSessions } from '../../../application/chat/sign-in/sessions.js';
 import { createTokens } from '../../../application/chat/sign-in/tokens.js';
-import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { createBudget } from '../../../application/concurrency/index.js';
 import type { Position } from '../../../application/ports/index.js';
-import { createEndDayKeys, DAY_KEYS_EVERY_MS } from '../../../application/secrets/expire-day-keys.js';
-import type { AnyReaction } from '../../../application/subscription/reaction-runner.js';
+import { createDayKeyExpiry, DAY_KEYS_EVERY_MS } from '../../../application/secrets/index.js';
+import type { AnyReaction } from '../../../application/subscription/index.js';
 import { linksSubjectOf } from '../../../domain/chat/events/one-time-links.js';
 import type { ServiceContext } from '../../node/service.js';
 import { smtpOf } from '../../node/smtp.js';
@@ -56,7 +56,7 @@ export interface IdentityContext
 }
 
 export function connectIdentity(context: IdentityContext) {
-  const { kernel, values, release, metrics, logger, signal, url, heard, quotas } = context;
+  const { kernel, values, release, metrics, logger, signal, url, heard: feedPosition, quotas } = context;
   const { clock, derivation, streams } = kernel;
   const mode = values['auth.authMode'];
   const takesPasswords = mode === 'password';
@@ -73,7 +73,7 @@ export function connectIdentity(context: IdentityContext) {
   const signed = createSignedTokens(secret ? Buffer.from(secret) : derivation.secret('chat.signing'));
   const tokens = createTokens({ signed, derivation, clock, ...lives });
   metrics.cache(tokens.cache);
-  const admission = createChatAdmission({ streams, tokens, clock, heard });
+  const admission = createChatAdmission({ streams, tokens, clock, feedPosition });
   const ports = {
     ...kernel,
     tokens,
@@ -86,7 +86,7 @@ export function connectIdentity(context: IdentityContext) {
   };
   const come = createPeople(ports);
   const sessions = createSessions({ ...ports, sessionQuota: quotas.sessions });
-  const links = createLinks(ports);
+  const links = createOneTimeLinks(ports);
   const passwords = createPasswords({ ...ports, hashing: kernel.passwords });
   const failures = createFailures(WINDOW_MS);
   const audit = createAudit(kernel);
@@ -100,10 +100,10 @@ export function connectIdentity(context: IdentityContext) {
   const providers = providersOf(values, appUrl);
   const client = createOAuthClient(`annals/${release}`);
   const oauth = createOAuth({ ...withPeople, providers, client, signIn, logger });
-  const linksPerNetwork = createLimit(LINKS_PER_NETWORK, WINDOW_MS);
+  const linksPerNetwork = createRateLimit(LINKS_PER_NETWORK, WINDOW_MS);
   const hashing = createBudget('passwords', PASSWORDS);
   metrics.budget(hashing);
-  const attempts = createLimit(values['oauth.maxAttempts'], WINDOW_MS);
+  const attempts = createRateLimit(values['oauth.maxAttempts'], WINDOW_MS);
   const signInRoutes: { readonly [mode in typeof mode]: () => readonly Route[] } = {
     dev: () => [devLoginRoute(signIn, values.allowDev ? anybody : meantFor(ownPages(values)))],
     'magic-link': () => magicLinkRoutes({ links, signIn, linksPerNetwork }),
@@ -112,7 +112,7 @@ export function connectIdentity(context: IdentityContext) {
         passwords: passwordSignIn,
         links,
         linksPerNetwork,
-        registersPerNetwork: createLimit(values['chat.registerPerHour'], HOUR_MS),
+        registersPerNetwork: createRateLimit(values['chat.registerPerHour'], HOUR_MS),
         hashing,
         hasEmail,
         isOpen: !isInviteRequired,
@@ -129,11 +129,7 @@ export function connectIdentity(context: IdentityContext) {
   };
   const routeNames = { ...namesOf(auth), ...(providers.length > 0 && OAUTH_ROUTES) };
   const addUser = createAddUser(withPeople);
-  const reactions: AnyReaction[] = [
-    departureReaction(ports),
-    erasureReaction(ports),
-    keepActs(audit.note, derivation),
-  ];
+  const reactions: AnyReaction[] = [departureReaction(ports), erasureReaction(ports), keepActs(audit.note, derivation)];
   if (hasEmail) {
     const mailer = createMailer(smtpOf(values, logger));
     signal.addEventListener('abort', mailer.close, { once: true });
@@ -154,8 +150,8 @@ export function connectIdentity(context: IdentityContext) {
       {
         name: 'chat.link-keys',
         everyMs: DAY_KEYS_EVERY_MS,
-        run: createEndDayKeys({ ...ports, subjectOf: linksSubjectOf }),
-        mayRun: clock.agrees,
+        run: createDayKeyExpiry({ ...ports, subjectOf: linksSubjectOf }),
+        mayRun: clock.inSync,
       },
     ],
     routes: [

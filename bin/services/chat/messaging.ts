@@ -1,5 +1,5 @@
 /** What is said in the chat, put together: channels, messages, threads and conversations. */
-import type { Doors } from '../../../adapters/http/chat/auth.js';
+import type { AuthGuards } from '../../../adapters/http/chat/auth.js';
 import { channelRoutes } from '../../../adapters/http/chat/channels.js';
 import { conversationRoutes } from '../../../adapters/http/chat/conversations.js';
 import { fileRoutes } from '../../../adapters/http/chat/files.js';
@@ -9,21 +9,20 @@ import { threadRoutes } from '../../../adapters/http/chat/threads.js';
 import type { Metrics } from '../../../adapters/platform/observability/metrics.js';
 import { createChannels } from '../../../application/chat/channels/channels.js';
 import { createConversations } from '../../../application/chat/channels/conversations.js';
-import { createAcknowledged } from '../../../application/chat/messages/acknowledged-positions.js';
+import { createWritePositions } from '../../../application/chat/messages/acknowledged-positions.js';
 import { eraseChannels, forgetMessages } from '../../../application/chat/messages/erase-content-reactions.js';
 import { createHistory } from '../../../application/chat/messages/message-history.js';
 import { createMessages } from '../../../application/chat/messages/messages.js';
 import { createOlderPages } from '../../../application/chat/messages/older-pages.js';
-import { createHotPages } from '../../../application/chat/messages/page-cache.js';
+import { createPageCache } from '../../../application/chat/messages/page-cache.js';
 import { createPages } from '../../../application/chat/messages/page-query.js';
-import { createSaying } from '../../../application/chat/messages/prepare-content.js';
+import { createContentPreparer } from '../../../application/chat/messages/prepare-content.js';
 import { createReading } from '../../../application/chat/messages/read-messages.js';
 import { createReplies } from '../../../application/chat/messages/replies.js';
-import { createOpened } from '../../../application/chat/messages/row-mapper.js';
-import { createPlaces } from '../../../application/chat/messages/visibility.js';
-import type { ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
-import type { FileStore } from '../../../application/ports/blob-store.js';
-import type { RevealedEvent } from '../../../application/ports/index.js';
+import { createRowMapper } from '../../../application/chat/messages/row-mapper.js';
+import { createVisibility } from '../../../application/chat/messages/visibility.js';
+import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
+import type { FileStore, RevealedEvent } from '../../../application/ports/index.js';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { conversations as conversationRows } from '../../../projections/chat/conversations.js';
 import { messages as messageRows } from '../../../projections/chat/messages.js';
@@ -36,8 +35,8 @@ export const talkProjections = [messageRows, replyRows, conversationRows, ...fil
 export interface TalkContext {
   readonly kernel: Kernel;
   readonly fileStore: FileStore;
-  readonly admission: ChatAdmission;
-  readonly doors: Doors;
+  readonly admission: Authentication;
+  readonly doors: AuthGuards;
   readonly quotas: ChatQuotas;
   readonly metrics?: Pick<Metrics, 'cache'>;
 }
@@ -45,20 +44,20 @@ export interface TalkContext {
 export type Talk = ReturnType<typeof createTalk>;
 
 export function createTalk({ kernel, admission, doors, fileStore, quotas, metrics }: TalkContext) {
-  const places = createPlaces({ ...kernel, admission });
+  const places = createVisibility({ ...kernel, admission });
   const { files, sealedFiles, lostFiles, uploads, budgets, ...tending } = createFileParts({
     kernel,
     fileStore,
     admission,
     places,
   });
-  const worded = createSaying({ admission, places, uploads });
-  const acknowledged = createAcknowledged();
-  const hot = createHotPages();
+  const prepareContent = createContentPreparer({ admission, places, uploads });
+  const acknowledged = createWritePositions();
+  const hot = createPageCache();
   const older = createOlderPages();
   for (const { cache } of [hot, older]) metrics?.cache(cache);
-  const opened = createOpened(kernel);
-  const ports = { ...kernel, admission, places, worded, uploads, acknowledged, opened };
+  const opened = createRowMapper(kernel);
+  const ports = { ...kernel, admission, places, prepareContent, uploads, acknowledged, opened };
   const channels = createChannels(ports);
   const pages = createPages(ports);
   const reading = createReading({ admission, pages, hot, older, acknowledged });

@@ -1,7 +1,7 @@
 /** The providers that people can sign in by, as they are configured: presets first, in their order. */
 import { PRESETS } from '../../../adapters/outbound/oauth/presets.js';
 import { customProviders, PRESET_IDS } from '../../../application/chat/sign-in/oauth-settings.js';
-import type { OAuthProvider } from '../../../application/ports/identity.js';
+import type { OAuthProvider } from '../../../application/ports/index.js';
 import type { AnnalsValues } from '../../settings.js';
 
 /** `appUrl` may be known only once the service listens: it is asked for when somebody is sent away. */

@@ -1,9 +1,9 @@
 /** Searching what was said, put together. */
-import type { Doors } from '../../../adapters/http/chat/auth.js';
+import type { AuthGuards } from '../../../adapters/http/chat/auth.js';
 import { searchRoutes } from '../../../adapters/http/chat/search.js';
 import type { Metrics } from '../../../adapters/platform/observability/metrics.js';
 import { createSearch } from '../../../application/chat/search/search-messages.js';
-import type { ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
 import { search as searchRows } from '../../../projections/chat/search/projection.js';
 import { createSearchIndex } from '../../../projections/chat/search/reader.js';
 import type { Kernel } from '../../node/kernel.js';
@@ -15,8 +15,8 @@ const PREPARING_MS = 60_000;
 
 export interface SearchingContext {
   readonly kernel: Kernel;
-  readonly admission: ChatAdmission;
-  readonly doors: Doors;
+  readonly admission: Authentication;
+  readonly doors: AuthGuards;
   readonly metrics: Pick<Metrics, 'cache'>;
 }
 

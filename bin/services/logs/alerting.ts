@@ -27,15 +27,7 @@ export interface AlertingOptions {
 /** How soon the evaluation is taken up again after it failed. */
 const RESUME_MS = 1000;
 
-export function connectAlerting({
-  kernel,
-  counts,
-  logger,
-  release,
-  serviceUrl,
-  signal,
-  ...options
-}: AlertingOptions) {
+export function connectAlerting({ kernel, counts, logger, release, serviceUrl, signal, ...options }: AlertingOptions) {
   const { allowPrivateWebhooks, webhookSecret } = options;
   const webhooks = createWebhooks({
     allowPrivate: allowPrivateWebhooks,

@@ -4,13 +4,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { aes256gcm } from '../../../adapters/crypto/cipher.js';
 import { connectMongo } from '../../../adapters/mongo/client.js';
 import { createPeer } from '../../../adapters/platform/process/worker-rpc.js';
-import { CALL_MS } from '../../../application/concurrency/deadline.js';
+import { STORE_CALL_MS } from '../../../application/concurrency/index.js';
 import type { CountAsked, PageAsked } from '../../../application/logs/ports.js';
 import { createSearcher } from '../../../application/logs/query/searcher.js';
-import { Unavailable } from '../../../application/ports/index.js';
-import { asErased } from '../../../application/secrets/decrypt-events.js';
-import { createVault } from '../../../application/secrets/vault.js';
-import { assertStands } from '../../../projections/kernel/assert-build-exists.js';
+import { UnavailableError } from '../../../application/ports/index.js';
+import { createVault, treatAsErased } from '../../../application/secrets/index.js';
+import { assertBuildExists } from '../../../projections/kernel/index.js';
 import { createRecordIndex } from '../../../projections/logs/index/reader.js';
 import type { CacheUse, SearcherData, Serving } from './searching.js';
 
@@ -25,11 +24,10 @@ const NICENESS = 5;
 if (platform() === 'linux') setPriority(NICENESS);
 const { url, database, budgetMs } = workerData as SearcherData;
 // It begins with the first question, which waits for no silent store longer than any other: it dies, and is begun anew.
-const { models } = await connectMongo(url, database, CALL_MS);
+const { models } = await connectMongo(url, database, STORE_CALL_MS);
 let serving: Serving = { build: undefined, version: undefined };
 
-const given = async (key: Uint8Array | 'destroyed' | undefined) =>
-  key instanceof Uint8Array ? Buffer.from(key) : key;
+const given = async (key: Uint8Array | 'destroyed' | undefined) => (key instanceof Uint8Array ? Buffer.from(key) : key);
 const refused = () => Promise.reject(new Error('keys are only read here'));
 const vault = createVault(
   {
@@ -43,7 +41,7 @@ const vault = createVault(
 );
 const index = createRecordIndex({
   db: models,
-  vault: asErased(vault, ({ subject, sealed }) => void main.call('unopened', [subject, sealed])),
+  vault: treatAsErased(vault, ({ subject, sealed }) => void main.call('unopened', [subject, sealed])),
   build: () => serving.build,
   version: () => serving.version,
 });
@@ -53,12 +51,10 @@ async function answered<T>(now: Serving, work: () => Promise<T>): Promise<T> {
   serving = now;
   try {
     const answer = await work();
-    await assertStands(models, now.build);
+    await assertBuildExists(models, now.build);
     return answer;
   } finally {
-    const held = index.caches.map(
-      ({ name, limitBytes, bytes }): CacheUse => ({ name, limitBytes, held: bytes() }),
-    );
+    const held = index.caches.map(({ name, limitBytes, bytes }): CacheUse => ({ name, limitBytes, held: bytes() }));
     void main.call('held', [held]);
   }
 }
@@ -71,5 +67,5 @@ const main = createPeer(
       answered(now, () => searcher.aggregate(asked, paced ? signal : undefined)),
     lastReceived: (_, now: Serving) => answered(now, searcher.lastReceived),
   },
-  [Unavailable],
+  [UnavailableError],
 );

@@ -3,7 +3,7 @@ import { createThread } from '../../../adapters/platform/process/worker.js';
 import type { Searcher } from '../../../application/logs/ports.js';
 import { Abandoned, TimedOut } from '../../../application/logs/query/query-budget.js';
 import { TooManyKeys } from '../../../application/logs/query/top-k-counter.js';
-import { type Cache, type Logger, Unopenable } from '../../../application/ports/index.js';
+import { type Cache, type Logger, UndecryptableError } from '../../../application/ports/index.js';
 import type { Kernel } from '../../node/kernel.js';
 
 /** Twice what all counts, open blocks and caches may take at once. */
@@ -45,7 +45,7 @@ export function startSearcher({ kernel, serving, budgetMs, cache, logger }: Sear
     data,
     answers: {
       key: (_, subject: string) => kernel.keys.read(subject),
-      unopened: (_, subject: string, sealed: string) => kernel.toldUnopened(new Unopenable(subject, sealed)),
+      unopened: (_, subject: string, sealed: string) => kernel.toldUnopened(new UndecryptableError(subject, sealed)),
       held(_, caches: readonly CacheUse[]) {
         for (const { held: bytes, name, limitBytes } of caches) {
           if (!held.has(name)) cache({ name, limitBytes, bytes: () => held.get(name) ?? 0 });

@@ -7,7 +7,7 @@ import {
   SWEEP_EVERY_MS,
 } from '../../../application/meeting/end-expired-rooms.js';
 import { erasureReaction } from '../../../application/meeting/erase-meetings.js';
-import { ASK_EVERY_MS } from '../../../application/time/clock-jump-guard.js';
+import { ASK_EVERY_MS } from '../../../application/time/index.js';
 import type { RoomState } from '../../../domain/meeting/state.js';
 import { ended } from '../../../projections/meeting/ended-meetings.js';
 import type { RunningService, ServiceContext } from '../../node/service.js';
@@ -26,7 +26,7 @@ export function createKeeping({
   rooms,
 }: KeepingOptions): Pick<RunningService, 'routes' | 'reactions' | 'periodic'> {
   const ports = { ...kernel, context: kernel.systemContext };
-  const mayRun = kernel.clock.agrees;
+  const mayRun = kernel.clock.inSync;
   const sweep = createRoomSweep({ ...ports, rooms });
   const retention = createMeetingRetention({
     ...ports,

@@ -2,20 +2,20 @@
 import type { CallerOf } from '../../../adapters/http/meeting/caller-digest.js';
 import { createSocketDoor } from '../../../adapters/http/meeting/socket-limit.js';
 import { createSignaling } from '../../../adapters/http/meeting/socket-route.js';
-import type { Limit } from '../../../adapters/http/server/rate-limit.js';
+import type { RateLimit } from '../../../adapters/http/server/rate-limit.js';
 import { createSlidingLimit } from '../../../adapters/http/server/sliding-window-limit.js';
 import type { Relay } from '../../../adapters/realtime/relay/relay.js';
-import { createAppender } from '../../../application/command/group-commit.js';
+import { createGroupCommit } from '../../../application/command/index.js';
 import type { Rooms } from '../../../application/meeting/audience/audience.js';
-import { createTalk } from '../../../application/meeting/chat-messages.js';
+import { createMeetingChat } from '../../../application/meeting/chat-messages.js';
 import { createEntering } from '../../../application/meeting/join-room.js';
-import { createInside } from '../../../application/meeting/participant-actions.js';
+import { createParticipantActions } from '../../../application/meeting/participant-actions.js';
 import { createSignals, type SignalPorts } from '../../../application/meeting/relay-signal.js';
 import type { Census } from '../../../application/meeting/room-metrics.js';
 import type { RoomPasswords } from '../../../application/meeting/room-passwords.js';
 import { returnMsOf } from '../../../application/meeting/settings.js';
 import type { LiveRelay } from '../../../application/meeting/signaling-port.js';
-import type { Audience } from '../../../application/subscription/audience.js';
+import type { Audience } from '../../../application/subscription/index.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
 import type { ServiceContext } from '../../node/service.js';
 
@@ -26,7 +26,7 @@ export interface SignalingContext
   readonly census: Pick<Census, 'hears'>;
   readonly passwords: RoomPasswords;
   readonly callerOf: CallerOf;
-  readonly limitCreates: Limit;
+  readonly limitCreates: RateLimit;
   /** The name of this process among all of the installation. */
   readonly run: string;
   readonly live: LiveRelay;
@@ -58,9 +58,9 @@ export function connectSignaling(context: SignalingContext) {
   const returnMs = returnMsOf(values);
   const limitUnknown = createSlidingLimit(values['meeting.unknownPerMinute'], MINUTE_MS);
   const room = (roomId: string) => relay.state().get(roomId);
-  const talk = createTalk({
+  const talk = createMeetingChat({
     log,
-    appender: createAppender({ log, logger, appended: kernel.appended, patient: true }),
+    appender: createGroupCommit({ log, logger, appended: kernel.appended, blocking: true }),
     clock,
     node: kernel.node,
     release,
@@ -70,7 +70,7 @@ export function connectSignaling(context: SignalingContext) {
   metrics.budget(talk.waiting);
   return createSignaling({
     entering: createEntering({ ...kernel, passwords, room, run, returnMs }),
-    inside: createInside({ ...kernel, logger, signal }),
+    inside: createParticipantActions({ ...kernel, logger, signal }),
     talk,
     signals: createSignals({ live, room, relayed }),
     relay,

@@ -1,6 +1,5 @@
 /** What an auditor asks for that no other event tells. */
-import { event } from '../../shared/catalog.js';
-import { object } from '../../shared/schema.js';
+import { event, object } from '../../shared/index.js';
 import { id, time } from './words.js';
 
 export const auditEvents = {

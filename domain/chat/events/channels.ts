@@ -1,11 +1,9 @@
 /** What happens to channels, besides what is said in them. */
-import { event } from '../../shared/catalog.js';
-import { object } from '../../shared/schema.js';
+import { event, object } from '../../shared/index.js';
 import { flag, id, text, time } from './words.js';
 
 /** Whose key seals what a channel is called and all that is said in it. */
-export const channelSubject = ({ channelId }: { readonly channelId: string }): string =>
-  `chat.channel-${channelId}`;
+export const channelSubject = ({ channelId }: { readonly channelId: string }): string => `chat.channel-${channelId}`;
 
 const ids = { type: 'array', items: id } as const;
 

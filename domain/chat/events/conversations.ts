@@ -1,6 +1,5 @@
 /** What happens to conversations of two, besides what is said in them. */
-import { event } from '../../shared/catalog.js';
-import { object } from '../../shared/schema.js';
+import { event, object } from '../../shared/index.js';
 import { id, time } from './words.js';
 
 export const conversationEvents = {

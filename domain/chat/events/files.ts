@@ -1,6 +1,5 @@
 /** What happens to files and images; their bytes stand outside the log. */
-import { event } from '../../shared/catalog.js';
-import { type DataOf, object, oneOf } from '../../shared/schema.js';
+import { type DataOf, event, object, oneOf } from '../../shared/index.js';
 import { userSubject } from './roster.js';
 import { count, id, text, time } from './words.js';
 

@@ -1,6 +1,5 @@
 /** What happens to a message, in a channel or between two, and in its thread. */
-import { event } from '../../shared/catalog.js';
-import { type DataOf, object, oneOf } from '../../shared/schema.js';
+import { type DataOf, event, object, oneOf } from '../../shared/index.js';
 import { conversationSubject, isDirect } from '../conversation-id.js';
 import { channelSubject } from './channels.js';
 import { count, id, text, time } from './words.js';
@@ -29,9 +28,9 @@ const bot = { botName: text } as const;
 
 const said = object(texts, bot);
 /** What somebody says: its texts, what hangs on it, and who is called by it. */
-export type Said = DataOf<typeof said>;
+export type MessageContent = DataOf<typeof said>;
 
-export const NOTHING_SAID = { content: '', attachments: [], images: [], mentions: [] } as const;
+export const EMPTY_CONTENT = { content: '', attachments: [], images: [], mentions: [] } as const;
 
 /** Reaction to those who reacted so, in the order in which they did. */
 const reactions = { type: 'object', additionalProperties: ids } as const;
@@ -75,8 +74,8 @@ const reaction = {
   secret: object({ reaction: text }),
 } as const;
 
-const sealed = { subject, erased: NOTHING_SAID } as const;
-const sealedWhole = { subject, erased: { ...NOTHING_SAID, reactions: null } } as const;
+const sealed = { subject, erased: EMPTY_CONTENT } as const;
+const sealedWhole = { subject, erased: { ...EMPTY_CONTENT, reactions: null } } as const;
 const sealedReaction = { subject, erased: { reaction: '' } } as const;
 
 export const messageEvents = {

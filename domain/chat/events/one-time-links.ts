@@ -1,6 +1,5 @@
 /** What happens to the links that an address is sent: to sign in, to be invited, to set a password. */
-import { event } from '../../shared/catalog.js';
-import { object } from '../../shared/schema.js';
+import { event, object } from '../../shared/index.js';
 import { id, text, time } from './words.js';
 
 export const PURPOSES = ['magic-link', 'invite', 'reset'] as const;

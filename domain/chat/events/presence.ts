@@ -1,6 +1,5 @@
 /** What happens to the presence of a user. Each event tells all of it, so that only the newest is kept. */
-import { event } from '../../shared/catalog.js';
-import { object } from '../../shared/schema.js';
+import { event, object } from '../../shared/index.js';
 import { flag, id, time } from './words.js';
 
 const status = { enum: ['online', 'away', 'offline'] } as const;

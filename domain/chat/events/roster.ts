@@ -1,6 +1,5 @@
 /** What happens to the people of the chat. */
-import { event } from '../../shared/catalog.js';
-import { object } from '../../shared/schema.js';
+import { event, object } from '../../shared/index.js';
 import { flag, id, text, time } from './words.js';
 
 /** Whose key seals all that tells who somebody is. */

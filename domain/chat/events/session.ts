@@ -1,6 +1,5 @@
 /** What happens to the sessions of a user. Each event tells all of its session, so that older ones may go. */
-import { event } from '../../shared/catalog.js';
-import { object } from '../../shared/schema.js';
+import { event, object } from '../../shared/index.js';
 import { userSubject } from './roster.js';
 import { count, id, text, time } from './words.js';
 

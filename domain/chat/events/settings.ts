@@ -1,6 +1,5 @@
 /** What happens to the settings of the server. */
-import { event } from '../../shared/catalog.js';
-import { object } from '../../shared/schema.js';
+import { event, object } from '../../shared/index.js';
 import { id, text, time } from './words.js';
 
 /** Whose key seals what the server is called. */

@@ -5,14 +5,7 @@ import { parseUuid } from '../wire/uuid.js';
 import { Refused } from './errors.js';
 import type { EventLog } from './event-log.js';
 import { ANY, type ExpectedRevision, NO_STREAM, STREAM_EXISTS } from './expected.js';
-import {
-  describedBy,
-  isMetastream,
-  metastreamOf,
-  parseRetention,
-  reopened,
-  SOFT_DELETED,
-} from './metadata.js';
+import { describedBy, isMetastream, metastreamOf, parseRetention, reopened, SOFT_DELETED } from './metadata.js';
 import { floorOf } from './read.js';
 import { createdOf, dataOf, hasId, type ProposedEvent } from './record.js';
 import type { StreamState } from './streams.js';
@@ -128,12 +121,7 @@ function reopen(log: EventLog, stream: StreamState, truncateBefore: number, now:
 }
 
 /** What was appended to a metastream holds for the stream it describes; metastreams themselves are fixed. */
-function describe(
-  log: EventLog,
-  metastream: StreamState,
-  events: readonly ProposedEvent[],
-  now: number,
-): void {
+function describe(log: EventLog, metastream: StreamState, events: readonly ProposedEvent[], now: number): void {
   const name = describedBy(metastream.name);
   const last = events.at(-1);
   if (isMetastream(name) || !last) return;
@@ -158,8 +146,7 @@ export function writeMetadata(log: EventLog, name: string, data: Buffer, now: nu
 /** The stream with other metadata. Of what that shows again a scavenge may have taken some away. */
 function under(metadata: Buffer, stream: StreamState): StreamState {
   const next = { ...stream, ...parseRetention(metadata) };
-  const showsMore =
-    floorOf(next) < floorOf(stream) || (stream.maxAge !== undefined && next.maxAge === undefined);
+  const showsMore = floorOf(next) < floorOf(stream) || (stream.maxAge !== undefined && next.maxAge === undefined);
   return { ...next, wasHidden: stream.wasHidden || showsMore };
 }
 

@@ -11,8 +11,7 @@ export function softDelete(log: EventLog, name: string, expected: ExpectedRevisi
   judge(log, name, expected);
   const actual = log.streams.written(name)?.lastRevision ?? -1;
   const described = (log.streams.written(metastreamOf(name))?.lastRevision ?? -1) >= 0;
-  if (actual < 0 && !described)
-    throw new Refused({ kind: 'wrong-expected-version', stream: name, expected, actual });
+  if (actual < 0 && !described) throw new Refused({ kind: 'wrong-expected-version', stream: name, expected, actual });
   return writeMetadata(log, name, softDeletion, now);
 }
 
@@ -27,8 +26,7 @@ export function tombstone(log: EventLog, name: string, expected: ExpectedRevisio
 
 /** Without it a stream could not be opened again. */
 function refuseMetadata(name: string): void {
-  if (isMetastream(name))
-    throw new Refused({ kind: 'bad-request', detail: 'Deleting metadata is not implemented.' });
+  if (isMetastream(name)) throw new Refused({ kind: 'bad-request', detail: 'Deleting metadata is not implemented.' });
 }
 
 function judge(log: EventLog, name: string, expected: ExpectedRevision): void {

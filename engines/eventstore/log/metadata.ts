@@ -68,9 +68,7 @@ function isAcl(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const acl: Record<string, unknown> = { ...value };
   const isRole = (role: unknown) => typeof role === 'string';
-  return ROLES.every(
-    (key) => !(key in acl) || isRole(acl[key]) || (Array.isArray(acl[key]) && acl[key].every(isRole)),
-  );
+  return ROLES.every((key) => !(key in acl) || isRole(acl[key]) || (Array.isArray(acl[key]) && acl[key].every(isRole)));
 }
 
 /** A 64-bit one; `JSON.parse` rounds the largest up. */

@@ -17,11 +17,7 @@ export const PAGE_BYTES = 1 << 20;
 
 /** The first revision of a stream that may still be read, `$maxAge` aside. */
 export const floorOf = (stream: StreamState): number =>
-  Math.max(
-    stream.truncateBefore,
-    stream.maxCount === undefined ? 0 : stream.lastRevision - stream.maxCount + 1,
-    0,
-  );
+  Math.max(stream.truncateBefore, stream.maxCount === undefined ? 0 : stream.lastRevision - stream.maxCount + 1, 0);
 
 /** Events of a stream from revision `from` upwards, at most `limit` looked at. */
 export function readForwards(log: EventLog, stream: StreamState, from: number, limit: number): Page {
@@ -35,13 +31,7 @@ export function readForwards(log: EventLog, stream: StreamState, from: number, l
 }
 
 /** The same, with those that the stream's metadata hides: who listens is told of every event that is written. */
-export function readWritten(
-  log: EventLog,
-  stream: StreamState,
-  from: number,
-  limit: number,
-  oldest = 0,
-): Page {
+export function readWritten(log: EventLog, stream: StreamState, from: number, limit: number, oldest = 0): Page {
   if (from > stream.lastRevision) return { records: [], next: undefined };
   const start = pairKey(stream.number, from);
   const end = pairKey(stream.number, stream.lastRevision + 1);

@@ -1,7 +1,7 @@
 /** The lmdb environment: the log, its indexes and the streams, with keys as fixed-width big-endian bytes. */
 import { open, type RootDatabase } from 'lmdb';
 import { checkLength } from '../../supervisor/lmdb-length-check.js';
-import { checkKind, type KeptFile, keepEyeOn } from '../../supervisor/store-check.js';
+import { type CheckedFile, checkKind, keepEyeOn } from '../../supervisor/store-check.js';
 import { ordinalOf } from './record.js';
 
 type Table = ReturnType<typeof openTable>;
@@ -10,7 +10,7 @@ export interface Store {
   readonly environment: RootDatabase;
   /** Of the file that holds all. */
   readonly path: string;
-  readonly file: KeptFile;
+  readonly file: CheckedFile;
   /** Position -> record. */
   readonly log: Table;
   /** Stream number and revision -> position. */
@@ -42,8 +42,7 @@ const NAMES = {
 } as const;
 
 /** As lmdb keeps names: with a zero behind them. */
-const isName = (key: Buffer): boolean =>
-  Object.values(NAMES).some((name) => key.equals(Buffer.from(`${name}\0`)));
+const isName = (key: Buffer): boolean => Object.values(NAMES).some((name) => key.equals(Buffer.from(`${name}\0`)));
 
 /** Opens or creates the store in `directory`. Only one process may have it open. */
 export function openStore(directory: string): Store {
@@ -127,10 +126,7 @@ export function readHead(store: Store): Head {
 }
 
 /** The last event before `position`, undefined when there is none. */
-export function lastBefore(
-  store: Store,
-  position: number,
-): { position: number; ordinal: number } | undefined {
+export function lastBefore(store: Store, position: number): { position: number; ordinal: number } | undefined {
   for (const { key, value } of store.log.getRange({
     start: positionKey(Math.max(position - 1, 0)),
     reverse: true,

@@ -60,8 +60,7 @@ export function openStreams(store: Store): Streams {
 
   function readNumbers(): void {
     categories.clear();
-    for (const { key, value } of store.categories.getRange())
-      categories.set(key.toString(), readNumber(key, value));
+    for (const { key, value } of store.categories.getRange()) categories.set(key.toString(), readNumber(key, value));
     const noted = store.notes.get(LAST_STREAM);
     lastNumber = noted ? readNumber(LAST_STREAM, noted) : 0;
   }
@@ -135,8 +134,7 @@ export function openStreams(store: Store): Streams {
     isTombstoned: (name, view) =>
       streams[view](name)?.tombstoned === true ||
       (isMetastream(name) && streams[view](describedBy(name))?.tombstoned === true),
-    categoryNumber: (category) =>
-      categories.get(category) ?? (categories.size < MAX_CATEGORIES ? 0 : undefined),
+    categoryNumber: (category) => categories.get(category) ?? (categories.size < MAX_CATEGORIES ? 0 : undefined),
   };
   return streams;
 }

@@ -13,12 +13,7 @@ import type { EventLog } from '../log/event-log.js';
 import { isMetastream } from '../log/metadata.js';
 import type { ProposedEvent } from '../log/record.js';
 import { MAX_NAME } from '../log/streams.js';
-import {
-  appendConflicted,
-  appendSucceeded,
-  batchAppendFailed,
-  batchAppendSucceeded,
-} from '../wire/answers.js';
+import { appendConflicted, appendSucceeded, batchAppendFailed, batchAppendSucceeded } from '../wire/answers.js';
 import { batchStatus } from '../wire/failures.js';
 import type { Call, Handler } from '../wire/grpc.js';
 import { Malformed } from '../wire/protobuf.js';
@@ -46,8 +41,7 @@ const badRequest = (detail: string): Refused => new Refused({ kind: 'bad-request
 export function checkStreamName(name: string): void {
   if (name === '') throw badRequest('A stream needs a name.');
   if (isMetastream(name) && name.length === 2) throw badRequest('$$ names no stream.');
-  if (Buffer.byteLength(name) > MAX_NAME)
-    throw badRequest(`A stream name is at most ${MAX_NAME} bytes long.`);
+  if (Buffer.byteLength(name) > MAX_NAME) throw badRequest(`A stream name is at most ${MAX_NAME} bytes long.`);
 }
 
 function checkEvent(event: ProposedEvent): void {
@@ -103,8 +97,7 @@ async function answerAppend(call: Call, appended: Promise<Appended>): Promise<vo
     await call.send([appendSucceeded(await appended)]);
     call.end();
   } catch (error) {
-    if (!(error instanceof Refused) || error.reason.kind !== 'wrong-expected-version')
-      return call.fail(error);
+    if (!(error instanceof Refused) || error.reason.kind !== 'wrong-expected-version') return call.fail(error);
     await call.send([appendConflicted(error.reason.expected, error.reason.actual)]);
     call.end();
   }

@@ -21,8 +21,7 @@ export const invalid = (what: string): GrpcError => new GrpcError(Status.UNKNOWN
 
 export async function read(log: EventLog, call: Call, request: ReadRequest, count: number): Promise<void> {
   if (count === 0) throw invalid('A read of no events.');
-  if (request.source.stream === undefined)
-    await readAll(log, call, request.source.from, request.backwards, count);
+  if (request.source.stream === undefined) await readAll(log, call, request.source.from, request.backwards, count);
   else await readStream(log, call, request.source.stream, request.source.from, request.backwards, count);
   call.end();
 }

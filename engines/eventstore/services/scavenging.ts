@@ -104,10 +104,7 @@ export async function openScavenger(log: EventLog, recent: RecentIds): Promise<S
     start: unary(async (bytes) => {
       const { threads, startFromChunk } = decodeStartScavenge(bytes);
       if (threads !== 1 || startFromChunk !== 0) {
-        throw new GrpcError(
-          Status.INVALID_ARGUMENT,
-          'A scavenge here has one thread and starts from chunk 0.',
-        );
+        throw new GrpcError(Status.INVALID_ARGUMENT, 'A scavenge here has one thread and starts from chunk 0.');
       }
       if (closed) throw new GrpcError(Status.UNAVAILABLE, 'The engine is stopping.');
       if (running) return scavengeResp(running.id, 'inProgress');

@@ -35,8 +35,7 @@ export function unframe(
       let at = 0;
       needed = PREFIX;
       while (bytes.length - at >= PREFIX) {
-        if (bytes[at] !== 0)
-          throw new GrpcError(Status.UNIMPLEMENTED, 'Compressed messages are not supported.');
+        if (bytes[at] !== 0) throw new GrpcError(Status.UNIMPLEMENTED, 'Compressed messages are not supported.');
         const length = bytes.readUInt32BE(at + 1);
         if (length > maxMessage) {
           throw new GrpcError(

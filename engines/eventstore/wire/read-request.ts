@@ -79,8 +79,7 @@ function readOptions(reader: Reader): ReadRequest {
         reader.refuse('ReadReq.Options');
     }
   }
-  if (!source || (count === undefined && !subscription))
-    throw new Malformed('a read needs a source and a count');
+  if (!source || (count === undefined && !subscription)) throw new Malformed('a read needs a source and a count');
   if (subscription && backwards) throw new Malformed('a subscription goes forwards');
   if (filter && source.stream !== undefined) throw new Malformed('a filter is for $all');
   if (filter && !subscription) throw unimplemented('a filter on a read');
@@ -161,8 +160,7 @@ function readFilter(reader: Reader): FilterRequest {
     }
   }
   if (!on) throw new Malformed('a filter without an expression');
-  if (window === 0 || multiplier === 0)
-    throw new Malformed('a filter needs a window and a checkpoint interval');
+  if (window === 0 || multiplier === 0) throw new Malformed('a filter needs a window and a checkpoint interval');
   return { on, prefixes, checkpointInterval: window * multiplier };
 }
 

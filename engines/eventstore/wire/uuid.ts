@@ -17,8 +17,7 @@ export function readUuid(reader: Reader): Buffer {
 function readStructured(reader: Reader): Buffer {
   const id = Buffer.alloc(16);
   while (reader.next()) {
-    if (reader.field === 1 || reader.field === 2)
-      id.writeBigUInt64BE(reader.uint64(), (reader.field - 1) * 8);
+    if (reader.field === 1 || reader.field === 2) id.writeBigUInt64BE(reader.uint64(), (reader.field - 1) * 8);
     else reader.refuse('UUID.Structured');
   }
   return id;

@@ -38,8 +38,7 @@ function faultOfValue(type: number, bytes: Buffer, at: number, limit: number, de
     case Type.code:
       return faultOfString(bytes, at, limit);
     case Type.binary:
-      if (limit - at < 5 || int32(bytes, at) < 0 || at + 5 + int32(bytes, at) > limit)
-        return 'invalid binary';
+      if (limit - at < 5 || int32(bytes, at) < 0 || at + 5 + int32(bytes, at) > limit) return 'invalid binary';
       return undefined;
     case Type.dbPointer:
       return faultOfString(bytes, at, limit - 12);
@@ -51,8 +50,7 @@ function faultOfValue(type: number, bytes: Buffer, at: number, limit: number, de
       return flags < 0 || flags >= limit ? 'regular expression without an end' : undefined;
     }
     case Type.codeWithScope: {
-      if (limit - at < 14 || int32(bytes, at) < 14 || at + int32(bytes, at) > limit)
-        return 'invalid code with scope';
+      if (limit - at < 14 || int32(bytes, at) < 14 || at + int32(bytes, at) > limit) return 'invalid code with scope';
       const end = at + int32(bytes, at);
       const fault = faultOfString(bytes, at + 4, end);
       if (fault) return fault;

@@ -29,23 +29,15 @@ export async function aggregate(engine: Engine, request: Request): Promise<Buffe
   const namespace = checkNamespace(request.database, textOf(target));
   const cursor = args.object('cursor');
   if (!cursor)
-    throw new CommandError(
-      9,
-      "The 'cursor' option is required, except for aggregate with the explain argument",
-    );
-  const batchSize = new Arguments('aggregate.cursor', fieldsByName(cursor), ['batchSize'], 9).whole(
-    'batchSize',
-  );
+    throw new CommandError(9, "The 'cursor' option is required, except for aggregate with the explain argument");
+  const batchSize = new Arguments('aggregate.cursor', fieldsByName(cursor), ['batchSize'], 9).whole('batchSize');
   args.required('pipeline');
   const stages = (args.array('pipeline') ?? []).map(stageOf);
   const group = stages.pop();
   if (group?.name !== '$group') throw onlyCounting();
   const label = countingGroup(group);
   const [query, skip, limit] = selection(stages, hintOf(args));
-  const n =
-    limit === 0
-      ? 0
-      : await countMatches(engine, namespace, query, skip, limit ?? 0, deadlineOf(args, request));
+  const n = limit === 0 ? 0 : await countMatches(engine, namespace, query, skip, limit ?? 0, deadlineOf(args, request));
   const documents =
     n > 0
       ? [
@@ -99,8 +91,7 @@ function selection(
     if (at <= last) throw onlyCounting();
     last = at;
     if (stage.name === '$match') {
-      if (!isObject(stage))
-        throw new CommandError(15959, 'the match filter must be an expression in an object');
+      if (!isObject(stage)) throw new CommandError(15959, 'the match filter must be an expression in an object');
       filter = stage;
     } else if (stage.name === '$skip') skip = bound(stage, 0);
     else limit = bound(stage, 1);
@@ -110,9 +101,7 @@ function selection(
 
 function bound(stage: Field, least: number): number {
   const number =
-    stage.type === Type.int || stage.type === Type.long || stage.type === Type.double
-      ? toNumber(stage)
-      : Number.NaN;
+    stage.type === Type.int || stage.type === Type.long || stage.type === Type.double ? toNumber(stage) : Number.NaN;
   if (!Number.isSafeInteger(number) || number < least)
     throw new CommandError(
       least === 1 ? 15958 : 15956,

@@ -44,8 +44,7 @@ export class Arguments {
   /** Errors: 40414 when it is missing. */
   required(name: string): Field {
     const field = this.fields.get(name);
-    if (!field)
-      throw new CommandError(40414, `BSON field '${this.what}.${name}' is missing but a required field`);
+    if (!field) throw new CommandError(40414, `BSON field '${this.what}.${name}' is missing but a required field`);
     return field;
   }
 
@@ -68,8 +67,7 @@ export class Arguments {
   flag(name: string, otherwise: boolean): boolean {
     const field = this.get(name);
     if (!field) return otherwise;
-    if (field.type !== Type.boolean && !isNumeric(field.type))
-      throw wrongType(`${this.what}.${name}`, field, 'bool');
+    if (field.type !== Type.boolean && !isNumeric(field.type)) throw wrongType(`${this.what}.${name}`, field, 'bool');
     return isTrue(field);
   }
 
@@ -80,8 +78,7 @@ export class Arguments {
     if (!isNumeric(field.type)) throw wrongType(`${this.what}.${name}`, field, 'number');
     const number = integerOf(field);
     if (number === undefined) throw new CommandError(9, `${name} has to be a whole number`);
-    if (number < least)
-      throw new CommandError(2, `${name} value must be non-negative, but received: ${number}`);
+    if (number < least) throw new CommandError(2, `${name} value must be non-negative, but received: ${number}`);
     return number;
   }
 
@@ -109,10 +106,7 @@ function checkConcerns({ fields }: Request): void {
     );
     const w = concern.get('w');
     if (w && w.type === Type.string && textOf(w) !== 'majority')
-      throw new CommandError(
-        79,
-        `No write concern mode named '${textOf(w)}' found in replica set configuration`,
-      );
+      throw new CommandError(79, `No write concern mode named '${textOf(w)}' found in replica set configuration`);
     if (w && w.type !== Type.string && (integerOf(w) ?? 51) > 1)
       throw new CommandError(100, 'Not enough data-bearing nodes');
   }
@@ -125,13 +119,9 @@ function checkConcerns({ fields }: Request): void {
     72,
   );
   const level = concern.text('level') ?? 'local';
-  if (level === 'snapshot')
-    throw new CommandError(72, 'read concern level snapshot is only valid in a transaction');
+  if (level === 'snapshot') throw new CommandError(72, 'read concern level snapshot is only valid in a transaction');
   if (!['local', 'majority', 'available', 'linearizable'].includes(level))
-    throw new CommandError(
-      9,
-      `Either no level or one of local, majority, available or linearizable, not '${level}'`,
-    );
+    throw new CommandError(9, `Either no level or one of local, majority, available or linearizable, not '${level}'`);
 }
 
 /** The documents of an argument that may come in the body or as a sequence. Errors: 40414, 14, 16 when empty. */
@@ -143,9 +133,6 @@ export function documentsOf(request: Request, name: string, most = 100_000): Val
   for (const document of documents)
     if (!isObject(document)) throw wrongType(`${request.name}.${name}`, document, 'object');
   if (documents.length < 1 || documents.length > most)
-    throw new CommandError(
-      16,
-      `Write batch sizes must be between 1 and ${most}. Got ${documents.length} operations.`,
-    );
+    throw new CommandError(16, `Write batch sizes must be between 1 and ${most}. Got ${documents.length} operations.`);
   return documents;
 }

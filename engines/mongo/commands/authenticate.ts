@@ -43,18 +43,10 @@ export async function saslContinue(_engine: Engine, request: Request): Promise<B
 }
 
 /** The answer to the first message of an authentication inside a hello; undefined, and no error, for a wrong one. */
-export function speculate(
-  engine: Engine,
-  connection: Connection,
-  guess: Field | undefined,
-): object | undefined {
+export function speculate(engine: Engine, connection: Connection, guess: Field | undefined): object | undefined {
   if (!guess) return undefined;
   try {
-    return begin(
-      engine,
-      connection,
-      new Arguments('saslStart', fieldsByName(guess), ['saslStart', 'db', ...START]),
-    );
+    return begin(engine, connection, new Arguments('saslStart', fieldsByName(guess), ['saslStart', 'db', ...START]));
   } catch (error) {
     if (error instanceof CommandError) return undefined;
     throw error;

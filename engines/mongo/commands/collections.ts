@@ -22,8 +22,7 @@ export async function create(engine: Engine, request: Request): Promise<Buffer> 
   return encode({});
 }
 
-const exists = (namespace: string): CommandError =>
-  new CommandError(48, `Collection already exists. NS: ${namespace}`);
+const exists = (namespace: string): CommandError => new CommandError(48, `Collection already exists. NS: ${namespace}`);
 
 export async function drop(engine: Engine, request: Request): Promise<Buffer> {
   argumentsOf(request, ['comment']);
@@ -84,13 +83,10 @@ export async function listDatabases(engine: Engine, request: Request): Promise<B
   if (request.database !== 'admin')
     throw new CommandError(13, 'listDatabases may only be run against the admin database.');
   const filter = args.get('filter');
-  if (filter && !isObject(filter))
-    throw new CommandError(14, "BSON field 'listDatabases.filter' is the wrong type");
+  if (filter && !isObject(filter)) throw new CommandError(14, "BSON field 'listDatabases.filter' is the wrong type");
   const matches = filter ? compile(parseFilter(filter)) : () => true;
   const brief = args.get('nameOnly') ? isTrue(args.get('nameOnly')!) : false;
-  const names = new Set(
-    [...engine.catalog.collections.keys()].map((namespace) => splitNamespace(namespace)[0]),
-  );
+  const names = new Set([...engine.catalog.collections.keys()].map((namespace) => splitNamespace(namespace)[0]));
   const databases = [...names]
     .sort()
     .map((name) => (brief ? { name } : { name, sizeOnDisk: 0, empty: false }))

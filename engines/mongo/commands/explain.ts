@@ -30,8 +30,7 @@ export async function explain(engine: Engine, request: Request): Promise<Buffer>
       `verbosity string must be one of {'queryPlanner', 'executionStats', 'allPlansExecution'}`,
     );
   const command = fieldsOf(inner)[0];
-  if (!command || command.type !== Type.string)
-    throw new CommandError(59, 'Explain failed due to unknown command');
+  if (!command || command.type !== Type.string) throw new CommandError(59, 'Explain failed due to unknown command');
   const namespace = checkNamespace(request.database, textOf(command));
   const query = explainedQuery(command.name, inner);
   const collection = engine.catalog.find(namespace);

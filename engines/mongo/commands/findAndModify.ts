@@ -15,27 +15,13 @@ import { deadlineOf, queryFrom } from './read.js';
 import { namespaceOf, type Request } from './request.js';
 import { existing } from './write.js';
 
-const KNOWN = [
-  'query',
-  'sort',
-  'remove',
-  'update',
-  'new',
-  'fields',
-  'upsert',
-  'hint',
-  'bypassDocumentValidation',
-];
+const KNOWN = ['query', 'sort', 'remove', 'update', 'new', 'fields', 'upsert', 'hint', 'bypassDocumentValidation'];
 
 /** Errors: 9 for contradictory arguments, and those of an update. */
 export async function findAndModify(engine: Engine, request: Request): Promise<Buffer> {
   const args = argumentsOf(request, KNOWN);
   const namespace = namespaceOf(request);
-  const [removing, upsert, showNew] = [
-    args.flag('remove', false),
-    args.flag('upsert', false),
-    args.flag('new', false),
-  ];
+  const [removing, upsert, showNew] = [args.flag('remove', false), args.flag('upsert', false), args.flag('new', false)];
   const given = args.get('update');
   if (removing && given) throw new CommandError(9, 'Cannot specify both an update and remove=true');
   if (removing && upsert) throw new CommandError(9, 'Cannot specify both upsert=true and remove=true');
@@ -62,8 +48,7 @@ export async function findAndModify(engine: Engine, request: Request): Promise<B
     return answer({ n: 1, updatedExisting: true }, showNew ? after : document, projection);
   };
   const instead = (): Buffer => {
-    if (!update || !upsert)
-      return answer(update ? { n: 0, updatedExisting: false } : { n: 0 }, undefined, projection);
+    if (!update || !upsert) return answer(update ? { n: 0, updatedExisting: false } : { n: 0 }, undefined, projection);
     const document = inserted(engine, namespace, upsertedDocument(query.filter, update));
     const id = decode(documentValue(join([['upserted', idOf(documentValue(document))]])));
     return answer({ n: 1, updatedExisting: false, ...id }, showNew ? document : undefined, projection);
@@ -109,11 +94,7 @@ function inserted(engine: Engine, namespace: string, document: Buffer): Buffer {
   return document;
 }
 
-function answer(
-  lastErrorObject: object,
-  document: Buffer | undefined,
-  projection: Projection | undefined,
-): Buffer {
+function answer(lastErrorObject: object, document: Buffer | undefined, projection: Projection | undefined): Buffer {
   return join([
     ['lastErrorObject', toValue(lastErrorObject)],
     ['value', document ? documentValue(project(projection, document)) : NULL],

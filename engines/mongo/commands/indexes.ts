@@ -127,9 +127,7 @@ export function batchSizeOf(args: Arguments): number {
   const cursor = args.object('cursor');
   if (!cursor) return Number.MAX_SAFE_INTEGER;
   const fields = new Map(fieldsOf(cursor).map((field) => [field.name, field]));
-  return (
-    new Arguments(`${args.what}.cursor`, fields, ['batchSize']).whole('batchSize') ?? Number.MAX_SAFE_INTEGER
-  );
+  return new Arguments(`${args.what}.cursor`, fields, ['batchSize']).whole('batchSize') ?? Number.MAX_SAFE_INTEGER;
 }
 
 export async function dropIndexes(engine: Engine, request: Request): Promise<Buffer> {
@@ -153,8 +151,7 @@ function named(collection: Collection, wanted: Value): Index[] {
     if (found.length === 0) throw new CommandError(27, `can't find index with key: ${show(wanted)}`);
     return found;
   }
-  if (wanted.type !== Type.string)
-    throw new CommandError(14, "BSON field 'dropIndexes.index' is the wrong type");
+  if (wanted.type !== Type.string) throw new CommandError(14, "BSON field 'dropIndexes.index' is the wrong type");
   const name = textOf(wanted);
   if (name === '*') return ready;
   if (name === '_id_') throw new CommandError(72, 'cannot drop _id index');

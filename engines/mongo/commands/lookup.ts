@@ -12,12 +12,7 @@ const BUDGET_MS = 12;
 const PAGE = 128;
 
 /** All matches (or the first in order, for `one`), or 'slow' when the budget does not suffice. */
-export function findNow(
-  engine: Engine,
-  collection: Collection,
-  query: Query,
-  one: boolean,
-): Candidate[] | 'slow' {
+export function findNow(engine: Engine, collection: Collection, query: Query, one: boolean): Candidate[] | 'slow' {
   const [scan, plan] = scanFor(engine.documents, collection, query);
   const found: Candidate[] = [];
   const until = performance.now() + BUDGET_MS;

@@ -71,17 +71,9 @@ export async function find(engine: Engine, request: Request): Promise<Buffer> {
 }
 
 /** A search, or nothing at all where there is no collection. */
-export function sourceOf(
-  engine: Engine,
-  namespace: string,
-  query: Query,
-  skip: number,
-  limit: number,
-): Source {
+export function sourceOf(engine: Engine, namespace: string, query: Query, skip: number, limit: number): Source {
   const collection = engine.catalog.find(namespace);
-  return collection
-    ? new Search(engine.documents, collection, query, skip, limit, engine.sorting)
-    : listSource([]);
+  return collection ? new Search(engine.documents, collection, query, skip, limit, engine.sorting) : listSource([]);
 }
 
 export async function getMore(engine: Engine, request: Request): Promise<Buffer> {
@@ -89,8 +81,7 @@ export async function getMore(engine: Engine, request: Request): Promise<Buffer>
   const id = args.required('getMore');
   if (id.type !== Type.long) throw new CommandError(14, "Field 'getMore' must be of type long");
   const collection = args.required('collection');
-  if (collection.type !== Type.string)
-    throw new CommandError(14, "Field 'collection' must be of type string");
+  if (collection.type !== Type.string) throw new CommandError(14, "Field 'collection' must be of type string");
   const batchSize = args.whole('batchSize', 1);
   const namespace = `${request.database}.${textOf(collection)}`;
   return engine.cursors.more(longOf(id), namespace, batchSize, deadlineOf(args, request), request.connection);

@@ -36,8 +36,7 @@ export function readRequest(message: Message, connection: Connection): Request {
   if (fields.size < list.length) throw new CommandError(40413, 'BSON field is a duplicate field');
   const database = message.database ?? databaseOf(fields);
   for (const name of message.sequences.keys())
-    if (fields.has(name))
-      throw new CommandError(40433, `Element ${name} in OP_MSG body is also a document sequence`);
+    if (fields.has(name)) throw new CommandError(40433, `Element ${name} in OP_MSG body is also a document sequence`);
   const request = { name: list[0]?.name ?? '', database, fields, message, connection };
   return { ...request, ...sessionOf(fields) };
 }
@@ -73,25 +72,17 @@ export function sessionId(lsid: Value): Buffer {
   for (const { name } of fields)
     if (name !== 'id' && name !== 'uid')
       throw new CommandError(40415, `BSON field 'OperationSessionInfo.lsid.${name}' is an unknown field.`);
-  if (!id)
-    throw new CommandError(
-      40414,
-      "BSON field 'OperationSessionInfo.lsid.id' is missing but a required field",
-    );
+  if (!id) throw new CommandError(40414, "BSON field 'OperationSessionInfo.lsid.id' is missing but a required field");
   const body = bodyOf(id);
   if (id.type !== Type.binary || body.length !== 21 || body[4] !== 4)
-    throw new CommandError(
-      14,
-      "BSON field 'OperationSessionInfo.lsid.id' is the wrong type, expected a UUID",
-    );
+    throw new CommandError(14, "BSON field 'OperationSessionInfo.lsid.id' is the wrong type, expected a UUID");
   return Buffer.from(body.subarray(5));
 }
 
 /** The namespace a command's first field names. Errors: 73. */
 export function namespaceOf(request: Request): string {
   const field = request.fields.get(request.name)!;
-  if (field.type !== Type.string)
-    throw new CommandError(73, `collection name has invalid type ${typeName(field)}`);
+  if (field.type !== Type.string) throw new CommandError(73, `collection name has invalid type ${typeName(field)}`);
   return checkNamespace(request.database, textOf(field));
 }
 
@@ -113,6 +104,5 @@ export function checkNamespace(database: string, collection: string): string {
 /** Errors: 40415-like for sequences no argument takes. */
 export function checkSequences(request: Request, known: string | undefined): void {
   for (const name of request.message.sequences.keys())
-    if (name !== known)
-      throw new CommandError(40415, `BSON field '${request.name}.${name}' is an unknown field.`);
+    if (name !== known) throw new CommandError(40415, `BSON field '${request.name}.${name}' is an unknown field.`);
 }

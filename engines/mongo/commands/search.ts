@@ -16,10 +16,7 @@ export interface Deadline {
   check(): void;
 }
 
-export const deadlineAfter = (
-  milliseconds: number | undefined,
-  client?: Pick<Connection, 'closed'>,
-): Deadline => {
+export const deadlineAfter = (milliseconds: number | undefined, client?: Pick<Connection, 'closed'>): Deadline => {
   const until = milliseconds ? performance.now() + milliseconds : Number.POSITIVE_INFINITY;
   return {
     check() {

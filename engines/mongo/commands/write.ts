@@ -53,8 +53,7 @@ export async function update(engine: Engine, request: Request): Promise<Buffer> 
     inTurn(() => {
       const { query, change } = readUpdate(one);
       const target = { engine, namespace, query, deadline };
-      const apply = (collection: Collection, candidate: Candidate) =>
-        replaceBy(engine, collection, change, candidate);
+      const apply = (collection: Collection, candidate: Candidate) => replaceBy(engine, collection, change, candidate);
       const instead = one.upsert ? () => insertBy(engine, namespace, query, change) : undefined;
       return (one.multi ? changeAll : changeOne)(target, apply, instead);
     }),
@@ -89,13 +88,7 @@ interface UpdateStatement {
 
 /** Errors: those of the whole command. */
 function checkUpdate(statement: Value, request: Request): UpdateStatement {
-  const args = new Arguments('update.updates', fieldsByName(statement), [
-    'q',
-    'u',
-    'multi',
-    'upsert',
-    'hint',
-  ]);
+  const args = new Arguments('update.updates', fieldsByName(statement), ['q', 'u', 'multi', 'upsert', 'hint']);
   const [q, u] = [args.required('q'), args.required('u')];
   const [multi, upsert] = [args.flag('multi', false), args.flag('upsert', false)];
   args.object('q');
@@ -127,12 +120,7 @@ function requireSingle(request: Request, multi: boolean): void {
 }
 
 /** Updates one document; whether it changed. */
-function replaceBy(
-  engine: Engine,
-  collection: Collection,
-  change: Update,
-  { idKey, document }: Candidate,
-): Tally {
+function replaceBy(engine: Engine, collection: Collection, change: Update, { idKey, document }: Candidate): Tally {
   const after = applyUpdate(change, document);
   const changed = !after.equals(document);
   if (changed) engine.documents.replace(collection, idKey, document, after);

@@ -8,10 +8,7 @@ import { type Points, pointOf, pointsOf } from './key-set.js';
 /** The conditions that every match meets, by path; what stands under or, nor and not is left out. */
 export type Requirements = ReadonlyMap<string, readonly Condition[]>;
 
-export function requirementsOf(
-  filter: Filter,
-  into = new Map<string, Condition[]>(),
-): Map<string, Condition[]> {
+export function requirementsOf(filter: Filter, into = new Map<string, Condition[]>()): Map<string, Condition[]> {
   if (filter.kind === 'and') for (const part of filter.filters) requirementsOf(part, into);
   else if (filter.kind !== 'or' && filter.kind !== 'nor' && filter.kind !== 'not') {
     const { text } = filter.path;

@@ -104,8 +104,7 @@ class Packed implements Points {
     return Float64Array.from(this.#ends, (end, i) => {
       let number = 0;
       const from = this.#start(i) + shared;
-      for (let at = from; at < from + LEADING; at++)
-        number = number * 256 + (at < end ? this.#bytes[at]! : 0);
+      for (let at = from; at < from + LEADING; at++) number = number * 256 + (at < end ? this.#bytes[at]! : 0);
       return number;
     });
   }

@@ -58,8 +58,7 @@ export function anyAt(document: Value, path: Path, spread: boolean, test: Test, 
 
 function below(value: Value | undefined, path: Path, spread: boolean, test: Test, depth: number): boolean {
   if (depth === path.parts.length) {
-    if (value?.type === Type.array && spread)
-      for (const element of elementsOf(value)) if (test(element)) return true;
+    if (value?.type === Type.array && spread) for (const element of elementsOf(value)) if (test(element)) return true;
     return test(value);
   }
   if (value?.type === Type.object) return anyAt(value, path, spread, test, depth);
@@ -69,7 +68,5 @@ function below(value: Value | undefined, path: Path, spread: boolean, test: Test
   const indexed = position < 0 ? undefined : elements[position];
   // What stands at a position is taken as it is, an array as a whole.
   if (indexed && depth + 1 === path.parts.length && test(indexed)) return true;
-  return elements.some(
-    (element) => element.type === Type.object && anyAt(element, path, spread, test, depth),
-  );
+  return elements.some((element) => element.type === Type.object && anyAt(element, path, spread, test, depth));
 }

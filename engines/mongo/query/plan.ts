@@ -52,12 +52,7 @@ interface Candidate {
 const MAX_RANGES = 10_000;
 
 /** Errors: 2 for a hint that names no index. */
-export function planFor(
-  collection: Collection,
-  filter: Filter,
-  sort: readonly SortField[],
-  hint?: Value,
-): Plan {
+export function planFor(collection: Collection, filter: Filter, sort: readonly SortField[], hint?: Value): Plan {
   const requirements = requirementsOf(filter);
   const hinted = hint && hintedCandidate(collection, hint);
   if (!hinted) {

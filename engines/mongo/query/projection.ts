@@ -21,8 +21,7 @@ export function parseProjection(document: Value): Projection | undefined {
   const tree: Tree = new Map();
   for (const field of fieldsOf(document)) {
     const { name } = field;
-    if (name.startsWith('$') || name.includes('.$'))
-      throw notImplemented(2, `the positional projection '${name}'`);
+    if (name.startsWith('$') || name.includes('.$')) throw notImplemented(2, `the positional projection '${name}'`);
     if (name.startsWith('_id.')) throw notImplemented(2, `the projection '${name}', below _id`);
     if (field.type !== Type.boolean && !isNumeric(field.type))
       throw notImplemented(2, `expressions in projections, as in '${name}'`);

@@ -1,12 +1,6 @@
 /** Walks a plan in pages: each page is read at once, and between pages anything may happen to the collection. */
 import { documentValue, type Value } from '../bson/value.js';
-import {
-  Candidate,
-  type Collection,
-  type Documents,
-  documentKey,
-  documentKeyOfEntry,
-} from '../storage/collection.js';
+import { Candidate, type Collection, type Documents, documentKey, documentKeyOfEntry } from '../storage/collection.js';
 import { liesIn, type Span } from '../storage/insert-gap-cache.js';
 import { storedKey } from '../storage/keys.js';
 import type { Filter } from './filter.js';
@@ -34,9 +28,7 @@ export class Scan {
   }
 
   get done(): boolean {
-    return (
-      this.#range >= (this.#plan.stage === 'IDHACK' ? this.#plan.points.length : this.#plan.ranges.length)
-    );
+    return this.#range >= (this.#plan.stage === 'IDHACK' ? this.#plan.points.length : this.#plan.ranges.length);
   }
 
   /** Reads the next keys, about `size`, and returns the documents they lead to. */
@@ -44,8 +36,7 @@ export class Scan {
     const found: Candidate[] = [];
     let left = size;
     this.#gap = undefined;
-    while (left > 0 && !this.done)
-      left -= this.#plan.stage === 'IDHACK' ? this.#point(found) : this.#page(found, left);
+    while (left > 0 && !this.done) left -= this.#plan.stage === 'IDHACK' ? this.#point(found) : this.#page(found, left);
     this.examined += size - left;
     return found;
   }
@@ -133,5 +124,4 @@ export const scanFor = (documents: Documents, collection: Collection, query: Que
   return [new Scan(documents, collection, plan), plan];
 };
 
-export const matchesDocument = (query: Query, document: Buffer): boolean =>
-  query.matches(documentValue(document));
+export const matchesDocument = (query: Query, document: Buffer): boolean => query.matches(documentValue(document));

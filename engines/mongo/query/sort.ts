@@ -14,8 +14,7 @@ export interface SortField {
 /** The fields of a sort document. Errors: 15975 for a direction other than 1 and -1, 15974 for an expression. */
 export function parseSort(document: Value): SortField[] {
   return fieldsOf(document).map((field) => {
-    if (field.name === '$natural')
-      throw notImplemented(2, '$natural order: documents lie in the order of _id');
+    if (field.name === '$natural') throw notImplemented(2, '$natural order: documents lie in the order of _id');
     const direction = integerOf(field);
     if (direction !== 1 && direction !== -1) {
       const code = direction === undefined ? 15974 : 15975;
@@ -23,8 +22,7 @@ export function parseSort(document: Value): SortField[] {
     }
     if (field.name === '' || field.name.split('.').includes(''))
       throw new CommandError(40353, "FieldPath must not end with a '.'.");
-    if (field.name.startsWith('$'))
-      throw new CommandError(16410, `FieldPath field names may not start with '$'.`);
+    if (field.name.startsWith('$')) throw new CommandError(16410, `FieldPath field names may not start with '$'.`);
     return { path: plainPath(field.name, 'a sort'), direction };
   });
 }
@@ -42,9 +40,7 @@ export function sortKey(document: Value, fields: readonly SortField[]): Buffer {
     const found = rows.map(([value]) => value);
     if (multikey[0] && ++arrays > 1) throw notImplemented(2, 'a sort by two fields inside arrays');
     if (found.length === 1) return found[0];
-    return found.reduce((best, value) =>
-      Buffer.compare(keyOf(value), keyOf(best)) * direction < 0 ? value : best,
-    );
+    return found.reduce((best, value) => (Buffer.compare(keyOf(value), keyOf(best)) * direction < 0 ? value : best));
   });
   const directions = fields.map(({ direction }) => direction);
   return Buffer.concat([compoundKey(HEAD, values, directions), END]);

@@ -8,16 +8,7 @@ import { opened, sealed } from './checksummed.js';
 import type { Collection, Marks } from './collection.js';
 import { type Index, openIndex } from './definition.js';
 import { Sweeper } from './key-sweeper.js';
-import {
-  CATALOG,
-  catalogKey,
-  countKey,
-  GARBAGE,
-  garbageKey,
-  namespaceOf,
-  spaceHead,
-  spaceOf,
-} from './layout.js';
+import { CATALOG, catalogKey, countKey, GARBAGE, garbageKey, namespaceOf, spaceHead, spaceOf } from './layout.js';
 import { Store } from './store.js';
 
 /** How a collection stands in the catalog. */
@@ -73,11 +64,7 @@ export class Catalog implements Marks {
       dropped: false,
       longIds: entry.longIds,
     });
-    this.#nextSpace = Math.max(
-      this.#nextSpace,
-      entry.space + 1,
-      ...entry.indexes.map(({ space }) => space + 1),
-    );
+    this.#nextSpace = Math.max(this.#nextSpace, entry.space + 1, ...entry.indexes.map(({ space }) => space + 1));
   }
 
   find(namespace: string): Collection | undefined {
@@ -233,8 +220,7 @@ export class Catalog implements Marks {
   }
 
   #writeMarks(): void {
-    for (const collection of this.#widened)
-      if (!collection.dropped) this.#put(collection, collection.indexes);
+    for (const collection of this.#widened) if (!collection.dropped) this.#put(collection, collection.indexes);
     for (const collection of this.#counted) {
       const count = Buffer.alloc(8);
       count.writeDoubleLE(collection.count);

@@ -134,8 +134,7 @@ export class Documents {
 
   /** Documents in the order of their keys. */
   *entries(collection: Collection, range: KeyRange): Generator<Candidate> {
-    for (const { key, value } of this.store.entries(range))
-      yield new Candidate(key, whole(collection, key, value));
+    for (const { key, value } of this.store.entries(range)) yield new Candidate(key, whole(collection, key, value));
   }
 
   /** Errors: 11000, 171, 201; nothing is written then. */
@@ -200,13 +199,7 @@ export class Documents {
     this.#putEntries(index, entries, idKey);
   }
 
-  #entries(
-    collection: Collection,
-    index: Index,
-    document: Value,
-    idKey: Buffer,
-    most = MOST_ENTRIES,
-  ): Entry[] {
+  #entries(collection: Collection, index: Index, document: Value, idKey: Buffer, most = MOST_ENTRIES): Entry[] {
     if (index.partial && !index.partial.matches(document)) return [];
     const { rows, multikey } = entriesOf(document, index.paths, most);
     let widened = false;
@@ -282,11 +275,7 @@ function duplicateId(collection: Collection, id: Value): CommandError {
   return duplicate(collection, '_id_', pattern, documentValue(join([['_id', id]])));
 }
 
-function duplicateKey(
-  collection: Collection,
-  index: Index,
-  row: readonly (Value | undefined)[],
-): CommandError {
+function duplicateKey(collection: Collection, index: Index, row: readonly (Value | undefined)[]): CommandError {
   const values = fieldsOf(index.key).map((field, i) => [field.name, row[i] ?? NULL] as const);
   return duplicate(collection, index.name, index.key, documentValue(join(values)));
 }

@@ -19,9 +19,7 @@ export interface Index {
   readonly directions: readonly (1 | -1)[];
   readonly unique: boolean;
   readonly sparse: boolean;
-  readonly partial:
-    | { readonly filter: Filter; readonly matches: Predicate; readonly source: Value }
-    | undefined;
+  readonly partial: { readonly filter: Filter; readonly matches: Predicate; readonly source: Value } | undefined;
   readonly expireAfterSeconds: number | undefined;
   /** Which fields were ever reached through an array. */
   readonly multikey: boolean[];
@@ -86,10 +84,7 @@ export function checkSpecification(specification: Value): Map<string, Field> {
   const fields = new Map(fieldsOf(specification).map((field) => [field.name, field]));
   for (const name of fields.keys())
     if (!OPTIONS.has(name))
-      throw new CommandError(
-        197,
-        `The field '${name}' is not valid for an index specification. Specification: `,
-      );
+      throw new CommandError(197, `The field '${name}' is not valid for an index specification. Specification: `);
   const key = fields.get('key');
   if (!key) throw new CommandError(9, `The 'key' field is a required property of an index specification`);
   if (!isObject(key)) throw new CommandError(14, `The field 'key' must be an object, but got something else`);
@@ -117,11 +112,9 @@ function checkKey(key: Value): void {
   const fields = fieldsOf(key);
   if (fields.length === 0) throw cannot('Index keys cannot be an empty object');
   if (fields.length > 32) throw cannot('Index keys cannot have more than 32 fields');
-  if (new Set(fields.map(({ name }) => name)).size < fields.length)
-    throw cannot('Index keys cannot repeat a field');
+  if (new Set(fields.map(({ name }) => name)).size < fields.length) throw cannot('Index keys cannot repeat a field');
   for (const field of fields) {
-    if (!isNumeric(field.type))
-      throw cannot(`Values in v:2 index key pattern cannot be of type other than number`);
+    if (!isNumeric(field.type)) throw cannot(`Values in v:2 index key pattern cannot be of type other than number`);
     const value = toNumber(field);
     if (value === 0) throw cannot('Values in the index key pattern cannot be 0.');
     if (value !== 1 && value !== -1)

@@ -71,9 +71,7 @@ function expand(
     const { depth } = reached[i]!;
     const length = paths[i]!.parts.length;
     if (depth === length) return { value: element, depth: length + 1 };
-    return element?.type === Type.object
-      ? { value: element, depth }
-      : { value: undefined, depth: length + 1 };
+    return element?.type === Type.object ? { value: element, depth } : { value: undefined, depth: length + 1 };
   };
   const fan = (element: Found) =>
     expand(

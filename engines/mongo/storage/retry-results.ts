@@ -25,8 +25,7 @@ export function writeEntry({ txnNumber, time, pieces, last }: Entry): Buffer {
 export function readEntry(bytes: Buffer): Entry {
   const [txnNumber, time] = [bytes.readBigInt64LE(0), bytes.readDoubleLE(8)];
   for (const { number, result, end } of readResults(bytes.subarray(HEAD)))
-    if (number === PIECES)
-      return { txnNumber, time, pieces: result.readInt32LE(0), last: bytes.subarray(HEAD + end) };
+    if (number === PIECES) return { txnNumber, time, pieces: result.readInt32LE(0), last: bytes.subarray(HEAD + end) };
     else break;
   return { txnNumber, time, pieces: 0, last: bytes.subarray(HEAD) };
 }

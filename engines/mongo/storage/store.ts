@@ -3,7 +3,7 @@ import { open, type RootDatabase } from 'lmdb';
 import { DiskFull, type DiskSpace, watchDiskSpace } from '../../supervisor/disk-space.js';
 import { checkLength } from '../../supervisor/lmdb-length-check.js';
 import { wholeRange } from '../../supervisor/safe-range.js';
-import { checkKind, type KeptFile, keepEyeOn, RESTORE, StoreDamaged } from '../../supervisor/store-check.js';
+import { type CheckedFile, checkKind, keepEyeOn, RESTORE, StoreDamaged } from '../../supervisor/store-check.js';
 import { CommandError } from '../errors.js';
 import { isKey } from './layout.js';
 
@@ -48,7 +48,7 @@ const TURN_MS = 6;
 export class Store {
   readonly #env: RootDatabase<Buffer, Buffer>;
   readonly #file: string;
-  readonly #kept: KeptFile;
+  readonly #kept: CheckedFile;
   readonly #space: DiskSpace;
   readonly #onFatal: (error: Error) => void;
   readonly #beforeCommit: () => void;

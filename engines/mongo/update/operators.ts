@@ -4,16 +4,7 @@ import { arrayOf } from '../bson/encode.js';
 import { keyOf } from '../bson/key.js';
 import { isNumeric } from '../bson/number.js';
 import { show } from '../bson/print.js';
-import {
-  elementsOf,
-  type Field,
-  fieldsOf,
-  isArray,
-  isObject,
-  Type,
-  typeName,
-  type Value,
-} from '../bson/value.js';
+import { elementsOf, type Field, fieldsOf, isArray, isObject, Type, typeName, type Value } from '../bson/value.js';
 import { CommandError, notImplemented } from '../errors.js';
 import { hasOperators, parseElementConditions, parseFilter } from '../query/filter.js';
 import { compile, elementTest } from '../query/match.js';
@@ -66,10 +57,7 @@ const inDocument = (id: Value | undefined): string => (id ? `{_id: ${show(id)}}`
 
 function increment(operand: Field): Operator {
   if (!isNumeric(operand.type))
-    throw new CommandError(
-      14,
-      `Cannot increment with non-numeric argument: {${operand.name}: ${show(operand)}}`,
-    );
+    throw new CommandError(14, `Cannot increment with non-numeric argument: {${operand.name}: ${show(operand)}}`);
   return ({ path, current, id }) => {
     if (current && !isNumeric(current.type))
       throw new CommandError(
@@ -113,8 +101,7 @@ function push(operand: Field): Operator {
 }
 
 function addToSet(operand: Field): Operator {
-  const clauses =
-    isObject(operand) && fieldsOf(operand)[0]?.name === '$each' ? clausesOf(operand) : undefined;
+  const clauses = isObject(operand) && fieldsOf(operand)[0]?.name === '$each' ? clausesOf(operand) : undefined;
   const each = clauses?.get('$each');
   if (each && !isArray(each))
     throw new CommandError(

@@ -33,10 +33,7 @@ export type Update =
 export function parseUpdate(update: Value): Update {
   if (isArray(update)) throw notImplemented(9, 'updates by a pipeline');
   if (!isObject(update))
-    throw new CommandError(
-      9,
-      `Update argument must be either an object or an array, got ${typeName(update)}`,
-    );
+    throw new CommandError(9, `Update argument must be either an object or an array, got ${typeName(update)}`);
   const operators = fieldsOf(update);
   if (!operators[0]?.name.startsWith('$'))
     return { kind: 'replacement', document: checkReplacement(update, operators) };
@@ -50,10 +47,7 @@ export function parseUpdate(update: Value): Update {
 function checkReplacement(update: Value, fields: readonly Field[]): Value {
   for (const { name } of fields)
     if (name.startsWith('$'))
-      throw new CommandError(
-        52,
-        `The dollar ($) prefixed field '${name}' in '${name}' is not valid for storage.`,
-      );
+      throw new CommandError(52, `The dollar ($) prefixed field '${name}' in '${name}' is not valid for storage.`);
   for (const field of fields) checkStorable(field.name, '', field);
   checkTimestamps(fields);
   return update;
@@ -73,10 +67,7 @@ function parseOperator(operator: Field): Change[] {
     );
   const operands = fieldsOf(operator);
   if (operands.length === 0)
-    throw new CommandError(
-      9,
-      `'${name}' is empty. You must specify a field like so: {${name}: {<field>: ...}}`,
-    );
+    throw new CommandError(9, `'${name}' is empty. You must specify a field like so: {${name}: {<field>: ...}}`);
   return operands.map((operand) => {
     const path = checkPath(operand.name);
     if (name === '$set' || name === '$setOnInsert' || name === '$push' || name === '$addToSet')
@@ -86,17 +77,7 @@ function parseOperator(operator: Field): Change[] {
   });
 }
 
-const KNOWN = new Set([
-  '$set',
-  '$unset',
-  '$inc',
-  '$min',
-  '$max',
-  '$push',
-  '$pull',
-  '$addToSet',
-  '$setOnInsert',
-]);
+const KNOWN = new Set(['$set', '$unset', '$inc', '$min', '$max', '$push', '$pull', '$addToSet', '$setOnInsert']);
 
 const MAX_PARTS = 80;
 
@@ -106,18 +87,12 @@ function checkPath(text: string): Path {
   if (parts.length > MAX_PARTS) throw notImplemented(15, `paths of more than ${MAX_PARTS} parts`);
   if (text === '') throw new CommandError(56, 'An empty update path is not valid.');
   if (parts.includes(''))
-    throw new CommandError(
-      56,
-      `The update path '${text}' contains an empty field name, which is not allowed.`,
-    );
+    throw new CommandError(56, `The update path '${text}' contains an empty field name, which is not allowed.`);
   for (const part of parts) {
     if (part === '$') throw notImplemented(2, `the positional operator in '${text}'`);
     if (part.startsWith('$[')) throw notImplemented(2, `array filters, as in '${text}'`);
     if (part.startsWith('$'))
-      throw new CommandError(
-        52,
-        `The dollar ($) prefixed field '${part}' in '${text}' is not valid for storage.`,
-      );
+      throw new CommandError(52, `The dollar ($) prefixed field '${part}' in '${text}' is not valid for storage.`);
   }
   return path;
 }
@@ -128,8 +103,7 @@ function checkStorable(path: string, name: string, value: Value): void {
   if (!isObject(value)) return;
   const fields = fieldsOf(value);
   // The operator itself judges its clauses.
-  const clauses =
-    (name === '$push' || name === '$addToSet') && fields.some((field) => field.name === '$each');
+  const clauses = (name === '$push' || name === '$addToSet') && fields.some((field) => field.name === '$each');
   for (const field of fields) {
     if (field.name.startsWith('$') && !clauses)
       throw new CommandError(
@@ -152,10 +126,7 @@ function checkConflicts(changes: readonly Change[]): void {
   for (let i = 1; i < changes.length; i++) {
     const [before, after] = [changes[i - 1]!.path, changes[i]!.path];
     if (before.names.every((name, k) => after.names[k] === name))
-      throw new CommandError(
-        40,
-        `Updating the path '${after.text}' would create a conflict at '${before.text}'`,
-      );
+      throw new CommandError(40, `Updating the path '${after.text}' would create a conflict at '${before.text}'`);
   }
 }
 
@@ -182,10 +153,7 @@ export function applyUpdate(update: Update, before: Buffer): Buffer {
   if (after.equals(before)) return before;
   const kept = fieldsOf(documentValue(after)).find(({ name }) => name === '_id');
   if (!kept || !sameBytes(kept, id))
-    throw new CommandError(
-      66,
-      "Performing an update on the path '_id' would modify the immutable field '_id'",
-    );
+    throw new CommandError(66, "Performing an update on the path '_id' would modify the immutable field '_id'");
   return after;
 }
 
@@ -202,10 +170,7 @@ function replace(replacement: Value, id: Value): Buffer {
       66,
       `After applying the update, the (immutable) field '_id' was found to have been altered to _id: ${show(own)}`,
     );
-  return join([
-    ['_id', id],
-    ...fields.filter((field) => field !== own).map((field): Named => [field.name, field]),
-  ]);
+  return join([['_id', id], ...fields.filter((field) => field !== own).map((field): Named => [field.name, field])]);
 }
 
 /** Applies operators to an opened document. */

@@ -23,8 +23,7 @@ export function upsertedDocument(filter: Filter, update: Update): Buffer {
   const root: Opened = { array: false, fields: [] };
   for (const [path, value] of given) {
     const place = placeOf(root, path.split('.'), true)!;
-    if (place.current)
-      throw new CommandError(54, `cannot infer query fields to set, path '${path}' is matched twice`);
+    if (place.current) throw new CommandError(54, `cannot infer query fields to set, path '${path}' is matched twice`);
     setChild(place.container, place.name, value);
   }
   const id = given.find(([path]) => path === '_id')?.[1];
@@ -67,10 +66,7 @@ function pinned(filter: Filter): Value | undefined {
 function withId(fields: readonly Named[], wanted?: Value): Buffer {
   const own = fields.find(([name]) => name === '_id')?.[1];
   if (own && wanted && !equalValues(own, wanted))
-    throw new CommandError(
-      66,
-      `Performing an update on the path '_id' would modify the immutable field '_id'`,
-    );
+    throw new CommandError(66, `Performing an update on the path '_id' would modify the immutable field '_id'`);
   const id = own ?? wanted ?? toValue(new ObjectId());
   checkId(id, 53);
   return sized(join([['_id', id], ...fields.filter(([name]) => name !== '_id')]));
@@ -94,8 +90,7 @@ function checkId(id: Value, code: number): void {
 export function storableDocument(document: Buffer): Buffer {
   const fields = fieldsOf(documentValue(document));
   for (const { name } of fields)
-    if (name.startsWith('$'))
-      throw new CommandError(2, `Document can't have $ prefixed field names: ${name}`);
+    if (name.startsWith('$')) throw new CommandError(2, `Document can't have $ prefixed field names: ${name}`);
   checkTimestamps(fields);
   const id = fields.find(({ name }) => name === '_id');
   if (id) checkId(id, 2);

@@ -20,8 +20,7 @@ export class Framer {
 
   /** Errors: a message whose length cannot be; nothing more can be read then. */
   push(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length; )
-      at = this.#filled > 0 ? this.#goOn(chunk, at) : this.#begin(chunk, at);
+    for (let at = 0; at < chunk.length; ) at = this.#filled > 0 ? this.#goOn(chunk, at) : this.#begin(chunk, at);
   }
 
   /** Most messages come whole, and are not copied. */

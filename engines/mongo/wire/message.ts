@@ -53,8 +53,7 @@ export function readMessage(bytes: Buffer): Message | Unreadable {
 function readMsg(bytes: Buffer, id: number): Message | Unreadable {
   if (bytes.length < HEADER + 4) throw new ProtocolError('a message without flags');
   const flags = bytes.readUInt32LE(HEADER);
-  if (flags & 0xffff & ~(Flag.checksum | Flag.moreToCome))
-    throw new ProtocolError('an unknown required flag');
+  if (flags & 0xffff & ~(Flag.checksum | Flag.moreToCome)) throw new ProtocolError('an unknown required flag');
   let end = bytes.length;
   if (flags & Flag.checksum) {
     end -= 4;
@@ -86,8 +85,7 @@ function readMsg(bytes: Buffer, id: number): Message | Unreadable {
         documents.push(read);
         at = read.end;
       }
-      if (sequences.has(name))
-        return { id, error: new CommandError(40431, `Duplicate document sequence: ${name}`) };
+      if (sequences.has(name)) return { id, error: new CommandError(40431, `Duplicate document sequence: ${name}`) };
       sequences.set(name, documents);
     } else return { id, error: new CommandError(40432, `Unknown section kind ${kind}`) };
   }

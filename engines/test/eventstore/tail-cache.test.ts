@@ -29,9 +29,7 @@ describe('recent events', () => {
       recent.add({ position: n - 1 }, [event(n, 60_000)]);
       let oldest = n + 1;
       while (positions(recent, oldest - 1)) oldest--;
-      expect(positions(recent, oldest)).to.deep.equal(
-        Array.from({ length: n + 1 - oldest }, (_, i) => oldest + i),
-      );
+      expect(positions(recent, oldest)).to.deep.equal(Array.from({ length: n + 1 - oldest }, (_, i) => oldest + i));
       expect(n + 1 - oldest).to.be.within(Math.min(n, 8), 17);
     }
     recent.add({ position: 100 }, [event(101, 2 << 20)]);

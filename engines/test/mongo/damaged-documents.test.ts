@@ -116,8 +116,7 @@ describe('the documents of the embedded MongoDB', () => {
       others.bulkWrite(
         ids.map((_id) => ({ updateOne: { filter: { _id }, update: { $set: { size: 3 } }, upsert: true } })),
       );
-    for (const beside of ['aa', 'b', 'bb'])
-      expect(await codeOf(upsert('0', '00', beside)), beside).to.equal(DAMAGED);
+    for (const beside of ['aa', 'b', 'bb']) expect(await codeOf(upsert('0', '00', beside)), beside).to.equal(DAMAGED);
     expect((await upsert('000', '0000', '00')).upsertedCount).to.equal(2);
   });
 

@@ -7,9 +7,7 @@ describe('a range of keys', () => {
   const range = (keys: readonly number[], reverse: boolean) => {
     const [start, end] = reverse ? [key(9), key(0)] : [key(0), key(9)];
     const intact = { getKeys: () => [] };
-    return [...wholeRange(intact, { start, end, reverse }, keys.map(key), (each) => each)].map(
-      ([place]) => place,
-    );
+    return [...wholeRange(intact, { start, end, reverse }, keys.map(key), (each) => each)].map(([place]) => place);
   };
 
   it('is told as it stands, in either direction', () => {

@@ -48,8 +48,7 @@ function build(kind: Kind): House {
   });
   child.once('exit', (code, signal) => {
     houses.delete(kind);
-    for (const { reject } of waiting.values())
-      reject(new Error(`the ${kind} engines ended with ${signal ?? code}`));
+    for (const { reject } of waiting.values()) reject(new Error(`the ${kind} engines ended with ${signal ?? code}`));
   });
   /** With nobody in it, it keeps nothing from ending. */
   const hold = (isHeld: boolean) => {

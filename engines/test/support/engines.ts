@@ -33,9 +33,7 @@ export async function startServers(): Promise<Servers> {
   const directory = temporaryDirectory();
   const secret = randomUUID();
   const [eventStore, mongo] = await Promise.all(
-    (['eventstore', 'mongo'] as const).map((kind) =>
-      lodge(kind, { directory: join(directory.path, kind), secret }),
-    ),
+    (['eventstore', 'mongo'] as const).map((kind) => lodge(kind, { directory: join(directory.path, kind), secret })),
   );
   return {
     eventStoreUrl: eventStore!.url,

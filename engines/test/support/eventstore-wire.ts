@@ -75,8 +75,7 @@ export function useWire() {
   }
 
   /** A call that its test goes on with. */
-  const begin = (path: string, secret?: string): ClientHttp2Stream =>
-    session.request(headersOf(path, secret));
+  const begin = (path: string, secret?: string): ClientHttp2Stream => session.request(headersOf(path, secret));
 
   return {
     store,

@@ -56,16 +56,10 @@ export async function mongoServer({ ownProcess, ...options }: MongoOptions = {})
   }
   let child: ChildProcess;
   const start = async (port: number): Promise<{ url: string; port: number }> => {
-    const args = [
-      directory,
-      String(port),
-      ...(options.housekeepingMs ? [String(options.housekeepingMs)] : []),
-    ];
+    const args = [directory, String(port), ...(options.housekeepingMs ? [String(options.housekeepingMs)] : [])];
     child = owned(fork(CHILD, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
     const started = once(child, 'message').then(([message]) => message as { url: string; port: number });
-    const failed = once(child, 'exit').then(([code]) =>
-      Promise.reject(new Error(`the engine ended with ${code}`)),
-    );
+    const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the engine ended with ${code}`)));
     const result = await Promise.race([started, failed]);
     failed.catch(() => undefined);
     return result;

@@ -1,11 +1,11 @@
 /** What a node knows of all open runs and packs of the index without opening them, kept in step with the rows. */
 import type { Db } from 'mongodb';
-import { isTurnOver, nextTurn } from '../../../application/concurrency/cooperative-scheduler.js';
+import { sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
 import type { Position } from '../../../application/ports/index.js';
-import { longOf } from '../../kernel/projection.js';
+import { longOf } from '../../kernel/index.js';
 import { PACKS, type PackRow, RUNS, type RunRow } from './rows.js';
 
-export interface Head {
+export interface BlockHeader {
   readonly id: string;
   /** Position of what changed it last. */
   readonly at: Position;
@@ -19,8 +19,8 @@ export interface Head {
 }
 
 interface Place {
-  readonly packs: Map<string, Head>;
-  readonly runs: Map<string, Head>;
+  readonly packs: Map<string, BlockHeader>;
+  readonly runs: Map<string, BlockHeader>;
   /** What came up to here is in packs. */
   end: Position;
 }
@@ -31,12 +31,12 @@ interface Known {
   /** All that was written up to here is known. */
   until: Position;
   /** The newest first. */
-  sorted: readonly Head[];
+  sorted: readonly BlockHeader[];
 }
 
 export interface Heads {
   /** The newest first, as the rows are up to where the index is now. */
-  all(build: string): Promise<readonly Head[]>;
+  all(build: string): Promise<readonly BlockHeader[]>;
 }
 
 type HeadRow = Pick<PackRow, '_id' | '_at' | 'channel' | 'first' | 'last' | 'authors'>;
@@ -75,10 +75,10 @@ export function createHeads(db: Db, position: () => Position): Heads {
       .find({ _at: since })
       .project<HeadRow>(FIELDS)
       .toArray();
-    const [news, gone] = [[] as Head[], new Set<Head>()];
+    const [news, gone] = [[] as BlockHeader[], new Set<BlockHeader>()];
     for (const [rows, isPack] of [[packs, true] as const, [runs, false] as const])
       for (const row of rows) {
-        if (isTurnOver()) await nextTurn();
+        if (sliceExpired()) await yieldToEventLoop();
         take(now, headOf(build, row, isPack), news, gone);
       }
     // A row that changes while rows are read may be met twice: as it was, and as it is.
@@ -89,7 +89,7 @@ export function createHeads(db: Db, position: () => Position): Heads {
     known = now;
   }
 
-  const headOf = (build: string, row: HeadRow, isPack: boolean): Head => ({
+  const headOf = (build: string, row: HeadRow, isPack: boolean): BlockHeader => ({
     id: row._id,
     at: row._at.toBigInt(),
     key: keyOf(build, isPack, row),
@@ -119,7 +119,7 @@ export function createHeads(db: Db, position: () => Position): Heads {
 }
 
 /** What is other than it was is told, and what it takes the place of. */
-function take({ places }: Known, head: Head, news: Head[], gone: Set<Head>): void {
+function take({ places }: Known, head: BlockHeader, news: BlockHeader[], gone: Set<BlockHeader>): void {
   const place = places.get(head.channel) ?? { packs: new Map(), runs: new Map(), end: 0n };
   places.set(head.channel, place);
   // It was packed after it was read.
@@ -141,15 +141,15 @@ function take({ places }: Known, head: Head, news: Head[], gone: Set<Head>): voi
 
 /** The newest first, without what is gone: there may be many, of which few are others each time. */
 async function merged(
-  known: readonly Head[],
-  news: Head[],
-  gone: ReadonlySet<Head>,
-): Promise<readonly Head[]> {
+  known: readonly BlockHeader[],
+  news: BlockHeader[],
+  gone: ReadonlySet<BlockHeader>,
+): Promise<readonly BlockHeader[]> {
   news.sort((a, b) => (a.last > b.last ? -1 : 1));
-  const all: Head[] = [];
+  const all: BlockHeader[] = [];
   let next = 0;
   for (const head of known) {
-    if (all.length % LOOK_EVERY === 0 && isTurnOver()) await nextTurn();
+    if (all.length % LOOK_EVERY === 0 && sliceExpired()) await yieldToEventLoop();
     if (gone.has(head)) continue;
     while (next < news.length && news[next]!.last >= head.last) all.push(news[next++]!);
     all.push(head);

@@ -1,9 +1,9 @@
 /** Packs: the texts of sixteen runs of a place in one row, changed with them. */
 import { Binary } from 'mongodb';
-import { breather } from '../../../application/concurrency/cooperative-scheduler.js';
+import { createYielder } from '../../../application/concurrency/index.js';
 import type { Position } from '../../../application/ports/index.js';
-import { filterOf, piecesOf } from '../../../domain/chat/text-search.js';
-import { type Build, longOf, type RowWrite } from '../../kernel/projection.js';
+import { bloomFilterOf, ngramsOf } from '../../../domain/chat/text-search.js';
+import { type Build, longOf, type RowWrite } from '../../kernel/index.js';
 import { encodeTexts, type Line, Texts } from './packed-text.js';
 import { type Doc, idOf, PACKS, type PackRow, subjectOf, textOf, unique } from './rows.js';
 
@@ -114,10 +114,10 @@ export const lineOf = (doc: Doc, run: number): Line => ({
 
 async function filterFor(lines: readonly Line[]): Promise<Uint8Array> {
   const pieces = new Set<number>();
-  const breathe = breather();
+  const breathe = createYielder();
   for (const { text } of lines) {
-    piecesOf(text, (piece) => pieces.add(piece));
+    ngramsOf(text, (piece) => pieces.add(piece));
     await breathe();
   }
-  return filterOf(pieces);
+  return bloomFilterOf(pieces);
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Collection } from 'mongodb';
 import type { Hit } from '../../../application/chat/search/search-messages.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
-import type { Found } from './merge-newest.js';
+import type { Match } from './merge-newest.js';
 import type { LineQuery } from './packed-text.js';
 import { type Doc, idOf, linesOf, type RunRow, subjectOf, textOf } from './rows.js';
 
@@ -19,14 +19,13 @@ interface Place {
 
 export function createFoundDocs(vault: Vault): {
   /** Without what was changed since and is not what is asked for any more. */
-  read(runs: Collection<RunRow>, found: readonly Found[], query: LineQuery): Promise<readonly Hit[]>;
+  read(runs: Collection<RunRow>, found: readonly Match[], query: LineQuery): Promise<readonly Hit[]>;
   readonly cache: Cache;
 } {
   /** Lines of JSON. */
   const opened = new LRUCache<string, readonly string[]>({
     maxSize: OPENED_BYTES,
-    sizeCalculation: (lines, key) =>
-      lines.reduce((sum, { length }) => sum + 2 * length + 40, 200 + key.length),
+    sizeCalculation: (lines, key) => lines.reduce((sum, { length }) => sum + 2 * length + 40, 200 + key.length),
   });
 
   return {
@@ -59,7 +58,7 @@ export function createFoundDocs(vault: Vault): {
   };
 }
 
-function placeOf({ head: { id, key, channel, isPack }, texts, slot }: Found): Place {
+function placeOf({ head: { id, key, channel, isPack }, texts, slot }: Match): Place {
   if (!isPack) return { run: id, key, line: slot, channel };
   const begin = texts.beginOf(slot);
   const run = idOf(channel, texts.posted(begin));

@@ -3,7 +3,7 @@
  * make a pack. Where runs begin and end depends on nothing but what came, so that every build has the same.
  */
 import type { Position } from '../../../application/ports/index.js';
-import { type Build, longOf, type RowWrite } from '../../kernel/projection.js';
+import { type Build, longOf, type RowWrite } from '../../kernel/index.js';
 import { startPacks } from './blocks.js';
 import { type Doc, idOf, openDocs, PACKS, RUNS, type RunRow, sealDocs, threadOf } from './rows.js';
 
@@ -152,9 +152,7 @@ export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): I
     const changeIn = async (run: Run, isPacked: boolean) => {
       if (!run.docs!.some((doc) => isMeant(doc) && BigInt(doc.changed) <= position)) return;
       const changed = (doc: Doc) => (to ? to(doc) : goneOf(doc, position));
-      run.docs = run.docs!.map((doc) =>
-        isMeant(doc) && BigInt(doc.changed) < position ? changed(doc) : doc,
-      );
+      run.docs = run.docs!.map((doc) => (isMeant(doc) && BigInt(doc.changed) < position ? changed(doc) : doc));
       if (run.at < position) run.at = position;
       dirty.set(run.id, run);
       // Written after the run, it may be what a crash has left undone.
@@ -239,8 +237,7 @@ export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): I
 const isFull = (docs: number, size: number): boolean => docs === PER_RUN || size >= RUN_SIZE;
 
 /** Docs, and what is there of a run without them. */
-const heldOf = (runs: readonly Run[]): number =>
-  runs.reduce((sum, { docs }) => sum + 1 + (docs?.length ?? 0), 0);
+const heldOf = (runs: readonly Run[]): number => runs.reduce((sum, { docs }) => sum + 1 + (docs?.length ?? 0), 0);
 
 /** With its docs, which are there. */
 const packedOf = (run: Run) => ({ ...run, docs: run.docs! });

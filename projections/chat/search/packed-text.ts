@@ -123,8 +123,7 @@ export class Texts {
     }
     if (authors.size === 0) return found;
     const both = new Set(found);
-    for (let other = 0; other < this.count; other++)
-      if (authors.has(this.#author(other) ?? '')) both.add(other);
+    for (let other = 0; other < this.count; other++) if (authors.has(this.#author(other) ?? '')) both.add(other);
     return [...both].sort((a, b) => a - b);
   }
 

@@ -1,10 +1,10 @@
 /** The index of what was said: found by parts of words, without opening all of it. */
-import { breather } from '../../../application/concurrency/cooperative-scheduler.js';
+import { createYielder } from '../../../application/concurrency/index.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
-import type { Said } from '../../../domain/chat/events/messages.js';
-import { handlerOf, type On } from '../../../domain/shared/event-handlers.js';
-import type { Apply, Build, OwnProjection } from '../../kernel/projection.js';
+import type { MessageContent } from '../../../domain/chat/events/messages.js';
+import { type EventHandlers, handlerFor } from '../../../domain/shared/index.js';
+import type { Apply, Build, OwnProjection } from '../../kernel/index.js';
 import { startIndexing } from './index-writer.js';
 import { type Doc, PACK_INDEXES, PACKS, RUN_INDEXES, RUNS, subjectOf } from './rows.js';
 import { scan } from './verify-scan.js';
@@ -33,7 +33,7 @@ export const searchOf = (mostRemembered?: number): OwnProjection => ({
   name: 'chat.search',
   version: 3,
   types: Object.keys(INDEXED),
-  apart: true,
+  isolated: true,
   open: (build) => open(build, mostRemembered),
   scan,
 });
@@ -47,12 +47,12 @@ async function open(build: Build, mostRemembered?: number): Promise<Apply> {
   await build.collection(RUNS).createIndexes(RUN_INDEXES);
   await build.collection(PACKS).createIndexes(PACK_INDEXES);
   let indexing = startIndexing(build, mostRemembered);
-  const breathe = breather();
+  const breathe = createYielder();
 
   /** What is found of it; undefined where nobody can read it any more. */
   async function wordsIn({ data: { channelId, secret } }: Telling) {
     // Nothing of it is remembered: what is indexed anew would push out all that people read.
-    const [said] = (await vault.openMany(subjectOf(channelId), [secret])) as readonly (Said | undefined)[];
+    const [said] = (await vault.openMany(subjectOf(channelId), [secret])) as readonly (MessageContent | undefined)[];
     if (!said) return undefined;
     const { content, attachments, botName } = said;
     const names = attachments.map(({ originalName }) => originalName);
@@ -64,8 +64,7 @@ async function open(build: Build, mostRemembered?: number): Promise<Apply> {
     const words = await wordsIn(event);
     const { channelId, author, createdAt } = data;
     const at = String(position);
-    if (words)
-      await indexing.add(channelId, { id, author, createdAt, posted: at, changed: at, ...words }, position);
+    if (words) await indexing.add(channelId, { id, author, createdAt, posted: at, changed: at, ...words }, position);
   }
 
   async function edited(event: Telling, id: string) {
@@ -75,22 +74,21 @@ async function open(build: Build, mostRemembered?: number): Promise<Apply> {
     if (words) await indexing.change(event.data.channelId, { id }, event.position, to);
   }
 
-  const on: On<RecordedEvent<Indexed>, Promise<void>> = {
+  const on: EventHandlers<RecordedEvent<Indexed>, Promise<void>> = {
     MessagePosted: (event) => posted(event, event.data.messageId),
     ReplyPosted: (event) => posted(event, event.data.replyId),
     MessageEdited: (event) => edited(event, event.data.messageId),
     ReplyEdited: (event) => edited(event, event.data.replyId),
     MessageDeleted: ({ data: { messageId: id, channelId }, position }) =>
       indexing.change(channelId, { id, thread: true }, position),
-    ReplyDeleted: ({ data: { replyId: id, channelId }, position }) =>
-      indexing.change(channelId, { id }, position),
+    ReplyDeleted: ({ data: { replyId: id, channelId }, position }) => indexing.change(channelId, { id }, position),
     ChannelErased: ({ data: { channelId } }) => indexing.forget(channelId),
   };
 
   return async (events) => {
     try {
       for (const event of events) {
-        await handlerOf(on, event)?.(event);
+        await handlerFor(on, event)?.(event);
         await breathe();
       }
       await indexing.flush();

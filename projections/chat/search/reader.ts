@@ -2,13 +2,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Collection, Db } from 'mongodb';
 import type { SearchIndex, SearchQuery } from '../../../application/chat/search/search-messages.js';
-import { isTurnOver, nextTurn } from '../../../application/concurrency/cooperative-scheduler.js';
+import { sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
-import { mayHave, piecesOfWord } from '../../../domain/chat/text-search.js';
-import { createHeads, type Head, keyOf } from './block-directory.js';
+import { mightContain, piecesOfWord } from '../../../domain/chat/text-search.js';
+import { type BlockHeader, createHeads, keyOf } from './block-directory.js';
 import { lineOf } from './blocks.js';
 import { createFoundDocs } from './hydrate-hits.js';
-import { type Found, isEnough, newest } from './merge-newest.js';
+import { isEnough, type Match, newest } from './merge-newest.js';
 import { encodeTexts, type LineQuery, Texts } from './packed-text.js';
 import { openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf, unique } from './rows.js';
 import { createSharedReads } from './shared-reads.js';
@@ -37,7 +37,7 @@ interface Wanted extends LineQuery {
 }
 
 /** A head, and the build that its row is in. */
-interface Located extends Head {
+interface Located extends BlockHeader {
   readonly build: string;
 }
 
@@ -62,8 +62,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     sizeCalculation: ({ size }, key) => size + key.length,
   });
   let beyond = 0;
-  const isKept = ({ size }: Texts) =>
-    texts.calculatedSize + size < TEXT_BYTES || ++beyond % KEPT_BEYOND === 0;
+  const isKept = ({ size }: Texts) => texts.calculatedSize + size < TEXT_BYTES || ++beyond % KEPT_BEYOND === 0;
 
   /** Of packs. */
   const filtersOf = createSharedReads<Located, Uint8Array>(async (some) => {
@@ -71,7 +70,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     const [{ build }] = some as [Located];
     const { packs } = rowsOf(build);
     for (const row of await packs.find(asked).project<PackRow>({ filter: 1, channel: 1, _at: 1 }).toArray()) {
-      if (isTurnOver()) await nextTurn();
+      if (sliceExpired()) await yieldToEventLoop();
       const bytes = await vault.openBytes(subjectOf(row.channel), row.filter.buffer);
       // Of what can't be opened nothing is found.
       filters.set(keyOf(build, true, row), bytes ?? new Uint8Array(8));
@@ -80,7 +79,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   });
 
   /** Nothing is waited for where all are there. */
-  function readFilters(build: string, some: readonly Head[]): Promise<unknown> | undefined {
+  function readFilters(build: string, some: readonly BlockHeader[]): Promise<unknown> | undefined {
     const missing = some.filter(({ isPack, key }) => isPack && filters.peek(key) === undefined);
     return missing.length > 0 ? filtersOf(missing.map(locatedIn(build))) : undefined;
   }
@@ -95,7 +94,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     if (askedPacks.size > 0) {
       const asked = { _id: { $in: [...askedPacks.keys()] } };
       for (const row of await packs.find(asked).project<PackRow>({ filter: 0 }).toArray()) {
-        if (isTurnOver()) await nextTurn();
+        if (sliceExpired()) await yieldToEventLoop();
         const bytes = await vault.openBytes(subjectOf(row.channel), row.texts.buffer);
         if (!bytes) continue;
         const each = new Texts(bytes, row.authors);
@@ -105,7 +104,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     }
     if (askedRuns.size > 0)
       for (const row of await runs.find({ _id: { $in: [...askedRuns.keys()] } }).toArray()) {
-        if (isTurnOver()) await nextTurn();
+        if (sliceExpired()) await yieldToEventLoop();
         const lines = ((await openDocs(vault, row)) ?? []).map((doc) => lineOf(doc, 0));
         const authors = unique(lines.flatMap(({ author }) => author ?? []));
         const each = new Texts(encodeTexts(lines, authors), authors);
@@ -116,9 +115,9 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   });
 
   /** By the keys of their heads. */
-  async function readTexts(build: string, some: readonly Head[]): Promise<ReadonlyMap<string, Texts>> {
+  async function readTexts(build: string, some: readonly BlockHeader[]): Promise<ReadonlyMap<string, Texts>> {
     const found = new Map<string, Texts>();
-    const missing: Head[] = [];
+    const missing: BlockHeader[] = [];
     for (const head of some) {
       const known = texts.get(head.key);
       if (known) found.set(head.key, known);
@@ -130,31 +129,31 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   }
 
   /** Whether it may have what is asked for, by all that is known of it unopened. */
-  function mayBeIn({ isPack, key, authors }: Head, { words, authorId }: Wanted): boolean {
+  function mayBeIn({ isPack, key, authors }: BlockHeader, { words, authorId }: Wanted): boolean {
     if (authorId !== undefined && !authors.includes(authorId)) return false;
     // Every search looks at all of them: none is more recent than another.
     const filter = isPack ? filters.peek(key) : undefined;
     if (!filter) return true;
     return words.every(
       (word) =>
-        word.pieces.every((piece) => mayHave(filter, piece)) ||
+        word.pieces.every((piece) => mightContain(filter, piece)) ||
         (word.authors.size > 0 && authors.some((each) => word.authors.has(each))),
     );
   }
 
   /** The newest, so many, of which some may have become others since. */
-  async function look(build: string, all: readonly Head[], query: Wanted, limit: number) {
-    let found: readonly Found[] = [];
+  async function look(build: string, all: readonly BlockHeader[], query: Wanted, limit: number) {
+    let found: readonly Match[] = [];
     for (let from = 0, size = FIRST_AT_ONCE; from < all.length; from += size, size = AT_ONCE) {
       const some = all.slice(from, from + size);
       if (isEnough(found, limit, some[0]!)) break;
-      if (isTurnOver()) await nextTurn();
+      if (sliceExpired()) await yieldToEventLoop();
       await readFilters(build, some);
       const open = some.filter((head) => mayBeIn(head, query));
       if (open.length === 0) continue;
       const read = await readTexts(build, open);
       for (const head of open) {
-        if (isTurnOver()) await nextTurn();
+        if (sliceExpired()) await yieldToEventLoop();
         if (isEnough(found, limit, head)) break;
         const lines = read.get(head.key);
         if (!lines) continue;
@@ -178,8 +177,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
       if (name === undefined) return;
       const all = await heads.all(name);
       await readTexts(name, all.slice(0, FIRST_AT_ONCE));
-      for (let from = 0; from < all.length; from += AT_ONCE)
-        await readFilters(name, all.slice(from, from + AT_ONCE));
+      for (let from = 0; from < all.length; from += AT_ONCE) await readFilters(name, all.slice(from, from + AT_ONCE));
     },
     caches: [
       { name: 'chat.search-filters', limitBytes: FILTER_BYTES, bytes: () => filters.calculatedSize },
@@ -204,9 +202,9 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
 
 const locatedIn =
   (build: string) =>
-  (head: Head): Located => ({ ...head, build });
+  (head: BlockHeader): Located => ({ ...head, build });
 
-function seen(heads: readonly Head[], sees: SearchQuery['sees']): readonly Head[] {
+function seen(heads: readonly BlockHeader[], sees: SearchQuery['sees']): readonly BlockHeader[] {
   const known = new Map<string, boolean>();
   return heads.filter(({ channel }) => {
     const is = known.get(channel) ?? sees(channel);

@@ -69,8 +69,7 @@ export const PACK_INDEXES: IndexDescription[] = [
 ];
 
 /** Also of a pack that begins with that run. */
-export const idOf = (channel: string, first: bigint): string =>
-  `${channel} ${first.toString(36).padStart(13, '0')}`;
+export const idOf = (channel: string, first: bigint): string => `${channel} ${first.toString(36).padStart(13, '0')}`;
 
 /** Under whose key it is sealed what is said there. */
 export const subjectOf = (channel: string): string =>
@@ -83,11 +82,7 @@ export const subjectOf = (channel: string): string =>
 const MOST_TEXT = 63_000;
 
 /** What words are found in: names, then content, cut at the bound. No word is found across a line. */
-export function textOf({
-  content,
-  names = [],
-  botName = '',
-}: Pick<Doc, 'content' | 'names' | 'botName'>): string {
+export function textOf({ content, names = [], botName = '' }: Pick<Doc, 'content' | 'names' | 'botName'>): string {
   let text = foldText([botName, ...names, content].join('\n'));
   while (Buffer.byteLength(text) + text.length > MOST_TEXT) text = text.slice(0, text.length * 0.95);
   return text;

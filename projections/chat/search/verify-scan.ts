@@ -4,7 +4,7 @@
  */
 import type { Collection } from 'mongodb';
 import type { Position, Vault } from '../../../application/ports/index.js';
-import { type Build, longOf, type Row } from '../../kernel/projection.js';
+import { type Build, longOf, type Row } from '../../kernel/index.js';
 import { lineOf } from './blocks.js';
 import { type Line, Texts } from './packed-text.js';
 import { idOf, openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf } from './rows.js';

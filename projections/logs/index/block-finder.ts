@@ -1,7 +1,7 @@
 /** Which blocks of a build may hold what is asked for, in the order of answers, told without opening any. */
 import type { Db, Filter as MongoFilter, Sort } from 'mongodb';
-import type { Pace } from '../../../application/logs/query/query-budget.js';
-import { createAsked } from '../../../application/logs/query/versioned-memo.js';
+import type { Checkpoint } from '../../../application/logs/query/query-budget.js';
+import { createVersionedMemo } from '../../../application/logs/query/versioned-memo.js';
 import type { Among } from '../../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
 import type { Filter } from '../../../domain/logs/filter.js';
@@ -9,17 +9,12 @@ import { termsOfFilter } from '../../../domain/logs/index-terms.js';
 import { levelBit } from '../../../domain/logs/levels.js';
 import type { Order } from '../../../domain/logs/record-id.js';
 import type { Opened } from './block-reader.js';
-import type { Header, Located } from './block-ref.js';
+import type { BlockHeader, BlockRef } from './block-ref.js';
 import { correlationDigester } from './compress-and-seal.js';
 import { registersIn } from './filter-group.js';
 import { merged } from './k-way-merge.js';
-import { KEEPINGS, type Part, readPart, sectionsIn } from './partitions.js';
-import {
-  type RegisteredBlocks,
-  type RegisterHead,
-  registeredBlocks,
-  registerHeads,
-} from './read-filter-groups.js';
+import { KEEPINGS, type Partition, readPart, sectionsIn } from './partitions.js';
+import { type RegisteredBlocks, type RegisterHead, registeredBlocks, registerHeads } from './read-filter-groups.js';
 import type { BlockRow, KeepingRow } from './rows.js';
 
 /** So many blocks first, and twice as many each time, whatever their day: what is rare is looked for in many. */
@@ -45,7 +40,7 @@ const PROJECTION = { records: 0, terms: 0, correlations: 0 };
 interface Asked {
   readonly filter: Filter;
   readonly order: Order;
-  readonly pace: Pace;
+  readonly pace: Checkpoint;
   readonly paging: { readonly headers: Growing; readonly screened: Growing };
 }
 
@@ -59,16 +54,16 @@ export interface HeadersPorts {
 
 export interface Headers {
   /** The blocks of a build that may hold what passes; see `RecordIndex.blocks`. */
-  blocks(name: string, filter: Filter, order: Order, pace: Pace, among?: Among): AsyncGenerator<Located>;
+  blocks(name: string, filter: Filter, order: Order, pace: Checkpoint, among?: Among): AsyncGenerator<BlockRef>;
   readonly cache: Cache;
 }
 
 export function createHeaders({ db, vault, opened, version }: HeadersPorts): Headers {
   const sizeOf = (found: readonly unknown[] | RegisteredBlocks) =>
     ROW_BYTES * (('headers' in found ? found.headers : found).length + 1);
-  const asked = createAsked({ name: 'logs.headers', version, limitBytes: ANSWERS_KEPT, sizeOf });
+  const asked = createVersionedMemo({ name: 'logs.headers', version, limitBytes: ANSWERS_KEPT, sizeOf });
 
-  async function parts(name: string, filter: Filter, order: Order, among?: Among): Promise<readonly Part[]> {
+  async function parts(name: string, filter: Filter, order: Order, among?: Among): Promise<readonly Partition[]> {
     const { from = 0, to = Number.POSITIVE_INFINITY, audit } = filter;
     const all = await asked.once(`${name} parts`, async () => {
       const found = await db.listCollections({}, { nameOnly: true }).toArray();
@@ -78,12 +73,12 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
     });
     return all
       .filter((part) => part.from <= to && part.to >= from && (audit === undefined || part.audit === audit))
-      .filter(({ scattered }) => among === undefined || scattered === (among === 'not counted'))
+      .filter(({ outOfOrder }) => among === undefined || outOfOrder === (among === 'not counted'))
       .sort((a, b) => (order === 'desc' ? b.to - a.to : a.from - b.from));
   }
 
   /** What a correlation id is found by: a digest for every producer and day that has records in the collection. */
-  async function digests(name: string, part: Part, id: string): Promise<readonly number[]> {
+  async function digests(name: string, part: Partition, id: string): Promise<readonly number[]> {
     const keepings = await asked.once(`${name} keepings`, () =>
       db.collection<KeepingRow>(`${name}.${KEEPINGS}`).find().toArray(),
     );
@@ -97,7 +92,7 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
    * what is due: a block that fills up in between is in the first, and a register that others take the place of while
    * they are read is looked for again.
    */
-  async function* headers(name: string, part: Part, asking: Asked) {
+  async function* headers(name: string, part: Partition, asking: Asked) {
     const { filter, order, pace, paging } = asking;
     const rows = db.collection<BlockRow>(`${name}.${part.name}`);
     const sort: Sort = order === 'desc' ? { to: -1 } : { from: 1 };
@@ -106,7 +101,7 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
       const question = `${name} ${part.name} ${order} ${limit} ${JSON.stringify([condition, more])}`;
       const all = { $and: [condition, more] };
       return asked.once(question, () =>
-        rows.find<Header>(all, { projection: PROJECTION }).sort(sort).limit(limit).toArray(),
+        rows.find<BlockHeader>(all, { projection: PROJECTION }).sort(sort).limit(limit).toArray(),
       );
     };
     const boundOf = (header: RegisterHead) => (order === 'desc' ? header.to : header.from);
@@ -116,11 +111,11 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
     // Not by the store: it would sort them whole, with their records, and has no room for those of hundreds.
     const gathering = inOrder(
       await asked.once(`${name} ${part.name} gathering ${JSON.stringify(any)}`, () =>
-        rows.find<Header>({ ...any, gathering: true }, { projection: PROJECTION }).toArray(),
+        rows.find<BlockHeader>({ ...any, gathering: true }, { projection: PROJECTION }).toArray(),
       ),
     );
     const seen = new Set(gathering.map(({ _id }) => _id));
-    const unseen = ({ _id }: Header) => !seen.has(_id) && seen.add(_id);
+    const unseen = ({ _id }: BlockHeader) => !seen.has(_id) && seen.add(_id);
     const registers = registersIn(db.collection(`${name}.${sectionsIn(part.name)}`));
     async function* listed() {
       await pace();
@@ -128,7 +123,7 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
       const question = `${name} ${part.name} registers ${JSON.stringify([any, terms])}`;
       const heads = inOrder(await asked.once(question, () => registerHeads(registers, part, filter)));
       const known = new Set(heads.map(({ _id }) => _id));
-      const blocksOf = async (ids: readonly string[]): Promise<readonly Header[]> => {
+      const blocksOf = async (ids: readonly string[]): Promise<readonly BlockHeader[]> => {
         const { headers, isWhole } = await asked.once(`${question} ${ids.join()}`, () =>
           registeredBlocks(registers, vault, ids, filter),
         );
@@ -140,7 +135,7 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
         return news.length > 0 ? [...headers, ...(await blocksOf(news))] : headers;
       };
       const page = { size: terms.length > 0 ? REGISTERS_AT_ONCE.most : REGISTERS_AT_ONCE.first };
-      let waiting: readonly Header[] = [];
+      let waiting: readonly BlockHeader[] = [];
       for (let from = 0, to = 0; from < heads.length; from = to) {
         await pace();
         to = from + next(page, REGISTERS_AT_ONCE.most);
@@ -188,8 +183,8 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
   /** Without those that their levels or their terms rule out. */
   async function* screened(
     name: string,
-    part: Part,
-    all: readonly Header[],
+    part: Partition,
+    all: readonly BlockHeader[],
     { filter, pace, paging }: Asked,
   ) {
     const terms = termsOfFilter(filter);
@@ -206,10 +201,10 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
     }
   }
 
-  async function* blocks(name: string, filter: Filter, order: Order, pace: Pace, among?: Among) {
+  async function* blocks(name: string, filter: Filter, order: Order, pace: Checkpoint, among?: Among) {
     const paging = { headers: { size: AT_ONCE.first }, screened: { size: AT_ONCE.first } };
     const asking = { filter, order, pace, paging };
-    const boundOf = ({ header }: Located) => (order === 'desc' ? header.to : header.from);
+    const boundOf = ({ header }: BlockRef) => (order === 'desc' ? header.to : header.from);
     const sources = (await parts(name, filter, order, among)).map((part) => ({
       bound: order === 'desc' ? part.to : part.from,
       items: headers(name, part, asking),
@@ -221,7 +216,7 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
   return { blocks, cache: asked.cache };
 }
 
-function conditionOf(part: Part, { from, to, producerId }: Filter): MongoFilter<BlockRow> {
+function conditionOf(part: Partition, { from, to, producerId }: Filter): MongoFilter<BlockRow> {
   return {
     ...(from !== undefined && from > part.from && { to: { $gte: from } }),
     ...(to !== undefined && to < part.to && { from: { $lte: to } }),

@@ -5,13 +5,13 @@ import { entryText } from '../../../application/logs/query/query-service.js';
 import type { Block, Needs } from '../../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
 import { type OpenBlock, openBlock } from './block.js';
-import type { Header, Located } from './block-ref.js';
+import type { BlockHeader, BlockRef } from './block-ref.js';
 import { mayHold } from './bloom-filter.js';
 import { openPacked } from './compress-and-seal.js';
-import type { Part } from './partitions.js';
+import type { Partition } from './partitions.js';
 import { createSemaphore } from './read-semaphore.js';
 import type { BlockRow } from './rows.js';
-import { ALL, createApart } from './section-cache.js';
+import { ALL, createSectionCache } from './section-cache.js';
 import { createFetching } from './section-loader.js';
 
 /** In bytes. Entries that were shown are kept with their block. */
@@ -25,31 +25,31 @@ const OPEN_COLUMN = { block: 64 * 1024, record: 32 };
 
 export interface Opened {
   /** Undefined when the block has gone since. */
-  read<T>(block: Located, look: (block: Block) => Promise<T>, needs?: Needs): Promise<T | undefined>;
+  read<T>(block: BlockRef, look: (block: Block) => Promise<T>, needs?: Needs): Promise<T | undefined>;
   /** Of these blocks, in their order, whether each may hold all of the terms, as far as its own row tells. */
   mayHold(
     name: string,
-    part: Part,
-    headers: readonly Header[],
+    part: Partition,
+    headers: readonly BlockHeader[],
     terms: readonly number[],
   ): Promise<readonly boolean[]>;
   readonly caches: readonly Cache[];
 }
 
-export function createOpened(db: Db, vault: Vault): Opened {
+export function createBlockReader(db: Db, vault: Vault): Opened {
   const kept = new LRUCache<string, Block>({ maxSize: BLOCKS_KEPT });
   const opening = new Map<string, Promise<Block | undefined>>();
   const filters = new LRUCache<string, Uint8Array>({ maxSize: FILTERS_KEPT });
   const semaphore = createSemaphore(LOOKED_INTO);
   const fetching = createFetching((name) => db.collection(name), vault);
-  const apart = createApart(vault, fetching);
+  const apart = createSectionCache(vault, fetching);
 
-  const rowsOf = (name: string, part: Part) => db.collection<BlockRow>(`${name}.${part.name}`);
+  const rowsOf = (name: string, part: Partition) => db.collection<BlockRow>(`${name}.${part.name}`);
   /** Its count too: a block of scattered records that gathers loses some when they expire. */
-  const keyOf = (name: string, part: Part, { _id, _at, count }: Header) =>
+  const keyOf = (name: string, part: Partition, { _id, _at, count }: BlockHeader) =>
     `${name} ${part.name} ${_id} ${_at} ${count}`;
 
-  async function whole(located: Located): Promise<Block | undefined> {
+  async function whole(located: BlockRef): Promise<Block | undefined> {
     const key = keyOf(located.name, located.part, located.header);
     const known = kept.get(key);
     if (known) return known;
@@ -58,7 +58,7 @@ export function createOpened(db: Db, vault: Vault): Opened {
     return one;
   }
 
-  async function open(key: string, { name, part, header }: Located): Promise<Block | undefined> {
+  async function open(key: string, { name, part, header }: BlockRef): Promise<Block | undefined> {
     const row = await rowsOf(name, part).findOne({ _id: header._id }, { projection: { records: 1 } });
     if (!row?.records) return undefined;
     const pieces = await Promise.all(row.records.map((each) => openPacked(vault, header.subject, each)));
@@ -74,14 +74,14 @@ export function createOpened(db: Db, vault: Vault): Opened {
   }
 
   /** Where one is that gathered when it was asked for, and is full since: its row has no records any more. */
-  async function filled({ name, part, header }: Located): Promise<Located | undefined> {
+  async function filled({ name, part, header }: BlockRef): Promise<BlockRef | undefined> {
     const projection = { records: 0, terms: 0, correlations: 0 };
-    const row = await rowsOf(name, part).findOne<Header>({ _id: header._id }, { projection });
+    const row = await rowsOf(name, part).findOne<BlockHeader>({ _id: header._id }, { projection });
     return row?.chunks && { name, part, header: row };
   }
 
   /** Nothing is looked for while anything is held that others wait for: what takes more than was thought begins anew. */
-  async function readApart<T>(located: Located, look: (block: Block) => Promise<T>, needs: Needs) {
+  async function readSections<T>(located: BlockRef, look: (block: Block) => Promise<T>, needs: Needs) {
     const within = (asked: Needs) =>
       semaphore.within(costOf(located.header, asked), async () => {
         const block = await apart.open(located, asked);
@@ -93,9 +93,9 @@ export function createOpened(db: Db, vault: Vault): Opened {
   }
 
   /** By id: the terms of blocks that still change are in their rows; of one that is full since, in a register. */
-  async function filtersInRows(name: string, part: Part, headers: readonly Header[]) {
+  async function filtersInRows(name: string, part: Partition, headers: readonly BlockHeader[]) {
     const found = new Map<string, Uint8Array>();
-    const missing = new Map<string, Header>();
+    const missing = new Map<string, BlockHeader>();
     for (const header of headers) {
       const known = filters.get(keyOf(name, part, header));
       if (known) found.set(header._id, known);
@@ -123,7 +123,7 @@ export function createOpened(db: Db, vault: Vault): Opened {
 
     async read(located, look, needs = ALL) {
       const { header } = located;
-      if (header.chunks) return readApart(located, look, needs);
+      if (header.chunks) return readSections(located, look, needs);
       const told = await semaphore.within(costOf(header), async () => {
         const block = await whole(located);
         return block && { found: await look(block) };
@@ -135,7 +135,7 @@ export function createOpened(db: Db, vault: Vault): Opened {
         ...block,
         order: block.order.filter((index) => index < header.count),
       });
-      return full && readApart(full, (block) => look(upTo(block)), needs);
+      return full && readSections(full, (block) => look(upTo(block)), needs);
     },
 
     async mayHold(name, part, headers, terms) {
@@ -153,7 +153,7 @@ export function createOpened(db: Db, vault: Vault): Opened {
 }
 
 /** What it takes to look into a block, or into columns of it alone. */
-function costOf({ size, count, chunks }: Header, needs?: Needs): number {
+function costOf({ size, count, chunks }: BlockHeader, needs?: Needs): number {
   const whole = 2 * size + 1;
   if (!chunks || !needs || needs.records) return whole;
   return Math.min(whole, OPEN_COLUMN.block + OPEN_COLUMN.record * count);

@@ -1,9 +1,9 @@
 /** A block as the index tells of it in clear, and where it is. */
-import type { Part } from './partitions.js';
+import type { Partition } from './partitions.js';
 import type { BlockRow } from './rows.js';
 
 /** What the index tells of a block in clear. */
-export type Header = Pick<
+export type BlockHeader = Pick<
   BlockRow,
   | '_id'
   | '_at'
@@ -20,9 +20,9 @@ export type Header = Pick<
 >;
 
 /** A block in its collection. */
-export interface Located {
+export interface BlockRef {
   /** Name of the build. */
   readonly name: string;
-  readonly part: Part;
-  readonly header: Header;
+  readonly part: Partition;
+  readonly header: BlockHeader;
 }

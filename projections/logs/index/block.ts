@@ -1,5 +1,5 @@
 /** A run of records as one text: a head with their places, then one line of JSON a record. */
-import { breather } from '../../../application/concurrency/cooperative-scheduler.js';
+import { createYielder } from '../../../application/concurrency/index.js';
 import { levelBit } from '../../../domain/logs/levels.js';
 import { type LogRecord, type PlacedRecord, readRecord } from '../../../domain/logs/record.js';
 import { idOf } from '../../../domain/logs/record-id.js';
@@ -239,14 +239,10 @@ export async function wholeText(texts: readonly string[], producerId: string): P
 }
 
 /** A block to be gone on with, of its records from an instant on. */
-export async function reopenBlock(
-  texts: readonly string[],
-  producerId: string,
-  from = 0,
-): Promise<BlockBuilder> {
+export async function reopenBlock(texts: readonly string[], producerId: string, from = 0): Promise<BlockBuilder> {
   const open = openBlock(texts);
   const block = buildBlock(producerId);
-  const breathe = breather();
+  const breathe = createYielder();
   for (let index = 0; index < open.count; index++) {
     if (open.instant(index) >= from)
       block.add(open.record(index), open.line(index), open.position(index), open.place(index));

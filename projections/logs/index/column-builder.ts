@@ -1,12 +1,5 @@
 /** The columns of a block that is being built, one for every path of its records; the terms of their values besides. */
-import {
-  below,
-  correlationTerm,
-  eventTerm,
-  type Path,
-  root,
-  termsAt,
-} from '../../../domain/logs/index-terms.js';
+import { below, correlationTerm, eventTerm, type Path, root, termsAt } from '../../../domain/logs/index-terms.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
 import { type LogRecord, TIMES } from '../../../domain/logs/record.js';
 import { type Column, createColumn } from './column.js';

@@ -31,8 +31,7 @@ export const arrayValues = (
 /** The ways into which a path may lead an array: itself, and all that it goes on from. */
 export function prefixesOf(path: string): string[] {
   const prefixes = [path];
-  for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1))
-    prefixes.push(path.slice(0, dot));
+  for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) prefixes.push(path.slice(0, dot));
   return prefixes;
 }
 

@@ -1,6 +1,6 @@
 /** Makes registers of many blocks out of those of one, some at a time. */
-import { breather } from '../../../application/concurrency/cooperative-scheduler.js';
-import type { Build } from '../../kernel/projection.js';
+import { createYielder } from '../../../application/concurrency/index.js';
+import type { Build } from '../../kernel/index.js';
 import {
   type Entered,
   headersIn,
@@ -36,7 +36,7 @@ interface Single {
 export function startRegistering(build: Build): Registering {
   const known = new Map<string, Single>();
   const changed = new Set<Single>();
-  const breathe = breather();
+  const breathe = createYielder();
 
   /** Those of one go when that of many is there: who comes in between finds their blocks twice. They stay without their key. */
   async function join(part: string, registers: readonly RegisterRow[]): Promise<void> {

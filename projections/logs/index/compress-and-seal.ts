@@ -44,10 +44,7 @@ export async function openPacked(vault: Vault, subject: string, from: Binary): P
 }
 
 /** The texts of a block's pieces, without those whose key is destroyed. */
-export async function openTexts(
-  vault: Vault,
-  { subject, records = [] }: SealedTexts,
-): Promise<readonly string[]> {
+export async function openTexts(vault: Vault, { subject, records = [] }: SealedTexts): Promise<readonly string[]> {
   const texts = await Promise.all(records.map((each) => openPacked(vault, subject, each)));
   return texts.flatMap((text) => (text ? [text.toString()] : []));
 }

@@ -3,18 +3,10 @@ import { Binary, type Collection, type Filter, type Long } from 'mongodb';
 import type { RecordedEvent, Vault } from '../../../application/ports/index.js';
 import type { LogsEvent } from '../../../domain/logs/catalog.js';
 import { dayName } from '../../../domain/logs/timestamp.js';
-import { type Build, longOf } from '../../kernel/projection.js';
-import type { Header } from './block-ref.js';
+import { type Build, longOf } from '../../kernel/index.js';
+import type { BlockHeader } from './block-ref.js';
 import { openPacked, openTexts } from './compress-and-seal.js';
-import {
-  headersIn,
-  REGISTERS,
-  type RegisterRow,
-  registersIn,
-  registersOf,
-  relisted,
-  termsId,
-} from './filter-group.js';
+import { headersIn, REGISTERS, type RegisterRow, registersIn, registersOf, relisted, termsId } from './filter-group.js';
 import { later } from './open-block.js';
 import { HOURS, KEEPINGS, readPart, SCATTERED_PARTS, sectionsIn } from './partitions.js';
 import type { BlockRow, KeepingRow, SectionsRow } from './rows.js';
@@ -93,12 +85,7 @@ async function remove(build: Build, part: string, which: Filter<BlockRow>, at: L
 }
 
 /** The registers of a subject, and before them what would not be found after them. */
-async function removeRegisters(
-  build: Build,
-  part: string,
-  subject: string,
-  untouched: object,
-): Promise<void> {
+async function removeRegisters(build: Build, part: string, subject: string, untouched: object): Promise<void> {
   const rows = registersIn(build.collection(sectionsIn(part)));
   const many = { ...registersOf(subject, 'many'), ...untouched };
   for (const { _id } of await rows.find(many, { projection: { _id: 1 } }).toArray())
@@ -130,7 +117,7 @@ async function shorten(build: Build, part: string, before: number, at: Long): Pr
   for await (const register of registers.find({ ...REGISTERS, ...early }, looked)) {
     const listed = headersIn(register).map(({ _id }) => _id);
     const left = await blocks
-      .find<Header>({ _id: { $in: listed } }, { projection: { from: 1, over: 1 } })
+      .find<BlockHeader>({ _id: { $in: listed } }, { projection: { from: 1, over: 1 } })
       .toArray();
     const rest = relisted(register, new Map(left.map((header) => [header._id, header])));
     const filter = { _id: register._id, _at: register._at };
@@ -146,12 +133,7 @@ async function shorter(vault: Vault, row: BlockRow, before: number): Promise<Blo
 }
 
 /** Of a full block, whose content is never changed: that goes as a whole, with its receipt at the latest, as from the log. */
-async function hiding(
-  build: Build,
-  part: string,
-  row: BlockRow,
-  before: number,
-): Promise<BlockRow | undefined> {
+async function hiding(build: Build, part: string, row: BlockRow, before: number): Promise<BlockRow | undefined> {
   const id = sectionsId(row._id, 'columns');
   const projection = { [`sections.${INSTANTS}`]: 1 };
   const made = await build.collection<SectionsRow>(sectionsIn(part)).findOne({ _id: id }, { projection });

@@ -1,7 +1,7 @@
 /** Registers: what many full blocks of an owner and a day say of themselves, and their terms side by side, in one row. */
 import { type Binary, type Collection, type Filter, Long } from 'mongodb';
 import type { Vault } from '../../../application/ports/index.js';
-import type { Header } from './block-ref.js';
+import type { BlockHeader } from './block-ref.js';
 import { sealed } from './compress-and-seal.js';
 import type { SectionsRow } from './rows.js';
 
@@ -45,7 +45,7 @@ export interface SealedRegister {
 }
 
 /** A header whose position is a text, and whose subject is the register's. */
-export type Listed = Omit<Header, '_at' | 'subject'> & { readonly _at: string };
+export type Listed = Omit<BlockHeader, '_at' | 'subject'> & { readonly _at: string };
 
 /** No block's id begins so. Those of many sort behind all others: who reads them in order misses none that is made meanwhile. */
 const PREFIX = { one: 'register/', many: 'registers/' };
@@ -72,7 +72,7 @@ export const registersIn = (sections: Collection<SectionsRow>): Collection<Regis
 
 /** A block with its filters, by the names of their sections. */
 export interface Entered {
-  readonly header: Header;
+  readonly header: BlockHeader;
   readonly filters: ReadonlyMap<string, Uint8Array>;
 }
 
@@ -83,7 +83,7 @@ export async function sealRegister(
   received: string,
   entered: readonly Entered[],
 ): Promise<SealedRegister | undefined> {
-  const headers = entered.map(({ header }) => header) as [Header, ...Header[]];
+  const headers = entered.map(({ header }) => header) as [BlockHeader, ...BlockHeader[]];
   const [{ _id: first, subject, _at }] = headers;
   const sections: Record<string, Binary> = {};
   for (const name of entered[0]!.filters.keys()) {
@@ -112,7 +112,7 @@ export async function sealRegister(
 }
 
 /** The same of blocks of which some are shorter now, and some have gone: these stay, of no records. Undefined when all have. */
-export function relisted(register: RegisterRow, left: ReadonlyMap<string, Header>): RegisterRow | undefined {
+export function relisted(register: RegisterRow, left: ReadonlyMap<string, BlockHeader>): RegisterRow | undefined {
   const listed = (JSON.parse(register.blocks) as readonly Listed[]).map((each): Listed => {
     const { over, from = 0 } = left.get(each._id) ?? {};
     if (!left.has(each._id)) return { ...each, count: 0 };
@@ -141,7 +141,7 @@ export async function openFilters(
 export function headersIn(
   { blocks, subject }: Pick<RegisterRow, 'blocks' | 'subject'>,
   passes: (listed: Listed, nth: number) => boolean = () => true,
-): readonly Header[] {
+): readonly BlockHeader[] {
   const listed = (JSON.parse(blocks) as readonly Listed[]).filter(passes);
   return listed.map((each) => ({ ...each, subject, _at: Long.fromString(each._at) }));
 }

@@ -2,8 +2,8 @@
 import type { Vault } from '../../../application/ports/index.js';
 import { isUsualLevel } from '../../../domain/logs/levels.js';
 import type { LogRecord } from '../../../domain/logs/record.js';
-import { keepingSubject } from '../../../domain/logs/retention-bucket.js';
-import { longOf } from '../../kernel/projection.js';
+import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
+import { longOf } from '../../kernel/index.js';
 import { openPacked, sealPacked } from './compress-and-seal.js';
 import type { Detail, HourRow, HourRowCount } from './rows.js';
 
@@ -21,8 +21,7 @@ export interface HourKey {
 export const hourId = ({ hour, producerId, audit, received }: HourKey): string =>
   `${hour.toString(36).padStart(10, '0')}-${received}-${audit ? 'a' : 'd'}-${producerId}`;
 
-const subjectOf = ({ producerId, audit, received }: HourKey) =>
-  keepingSubject({ producerId, audit, day: received });
+const subjectOf = ({ producerId, audit, received }: HourKey) => bucketSubject({ producerId, audit, day: received });
 
 /** The counts of one hour on their way: events up to `at` are in them. */
 export interface HourTally {
@@ -78,8 +77,7 @@ export async function resumeHour(vault: Vault, key: HourKey, row: HourRow | null
       total += records.length;
       for (const { level, event } of records) {
         count(level, event, 1);
-        while (detail !== 'usual levels' && (counts.size > MOST_KINDS || characters > MOST_CHARACTERS))
-          coarsen();
+        while (detail !== 'usual levels' && (counts.size > MOST_KINDS || characters > MOST_CHARACTERS)) coarsen();
       }
     },
 

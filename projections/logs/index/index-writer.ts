@@ -1,12 +1,12 @@
 /** Brings batches of records into a build: gathered in memory over many events, written once for all of them. */
 import { Binary } from 'mongodb';
-import { breather } from '../../../application/concurrency/cooperative-scheduler.js';
+import { createYielder } from '../../../application/concurrency/index.js';
 import { textsIn } from '../../../application/logs/ingest/decrypt-batch.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import type { RecordsIngested } from '../../../domain/logs/batch.js';
 import { type LogRecord, readRecord } from '../../../domain/logs/record.js';
-import { keepingSubject } from '../../../domain/logs/retention-bucket.js';
-import type { Build, RowWrite } from '../../kernel/projection.js';
+import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
+import type { Build, RowWrite } from '../../kernel/index.js';
 import { startRegistering } from './compact-filters.js';
 import { openTexts } from './compress-and-seal.js';
 import { type HourKey, type HourTally, hourId, resumeHour } from './hourly-counts.js';
@@ -59,7 +59,7 @@ export function startIndexing(build: Build): Indexing {
   const keepings = new Set<string>();
   const receipts = new Map<string, Receipt>();
   const changed = { gatherings: new Set<string>(), hours: new Set<string>() };
-  const breathe = breather();
+  const breathe = createYielder();
   const registering = startRegistering(build);
   let writes = new Map<string, RowWrite[]>();
   let bytes = 0;
@@ -75,7 +75,7 @@ export function startIndexing(build: Build): Indexing {
     const { producerId, receivedAt, audit, day: received } = data;
     write(SOURCES, sourceWrites(event));
     write(REQUESTS, requestWrites(event));
-    const subject = keepingSubject(data);
+    const subject = bucketSubject(data);
     keep(subject, event);
     const texts = await textsIn(vault, data);
     if (!texts) return;
@@ -142,9 +142,7 @@ export function startIndexing(build: Build): Indexing {
     const known: Gathered = gatherings.get(key) ?? {
       part,
       bytes: 0,
-      gathering: await resumeGathering(build.collection<BlockRow>(part), owner, (row) =>
-        openTexts(vault, row),
-      ),
+      gathering: await resumeGathering(build.collection<BlockRow>(part), owner, (row) => openTexts(vault, row)),
     };
     // To the end: those that nothing came to for longest are forgotten first.
     gatherings.delete(key);
@@ -223,9 +221,7 @@ export function startIndexing(build: Build): Indexing {
     writes = new Map();
     bytes = 0;
     // Who sees a block finds what it is made of.
-    const [sections, rows] = [true, false].map((first) =>
-      [...all].filter(([part]) => isSections(part) === first),
-    );
+    const [sections, rows] = [true, false].map((first) => [...all].filter(([part]) => isSections(part) === first));
     for (const parts of [...chunks(sections!, PARTS_AT_ONCE), ...chunks(rows!, PARTS_AT_ONCE)])
       await Promise.all(parts.map(([part, some]) => build.write(part, some)));
   }

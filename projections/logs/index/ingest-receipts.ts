@@ -1,18 +1,18 @@
 /** What the record index knows besides records: streams of requests, how far files were read, whose days there are. */
 import type { Db } from 'mongodb';
-import { type Keeping, keepingSubject } from '../../../domain/logs/retention-bucket.js';
-import { assertStands } from '../../kernel/assert-build-exists.js';
+import { bucketSubject, type RetentionBucket } from '../../../domain/logs/retention-bucket.js';
+import { assertBuildExists } from '../../kernel/index.js';
 import { HOURS, KEEPINGS, REQUESTS, SCATTERED_PARTS, SOURCES } from './partitions.js';
 import type { BlockRow, HourRow, KeepingRow, RequestRow, SourceRow } from './rows.js';
 
 /** Everything rejects with `Unavailable` where the build is dropped meanwhile. */
 export interface Receipts {
   /** The streams of a keeping that hold one request each. */
-  requestStreams(keeping: Keeping): AsyncIterable<string>;
+  requestStreams(keeping: RetentionBucket): AsyncIterable<string>;
   /** How many bytes of a file are in the log. */
   offset(source: string): Promise<number | undefined>;
   /** Whose records there are that were received before a day. */
-  receivedBefore(day: string, audit: boolean): Promise<readonly Keeping[]>;
+  receivedBefore(day: string, audit: boolean): Promise<readonly RetentionBucket[]>;
   /** How many records the index holds. */
   count(): Promise<number>;
 }
@@ -21,7 +21,7 @@ export function createReceipts(db: Db, build: () => string | undefined): Receipt
   async function standing<Found>(read: (name: string | undefined) => Promise<Found>): Promise<Found> {
     const name = build();
     const found = await read(name);
-    await assertStands(db, name);
+    await assertBuildExists(db, name);
     return found;
   }
 
@@ -29,8 +29,8 @@ export function createReceipts(db: Db, build: () => string | undefined): Receipt
     async *requestStreams(keeping) {
       const name = build();
       const rows = db.collection<RequestRow>(`${name}.${REQUESTS}`);
-      for await (const { _id } of rows.find({ subject: keepingSubject(keeping) })) yield _id;
-      await assertStands(db, name);
+      for await (const { _id } of rows.find({ subject: bucketSubject(keeping) })) yield _id;
+      await assertBuildExists(db, name);
     },
     offset: (source) =>
       standing(async (name) => {

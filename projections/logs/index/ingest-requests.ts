@@ -3,15 +3,8 @@ import type { UpdateFilter } from 'mongodb';
 import type { Position, RecordedEvent } from '../../../application/ports/index.js';
 import type { RecordsIngested } from '../../../domain/logs/batch.js';
 import type { LogsEvent } from '../../../domain/logs/catalog.js';
-import { isRequestStream, keepingSubject } from '../../../domain/logs/retention-bucket.js';
-import {
-  type Build,
-  guarded,
-  longOf,
-  type Row,
-  type RowUpdate,
-  type RowWrite,
-} from '../../kernel/projection.js';
+import { bucketSubject, isRequestStream } from '../../../domain/logs/retention-bucket.js';
+import { type Build, longOf, positionGuarded, type Row, type RowUpdate, type RowWrite } from '../../kernel/index.js';
 import { REQUESTS } from './partitions.js';
 import type { RequestRow } from './rows.js';
 
@@ -20,14 +13,14 @@ type Ingested = RecordedEvent<RecordsIngested>;
 export function sourceWrites(event: Ingested): RowWrite[] {
   const { source } = event.data;
   if (!source) return [];
-  return [guarded({ put: source.id, update: { $set: { offset: source.offset } } }, event)];
+  return [positionGuarded({ put: source.id, update: { $set: { offset: source.offset } } }, event)];
 }
 
 /** A request with a key has streams of its own: noted once for each, so that they can be ended. */
 export function requestWrites(event: Ingested): RowWrite[] {
   if (event.revision > 0 || !isRequestStream(event.stream)) return [];
-  const $set = { subject: keepingSubject(event.data) };
-  return [guarded({ put: event.stream, update: { $set } }, event)];
+  const $set = { subject: bucketSubject(event.data) };
+  return [positionGuarded({ put: event.stream, update: { $set } }, event)];
 }
 
 /** `part`: the collection that holds some of its records. */
@@ -36,7 +29,7 @@ export function keepingWrite({ data, position }: Ingested, part?: string): RowWr
   const row = { _at: longOf(position), producerId, received, audit };
   const update: RowUpdate = { $setOnInsert: row, ...(part && { $addToSet: { parts: part } }) };
   return {
-    updateOne: { filter: { _id: keepingSubject(data) }, update: update as UpdateFilter<Row>, upsert: true },
+    updateOne: { filter: { _id: bucketSubject(data) }, update: update as UpdateFilter<Row>, upsert: true },
   };
 }
 
@@ -61,13 +54,12 @@ export async function forgetRequests(
   build: Pick<Build, 'collection'>,
   erased: readonly RecordedEvent<LogsEvent<'BatchesErased'>>[],
 ): Promise<void> {
-  const bySubject = new Map(erased.map((event) => [keepingSubject(event.data), event]));
+  const bySubject = new Map(erased.map((event) => [bucketSubject(event.data), event]));
   const rows = build.collection<RequestRow>(REQUESTS);
   const some = new Map<number, string[]>();
   let count = 0;
   const mark = async () => {
-    for (const [at, ids] of some)
-      await rows.updateMany({ _id: { $in: ids } }, { $set: { erasedAt: new Date(at) } });
+    for (const [at, ids] of some) await rows.updateMany({ _id: { $in: ids } }, { $set: { erasedAt: new Date(at) } });
     some.clear();
     count = 0;
   };

@@ -34,18 +34,13 @@ const MOST_PIECES = 24;
 const blockId = (position: bigint, nth = 0): string =>
   position.toString(36).padStart(13, '0') + (nth > 0 ? `-${nth}` : '');
 
-const charactersOf = (records: readonly PlacedIn[]) =>
-  records.reduce((sum, { line }) => sum + line.length, 0);
+const charactersOf = (records: readonly PlacedIn[]) => records.reduce((sum, { line }) => sum + line.length, 0);
 
 export const isGathered = (records: readonly PlacedIn[]): boolean =>
   records.length < OWN.records && charactersOf(records) < OWN.characters;
 
 /** The blocks that the records of one event make for themselves, none too large for a row. */
-export function* ownBlocks(
-  position: bigint,
-  owner: Owner,
-  records: readonly PlacedIn[],
-): Generator<Packed, undefined> {
+export function* ownBlocks(position: bigint, owner: Owner, records: readonly PlacedIn[]): Generator<Packed, undefined> {
   let nth = 0;
   let block = buildBlock(owner.producerId);
   for (const { record, line, place } of records) {

@@ -42,22 +42,22 @@ export const sectionsIn = (part: string): string => part + SECTIONS;
 export const isSections = (name: string): boolean => name.endsWith(SECTIONS);
 const SECTIONS = '.sections';
 
-export interface Part {
+export interface Partition {
   readonly name: string;
   readonly audit: boolean;
   /** Its records are of any days, and of hours that are not counted. */
-  readonly scattered: boolean;
+  readonly outOfOrder: boolean;
   /** Unix ms, inclusive: what instants can be in it. */
   readonly from: number;
   readonly to: number;
 }
 
 /** Undefined for collections of another kind. */
-export function readPart(name: string): Part | undefined {
+export function readPart(name: string): Partition | undefined {
   const [, kind, year, month, day] = /^([ad])(?:scattered|(\d{4})(\d\d)(\d\d))$/.exec(name) ?? [];
   if (!kind) return undefined;
   const audit = kind === 'a';
-  if (!year) return { name, audit, scattered: true, from: 0, to: Number.POSITIVE_INFINITY };
+  if (!year) return { name, audit, outOfOrder: true, from: 0, to: Number.POSITIVE_INFINITY };
   const from = Date.UTC(Number(year), Number(month) - 1, Number(day));
-  return { name, audit, scattered: false, from, to: from + DAY_MS - 1 };
+  return { name, audit, outOfOrder: false, from, to: from + DAY_MS - 1 };
 }

@@ -1,10 +1,10 @@
 /** The full blocks of a part that may hold what is asked for, as its registers tell, many by one row. */
 import type { Collection } from 'mongodb';
-import { unhurried } from '../../../application/logs/query/query-budget.js';
+import { yieldOnly } from '../../../application/logs/query/query-budget.js';
 import type { Vault } from '../../../application/ports/index.js';
 import type { Filter } from '../../../domain/logs/filter.js';
 import { termsOfFilter } from '../../../domain/logs/index-terms.js';
-import type { Header } from './block-ref.js';
+import type { BlockHeader } from './block-ref.js';
 import { mayHold } from './bloom-filter.js';
 import {
   headersIn,
@@ -15,7 +15,7 @@ import {
   type SealedTerms,
   termsId,
 } from './filter-group.js';
-import type { Part } from './partitions.js';
+import type { Partition } from './partitions.js';
 import { termSection } from './sections.js';
 
 /** That there is one, and of what time. */
@@ -24,7 +24,7 @@ export type RegisterHead = Pick<RegisterRow, '_id' | 'from' | 'to'>;
 /** Of all registers with blocks of the time that is asked for. */
 export function registerHeads(
   rows: Collection<RegisterRow>,
-  part: Part,
+  part: Partition,
   { from = 0, to = Number.POSITIVE_INFINITY }: Filter,
 ): Promise<RegisterHead[]> {
   const within = {
@@ -39,7 +39,7 @@ export function registerHeads(
 
 export interface RegisteredBlocks {
   /** In no order, some perhaps twice: registers of one block become one of many meanwhile. */
-  readonly headers: readonly Header[];
+  readonly headers: readonly BlockHeader[];
   /** Whether all registers that were asked for are there. */
   readonly isWhole: boolean;
 }
@@ -64,9 +64,9 @@ export async function registeredBlocks(
   const termIds = many.flatMap((id) => names.map((each) => termsId(id, each)));
   const apart = termIds.length > 0 ? await rows.find({ _id: { $in: termIds } }).toArray() : [];
   const apartById = new Map(apart.map(({ _id, sections }) => [_id, sections]));
-  const headers: Header[] = [];
+  const headers: BlockHeader[] = [];
   for (const register of registers) {
-    const turn = unhurried();
+    const turn = yieldOnly();
     if (turn) await turn;
     const { _id, subject, sections } = register;
     const sealed: SealedTerms =

@@ -1,11 +1,11 @@
 /** The record index as queries see it: blocks that may hold what is asked for, and the counts of hours. */
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
-import type { Pace } from '../../../application/logs/query/query-budget.js';
+import type { Checkpoint } from '../../../application/logs/query/query-budget.js';
 import type { HourCount, HourRange, RecordIndex } from '../../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
 import { createHeaders } from './block-finder.js';
-import { createOpened } from './block-reader.js';
+import { createBlockReader } from './block-reader.js';
 import { countsIn } from './hourly-counts.js';
 import { HOURS, KEEPINGS } from './partitions.js';
 import type { HourRow, HourRowCount, KeepingRow } from './rows.js';
@@ -28,7 +28,7 @@ export interface CachingRecordIndex extends RecordIndex {
 }
 
 export function createRecordIndex({ db, vault, build, version }: ReaderPorts): CachingRecordIndex {
-  const opened = createOpened(db, vault);
+  const opened = createBlockReader(db, vault);
   const headers = createHeaders({ db, vault, opened, version });
   const counted = new LRUCache<string, readonly HourRowCount[]>({ maxSize: HOURS_KEPT });
 
@@ -65,7 +65,7 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): C
       }
     },
 
-    async hours({ from, to, producerId, audit }: HourRange, pace: Pace) {
+    async hours({ from, to, producerId, audit }: HourRange, pace: Checkpoint) {
       const name = build();
       const counts: HourCount[] = [];
       const withoutEvents = new Set<number>();

@@ -1,8 +1,8 @@
 /** The index of all log records: blocks by day, counts by hour, how far files were read, what was answered. */
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import type { LogsEvent } from '../../../domain/logs/catalog.js';
-import { handlerOf, type On } from '../../../domain/shared/event-handlers.js';
-import type { Apply, Build, OwnProjection, Row } from '../../kernel/projection.js';
+import { type EventHandlers, handlerFor } from '../../../domain/shared/index.js';
+import type { Apply, Build, OwnProjection, Row } from '../../kernel/index.js';
 import { expire } from './expiry.js';
 import { readableHour } from './hourly-counts.js';
 import { startIndexing } from './index-writer.js';
@@ -11,7 +11,7 @@ import { HOURS, isSections, REQUESTS, readPart, sectionsIn } from './partitions.
 import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES, type SectionsRow } from './rows.js';
 import { readableBlock, readableRegisters } from './verify-scan.js';
 
-export const records: OwnProjection = { name: 'logs.records', version: 10, atOnce: 128, open, scan };
+export const records: OwnProjection = { name: 'logs.records', version: 10, batchSize: 128, open, scan };
 
 type Indexed = LogsEvent<'RecordsIngested' | 'RecordsExpired' | 'BatchesErased'>;
 
@@ -20,7 +20,7 @@ async function open(build: Build): Promise<Apply> {
   await build.collection(REQUESTS).createIndexes(REQUEST_INDEXES);
   let indexing = startIndexing(build);
   let erased: RecordedEvent<LogsEvent<'BatchesErased'>>[] = [];
-  const on: On<RecordedEvent<Indexed>, Promise<void>> = {
+  const on: EventHandlers<RecordedEvent<Indexed>, Promise<void>> = {
     RecordsIngested: (event) => indexing.take(event),
     async RecordsExpired(event) {
       await indexing.flush();
@@ -33,7 +33,7 @@ async function open(build: Build): Promise<Apply> {
   };
   return async (events) => {
     try {
-      for (const event of events) await handlerOf(on, event)?.(event);
+      for (const event of events) await handlerFor(on, event)?.(event);
       await indexing.flush();
       // Together: thousands may end in one moment, and none of them says anything of rows of later events.
       if (erased.length > 0) await forgetRequests(build, erased);
@@ -60,8 +60,7 @@ async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
     else if (readPart(part)) {
       const sections = collection<SectionsRow>(sectionsIn(part));
       const beside = { sections, registered: await readableRegisters(vault, sections) };
-      for await (const row of rows<BlockRow>())
-        yield { ...(await readableBlock(vault, beside, row)), ...placed(row) };
+      for await (const row of rows<BlockRow>()) yield { ...(await readableBlock(vault, beside, row)), ...placed(row) };
     } else for await (const row of rows<Row>()) yield { ...row, ...placed(row) };
   }
 }

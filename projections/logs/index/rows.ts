@@ -1,6 +1,6 @@
 /** What stands in the collections of the record index. */
 import type { Binary, IndexDescription, Long } from 'mongodb';
-import type { RowWrite } from '../../kernel/projection.js';
+import type { RowWrite } from '../../kernel/index.js';
 
 /**
  * A run of records of one producer, received on one day, whose instants are of one day too, or scattered. Nothing of a

@@ -1,22 +1,14 @@
 /** A block on its way into its rows: packed, sealed and digested under the key of its subject. */
 import type { Binary } from 'mongodb';
-import { breather } from '../../../application/concurrency/cooperative-scheduler.js';
+import { createYielder } from '../../../application/concurrency/index.js';
 import type { Vault } from '../../../application/ports/index.js';
-import { longOf } from '../../kernel/projection.js';
+import { longOf } from '../../kernel/index.js';
 import type { BlockBuilder } from './block.js';
 import { correlationDigester, sealed, sealPacked } from './compress-and-seal.js';
 import { type RegisterRow, sealRegister } from './filter-group.js';
 import type { BlockRow, SectionsRow } from './rows.js';
 import { namesOf } from './section-names.js';
-import {
-  chunksOf,
-  KINDS,
-  type Kind,
-  type Section,
-  type Sections,
-  sectionsOf,
-  termSections,
-} from './sections.js';
+import { chunksOf, KINDS, type Kind, type Section, type Sections, sectionsOf, termSections } from './sections.js';
 
 export type Owner = Pick<BlockRow, 'subject' | 'producerId' | 'received'>;
 
@@ -54,12 +46,7 @@ export function packed(id: string, at: bigint, owner: Owner, block: BlockBuilder
 }
 
 /** What a block says of itself, for its row. */
-export const rowOf = (
-  id: string,
-  at: bigint,
-  { subject, producerId, received }: Owner,
-  block: BlockBuilder,
-) => ({
+export const rowOf = (id: string, at: bigint, { subject, producerId, received }: Owner, block: BlockBuilder) => ({
   _id: id,
   _at: longOf(at),
   subject,
@@ -95,7 +82,7 @@ async function sealSections(
   if (!names) return undefined;
   const plain: Sections = sectionsOf(block, chunks, names);
   const rows: SectionsRow[] = [];
-  const breathe = breather();
+  const breathe = createYielder();
   for (const kind of KINDS) {
     const sections: Record<string, Binary | string | true> = {};
     for (const [name, section] of plain[kind]) {

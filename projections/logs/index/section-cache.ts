@@ -4,7 +4,7 @@ import { entryText } from '../../../application/logs/query/query-service.js';
 import type { Block, Column, Needs, Values } from '../../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
 import { type PlacedRecord, readRecord } from '../../../domain/logs/record.js';
-import type { Located } from './block-ref.js';
+import type { BlockRef } from './block-ref.js';
 import {
   chunkPiece,
   INSTANTS_PIECE,
@@ -30,7 +30,7 @@ export const ALL: Needs = { instants: true, places: true, records: true };
 
 export interface Apart {
   /** Undefined when the block, or its key, has gone; `untold` where records tell what columns were to, and all must be open. */
-  open(located: Located, needs: Needs): Promise<Block | 'untold' | undefined>;
+  open(located: BlockRef, needs: Needs): Promise<Block | 'untold' | undefined>;
   readonly cache: Cache;
 }
 
@@ -38,7 +38,7 @@ interface Read {
   readonly value: unknown;
 }
 
-export function createApart(vault: Vault, fetching: Fetching): Apart {
+export function createSectionCache(vault: Vault, fetching: Fetching): Apart {
   const kept = new LRUCache<string, Read>({ maxSize: PIECES_KEPT });
   const naming = new LRUCache<string, Names>({ max: SUBJECTS_KEPT });
 
@@ -51,7 +51,7 @@ export function createApart(vault: Vault, fetching: Fetching): Apart {
   }
 
   /** What the pieces say, by their keys; undefined when the block has gone. */
-  async function read(located: Located, pieces: readonly Piece<unknown>[]) {
+  async function read(located: BlockRef, pieces: readonly Piece<unknown>[]) {
     const { name, part, header } = located;
     const keyOf = ({ key }: Piece<unknown>) => `${name} ${part.name} ${header._id} ${key}`;
     const found = new Map<string, unknown>();
@@ -78,7 +78,7 @@ export function createApart(vault: Vault, fetching: Fetching): Apart {
     return found;
   }
 
-  async function open(located: Located, needs: Needs): Promise<Block | 'untold' | undefined> {
+  async function open(located: BlockRef, needs: Needs): Promise<Block | 'untold' | undefined> {
     const { header } = located;
     const { count, chunks = [] } = header;
     const names = await namesFor(header.subject);
@@ -121,11 +121,10 @@ function chunksFor(records: Needs['records'], chunks: readonly number[]): readon
   return [...new Set(records.map((index) => chunkOf(index, chunks)))];
 }
 
-const chunkOf = (index: number, chunks: readonly number[]): number =>
-  chunks.findLastIndex((start) => start <= index);
+const chunkOf = (index: number, chunks: readonly number[]): number => chunks.findLastIndex((start) => start <= index);
 
 function blockOf(
-  { header, part }: Located,
+  { header, part }: BlockRef,
   found: ReadonlyMap<string, unknown>,
   values: (column: Column) => Values | undefined,
 ): Block {

@@ -76,13 +76,8 @@ export const chunkPiece = (nth: number): Piece<readonly string[]> => {
 const MOST_STEPS = 16;
 
 /** Reads undefined where only the records tell; it is itself undefined where that is certain. `count`: of records. */
-export function valuesPiece(
-  column: Column,
-  names: Names,
-  count: number,
-): Piece<Values | undefined> | undefined {
-  const piece =
-    column.by === 'field' ? fieldPiece(column.path, names, count) : derivedPiece(column.by, count);
+export function valuesPiece(column: Column, names: Names, count: number): Piece<Values | undefined> | undefined {
+  const piece = column.by === 'field' ? fieldPiece(column.path, names, count) : derivedPiece(column.by, count);
   return (
     piece && {
       ...piece,

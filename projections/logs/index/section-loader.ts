@@ -1,7 +1,7 @@
 /** Fetches sections of blocks: those that are asked for at the same time come together, and only they are opened. */
 import { Binary, type Collection } from 'mongodb';
 import type { Vault } from '../../../application/ports/index.js';
-import type { Located } from './block-ref.js';
+import type { BlockRef } from './block-ref.js';
 import { openPacked } from './compress-and-seal.js';
 import { sectionsIn } from './partitions.js';
 import type { SectionsRow } from './rows.js';
@@ -26,7 +26,7 @@ export interface Fetching {
    * Sections of a block that are there, opened; one that says the same as another in its place. Undefined when the
    * block, or its key, has gone.
    */
-  sections(block: Located, kind: Kind, names: readonly string[]): Promise<OpenSections | undefined>;
+  sections(block: BlockRef, kind: Kind, names: readonly string[]): Promise<OpenSections | undefined>;
 }
 
 /** `rowsOf`: the collection of a name. */
@@ -37,7 +37,7 @@ export function createFetching(rowsOf: (name: string) => Collection<SectionsRow>
   >();
 
   /** All that is asked for in one round of the event loop. */
-  function ask({ name, part, header }: Located, kind: Kind, names: readonly string[]) {
+  function ask({ name, part, header }: BlockRef, kind: Kind, names: readonly string[]) {
     return new Promise<Sealed | undefined>((found, failed) => {
       const collection = `${name}.${sectionsIn(part.name)}`;
       const key = `${collection} ${kind} ${names.join(' ')}`;

@@ -46,9 +46,7 @@ export function chunksOf(lines: readonly string[]): number[] {
 const TERM_SECTIONS = 16;
 const nthOf = (term: number): number => Math.imul(term ^ (term >>> 15), 0x2c1b3c6d) >>> 28;
 /** The names of all of them. */
-export const TERM_SECTION_NAMES: readonly string[] = Array.from({ length: TERM_SECTIONS }, (_, nth) =>
-  String(nth),
-);
+export const TERM_SECTION_NAMES: readonly string[] = Array.from({ length: TERM_SECTIONS }, (_, nth) => String(nth));
 export const termSection = (term: number): string => String(nthOf(term));
 
 /** What the column of a path is called: the records' own names stand nowhere in clear. */
@@ -69,14 +67,10 @@ export function sectionsOf(block: BlockBuilder, starts: readonly number[], names
 function columnSections(block: BlockBuilder, names: Names): Map<string, Section> {
   const { columns, instants } = block;
   const sections = new Map<string, Section>();
-  sections.set(
-    INSTANTS,
-    JSON.stringify(instants.map((instant, index) => instant - (instants[index - 1] ?? 0))),
-  );
+  sections.set(INSTANTS, JSON.stringify(instants.map((instant, index) => instant - (instants[index - 1] ?? 0))));
   sections.set(PLACES, JSON.stringify(block.places() satisfies Places));
   const named = (among: ReadonlyMap<string, Column>, name: (path: string) => string, arrays: boolean) => {
-    for (const [path, column] of among)
-      sections.set(name(path), column.dropped || encodeColumn(column, arrays));
+    for (const [path, column] of among) sections.set(name(path), column.dropped || encodeColumn(column, arrays));
   };
   named(columns.scalars, names.scalars, false);
   named(columns.arrays, names.arrays, true);

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Binary, type Collection } from 'mongodb';
 import type { Vault } from '../../../application/ports/index.js';
 import { wholeText } from './block.js';
-import type { Header } from './block-ref.js';
+import type { BlockHeader } from './block-ref.js';
 import { openPacked, openTexts } from './compress-and-seal.js';
 import { headersIn, openFilters, REGISTERS, type RegisterRow, registersIn, termsId } from './filter-group.js';
 import type { BlockRow, SectionsRow } from './rows.js';
@@ -17,11 +17,7 @@ export interface Beside {
   readonly registered: (block: string) => Promise<unknown>;
 }
 
-export async function readableBlock(
-  vault: Vault,
-  { sections, registered }: Beside,
-  row: BlockRow,
-): Promise<object> {
+export async function readableBlock(vault: Vault, { sections, registered }: Beside, row: BlockRow): Promise<object> {
   const { subject, producerId } = row;
   if (row.chunks)
     return {
@@ -87,7 +83,7 @@ async function readable(
   const apart = register?.sections ? [] : await rows.find({ _id: { $in: ids } }).toArray();
   const sealed = Object.assign({}, register?.sections, ...apart.map(({ sections }) => sections));
   const filters = register && (await openFilters(vault, register.subject, sealed));
-  const says = (header: Header, nth: number) => ({
+  const says = (header: BlockHeader, nth: number) => ({
     ...header,
     terms: Array.from(filters ?? [], ([name, all]) => [name, Buffer.from(all[nth]!).toString('base64')]),
   });

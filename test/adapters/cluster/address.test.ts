@@ -14,7 +14,7 @@ async function addressOf(host: string, wanted?: string): Promise<string> {
     address: wanted,
     join: async () => ({
       address: () => undefined,
-      alive: () => new Set<string>(),
+      liveNodes: () => new Set<string>(),
       beats: () => undefined,
       unreachedBy: () => [],
       look: async () => {},

@@ -38,7 +38,7 @@ describe('the mesh', () => {
       },
     });
     const all = Array.from({ length: 500 }, (_, index) => `${index} żółw`);
-    for (const each of all) ann.mesh.tell('bob', said(each, { to: 'ü' }));
+    for (const each of all) ann.mesh.send('bob', said(each, { to: 'ü' }));
     await eventually(() => bob.heard.length === 500);
     expect(bob.heard).to.deep.equal(all);
     expect(new Set(from)).to.deep.equal(new Set(['ann']));
@@ -54,10 +54,10 @@ describe('the mesh', () => {
       },
     });
     const sent = ['', randomBytes(32_768).toString('hex'), 'ż🧵\0"'.repeat(100_000).slice(0, 300_000)];
-    for (const body of sent) expect(await ann.mesh.ask('bob', 'eve', said(body))).to.equal(true);
+    for (const body of sent) expect(await ann.mesh.request('bob', 'eve', said(body))).to.equal(true);
     expect(bob.heard.map((body, index) => body === sent[index])).to.deep.equal([true, true, true]);
-    expect(await ann.mesh.ask('bob', 'eve', said('x', { is: 'unwanted' }))).to.equal(false);
-    expect(await ann.channel('other').ask('bob', 'eve', said('x'))).to.equal(false);
+    expect(await ann.mesh.request('bob', 'eve', said('x', { is: 'unwanted' }))).to.equal(false);
+    expect(await ann.channel('other').request('bob', 'eve', said('x'))).to.equal(false);
   });
 
   it('waits for who reads slowly with what is for them, and with nothing else', async () => {
@@ -69,10 +69,10 @@ describe('the mesh', () => {
         return true;
       },
     });
-    const waiting = ['1', '2', '3'].map((each) => ann.mesh.ask('bob', 'slow', said(each, { to: 'slow' })));
+    const waiting = ['1', '2', '3'].map((each) => ann.mesh.request('bob', 'slow', said(each, { to: 'slow' })));
     for (let each = 0; each < 100; each++)
-      expect(await ann.mesh.ask('bob', 'quick', said('q', { to: 'quick' }))).to.equal(true);
-    ann.mesh.tell('bob', said('told', { to: 'told' }));
+      expect(await ann.mesh.request('bob', 'quick', said('q', { to: 'quick' }))).to.equal(true);
+    ann.mesh.send('bob', said('told', { to: 'told' }));
     await eventually(() => bob.heard.includes('told'));
     expect(bob.heard.filter((each) => /\d/.test(each))).to.deep.equal(['1']);
     expect(await Promise.all(waiting.map(settled))).to.deep.equal([false, false, false]);
@@ -93,8 +93,8 @@ describe('the mesh', () => {
       },
     });
     try {
-      const asked = ann.mesh.ask('bob', 'eve', said('first'));
-      const after = ann.mesh.ask('bob', 'eve', said('second'));
+      const asked = ann.mesh.request('bob', 'eve', said('first'));
+      const after = ann.mesh.request('bob', 'eve', said('second'));
       await eventually(() => bob.heard.length > 0);
       valves[0]!.hold();
       for (let ping = 0; ping < 10; ping++) time.pass(1000);
@@ -109,10 +109,10 @@ describe('the mesh', () => {
     const time = heldTime();
     const ann = await nodes.node('ann', { time });
     const bob = await nodes.node('bob');
-    expect(await ann.mesh.ask('bob', 'eve', said('x'))).to.equal(true);
+    expect(await ann.mesh.request('bob', 'eve', said('x'))).to.equal(true);
     time.sleep(60_000);
     time.pass(0);
-    expect(await ann.mesh.ask('bob', 'eve', said('y'))).to.equal(true);
+    expect(await ann.mesh.request('bob', 'eve', said('y'))).to.equal(true);
     expect([bob.heard, ann.connected()]).to.deep.equal([['x', 'y'], 1]);
   });
 
@@ -126,10 +126,10 @@ describe('the mesh', () => {
       },
     });
     try {
-      expect(await ann.mesh.ask('bob', 'eve', said('before'))).to.equal(true);
+      expect(await ann.mesh.request('bob', 'eve', said('before'))).to.equal(true);
       valves[0]!.release();
       await eventually(() => ann.connected() === 0);
-      await eventually(() => ann.mesh.ask('bob', 'eve', said('after')));
+      await eventually(() => ann.mesh.request('bob', 'eve', said('after')));
       expect(bob.heard).to.deep.equal(['before', 'after']);
     } finally {
       await Promise.all(valves.map(({ close }) => close()));
@@ -187,15 +187,15 @@ describe('the mesh', () => {
 
   it('tells at once that nobody is there, of whom nobody knows and of who has gone', async () => {
     const ann = await nodes.node('ann');
-    expect(await ann.mesh.ask('nobody', 'eve', said('x'))).to.equal(false);
+    expect(await ann.mesh.request('nobody', 'eve', said('x'))).to.equal(false);
     const bob = await nodes.node('bob', { hear: () => new Promise<boolean>(() => {}) });
-    const asked = ann.mesh.ask('bob', 'eve', said('x'));
+    const asked = ann.mesh.request('bob', 'eve', said('x'));
     await eventually(() => bob.heard.length > 0);
     await bob.close();
     expect(await asked).to.equal(false);
     nodes.look();
-    expect(await ann.mesh.ask('bob', 'eve', said('y'))).to.equal(false);
-    ann.mesh.tell('bob', said('z'));
+    expect(await ann.mesh.request('bob', 'eve', said('y'))).to.equal(false);
+    ann.mesh.send('bob', said('z'));
     expect([bob.heard, ann.lost() > 0]).to.deep.equal([['x'], true]);
   });
 
@@ -204,7 +204,7 @@ describe('the mesh', () => {
     const bob = await nodes.node('bob');
     nodes.addresses.set('former', bob.address);
     nodes.look();
-    expect(await ann.mesh.ask('former', 'eve', said('x'))).to.equal(false);
+    expect(await ann.mesh.request('former', 'eve', said('x'))).to.equal(false);
     expect(bob.heard).to.deep.equal([]);
   });
 });

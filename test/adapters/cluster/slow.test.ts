@@ -47,13 +47,13 @@ describe('a node that takes nothing', () => {
         return dam.address;
       },
     });
-    expect(await ann.mesh.ask('bob', 'eve', said('first'))).to.equal(true);
+    expect(await ann.mesh.request('bob', 'eve', said('first'))).to.equal(true);
     dam.shut();
     const megabyte = 'm'.repeat(1024 * 1024);
     let count = 0;
     // The network takes some megabytes itself, and only when it may.
     await eventually(() => {
-      for (let each = 0; each < 10; each++) ann.mesh.tell('bob', said(`${count++} ${megabyte}`));
+      for (let each = 0; each < 10; each++) ann.mesh.send('bob', said(`${count++} ${megabyte}`));
       return ann.lost() > 50;
     });
     expect(count - ann.lost()).to.be.below(40);
@@ -70,10 +70,10 @@ describe('a node that takes nothing', () => {
       },
     });
     const half = 'h'.repeat(512 * 1024);
-    const asked = Array.from({ length: 100 }, (_, who) => ann.mesh.ask('bob', `target ${who}`, said(half)));
+    const asked = Array.from({ length: 100 }, (_, who) => ann.mesh.request('bob', `target ${who}`, said(half)));
     await eventually(() => came === 32);
     // Nothing that is told waits behind it, or more would have come by then.
-    ann.mesh.tell('bob', said('told'));
+    ann.mesh.send('bob', said('told'));
     await eventually(() => bob.heard.includes('told'));
     expect(came).to.equal(33);
     await bob.close();
@@ -84,11 +84,11 @@ describe('a node that takes nothing', () => {
     const ann = await nodes.node('ann');
     const bob = await nodes.node('bob');
     const tooLarge = said('m'.repeat(1200 * 1024));
-    ann.mesh.tell('bob', tooLarge);
-    expect(await ann.mesh.ask('bob', 'eve', tooLarge)).to.equal(false);
+    ann.mesh.send('bob', tooLarge);
+    expect(await ann.mesh.request('bob', 'eve', tooLarge)).to.equal(false);
     expect(ann.lost()).to.equal(2);
-    ann.mesh.tell('bob', said('told'));
-    expect(await ann.mesh.ask('bob', 'eve', said('asked'))).to.equal(true);
+    ann.mesh.send('bob', said('told'));
+    expect(await ann.mesh.request('bob', 'eve', said('asked'))).to.equal(true);
     expect(bob.heard).to.deep.equal(['told', 'asked']);
   });
 });

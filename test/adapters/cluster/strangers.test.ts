@@ -42,8 +42,8 @@ describe('the port of the nodes', () => {
     expect((await dial(ann.port, { 'mesh-from': 'eve', 'mesh-to': 'ann' })).opened).to.equal(true);
     const other = await dial(ann.port, { 'mesh-from': 'eve', 'mesh-to': 'ann' }, Buffer.alloc(32, 1));
     expect(other.opened).to.equal(false);
-    expect(await eve.mesh.ask('ann', 'x', said('x'))).to.equal(false);
-    expect(await ann.mesh.ask('eve', 'x', said('x'))).to.equal(false);
+    expect(await eve.mesh.request('ann', 'x', said('x'))).to.equal(false);
+    expect(await ann.mesh.request('eve', 'x', said('x'))).to.equal(false);
     expect([ann.heard, eve.heard]).to.deep.equal([[], []]);
   });
 
@@ -74,7 +74,7 @@ describe('the port of the nodes', () => {
         },
       });
       const ann = await nodes.node('ann');
-      expect(await ann.mesh.ask('bob', 'x', said('once'))).to.equal(true);
+      expect(await ann.mesh.request('bob', 'x', said('once'))).to.equal(true);
       expect(Buffer.concat(recorded).includes('once')).to.equal(false);
       const again = connect(bob.port, '127.0.0.1');
       for (const chunk of recorded) again.write(chunk);
@@ -103,9 +103,9 @@ describe('the port of the nodes', () => {
     const ends = strangers.map((socket) => all(socket).then(() => void cut++));
     await eventually(() => cut === 36);
     const bob = await nodes.node('bob');
-    expect(await bob.mesh.ask('ann', 'x', said('x'))).to.equal(true);
+    expect(await bob.mesh.request('ann', 'x', said('x'))).to.equal(true);
     await Promise.all(ends);
-    expect(await bob.mesh.ask('ann', 'x', said('y'))).to.equal(true);
+    expect(await bob.mesh.request('ann', 'x', said('y'))).to.equal(true);
   }).timeout(20_000);
 
   it('serves a node nothing but a connection, and none to a name that it does not bear', async () => {
@@ -142,7 +142,7 @@ describe('the port of the nodes', () => {
       expect([1002, 1009]).to.include(await over);
     }
     expect(ann.heard).to.deep.equal([]);
-    expect(await bob.mesh.ask('ann', 'x', said('x'))).to.equal(true);
+    expect(await bob.mesh.request('ann', 'x', said('x'))).to.equal(true);
   });
 
   it('cuts a node of which half a message has come and then nothing, when it answers no more', async () => {

@@ -1,15 +1,15 @@
 /** Ids of what commands make: the same for the same command, and in the order of time. */
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
-import { freshCommandId, timeOf } from '../../../application/command/command-id.js';
+import { newCommandId, timestampOf } from '../../../application/command/command-id.js';
 
 describe('ids that are derived from commands', () => {
   const { id, idInTime } = createDerivation(Buffer.alloc(32, 7));
   const NOON = Date.UTC(2026, 10, 23, 12);
-  const made = (at: number) => idInTime('chat.message', freshCommandId(at));
+  const made = (at: number) => idInTime('chat.message', newCommandId(at));
 
   it('are the same for the same command, and others for another purpose, command or installation', () => {
-    const command = freshCommandId(NOON);
+    const command = newCommandId(NOON);
     expect(idInTime('chat.message', command)).to.equal(idInTime('chat.message', command));
     const others = [
       idInTime('chat.reply', command),
@@ -43,10 +43,10 @@ describe('ids that are derived from commands', () => {
   });
 
   it('come of commands that are called by a UUID of version 7', () => {
-    const command = freshCommandId(NOON);
+    const command = newCommandId(NOON);
     expect(command).to.match(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
-    expect(timeOf(command)).to.equal(NOON);
-    expect(freshCommandId(NOON)).not.to.equal(command);
-    expect(timeOf(freshCommandId())).to.be.closeTo(Date.now(), 60_000);
+    expect(timestampOf(command)).to.equal(NOON);
+    expect(newCommandId(NOON)).not.to.equal(command);
+    expect(timestampOf(newCommandId())).to.be.closeTo(Date.now(), 60_000);
   });
 });

@@ -11,8 +11,7 @@ describe('a signed token', () => {
   it('is read by its own text alone', async () => {
     const token = await signed.sign(claims);
     expect(await signed.read(token)).to.deep.equal(claims);
-    for (const altered of alteredTokens(token))
-      expect(await signed.read(altered), altered).to.equal(undefined);
+    for (const altered of alteredTokens(token)) expect(await signed.read(altered), altered).to.equal(undefined);
   });
 
   it('is none of another key', async () => {

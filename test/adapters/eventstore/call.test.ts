@@ -5,6 +5,7 @@ import {
   AccessDeniedError,
   CancelledError,
   DeadlineExceededError,
+  UnavailableError as GrpcUnavailableError,
   InvalidArgumentError,
   MaxAppendSizeExceededError,
   NotLeaderError,
@@ -14,17 +15,16 @@ import {
   type StreamingRead,
   StreamNotFoundError,
   TimeoutError,
-  UnavailableError,
   UnknownError,
   UnsupportedError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import type { Metadata, ServiceError } from '@grpc/grpc-js';
 import { expect } from 'chai';
-import { createInTime } from '../../../adapters/eventstore/append-deadline.js';
-import { asked, readAll } from '../../../adapters/eventstore/call.js';
-import { CALL_MS } from '../../../application/concurrency/deadline.js';
-import { Damaged, type Logger, Unavailable } from '../../../application/ports/index.js';
+import { createAppendDeadline } from '../../../adapters/eventstore/append-deadline.js';
+import { callStore, readAll } from '../../../adapters/eventstore/call.js';
+import { STORE_CALL_MS } from '../../../application/concurrency/deadline.js';
+import { CorruptEventError, type Logger, UnavailableError } from '../../../application/ports/index.js';
 import { type HeldTime, heldTime } from '../../support/held-time.js';
 import { holdTimers } from '../../support/held-timers.js';
 
@@ -52,7 +52,7 @@ const ANSWERS = [
   new UnsupportedError('read', '23.10'),
 ];
 const AWAY = [
-  new UnavailableError(raw(14)),
+  new GrpcUnavailableError(raw(14)),
   new DeadlineExceededError(raw(4)),
   new CancelledError(raw(1)),
   new TimeoutError(raw(4)),
@@ -80,37 +80,37 @@ describe('a call to the event store', () => {
 
   for (const answer of ANSWERS)
     it(`is answered by ${answer.constructor.name}`, async () => {
-      expect(await rejection(asked(() => Promise.reject(answer)))).to.equal(answer);
+      expect(await rejection(callStore(() => Promise.reject(answer)))).to.equal(answer);
     });
 
   it('meets a store that is away whatever else it says', async () => {
     for (const cause of AWAY) {
-      const error = await rejection(asked(() => Promise.reject(cause)));
-      expect(error, String(cause)).to.be.instanceOf(Unavailable).with.property('cause', cause);
+      const error = await rejection(callStore(() => Promise.reject(cause)));
+      expect(error, String(cause)).to.be.instanceOf(UnavailableError).with.property('cause', cause);
       expect(error).to.have.property('message', 'the event store is away');
     }
-    const away = new Unavailable('told before');
-    expect(await rejection(asked(() => Promise.reject(away)))).to.equal(away);
+    const away = new UnavailableError('told before');
+    expect(await rejection(callStore(() => Promise.reject(away)))).to.equal(away);
   });
 
   it('tells damage from absence: it is not better tomorrow', async () => {
     const cause = new UnknownError(raw(15, 'checksum of event 7'));
-    const error = await rejection(asked(() => Promise.reject(cause)));
-    expect(error).to.be.instanceOf(Damaged).with.property('cause', cause);
+    const error = await rejection(callStore(() => Promise.reject(cause)));
+    expect(error).to.be.instanceOf(CorruptEventError).with.property('cause', cause);
     expect(error).to.have.property('message').that.contains('checksum of event 7');
   });
 
   it('has the time of a call for its answer', async () => {
-    expect(await asked(async () => 'done')).to.equal('done');
-    const silent = rejection(asked(() => new Promise(() => {})));
-    time.pass(CALL_MS - 1);
+    expect(await callStore(async () => 'done')).to.equal('done');
+    const silent = rejection(callStore(() => new Promise(() => {})));
+    time.pass(STORE_CALL_MS - 1);
     expect(await Promise.race([silent, new Promise((resolve) => setImmediate(resolve, 'waiting'))])).to.equal(
       'waiting',
     );
     time.pass(1);
     expect(await silent)
-      .to.be.instanceOf(Unavailable)
-      .with.property('message', `the event store did not answer within ${CALL_MS} ms`);
+      .to.be.instanceOf(UnavailableError)
+      .with.property('message', `the event store did not answer within ${STORE_CALL_MS} ms`);
   });
 
   describe('that reads', () => {
@@ -121,7 +121,7 @@ describe('a call to the event store', () => {
         super({ objectMode: true });
       }
       override destroy(error?: Error) {
-        if (error instanceof Unavailable) this.late.push(error);
+        if (error instanceof UnavailableError) this.late.push(error);
         return super.destroy(error);
       }
       async cancel() {
@@ -139,16 +139,16 @@ describe('a call to the event store', () => {
       const { reading, found } = open();
       const outcome = rejection(found);
       for (let event = 0; event < 3; event++) {
-        time.pass(CALL_MS - 500);
+        time.pass(STORE_CALL_MS - 500);
         reading.write({ event });
         await turn();
       }
-      time.pass(CALL_MS - 1);
+      time.pass(STORE_CALL_MS - 1);
       await turn();
       expect(reading.destroyed).to.equal(false);
       time.pass(1);
       expect(await outcome)
-        .to.be.instanceOf(Unavailable)
+        .to.be.instanceOf(UnavailableError)
         .with.property('message')
         .that.matches(/silent/);
       expect(reading.cancelled).to.equal(1);
@@ -174,7 +174,7 @@ describe('a call to the event store', () => {
       expect(reading.cancelled).to.equal(0);
       const { reading: cut, found: lost } = open();
       cut.destroy(raw(14));
-      expect(await rejection(lost)).to.be.instanceOf(Unavailable);
+      expect(await rejection(lost)).to.be.instanceOf(UnavailableError);
     });
   });
 
@@ -195,50 +195,50 @@ describe('a call to the event store', () => {
     };
 
     it('has a deadline that the store knows', async () => {
-      const inTime = createInTime(logger);
+      const inTime = createAppendDeadline(logger);
       const append = async (deadline: number) => deadlines.push(deadline);
       await inTime(append);
       await inTime(append);
-      expect([deadlines, warnings]).to.deep.equal([[CALL_MS, CALL_MS], 0]);
+      expect([deadlines, warnings]).to.deep.equal([[STORE_CALL_MS, STORE_CALL_MS], 0]);
     });
 
     it('goes without one once that has passed before it began, and so do all after it, told of once', async () => {
-      const inTime = createInTime(logger);
+      const inTime = createAppendDeadline(logger);
       expect(await inTime(behind(0))).to.equal('appended');
       expect(await inTime(behind(0))).to.equal('appended');
-      expect(deadlines).to.deep.equal([CALL_MS, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]);
+      expect(deadlines).to.deep.equal([STORE_CALL_MS, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]);
       expect(warnings).to.equal(1);
-      const both = createInTime(logger);
+      const both = createAppendDeadline(logger);
       await Promise.all([both(behind(0)), both(behind(0))]);
       expect(warnings).to.equal(2);
     });
 
     it('is not sent again when the store took its time, nor when it is away or refuses', async () => {
-      const inTime = createInTime(logger);
+      const inTime = createAppendDeadline(logger);
       const error = await rejection(inTime(behind(1500)));
-      expect(error).to.be.instanceOf(Unavailable).with.property('cause', late);
-      for (const refusal of [new UnavailableError(raw(14)), new StreamDeletedError(undefined, 's')]) {
+      expect(error).to.be.instanceOf(UnavailableError).with.property('cause', late);
+      for (const refusal of [new GrpcUnavailableError(raw(14)), new StreamDeletedError(undefined, 's')]) {
         const once = (deadline: number) => {
           deadlines.push(deadline);
           return Promise.reject(refusal);
         };
         await rejection(inTime(once));
       }
-      expect([deadlines, warnings]).to.deep.equal([[CALL_MS, CALL_MS, CALL_MS], 0]);
+      expect([deadlines, warnings]).to.deep.equal([[STORE_CALL_MS, STORE_CALL_MS, STORE_CALL_MS], 0]);
       expect(await inTime(behind(1499))).to.equal('appended');
     });
 
     it('is believed to be behind only by an append that went through', async () => {
-      const inTime = createInTime(logger);
+      const inTime = createAppendDeadline(logger);
       const refused = async (deadline: number) => {
         deadlines.push(deadline);
         if (deadline === Number.POSITIVE_INFINITY) throw raw(14);
         throw late;
       };
-      expect(await rejection(inTime(refused))).to.be.instanceOf(Unavailable);
+      expect(await rejection(inTime(refused))).to.be.instanceOf(UnavailableError);
       expect(warnings).to.equal(0);
       await inTime(async (deadline) => deadlines.push(deadline));
-      expect(deadlines).to.deep.equal([CALL_MS, Number.POSITIVE_INFINITY, CALL_MS]);
+      expect(deadlines).to.deep.equal([STORE_CALL_MS, Number.POSITIVE_INFINITY, STORE_CALL_MS]);
     });
   });
 });

@@ -33,9 +33,7 @@ const zoo: Catalog = {
   events: {
     Named: { versions: [oldest, older, { schema: needs('name', 'since') }] },
     Fed: {
-      versions: [
-        { schema: { ...needs('animal'), properties: { animal: text, secret: { type: 'object' } } } },
-      ],
+      versions: [{ schema: { ...needs('animal'), properties: { animal: text, secret: { type: 'object' } } } }],
       sealed: { subject: ({ animal }: { animal: string }) => `animal:${animal}`, erased: {} },
     },
   },
@@ -129,8 +127,7 @@ describe('the codec', () => {
   });
 
   it('gives events of older versions as the newest has them, several for one where there are', () => {
-    const given = (type: string, data: object) =>
-      decode(stored(type, data)).map((each) => [each.version, each.data]);
+    const given = (type: string, data: object) => decode(stored(type, data)).map((each) => [each.version, each.data]);
     expect(given('zoo.Named.v2', { name: 'leo' })).to.deep.equal([[2, { name: 'leo', since: 'always' }]]);
     expect(given('zoo.Named.v1', { names: 'leo kim' })).to.deep.equal([
       [1, { name: 'leo', since: 'always' }],
@@ -173,14 +170,9 @@ describe('the codec', () => {
       ['zoo.Named.v3', new Uint8Array()],
     ] as const)
       expect(decode(stored(type, data)), `${type} ${data}`).to.deep.equal([]);
-    expect(
-      decode(stored('zoo.Named.v3', { name: 'leo', since: 'x' }, { position: undefined })),
-    ).to.deep.equal([]);
+    expect(decode(stored('zoo.Named.v3', { name: 'leo', since: 'x' }, { position: undefined }))).to.deep.equal([]);
     for (const streamId of ['park.tree-1', 'copy-of-zoo.animal-1', 'zoo', '$ce-zoo'])
-      expect(
-        decode(stored('zoo.Named.v3', { name: 'leo', since: 'x' }, { streamId })),
-        streamId,
-      ).to.deep.equal([]);
+      expect(decode(stored('zoo.Named.v3', { name: 'leo', since: 'x' }, { streamId })), streamId).to.deep.equal([]);
     expect(decode({} as ResolvedEvent)).to.deep.equal([]);
   });
 });

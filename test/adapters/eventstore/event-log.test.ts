@@ -64,9 +64,7 @@ describe('a stream of the log', () => {
   it('is told to be missing however often, and others keep their connection', async () => {
     const found = new Set<unknown>();
     for (let round = 0; round < 100; round++)
-      for (const each of await Promise.all(
-        Array.from({ length: 50 }, () => log.read(`toys.box-${randomUUID()}`)),
-      ))
+      for (const each of await Promise.all(Array.from({ length: 50 }, () => log.read(`toys.box-${randomUUID()}`))))
         found.add(each);
     expect([...found]).to.deep.equal(['missing']);
   });

@@ -142,11 +142,7 @@ describe('following the log', () => {
 
   const CLOSED = 'the event store closed the subscription';
   for (const [what, why, drop] of [
-    [
-      'fails',
-      'dropped',
-      (subscription: Subscription) => void subscription.emit('error', new Error('dropped')),
-    ],
+    ['fails', 'dropped', (subscription: Subscription) => void subscription.emit('error', new Error('dropped'))],
     [
       'is refused by the server',
       'the event store is away',

@@ -2,17 +2,17 @@
 import { quiet } from '@annals/engines/testing/engines.js';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
-import { createInTime } from '../../../adapters/eventstore/append-deadline.js';
+import { createAppendDeadline } from '../../../adapters/eventstore/append-deadline.js';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
-import { markOf } from '../../../adapters/eventstore/timestamp-register.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import { timestampRegister } from '../../../adapters/eventstore/timestamp-register.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 
 describe('what is noted at an event store that is away', () => {
   it('is not known, which is not to say that there was nothing', async () => {
     const client = connectEventStore('esdb://127.0.0.1:1?tls=false');
     try {
-      const mark = markOf(client, createInTime(quiet), 'toys.time');
-      expect(await rejection(mark.read())).to.be.instanceOf(Unavailable);
+      const mark = timestampRegister(client, createAppendDeadline(quiet), 'toys.time');
+      expect(await rejection(mark.read())).to.be.instanceOf(UnavailableError);
     } finally {
       await client.dispose();
     }

@@ -1,8 +1,8 @@
 /** Whether the store takes writes: asked of the store only after it has refused one. */
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
-import { watchWrites } from '../../../adapters/eventstore/write-health.js';
-import { type EventLog, Unavailable } from '../../../application/ports/index.js';
+import { trackWriteHealth } from '../../../adapters/eventstore/write-health.js';
+import { type EventLog, UnavailableError } from '../../../application/ports/index.js';
 
 describe('a log that is watched', () => {
   let failure: Error | undefined;
@@ -11,7 +11,7 @@ describe('a log that is watched', () => {
     if (failure) throw failure;
   };
   const watch = () =>
-    watchWrites(
+    trackWriteHealth(
       { append: write, retain: write, tombstone: write, read: async () => 'missing' } as unknown as EventLog,
       async () => {
         trials++;
@@ -43,7 +43,7 @@ describe('a log that is watched', () => {
   for (const name of ['append', 'retain', 'tombstone'] as const)
     it(`is tried out after a failed ${name}, for as long as that fails`, async () => {
       const log = watch();
-      failure = new Unavailable('the disk is full');
+      failure = new UnavailableError('the disk is full');
       expect(await rejection(writes(log)[name]())).to.equal(failure);
       expect(await rejection(log.writable())).to.equal(failure);
       expect(await rejection(log.writable())).to.equal(failure);
@@ -55,7 +55,7 @@ describe('a log that is watched', () => {
 
   it('is believed as soon as a write goes through', async () => {
     const log = watch();
-    failure = new Unavailable('the disk is full');
+    failure = new UnavailableError('the disk is full');
     await rejection(log.append('s', 'none', []));
     failure = undefined;
     await log.tombstone('s');

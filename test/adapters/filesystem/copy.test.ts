@@ -35,8 +35,7 @@ describe('a copy of kept files', () => {
     const copied = createDirectoryStore(to);
     const found: string[] = [];
     for (const [index, stored] of kept.entries())
-      for await (const piece of copied.read(stored, 0, index === 0 ? 5 : 10))
-        found.push(Buffer.from(piece).toString());
+      for await (const piece of copied.read(stored, 0, index === 0 ? 5 : 10)) found.push(Buffer.from(piece).toString());
     expect(found).to.deep.equal(['first', 'the second']);
     await begun.drop();
   });

@@ -69,9 +69,7 @@ describe('the documents of a service', () => {
     expect(parse(await yaml.text())).to.deep.equal(json);
     expect(json).to.have.property('openapi', '3.1.0');
     expect(json.paths['/api/boxes/{box}']?.post.security).to.deep.equal([{ bearer: [] }, { basic: [] }]);
-    expect(json)
-      .to.have.property('paths')
-      .that.has.keys('/api/boxes/{box}', '/openapi.json', '/openapi.yaml', '/docs');
+    expect(json).to.have.property('paths').that.has.keys('/api/boxes/{box}', '/openapi.json', '/openapi.yaml', '/docs');
   });
 
   it('have a page that no other origin can script, frame or be called from', async () => {
@@ -96,17 +94,9 @@ describe('the documents of a service', () => {
       const part = await fetch(`${origin}/${path}`);
       expect(part.status, path).to.equal(200);
       expect(part.headers.get('cache-control')).to.include('immutable');
-      expect(part.headers.get('content-type')).to.match(
-        /^(?:text\/(?:css|javascript); charset=utf-8|image\/png)$/,
-      );
+      expect(part.headers.get('content-type')).to.match(/^(?:text\/(?:css|javascript); charset=utf-8|image\/png)$/);
     }
-    for (const path of [
-      'index.html',
-      'package.json',
-      '..%2fpackage.json',
-      '%2e%2e%2fpackage.json',
-      'constructor',
-    ]) {
+    for (const path of ['index.html', 'package.json', '..%2fpackage.json', '%2e%2e%2fpackage.json', 'constructor']) {
       expect((await fetch(`${origin}/docs/${path}`)).status, path).to.equal(404);
     }
   });
@@ -159,9 +149,7 @@ describe('the documents of a service', () => {
       await dialog.locator('.btn-done').first().click();
       expect(await send()).to.deep.equal({ status: 201, body: { box: 'red', by: 'Ada' } });
       expect(complaints).to.deep.equal([]);
-      expect(asked.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).to.deep.equal(
-        [],
-      );
+      expect(asked.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).to.deep.equal([]);
       if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/docs.png` });
     });
 

@@ -6,15 +6,9 @@ import { expect } from 'chai';
 import { Long, MongoServerError } from 'mongodb';
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
 import { createBuilds, createRows } from '../../../adapters/mongo/rows/row-store.js';
-import { type RecordedEvent, Unavailable, type Vault } from '../../../application/ports/index.js';
+import { type RecordedEvent, UnavailableError, type Vault } from '../../../application/ports/index.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
-import type {
-  Build,
-  Builds,
-  OwnProjection,
-  Projection,
-  Row,
-} from '../../../projections/kernel/projection.js';
+import type { Build, Builds, OwnProjection, Projection, Row } from '../../../projections/kernel/projection.js';
 
 const held = { assertHeld() {} };
 const toys: Projection<DomainEvent> = {
@@ -62,17 +56,11 @@ describe('builds of read models', () => {
     metadata: {},
   });
   const put = (toy: string, size: number) => event('Put', { toy, size });
-  const raw = (collection = name) =>
-    mongo.models.collection<Row>(collection).find({}).sort({ _id: 1 }).toArray();
+  const raw = (collection = name) => mongo.models.collection<Row>(collection).find({}).sort({ _id: 1 }).toArray();
 
   it('take each event once, by the position of the row, to its last digit', async () => {
     const apply = await builds.open(toys, name, held);
-    const events = [
-      put('bear', 3),
-      put('car', 1),
-      event('Mended', { toy: 'bear' }),
-      event('Mended', { toy: 'ghost' }),
-    ];
+    const events = [put('bear', 3), put('car', 1), event('Mended', { toy: 'bear' }), event('Mended', { toy: 'ghost' })];
     await apply(events);
     await apply([event('Unknown', {})]);
     const rows = [
@@ -82,9 +70,7 @@ describe('builds of read models', () => {
     const plain = async () => JSON.parse(JSON.stringify(await raw()));
     const before = await plain();
     expect(before.map(({ _id }: Row) => _id)).to.deep.equal(['bear', 'car']);
-    expect((await raw()).map(({ _at }) => _at.toBigInt())).to.deep.equal(
-      rows.map(({ _at }) => _at.toBigInt()),
-    );
+    expect((await raw()).map(({ _at }) => _at.toBigInt())).to.deep.equal(rows.map(({ _at }) => _at.toBigInt()));
     await apply(events);
     expect(await plain()).to.deep.equal(before);
     // Later by the very last digit, as events of one append are.
@@ -147,11 +133,7 @@ describe('builds of read models', () => {
       (await rows.find<Row>(projection, { filter: {}, ...query })).map(({ _id }) => _id);
     expect(await find({ sort: { _id: 1 } })).to.deep.equal(['a', 'b', 'd']);
     expect(await find({ sort: { _id: -1 } })).to.deep.equal(['d', 'b', 'a']);
-    expect(await find({ sort: { size: 1, _id: -1 }, filter: { size: { $gt: 0 } } })).to.deep.equal([
-      'd',
-      'b',
-      'a',
-    ]);
+    expect(await find({ sort: { size: 1, _id: -1 }, filter: { size: { $gt: 0 } } })).to.deep.equal(['d', 'b', 'a']);
     expect(await find({ sort: { _id: 1 }, limit: 1 })).to.deep.equal(['a']);
     expect(await find({ filter: { size: 1 }, sort: { _id: 1 } })).to.deep.equal(['b', 'd']);
     expect(await find({}, 'toys.unknown')).to.deep.equal([]);
@@ -162,7 +144,7 @@ describe('builds of read models', () => {
     await builds.open(toys, name, held);
     expect(await rows.find(toys.name, { filter: {} })).to.deep.equal([]);
     await builds.drop(name);
-    expect(await rejection(rows.find(toys.name, { filter: {} }))).to.be.instanceOf(Unavailable);
+    expect(await rejection(rows.find(toys.name, { filter: {} }))).to.be.instanceOf(UnavailableError);
   });
 
   /** Keeps its rows in two collections of its own. */

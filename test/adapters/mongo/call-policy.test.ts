@@ -22,11 +22,11 @@ import {
   MongoServerError,
   MongoTopologyClosedError,
 } from 'mongodb';
-import { answered, guarded } from '../../../adapters/mongo/call-policy.js';
+import { answered, withCallPolicy } from '../../../adapters/mongo/call-policy.js';
 import { connectMongo } from '../../../adapters/mongo/client.js';
-import { CALL_MS } from '../../../application/concurrency/deadline.js';
-import { Unavailable } from '../../../application/ports/index.js';
-import { isTransient, StoreFull } from '../../../application/ports/store-full-error.js';
+import { STORE_CALL_MS } from '../../../application/concurrency/deadline.js';
+import { isTransient, StoreFullError } from '../../../application/ports/errors.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 import { heldTime } from '../../support/held-time.js';
 import { holdTimers } from '../../support/held-timers.js';
 
@@ -72,7 +72,7 @@ describe('a connection to MongoDB', function () {
 
   it('that is cut in the middle of a large write is one that is away', async () => {
     const writing = models.collection('rows').insertOne({ mark: 'cut me here', LARGE });
-    expect(await rejection(writing)).to.be.instanceOf(Unavailable);
+    expect(await rejection(writing)).to.be.instanceOf(UnavailableError);
     expect(cuts).to.be.greaterThan(0);
   });
 });
@@ -108,7 +108,7 @@ describe('what MongoDB says', () => {
     ];
     for (const cause of away) {
       const error = await meant(cause);
-      expect(error, String(cause)).to.be.instanceOf(Unavailable).with.property('cause', cause);
+      expect(error, String(cause)).to.be.instanceOf(UnavailableError).with.property('cause', cause);
       expect(error).to.have.property('message', 'MongoDB does not answer');
     }
   });
@@ -116,8 +116,8 @@ describe('what MongoDB says', () => {
   it('is "not now", and not at once again, when its disk is full', async () => {
     for (const cause of [said(14031), bulk(said(14031))]) {
       const error = await meant(cause);
-      expect(error).to.be.instanceOf(StoreFull).with.property('cause', cause);
-      expect(error).to.be.instanceOf(Unavailable);
+      expect(error).to.be.instanceOf(StoreFullError).with.property('cause', cause);
+      expect(error).to.be.instanceOf(UnavailableError);
       expect(isTransient(error)).to.equal(false);
     }
   });
@@ -142,23 +142,19 @@ describe('what MongoDB says', () => {
     try {
       const silent = () => new Promise<never>(() => {});
       const names = ['findOne', 'createIndex', 'createIndexes', 'drop', 'dropDatabase'] as const;
-      const calls = guarded(
-        Object.fromEntries(names.map((name) => [name, silent])) as Record<
-          (typeof names)[number],
-          typeof silent
-        >,
+      const calls = withCallPolicy(
+        Object.fromEntries(names.map((name) => [name, silent])) as Record<(typeof names)[number], typeof silent>,
       );
       const outcomes: string[] = [];
-      for (const name of names)
-        calls[name]().catch(({ message }: Error) => outcomes.push(`${name}: ${message}`));
+      for (const name of names) calls[name]().catch(({ message }: Error) => outcomes.push(`${name}: ${message}`));
       const after = async (ms: number) => {
         time.pass(ms);
         await new Promise(setImmediate);
         return outcomes.splice(0);
       };
-      expect(await after(CALL_MS - 1)).to.deep.equal([]);
-      expect(await after(1)).to.deep.equal([`findOne: MongoDB did not answer within ${CALL_MS} ms`]);
-      expect(await after(59_999 - CALL_MS)).to.deep.equal([]);
+      expect(await after(STORE_CALL_MS - 1)).to.deep.equal([]);
+      expect(await after(1)).to.deep.equal([`findOne: MongoDB did not answer within ${STORE_CALL_MS} ms`]);
+      expect(await after(59_999 - STORE_CALL_MS)).to.deep.equal([]);
       expect(await after(1)).to.deep.equal(
         names.slice(1).map((name) => `${name}: MongoDB did not answer within 60000 ms`),
       );
@@ -182,7 +178,7 @@ describe('what MongoDB says', () => {
         readBufferedDocuments: () => batch,
         close: async () => void closed++,
       });
-      return { list: () => guarded(cursor).toArray(), closed: () => closed };
+      return { list: () => withCallPolicy(cursor).toArray(), closed: () => closed };
     };
     const cursor = () => new MongoClient('mongodb://127.0.0.1:1').db('any').collection('rows').find();
     const BATCHES = [[{ _id: 1 }, { _id: 2 }], [{ _id: 3 }], [{ _id: 4 }]];
@@ -208,16 +204,16 @@ describe('what MongoDB says', () => {
 
     it('is awaited for as long as each of them may take', async () => {
       const { list, closed } = batchesOf(cursor(), BATCHES, taking(1900));
-      expect(4 * 1900).to.be.greaterThan(CALL_MS);
+      expect(4 * 1900).to.be.greaterThan(STORE_CALL_MS);
       expect(await list()).to.deep.equal(BATCHES.flat());
       expect(closed()).to.equal(1);
     });
 
     it('is given up when one of them is late, or all of them take longer than a request', async () => {
-      const late = batchesOf(cursor(), BATCHES, taking(CALL_MS));
-      expect(await rejection(late.list())).to.be.instanceOf(Unavailable);
+      const late = batchesOf(cursor(), BATCHES, taking(STORE_CALL_MS));
+      expect(await rejection(late.list())).to.be.instanceOf(UnavailableError);
       const slow = batchesOf(cursor(), BATCHES, taking(3000));
-      expect(await rejection(slow.list())).to.be.instanceOf(Unavailable);
+      expect(await rejection(slow.list())).to.be.instanceOf(UnavailableError);
       expect([late.closed(), slow.closed()]).to.deep.equal([1, 1]);
     });
   });
@@ -226,7 +222,7 @@ describe('what MongoDB says', () => {
     const cut = new MongoNetworkError('connection closed');
     const stream = { next: () => Promise.reject(cut), [Symbol.asyncIterator]: () => stream };
     const at = Long.ONE;
-    const target = guarded({
+    const target = withCallPolicy({
       name: 'rows',
       watch: () => stream,
       self() {
@@ -237,14 +233,9 @@ describe('what MongoDB says', () => {
       text: () => 'text',
       later: async () => stream,
     });
-    expect(await rejection(target.watch().next())).to.be.instanceOf(Unavailable);
+    expect(await rejection(target.watch().next())).to.be.instanceOf(UnavailableError);
     expect(target.self()).to.equal(target);
-    expect([target.name, target.at(), target.nothing(), target.text()]).to.deep.equal([
-      'rows',
-      at,
-      null,
-      'text',
-    ]);
+    expect([target.name, target.at(), target.nothing(), target.text()]).to.deep.equal(['rows', at, null, 'text']);
     expect(target.at()).to.equal(at);
   });
 });

@@ -5,7 +5,7 @@ import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js'
 import { expect } from 'chai';
 import { Long } from 'mongodb';
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 
 interface Doc {
   readonly _id: string;
@@ -36,8 +36,7 @@ describe('the connection to MongoDB', () => {
   });
 
   it('keeps to that, and to what the primary has, whatever the address says', async () => {
-    const weak =
-      'readPreference=secondaryPreferred&maxStalenessSeconds=120&readConcernLevel=available&journal=false';
+    const weak = 'readPreference=secondaryPreferred&maxStalenessSeconds=120&readConcernLevel=available&journal=false';
     const other = await connectMongo(`${server.url}${server.url.includes('?') ? '&' : '?'}${weak}`, name);
     try {
       for (const db of [other.models, other.keys]) {
@@ -82,6 +81,6 @@ describe('the connection to MongoDB', () => {
       closed.models.listCollections().toArray(),
       all(closed.models.collection<Doc>('rows').find({}).sort({ _id: 1 })),
     ])
-      expect(await rejection(call)).to.be.instanceOf(Unavailable);
+      expect(await rejection(call)).to.be.instanceOf(UnavailableError);
   });
 });

@@ -4,8 +4,8 @@ import { isReal } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
 import { MongoServerError } from 'mongodb';
 import { createLeases } from '../../../adapters/mongo/coordination/leases.js';
-import { CALL_MS } from '../../../application/concurrency/deadline.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import { STORE_CALL_MS } from '../../../application/concurrency/deadline.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 import { heldTime } from '../../support/held-time.js';
 import { holdTimers } from '../../support/held-timers.js';
 import { given, isHeld, LEASE_MS, useLeases } from '../../support/leases.js';
@@ -64,9 +64,9 @@ describe('a lease in trouble', () => {
       void rejection(lease.release()).then((error) => {
         outcome = error;
       });
-      nodes.time.pass(CALL_MS);
+      nodes.time.pass(STORE_CALL_MS);
       for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
-      expect(outcome).to.be.instanceOf(Unavailable);
+      expect(outcome).to.be.instanceOf(UnavailableError);
     } finally {
       realTimers();
       process.kill(nodes.server.pid, 'SIGCONT');
@@ -100,7 +100,7 @@ describe('a lease in trouble', () => {
 
   it('is neither given nor refused while MongoDB is away, and can be had when it is back', async () => {
     const failures = [
-      new Unavailable('MongoDB does not answer'),
+      new UnavailableError('MongoDB does not answer'),
       new MongoServerError({ message: 'not authorized', code: 13 }),
       Object.assign(new Error('another code of that number'), { code: 11000 }),
     ];

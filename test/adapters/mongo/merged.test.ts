@@ -104,12 +104,10 @@ const change: fc.Arbitrary<RowChange> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ replace: rowId, row: fc.record({ group, kind, x: whole }) }) },
   { weight: 1, arbitrary: fc.record({ purge: fc.record({ _id: rowId }) }) },
   // Of several values and fields within a batch: those that no row has are left out of it.
-  ...[fc.record({ group }), fc.record({ kind: group }), fc.record({ group, kind: group })].flatMap(
-    (purge) => [
-      { weight: 1, arbitrary: fc.record({ purge }) },
-      { weight: 1, arbitrary: fc.record({ purge, many: fc.constant(true as const) }) },
-    ],
-  ),
+  ...[fc.record({ group }), fc.record({ kind: group }), fc.record({ group, kind: group })].flatMap((purge) => [
+    { weight: 1, arbitrary: fc.record({ purge }) },
+    { weight: 1, arbitrary: fc.record({ purge, many: fc.constant(true as const) }) },
+  ]),
 );
 function touched(each: RowChange): string {
   if ('purge' in each) return '';
@@ -130,9 +128,7 @@ function born(changes: RowChange[][]): RowChange[][] {
       if ('purge' in each || 'patch' in each || there.has(touched(each))) return each;
       there.add(touched(each));
       const row = 'put' in each ? (each.update.$set ?? {}) : undefined;
-      return row && !Object.keys(row).some((path) => path.includes('.'))
-        ? { make: touched(each), row }
-        : each;
+      return row && !Object.keys(row).some((path) => path.includes('.')) ? { make: touched(each), row } : each;
     }),
   );
 }

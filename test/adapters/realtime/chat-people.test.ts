@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { chat } from '../../../application/chat/audience/audience.js';
 import type { RevealedEvent } from '../../../application/ports/index.js';
-import { hear } from '../../../application/subscription/audience.js';
+import { route } from '../../../application/subscription/audience.js';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { conversation } from '../../../domain/chat/conversation.js';
 import { message } from '../../../domain/chat/message.js';
@@ -31,8 +31,8 @@ function delivered(...events: readonly ChatEvent[]) {
     ({ type, data }, index) => eventAt(BigInt(index + 1), type, data as never) as unknown as RevealedEvent,
   );
   const last = recorded.pop()!;
-  const before = recorded.reduce((state, event) => hear(chat, state, event).state, chat.initialState);
-  return hear(chat, before, last).deliveries.map(({ to, message: { type, payload } }) => ({
+  const before = recorded.reduce((state, event) => route(chat, state, event).state, chat.initialState);
+  return route(chat, before, last).deliveries.map(({ to, message: { type, payload } }) => ({
     to,
     type,
     payload,
@@ -72,9 +72,7 @@ describe('what people of the chat are told', () => {
   it('is of a conversation that is begun, for each, the other one', () => {
     const { events } = specOf(conversation).run([startConversation()]);
     const all = delivered(...PEOPLE, ...events);
-    expect(
-      all.map(({ to, payload }) => [to, (payload as { otherUser: { id: string } }).otherUser.id]),
-    ).to.deep.equal([
+    expect(all.map(({ to, payload }) => [to, (payload as { otherUser: { id: string } }).otherUser.id])).to.deep.equal([
       [[two[0]], BOB],
       [[two[1]], ADA],
     ]);
@@ -98,9 +96,7 @@ describe('what people of the chat are told', () => {
         type: 'PresenceChanged',
         data: { userId: BOB, status, former, lastSeen: NOON },
       }) as unknown as PresenceEvent;
-    expect(heading([...PEOPLE, changed('online', 'offline')])).to.deep.equal([
-      ['PRESENCE_UPDATE', EVERYBODY],
-    ]);
+    expect(heading([...PEOPLE, changed('online', 'offline')])).to.deep.equal([['PRESENCE_UPDATE', EVERYBODY]]);
     expect(heading([...PEOPLE, changed('online', 'online')])).to.deep.equal([]);
     expect(heading([...PEOPLE, removed(BOB), changed('offline', 'online')])).to.deep.equal([]);
   });

@@ -7,17 +7,7 @@ import type { LiveEvent } from '../../../application/subscription/live-event.js'
 import type { ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { type ChannelsCommand, channels } from '../../../domain/chat/channels.js';
 import { message } from '../../../domain/chat/message.js';
-import {
-  added,
-  admin,
-  ended,
-  erased,
-  left,
-  NOON,
-  refreshed,
-  removed,
-  roleChanged,
-} from '../../support/chat.js';
+import { added, admin, ended, erased, left, NOON, refreshed, removed, roleChanged } from '../../support/chat.js';
 import {
   ADA,
   asAdmin,
@@ -139,14 +129,7 @@ describe('the event stream of the chat', () => {
     run(createWebhook('Robot'), newTopic);
     publish(...talk);
     run(deleteWebhook(), deleteChannel());
-    const seen = [
-      'NEW_CHANNEL',
-      'NEW_WEBHOOK',
-      'UPDATE_CHANNEL',
-      ...TALK_TYPES,
-      'DELETE_WEBHOOK',
-      'DELETE_CHANNEL',
-    ];
+    const seen = ['NEW_CHANNEL', 'NEW_WEBHOOK', 'UPDATE_CHANNEL', ...TALK_TYPES, 'DELETE_WEBHOOK', 'DELETE_CHANNEL'];
     expect(all.map(types)).to.deep.equal([seen, seen, seen, []]);
   });
 
@@ -277,8 +260,7 @@ describe('the event stream of the chat', () => {
   });
 
   it('ends with its session alone, and for who is removed, leaves or is erased with all of theirs', () => {
-    const sessions = (userId: string) =>
-      ['one', 'two'].map((each) => listen(userId, undefined, each + userId));
+    const sessions = (userId: string) => ['one', 'two'].map((each) => listen(userId, undefined, each + userId));
     const how = (clients: readonly ReturnType<typeof record>[]) => clients.map((each) => each.ended);
     const [ada, bob, cyd, root] = [ADA, BOB, CYD, ROOT].map(sessions) as ReturnType<typeof sessions>[];
     publish(ended(`one${ADA}`, 'logout'));

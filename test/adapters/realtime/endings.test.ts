@@ -15,8 +15,8 @@ const audience: Audience<null, Thing> = {
   initialState: null,
   on: {
     Note: {
-      deliver: ({ type, data: { to, about, also } }) => [
-        { to, message: { type }, ...(about !== undefined && { about }) },
+      deliver: ({ type, data: { to, about: resource, also } }) => [
+        { to, message: { type }, ...(resource !== undefined && { resource }) },
         ...(also === undefined ? [] : [{ to, message: { type: 'Also' }, about: also }]),
       ],
     },
@@ -26,7 +26,7 @@ const audience: Audience<null, Thing> = {
       ],
     },
     Erased: {
-      deliver: ({ type, data: { about } }) => [{ to: ['room'], message: { type }, about, erases: true }],
+      deliver: ({ type, data: { about: resource } }) => [{ to: ['room'], message: { type }, resource, erases: true }],
     },
     Nothing: {},
   },

@@ -17,8 +17,7 @@ const siteDeleted = (position: bigint, instance: string) =>
   event(position, 'SiteDeleted', { siteId: 'a', instance, registeredAt: 1, deletedAt: 2 });
 const sessionEnded = (position: bigint, sessionId: string) =>
   event(position, 'SessionEnded', { sessionId, endedAt: 1 });
-const paths = ({ sent }: Recording) =>
-  sent.map(({ message }) => (message as { path?: string }).path ?? message.type);
+const paths = ({ sent }: Recording) => sent.map(({ message }) => (message as { path?: string }).path ?? message.type);
 
 describe('the live view of hits, where it ends and where it goes on', () => {
   let time: ReturnType<typeof heldTime>;
@@ -52,15 +51,7 @@ describe('the live view of hits, where it ends and where it goes on', () => {
       collectedAt: time.now(),
       secret: 'x'.repeat(1000),
     });
-  function look({
-    instance = 'one',
-    after,
-    sessionId,
-  }: {
-    instance?: string;
-    after?: bigint;
-    sessionId?: string;
-  }) {
+  function look({ instance = 'one', after, sessionId }: { instance?: string; after?: bigint; sessionId?: string }) {
     const client = record();
     const session = sessionId === undefined ? undefined : { sessionId, expiresAt: time.now() + HOUR };
     live.connect({ instance, after, session }, client);
@@ -94,8 +85,7 @@ describe('the live view of hits, where it ends and where it goes on', () => {
   });
 
   it('ends with its site, and loses nothing of the others', async () => {
-    for (let position = 1n; position <= 4n; position++)
-      live.publish(hits(position, position % 2n ? 'one' : 'two'));
+    for (let position = 1n; position <= 4n; position++) live.publish(hits(position, position % 2n ? 'one' : 'two'));
     const [one, two] = [look({}), look({ instance: 'two' })];
     await eventually(() => paths(one).length === 2 && paths(two).length === 2);
     live.publish(siteDeleted(5n, 'one'));
@@ -113,8 +103,7 @@ describe('the live view of hits, where it ends and where it goes on', () => {
   });
 
   it('has the cursor on the last hit of an event only, and gives all of the event again to who had not come there', async () => {
-    hitsOf = async (position) =>
-      [`/${position}a`, `/${position}b`].map((path) => ({ path: path.padEnd(70_000, '.') }));
+    hitsOf = async (position) => [`/${position}a`, `/${position}b`].map((path) => ({ path: path.padEnd(70_000, '.') }));
     const slow = record();
     slow.reading = false;
     live.connect({ instance: 'one' }, slow);

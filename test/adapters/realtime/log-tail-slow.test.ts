@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createTail } from '../../../adapters/realtime/logs/log-tail.js';
-import { takenFor } from '../../../application/command/event-guards.js';
+import { asEvent } from '../../../application/command/event-guards.js';
 import type { StoredBatch } from '../../../application/logs/ingest/decrypt-batch.js';
 import type { RecordsIngested } from '../../../domain/logs/batch.js';
 import { EVERYTHING } from '../../../domain/logs/filter.js';
@@ -20,7 +20,7 @@ const recordsOf = async ({ data, position }: StoredBatch) =>
   }));
 
 const batch = (position: bigint, ...messages: readonly string[]) =>
-  takenFor<RecordsIngested>(
+  asEvent<RecordsIngested>(
     eventAt(position, 'RecordsIngested', {
       secret: JSON.stringify(messages.map((message) => ({ message }))),
     }),

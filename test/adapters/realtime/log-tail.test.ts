@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { createTail, type Tail } from '../../../adapters/realtime/logs/log-tail.js';
 import type { Frame, Sink } from '../../../adapters/realtime/relay/sink.js';
-import { takenFor } from '../../../application/command/event-guards.js';
-import { nextTurn } from '../../../application/concurrency/cooperative-scheduler.js';
+import { asEvent } from '../../../application/command/event-guards.js';
+import { yieldToEventLoop } from '../../../application/concurrency/cooperative-scheduler.js';
 import type { StoredBatch } from '../../../application/logs/ingest/decrypt-batch.js';
 import type { Entry } from '../../../application/logs/query/query-service.js';
 import type { RecordsIngested } from '../../../domain/logs/batch.js';
@@ -75,7 +75,7 @@ describe('the live tail', () => {
     }));
   };
   const batch = (position: bigint, ...records: readonly object[]) =>
-    takenFor<RecordsIngested>(eventAt(position, 'RecordsIngested', { secret: JSON.stringify(records) }));
+    asEvent<RecordsIngested>(eventAt(position, 'RecordsIngested', { secret: JSON.stringify(records) }));
   const connect = (filter: Partial<Filter> = {}, after?: bigint) => {
     const one = client();
     tail.connect({ ...EVERYTHING, ...filter }, after, one);
@@ -185,7 +185,7 @@ describe('the live tail', () => {
     it('keeps nobody waiting behind all who follow', async () => {
       const many = Array.from({ length: 10 }, () => connect(slow));
       tail.publish(batch(1n));
-      for (let turn = 0; turn < 5; turn++) await nextTurn();
+      for (let turn = 0; turn < 5; turn++) await yieldToEventLoop();
       expect(looked).to.be.below(20);
       for (const each of many) each.leave();
     });

@@ -77,8 +77,7 @@ describe('a lost connection to a meeting', () => {
 });
 
 describe('a meeting that runs under the id of an earlier one', () => {
-  const ofSecond = ({ type, data }: RoomEvent) =>
-    ({ type, data: { ...data, meetingId: 'second' } }) as RoomEvent;
+  const ofSecond = ({ type, data }: RoomEvent) => ({ type, data: { ...data, meetingId: 'second' } }) as RoomEvent;
   const erased = (of: string): RoomEvent => ({
     type: 'MeetingErased',
     data: { roomId, meetingId: of, erasedAt: NOON },

@@ -89,14 +89,7 @@ describe('the people of a meeting', () => {
 
   it('are told, when they come, of hands, of the lock and of a recording', () => {
     const recording = happened('RecordingStarted', { startedAt: NOON, by: 'ada' });
-    const { dan } = told(
-      ...three,
-      raised('bob'),
-      recording,
-      locked('ada'),
-      requested('dan'),
-      granted('dan', 'ada'),
-    );
+    const { dan } = told(...three, raised('bob'), recording, locked('ada'), requested('dan'), granted('dan', 'ada'));
     expect(dan).to.deep.equal([
       joinedAs('dan', false, own('dan')),
       joinedAs('ada', true),
@@ -182,10 +175,7 @@ describe('the people of a meeting', () => {
         waits('dan'),
         waits('eve'),
       ]);
-      expect(told(...shut, ...waiting, joined('fay', true)).fay?.slice(-2)).to.deep.equal([
-        waits('dan'),
-        waits('eve'),
-      ]);
+      expect(told(...shut, ...waiting, joined('fay', true)).fay?.slice(-2)).to.deep.equal([waits('dan'), waits('eve')]);
       expect(told(...shut, ...waiting, joined('fay')).fay?.at(-1)?.type).to.equal('room-locked');
     });
 

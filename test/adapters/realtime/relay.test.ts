@@ -16,18 +16,21 @@ const ending: Audience<null, DomainEvent<'Note'> | DomainEvent<'Burned'>> = {
 };
 
 /** Notes about two things, of which one is erased. */
-const erasing: Audience<
-  null,
-  DomainEvent<'Note', { about: string }> | DomainEvent<'Erased', { about: string }>
-> = {
+const erasing: Audience<null, DomainEvent<'Note', { about: string }> | DomainEvent<'Erased', { about: string }>> = {
   initialState: null,
   on: {
     Note: {
-      deliver: ({ type, data }) => [{ to: ['room'], about: data.about, message: { type, payload: data } }],
+      deliver: ({ type, data }) => [{ to: ['room'], resource: data.about, message: { type, payload: data } }],
     },
     Erased: {
       deliver: ({ type, data }) => [
-        { to: ['room'], except: ['deaf'], about: data.about, erases: true, message: { type, payload: data } },
+        {
+          to: ['room'],
+          except: ['deaf'],
+          resource: data.about,
+          erases: true,
+          message: { type, payload: data },
+        },
       ],
     },
   },

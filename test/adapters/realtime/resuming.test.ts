@@ -66,10 +66,8 @@ describe('a client that comes back', () => {
 
   it('is given no more than it may still see of what it missed, nor of what it was too slow for', () => {
     const { relay, publish } = relayWith([entered('ann')]);
-    const seesWard: NonNullable<Parameters<typeof relay.connect>[0]['entitled']> = (
-      { message },
-      { w = [] },
-    ) => message.type !== 'Said' || w.includes('ann');
+    const seesWard: NonNullable<Parameters<typeof relay.connect>[0]['entitled']> = ({ message }, { w = [] }) =>
+      message.type !== 'Said' || w.includes('ann');
     const entitled = { ...connectAs('ann'), entitled: seesWard };
     const [quick, slow] = [record(), record()];
     relay.connect(entitled, quick);

@@ -27,8 +27,7 @@ describe('a ring', () => {
 
   const of = (...positions: readonly number[]) =>
     positions.map((position) => ({ position: BigInt(position), bytes: 10 * position }));
-  const positions = (items: readonly { readonly position: bigint }[]) =>
-    items.map(({ position }) => Number(position));
+  const positions = (items: readonly { readonly position: bigint }[]) => items.map(({ position }) => Number(position));
 
   it('has all after its horizon, and nothing else, whatever is taken out of it in between', () => {
     const ring = createRing<{ position: bigint; bytes: number }>({ items: 3, bytes: MOST, from: 0n });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { RevealedEvent } from '../../../application/ports/index.js';
 import { rooms } from '../../../application/rooms/audience.js';
-import { hear } from '../../../application/subscription/audience.js';
+import { route } from '../../../application/subscription/audience.js';
 import type { RoomsEvent } from '../../../domain/rooms/catalog.js';
 import {
   burned,
@@ -24,13 +24,13 @@ const recorded = (event: RoomsEvent, more: object = {}) =>
   ({ ...event, ...more }) as unknown as RevealedEvent<RoomsEvent>;
 
 const after = (...events: readonly RevealedEvent[]) =>
-  events.reduce((state, event) => hear(rooms, state, event).state, rooms.initialState);
+  events.reduce((state, event) => route(rooms, state, event).state, rooms.initialState);
 
 /** What is delivered for the last event, after those before it. */
 function told(...events: readonly RoomsEvent[]) {
   const heard = events.map((event) => recorded(event));
   const last = heard.pop()!;
-  return hear(rooms, after(...heard), last).deliveries;
+  return route(rooms, after(...heard), last).deliveries;
 }
 
 const at = (time: number) => new Date(time).toISOString();
@@ -79,14 +79,14 @@ describe('the audience of a room', () => {
       recorded(message, noEnvelope),
       recorded(person, { data: { ...person.data, secret: faceless }, erased: true }),
     ]) {
-      expect(hear(rooms, rooms.initialState, event).deliveries).to.deep.equal([]);
+      expect(route(rooms, rooms.initialState, event).deliveries).to.deep.equal([]);
     }
   });
 
   it('keeps the end for those who come just then, until all is erased', () => {
     const ended = after(recorded(created), recorded(burned));
     expect(ended.get(roomId)).to.deep.equal({ type: 'ROOM_BURNED', payload: { roomId } });
-    expect(hear(rooms, ended, recorded(erased)).state.size).to.equal(0);
+    expect(route(rooms, ended, recorded(erased)).state.size).to.equal(0);
   });
 
   it('keeps the end of every other room while one is erased, and what was kept stays as it was', () => {
@@ -94,7 +94,7 @@ describe('the audience of a room', () => {
     const other = { ...elsewhere, data: { ...elsewhere.data, roomId: 'other' } } as typeof elsewhere;
     const both = after(recorded(created), recorded(expired), other);
     expect([...both.keys()]).to.deep.equal([roomId, 'other']);
-    expect([...hear(rooms, both, recorded(erased)).state.keys()]).to.deep.equal(['other']);
+    expect([...route(rooms, both, recorded(erased)).state.keys()]).to.deep.equal(['other']);
     expect([...both.keys()]).to.deep.equal([roomId, 'other']);
     expect(rooms.initialState.size).to.equal(0);
   });

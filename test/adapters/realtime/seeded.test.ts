@@ -3,26 +3,15 @@ import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createRelay } from '../../../adapters/realtime/relay/relay.js';
-import { later } from '../../../application/consistency/await-consistent.js';
-import type { Follow, RecordedEvent, RevealedEvent } from '../../../application/ports/index.js';
+import { maxPosition } from '../../../application/consistency/await-consistent.js';
+import type { RecordedEvent, RevealedEvent, Subscribe } from '../../../application/ports/index.js';
 import { foldOf } from '../../../application/subscription/audience.js';
-import { readSeed, type Snapshots } from '../../../application/subscription/restore-fold.js';
+import { restoreFold, type Snapshots } from '../../../application/subscription/restore-fold.js';
 import { createWindow, type WindowStart } from '../../../application/subscription/resume-window.js';
 import { createSnapshotKeeper } from '../../../application/subscription/snapshot-writer.js';
 import { PersistentMap } from '../../../domain/shared/persistent-map.js';
 import { snapshotsInMemory } from '../../support/ports.js';
-import {
-  at,
-  connectAs,
-  entered,
-  head,
-  left,
-  record,
-  said,
-  types,
-  type WardEvent,
-  wardAudience,
-} from './ward.js';
+import { at, connectAs, entered, head, left, record, said, types, type WardEvent, wardAudience } from './ward.js';
 
 type Placed = RevealedEvent<WardEvent>;
 
@@ -62,7 +51,7 @@ function world(snapshots: Snapshots) {
     logger: quiet,
   };
   const end = () => log.at(-1)?.position ?? 0n;
-  const follow: Follow = async function* ({ from, ...selection }) {
+  const follow: Subscribe = async function* ({ from, ...selection }) {
     const isWanted = ({ type, stream }: Placed) =>
       'types' in selection
         ? selection.types.includes(type)
@@ -74,11 +63,7 @@ function world(snapshots: Snapshots) {
 
   async function start() {
     const from = { ...ports, follow, snapshots, signal };
-    const {
-      state: seed,
-      window,
-      position,
-    } = await readSeed('wards', foldOf(wardAudience), state.window, from);
+    const { state: seed, window, position } = await restoreFold('wards', foldOf(wardAudience), state.window, from);
     const relay = createRelay({ audience: wardAudience, head, from: window.horizon, seed });
     for (const each of log) if (each.position > window.from) relay.publish(each);
     const keep = createSnapshotKeeper({
@@ -88,7 +73,7 @@ function world(snapshots: Snapshots) {
       windows: { read: async () => state.window },
       now: () => ({
         state: relay.state(),
-        position: later(relay.position(), position),
+        position: maxPosition(relay.position(), position),
       }),
     });
     return { relay, window, keep };
@@ -232,7 +217,7 @@ describe('a relay that begins in the middle of the log', () => {
       state.window = { horizon: left, from: left };
       const window = createWindow((await start()).window);
       expect(window).to.include({ horizon: last, from: others, last });
-      window.reach(others + 5n, 0);
+      window.advanceTo(others + 5n, 0);
       state.window = { horizon: window.horizon, from: window.from };
       expect(createWindow((await start()).window)).to.include({ last, from: others + 5n });
     }
@@ -271,10 +256,7 @@ describe('a relay that begins in the middle of the log', () => {
       return keep();
     };
     expect([await after(999), await after(1000)]).to.deep.equal([false, true]);
-    expect([await after(2999), await after(3000)], 'a thousand, and one for four parts').to.deep.equal([
-      false,
-      true,
-    ]);
+    expect([await after(2999), await after(3000)], 'a thousand, and one for four parts').to.deep.equal([false, true]);
     keep = keeper();
     expect([await after(4999), await after(5000)], 'by the next node').to.deep.equal([false, true]);
   });

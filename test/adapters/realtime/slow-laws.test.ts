@@ -43,8 +43,7 @@ function world(ringSize: number) {
   const steady = record();
   relay.connect({ keys: [KEY] }, steady);
   const expected: Expected[] = [];
-  const connections: { after: bigint; got: Got[]; signals: Expected[]; client: ReturnType<typeof record> }[] =
-    [];
+  const connections: { after: bigint; got: Got[]; signals: Expected[]; client: ReturnType<typeof record> }[] = [];
   let latest = 0n;
   let signals = 0;
   let isAway = false;
@@ -125,8 +124,7 @@ describe('the law of the relay for slow clients', () => {
         for (const [index, { after, got, signals }] of connections.entries()) {
           let done = expected.filter(({ position }) => position <= after).length;
           let heard = 0;
-          const isPast = (position: bigint) =>
-            expected[done] === undefined || expected[done]!.position > position;
+          const isPast = (position: bigint) => expected[done] === undefined || expected[done]!.position > position;
           for (const { json, cursor } of got) {
             if (json?.startsWith('{"type":"CONNECTED"')) expect(got[0]?.json).to.equal(json);
             else if (json?.startsWith('{"type":"RESET"'))

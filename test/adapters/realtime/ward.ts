@@ -52,9 +52,7 @@ export const wardAudience: Audience<Wards, WardEvent> = {
     },
 
     Said: {
-      deliver: ({ type, data }, after) => [
-        { to: keys(people(after, data.ward)), message: { type, payload: data } },
-      ],
+      deliver: ({ type, data }, after) => [{ to: keys(people(after, data.ward)), message: { type, payload: data } }],
     },
 
     Closed: {

@@ -1,7 +1,7 @@
 /** Whom a day's key tells apart, on all nodes, and that nobody is told apart once the day is over. */
 import { expect } from 'chai';
-import { createVisitorDays, endDayReaction } from '../../../application/analytics/daily-visitor-keys.js';
-import { takenFor } from '../../../application/command/event-guards.js';
+import { createDailyVisitorKeys, endDayReaction } from '../../../application/analytics/daily-visitor-keys.js';
+import { asEvent } from '../../../application/command/event-guards.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
 import { VISITOR_DAYS, type VisitorsEvent } from '../../../domain/analytics/visitor-keys.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
@@ -12,19 +12,19 @@ const MINUTE = 60_000;
 
 function useNodes() {
   const world = memoryWorld();
-  const time = { now: MIDNIGHT - MINUTE, agrees: true };
+  const time = { now: MIDNIGHT - MINUTE, inSync: true };
   const node = () => {
     const clock = {
       now: () => time.now,
-      certain: async () => (time.agrees ? time.now : undefined),
-      agrees: () => time.agrees,
+      confirmedNow: async () => (time.inSync ? time.now : undefined),
+      inSync: () => time.inSync,
     };
     const kernel = memoryKernel(world, [catalog], clock);
-    return { ...kernel, days: createVisitorDays({ ...kernel, clock, context: kernel.systemContext }) };
+    return { ...kernel, days: createDailyVisitorKeys({ ...kernel, clock, context: kernel.systemContext }) };
   };
   const events = async () => {
     const found = await node().log.read(VISITOR_DAYS);
-    return typeof found === 'string' ? [] : found.map((each) => takenFor<VisitorsEvent>(each));
+    return typeof found === 'string' ? [] : found.map((each) => asEvent<VisitorsEvent>(each));
   };
   /** What a node does by its reactions, and by its feed. */
   const follow = async (nodes: readonly ReturnType<typeof node>[]) => {
@@ -50,26 +50,26 @@ describe('the key of a day of visitors', () => {
   it('tells the same apart on every node, and nobody from one day to the next', async () => {
     const { node } = useNodes();
     const [one, other] = [node(), node()];
-    const [a, b] = await Promise.all([one.days.digester(DAY), other.days.digester(DAY)]);
+    const [a, b] = await Promise.all([one.days.hasherFor(DAY), other.days.hasherFor(DAY)]);
     expect(a?.('Ada'))
       .to.match(/^[0-9a-f]{64}$/)
       .and.equal(b?.('Ada'));
     expect(a?.('Ada')).not.to.equal(a?.('Bob'));
-    const next = await one.days.digester('2026-11-23');
+    const next = await one.days.hasherFor('2026-11-23');
     expect(next?.('Ada')).not.to.equal(a?.('Ada'));
   });
 
   it('is stated once, however many ask for it', async () => {
     const { node, names } = useNodes();
     const [one, other] = [node(), node()];
-    await Promise.all([one, other, one, other].map(({ days }) => days.digester(DAY)));
+    await Promise.all([one, other, one, other].map(({ days }) => days.hasherFor(DAY)));
     expect(await names()).to.deep.equal([['VisitorDayOpened', DAY]]);
   });
 
   it('lasts as long as its day, and a moment for clocks that differ', async () => {
     const { node, time, names } = useNodes();
     const one = node();
-    await one.days.digester(DAY);
+    await one.days.hasherFor(DAY);
     for (const now of [MIDNIGHT - MINUTE, MIDNIGHT + MINUTE]) {
       time.now = now;
       await one.days.end();
@@ -87,29 +87,29 @@ describe('the key of a day of visitors', () => {
   it('is destroyed when its day is over, and not made again: nobody who came on it can be found any more', async () => {
     const { node, time, world, follow } = useNodes();
     const [one, other] = [node(), node()];
-    await Promise.all([one.days.digester(DAY), other.days.digester(DAY)]);
+    await Promise.all([one.days.hasherFor(DAY), other.days.hasherFor(DAY)]);
     expect(await world.keys.read(`analytics.visitors-${DAY}`)).to.be.instanceOf(Buffer);
     time.now = MIDNIGHT + 3 * MINUTE;
     await one.days.end();
     await follow([one, other]);
     expect(await world.keys.read(`analytics.visitors-${DAY}`)).to.equal('destroyed');
-    for (const each of [one, other, node()]) expect(await each.days.digester(DAY)).to.equal(undefined);
+    for (const each of [one, other, node()]) expect(await each.days.hasherFor(DAY)).to.equal(undefined);
   });
 
   it('is another one where a clock that was far ahead has ended its day, and is right again', async () => {
     const { node, time, world, follow, names } = useNodes();
     const [one, other] = [node(), node()];
-    const first = await one.days.digester(DAY);
-    await other.days.digester(DAY);
+    const first = await one.days.hasherFor(DAY);
+    await other.days.hasherFor(DAY);
     const days = 24 * 60 * MINUTE;
     for (const ahead of [400 * days, 402 * days]) {
       time.now = MIDNIGHT + ahead;
-      await one.days.digester(new Date(time.now).toISOString().slice(0, 10));
+      await one.days.hasherFor(new Date(time.now).toISOString().slice(0, 10));
       await one.days.end();
       await follow([one, other]);
     }
     time.now = MIDNIGHT - MINUTE;
-    const [again, elsewhere] = [await one.days.digester(DAY), await other.days.digester(DAY)];
+    const [again, elsewhere] = [await one.days.hasherFor(DAY), await other.days.hasherFor(DAY)];
     expect(again?.('Ada')).to.be.a('string').and.not.to.equal(first?.('Ada'));
     expect(elsewhere?.('Ada')).to.equal(again?.('Ada'));
     time.now = MIDNIGHT + 3 * MINUTE;
@@ -122,9 +122,9 @@ describe('the key of a day of visitors', () => {
   it('goes too when no node ran as its day ended, nor for days after', async () => {
     const { node, time, names } = useNodes();
     time.now = Date.UTC(2026, 9, 1);
-    await node().days.digester('2026-10-01');
+    await node().days.hasherFor('2026-10-01');
     time.now = MIDNIGHT - MINUTE;
-    await node().days.digester(DAY);
+    await node().days.hasherFor(DAY);
     time.now = MIDNIGHT + 100 * 24 * 60 * MINUTE;
     await node().days.end();
     expect((await names()).slice(2)).to.deep.equal([
@@ -136,8 +136,8 @@ describe('the key of a day of visitors', () => {
   it('is left alone while it is not certain what time it is', async () => {
     const { node, time, names } = useNodes();
     const one = node();
-    await one.days.digester(DAY);
-    Object.assign(time, { now: MIDNIGHT + 3 * MINUTE, agrees: false });
+    await one.days.hasherFor(DAY);
+    Object.assign(time, { now: MIDNIGHT + 3 * MINUTE, inSync: false });
     await one.days.end();
     expect(await names()).to.have.lengthOf(1);
   });
@@ -147,15 +147,15 @@ describe('the key of a day of visitors', () => {
     const one = node();
     const failing = { ...one.vault, renew: () => Promise.reject(new Error('away')) };
     let vault: Pick<typeof one.vault, 'renew' | 'digester'> = failing;
-    const clock = { now: () => MIDNIGHT - MINUTE, certain: async () => undefined, agrees: () => false };
-    const days = createVisitorDays({
+    const clock = { now: () => MIDNIGHT - MINUTE, confirmedNow: async () => undefined, inSync: () => false };
+    const days = createDailyVisitorKeys({
       ...one,
       vault: { renew: (subject) => vault.renew(subject), digester: one.vault.digester },
       clock,
       context: one.systemContext,
     });
-    expect(await days.digester(DAY).catch(({ message }) => message)).to.equal('away');
+    expect(await days.hasherFor(DAY).catch(({ message }) => message)).to.equal('away');
     vault = one.vault;
-    expect(await days.digester(DAY)).to.be.a('function');
+    expect(await days.hasherFor(DAY)).to.be.a('function');
   });
 });

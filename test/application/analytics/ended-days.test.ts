@@ -1,13 +1,13 @@
 /** Hits of a day that retention has ended already, by a clock ahead that was set right. */
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { sitesKind } from '../../../application/analytics/aggregates.js';
+import { sitesAggregate } from '../../../application/analytics/aggregates.js';
 import { eraseReaction } from '../../../application/analytics/erase-site-reaction.js';
 import { createCleanup, expireReaction } from '../../../application/analytics/expire-days.js';
-import { createCollecting } from '../../../application/analytics/hit-batcher.js';
+import { createHitBatcher } from '../../../application/analytics/hit-batcher.js';
 import { createDirectory } from '../../../application/analytics/site-directory.js';
-import { createAppender } from '../../../application/command/group-commit.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import { createGroupCommit } from '../../../application/command/group-commit.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
 import { trafficStream } from '../../../domain/analytics/hit-batch.js';
 import { SITES } from '../../../domain/analytics/sites.js';
@@ -25,10 +25,10 @@ async function world() {
   const kernel = memoryKernel(memoryWorld(), [catalog]);
   const { log, vault, streams } = kernel;
   await vault.create(siteSubject(site));
-  await kernel.handle(sitesKind, SITES, { ...registerSite('demo'), now: NOON }, kernel.systemContext('test'));
+  await kernel.handle(sitesAggregate, SITES, { ...registerSite('demo'), now: NOON }, kernel.systemContext('test'));
   const start = () =>
-    createCollecting({
-      appender: createAppender({ log, logger: quiet, appended() {} }),
+    createHitBatcher({
+      appender: createGroupCommit({ log, logger: quiet, appended() {} }),
       streams,
       origin: { service: 'analytics', release: 'test' },
     });
@@ -45,7 +45,12 @@ async function world() {
     const cleanup = createCleanup({
       ...kernel,
       settled: { ...kernel.settled, wait: async () => true },
-      clock: { now: () => ahead, certain: async () => ahead, agrees: () => true, waitsMs: () => undefined },
+      clock: {
+        now: () => ahead,
+        confirmedNow: async () => ahead,
+        inSync: () => true,
+        waitsMs: () => undefined,
+      },
       days: none,
       raw: none,
       retentionDays: 395,
@@ -80,13 +85,13 @@ describe('hits of a day that has ended', () => {
     await see('/again');
     await remove(NOON);
     expect(await days(later)).to.equal('deleted');
-    expect(await see('/too late')).to.be.instanceOf(Unavailable);
+    expect(await see('/too late')).to.be.instanceOf(UnavailableError);
   });
 
   it('are refused where it is their site that has ended', async () => {
     const { see, days, remove } = await world();
     await remove(NOON);
-    expect(await see('/too late')).to.be.instanceOf(Unavailable);
+    expect(await see('/too late')).to.be.instanceOf(UnavailableError);
     expect(await days(later)).to.equal('missing');
   });
 });

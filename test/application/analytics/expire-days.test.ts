@@ -1,12 +1,12 @@
 /** Days that expire: their streams are ended in the log, and those that are kept are not. */
 import { expect } from 'chai';
-import { sitesKind } from '../../../application/analytics/aggregates.js';
+import { sitesAggregate } from '../../../application/analytics/aggregates.js';
 import { cleanupRound, createCleanup, expireReaction } from '../../../application/analytics/expire-days.js';
 import { createDirectory } from '../../../application/analytics/site-directory.js';
 import { newEvent } from '../../../application/command/event-envelope.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
-import { collected, trafficStream } from '../../../domain/analytics/hit-batch.js';
+import { hitsCollected, trafficStream } from '../../../domain/analytics/hit-batch.js';
 import type { DaysExpired } from '../../../domain/analytics/retention.js';
 import { SITES } from '../../../domain/analytics/sites.js';
 import { registerSite } from '../../support/analytics.js';
@@ -23,8 +23,8 @@ describe('days that have expired', () => {
       ...kernel,
       clock: {
         now: () => MADE,
-        certain: async () => undefined,
-        agrees: () => true,
+        confirmedNow: async () => undefined,
+        inSync: () => true,
         waitsMs: () => waitsMs,
       },
       days: none,
@@ -58,10 +58,10 @@ describe('days that have expired', () => {
     const site = { siteId: 'demo', instance: 'one' };
     await vault.create(siteSubject(site));
     const made = { ...registerSite('demo'), now: MADE };
-    await kernel.handle(sitesKind, SITES, made, kernel.systemContext('test'));
+    await kernel.handle(sitesAggregate, SITES, made, kernel.systemContext('test'));
     const streams: string[] = [];
     for (let n = 0; n < 5; n++) {
-      const event = collected(site, MADE + n * DAY_MS, [{ path: '/' }], []);
+      const event = hitsCollected(site, MADE + n * DAY_MS, [{ path: '/' }], []);
       const stream = trafficStream('one', event.data.day);
       const origin = { service: 'analytics', release: 'test' };
       await log.append(stream, 'none', [newEvent(origin, stream, event, 0, kernel.systemContext('test'))]);
@@ -74,8 +74,7 @@ describe('days that have expired', () => {
         data: { before, since, rows: 0, expiredAt: 0 },
         position: 0n,
       } as RecordedEvent<DaysExpired>);
-    const ended = async () =>
-      Promise.all(streams.map(async (stream) => (await log.read(stream)) === 'deleted'));
+    const ended = async () => Promise.all(streams.map(async (stream) => (await log.read(stream)) === 'deleted'));
     await expire('2026-10-03', '');
     expect(await ended()).to.deep.equal([true, true, false, false, false]);
     await expire('2026-10-05', '2026-10-03');

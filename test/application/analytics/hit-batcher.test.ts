@@ -1,8 +1,8 @@
 /** Groups of hits: one event each, of a bounded size, and a visitor told to the log until it has been. */
 import { expect } from 'chai';
-import { type Counted, createCollecting, GATHER_MS } from '../../../application/analytics/hit-batcher.js';
+import { type Counted, createHitBatcher, GATHER_MS } from '../../../application/analytics/hit-batcher.js';
 import type { Waiting } from '../../../application/command/group-commit.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
 import type { HitsCollected } from '../../../domain/analytics/hit-batch.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
@@ -18,14 +18,14 @@ function useCollecting() {
   let away = false;
   const appender = {
     async append(stream: string, [waiting]: readonly Waiting[]) {
-      if (away) throw new Unavailable('away');
+      if (away) throw new UnavailableError('away');
       appended.push([stream, waiting!.event.event.data as HitsCollected['data']]);
       ids.add(waiting!.event.id);
       return BigInt(appended.length);
     },
     waitingBytes: () => 0,
   };
-  const collecting = createCollecting({
+  const collecting = createHitBatcher({
     appender,
     streams: memoryKernel(memoryWorld(), [catalog]).streams,
     origin: { service: 'analytics', release: 'test' },
@@ -95,7 +95,7 @@ describe('a group of hits', () => {
     const { add, secrets, goAway } = useCollecting();
     goAway(true);
     expect(await add(site, NOON, [hit('/a', 'v1')], 'request').catch((error) => error)).to.be.instanceOf(
-      Unavailable,
+      UnavailableError,
     );
     goAway(false);
     await add(site, NOON, [hit('/b', 'v1')], 'request');
@@ -114,9 +114,7 @@ describe('a group of hits', () => {
   it('says of whom it remembers no more than fits', async () => {
     const { add, cache } = useCollecting();
     for (let n = 0; n < 3; n++) {
-      const crowd = Array.from({ length: 1500 }, (_, at) =>
-        hit('/', (at * 7919 + n).toString(16).padStart(16, '0')),
-      );
+      const crowd = Array.from({ length: 1500 }, (_, at) => hit('/', (at * 7919 + n).toString(16).padStart(16, '0')));
       await add({ siteId: `s${n}`, instance: `i${n}` }, NOON, crowd, 'request');
     }
     expect(cache.bytes()).to.be.within(1, cache.limitBytes);

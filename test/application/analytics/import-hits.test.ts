@@ -1,6 +1,6 @@
 /** Hits of the past whose days are no longer kept: what was let go does not come back. */
 import { expect } from 'chai';
-import { retentionKind, sitesKind } from '../../../application/analytics/aggregates.js';
+import { retentionAggregate, sitesAggregate } from '../../../application/analytics/aggregates.js';
 import { createImporting } from '../../../application/analytics/import-hits.js';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
 import { RETENTION } from '../../../domain/analytics/retention.js';
@@ -18,11 +18,11 @@ describe('hits of days that are no longer kept', () => {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     const { handle, systemContext: context } = kernel;
     await kernel.vault.create(siteSubject({ instance: 'one' }));
-    await handle(sitesKind, SITES, { ...registerSite('demo'), now: NOON }, context('test'));
+    await handle(sitesAggregate, SITES, { ...registerSite('demo'), now: NOON }, context('test'));
     if (letGo !== undefined) {
       const raw = { before: 0, rows: 0 };
       const command = { type: 'ExpireDays' as const, before: letGo, rows: 1, raw, now: NOON };
-      await handle(retentionKind, RETENTION, command, context('test'));
+      await handle(retentionAggregate, RETENTION, command, context('test'));
     }
     const { judge } = await createImporting({
       ...kernel,

@@ -24,8 +24,7 @@ describe('attempts', () => {
 
   it('are the newest 50 of a site, whose room is theirs alone', () => {
     const attempts = createAttempts();
-    for (let n = 0; n < 500; n++)
-      attempts.note(attempt('demo', `/${n}${'x'.repeat(n < 400 ? 200 : 0)}`), undefined);
+    for (let n = 0; n < 500; n++) attempts.note(attempt('demo', `/${n}${'x'.repeat(n < 400 ? 200 : 0)}`), undefined);
     expect(attempts.of('demo', undefined).map(({ path }) => path)).to.deep.equal(
       Array.from({ length: 50 }, (_, n) => `/${499 - n}`),
     );

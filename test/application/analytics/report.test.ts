@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createReports, type DayReader } from '../../../application/analytics/report.js';
 import type { Directory } from '../../../application/analytics/site-directory.js';
-import type { Settled } from '../../../application/ports/index.js';
+import type { ProjectionProgress } from '../../../application/ports/index.js';
 import { emptyDay, LISTS, readDay, writtenDay } from '../../../domain/analytics/day.js';
 import { daysOf, lastDays } from '../../../domain/analytics/period.js';
 import { isRejection } from '../../../domain/shared/decider.js';
@@ -26,7 +26,7 @@ const reportsOf = (read: DayReader['read'], { madeAgo = 0, before = '', retentio
       latest: () => 0n,
       position: () => 0n,
       wait: async () => true,
-    } as unknown as Settled,
+    } as unknown as ProjectionProgress,
     clock: { now: () => NOW },
   });
 

@@ -1,6 +1,6 @@
 /** Which sites a node knows: also those that another one made a moment ago, of which no feed has told it. */
 import { expect } from 'chai';
-import { sitesKind } from '../../../application/analytics/aggregates.js';
+import { sitesAggregate } from '../../../application/analytics/aggregates.js';
 import { createDirectory } from '../../../application/analytics/site-directory.js';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
 import { SITES } from '../../../domain/analytics/sites.js';
@@ -17,7 +17,7 @@ describe('the directory of sites', () => {
     const [one, other] = [node(), node()];
     const run = async (command: ReturnType<typeof registerSite>) => {
       await one.vault.create(siteSubject({ instance: 'one' }));
-      await one.handle(sitesKind, SITES, command, one.systemContext('test'));
+      await one.handle(sitesAggregate, SITES, command, one.systemContext('test'));
     };
     return { one, other, run };
   };

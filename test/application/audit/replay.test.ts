@@ -21,9 +21,7 @@ describe('a replay', () => {
     await put('11', 'kite', { actor: 'bob', correlationId: 'k1' });
     await put('1', 'doll', { actor: 'bob', correlationId: 'k2' });
     await kernel.handle(box, 'toys.box-2', { box: '2', toy: '', erase: true }, context());
-    all = (
-      await Promise.all(['1', '2', '11'].map((id) => kernel.log.read(`toys.box-${id}`)))
-    ).flat() as never;
+    all = (await Promise.all(['1', '2', '11'].map((id) => kernel.log.read(`toys.box-${id}`)))).flat() as never;
     all = all.toSorted((a, b) => Number(a.position - b.position));
   });
 
@@ -54,9 +52,7 @@ describe('a replay', () => {
     expect(await told({ types: ['NotesErased', 'ToyPut'] })).to.deep.equal(everything);
     expect(await told({ actor: 'bob' })).to.deep.equal(everything.slice(1, 4));
     expect(await told({ correlation: 'k1' })).to.deep.equal(['bear: on bear', 'kite: on kite']);
-    expect(await told({ actor: 'bob', correlation: 'k2', stream: 'toys.box-1' })).to.deep.equal([
-      'doll: on doll',
-    ]);
+    expect(await told({ actor: 'bob', correlation: 'k2', stream: 'toys.box-1' })).to.deep.equal(['doll: on doll']);
   });
 
   it('begins after a position, and at a time, and ends with one', async () => {

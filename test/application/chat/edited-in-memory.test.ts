@@ -1,9 +1,9 @@
 /** A message that was edited very often: what is read of it before anything is decided. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { messageKind } from '../../../application/chat/aggregates.js';
-import { createStreams } from '../../../application/command/aggregate-store.js';
-import type { Reveal } from '../../../application/ports/index.js';
+import { messageAggregate } from '../../../application/chat/aggregates.js';
+import { createAggregateStore } from '../../../application/command/aggregate-store.js';
+import type { DecryptEvent } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { type MessageCommand, messageStream } from '../../../domain/chat/message.js';
@@ -16,19 +16,19 @@ describe('a message that was edited very often', () => {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     await kernel.vault.create(channelSubject({ channelId: CHANNEL }));
     const stream = messageStream(randomUUID());
-    const run = (command: MessageCommand) => kernel.handle(messageKind, stream, command, context());
+    const run = (command: MessageCommand) => kernel.handle(messageAggregate, stream, command, context());
     await run(postMessage('first'));
     for (let n = 0; n < 120; n++) for (const each of [editMessage(`${n}`), pin(), unpin()]) await run(each);
     await run(react('+1'));
-    const { state } = await kernel.streams.load(messageKind, stream);
+    const { state } = await kernel.streams.load(messageAggregate, stream);
     expect(state.said.content).to.equal('119');
 
     const opened: string[] = [];
-    const reveal: Reveal = (from, event) => {
+    const reveal: DecryptEvent = (from, event) => {
       opened.push(event.type);
       return kernel.reveal(from, event);
     };
-    const read = await createStreams(kernel.log, reveal).load(messageKind, stream);
+    const read = await createAggregateStore(kernel.log, reveal).load(messageAggregate, stream);
     expect(read.state).to.deep.equal(state);
     expect(opened, 'one of each page').to.deep.equal(['MessageEdited', 'MessageEdited', 'ReactionAdded']);
   });

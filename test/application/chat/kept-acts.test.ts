@@ -5,7 +5,7 @@ import { createAudit, keepActs } from '../../../application/chat/admin/audit-log
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { messageStream } from '../../../domain/chat/message.js';
-import { handlerOf } from '../../../domain/shared/event-handlers.js';
+import { handlerFor } from '../../../domain/shared/event-handlers.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { context } from '../../support/toys.js';
 
@@ -36,7 +36,7 @@ describe('the acts that are kept for auditors', () => {
     const kernel = memoryKernel(world, [known], { now: () => NOW });
     const audit = createAudit({ ...kernel, rows: {} as never, clock: { now: () => NOW } });
     const { on } = keepActs(audit.note, kernel.derivation);
-    return { audit, keep: async (event: RecordedEvent) => handlerOf(on, event as never)?.(event as never) };
+    return { audit, keep: async (event: RecordedEvent) => handlerFor(on, event as never)?.(event as never) };
   }
 
   it('are kept once, also by a node that begins where another was killed', async () => {

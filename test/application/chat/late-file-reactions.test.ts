@@ -6,7 +6,7 @@ import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import { fileIdOf } from '../../../domain/chat/file-names.js';
 import { messageStream } from '../../../domain/chat/message.js';
-import { handlerOf } from '../../../domain/shared/event-handlers.js';
+import { handlerFor } from '../../../domain/shared/event-handlers.js';
 import { SAMPLES } from '../../support/chat-files.js';
 import { context } from '../../support/toys.js';
 import { accepted, type ChatNode, startChatNode } from './node.js';
@@ -47,7 +47,7 @@ describe('a file that is taken back before the reaction to the edit that took it
     const reaction = node.reactions.find(({ name }) => name === 'chat.files')!;
     for (const event of await read(messageStream(messageId)))
       if (event.type.endsWith('Edited')) {
-        await handlerOf(reaction.on, event)?.(event);
+        await handlerFor(reaction.on, event)?.(event);
         await each();
       }
   }
@@ -56,8 +56,7 @@ describe('a file that is taken back before the reaction to the edit that took it
   it('stays readable, on a message and on a reply', async () => {
     const [one, two] = [await upload(), await upload()];
     const { post, edit } = node.messages;
-    const { id } = accepted(await post(ada, channelId, { attachments: [one], content: 'x' }, context())).body
-      .message;
+    const { id } = accepted(await post(ada, channelId, { attachments: [one], content: 'x' }, context())).body.message;
     const said = { attachments: [two], content: 'x' };
     const reply = accepted(await node.replies.post(ada, id, said, context())).body.reply;
     for (const attachments of [[], [one]]) accepted(await edit(ada, id, { attachments }, context()));
@@ -71,8 +70,7 @@ describe('a file that is taken back before the reaction to the edit that took it
   it('is detached where the last edit leaves it out', async () => {
     const file = await upload();
     const { post, edit } = node.messages;
-    const { id } = accepted(await post(ada, channelId, { attachments: [file], content: 'x' }, context())).body
-      .message;
+    const { id } = accepted(await post(ada, channelId, { attachments: [file], content: 'x' }, context())).body.message;
     for (const attachments of [[], [file], []]) accepted(await edit(ada, id, { attachments }, context()));
     await react(id, async () => expect(await isReadable(file.filename)).to.equal(false));
     const events = await read(fileSubject({ fileId: fileIdOf(file.filename)! }));

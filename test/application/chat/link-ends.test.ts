@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
-import { createLinks } from '../../../application/chat/sign-in/one-time-links.js';
+import { createOneTimeLinks } from '../../../application/chat/sign-in/one-time-links.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { PURPOSES } from '../../../domain/chat/events/one-time-links.js';
@@ -30,7 +30,7 @@ describe('the end of a link', () => {
         const signed = createSignedTokens(randomBytes(32));
         const derivation = createDerivation(randomBytes(32));
         const clock = { time: NOON + asked, now: () => clock.time };
-        const links = createLinks({
+        const links = createOneTimeLinks({
           ...kernel,
           derivation,
           signed,

@@ -3,10 +3,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
-import type { ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
-import { createLinks } from '../../../application/chat/sign-in/one-time-links.js';
+import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
+import { createOneTimeLinks } from '../../../application/chat/sign-in/one-time-links.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
-import { createEndDayKeys } from '../../../application/secrets/expire-day-keys.js';
+import { createDayKeyExpiry } from '../../../application/secrets/expire-day-keys.js';
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { linksSubjectOf } from '../../../domain/chat/events/one-time-links.js';
 import { isRejection } from '../../../domain/shared/decider.js';
@@ -25,10 +25,10 @@ function fixture() {
   const kernel = memoryKernel(memoryWorld(), [catalog]);
   const derivation = createDerivation(randomBytes(32));
   const time = { now: MIDNIGHT as number | undefined };
-  const admission = { user: async () => undefined } as Partial<ChatAdmission> as ChatAdmission;
+  const admission = { user: async () => undefined } as Partial<Authentication> as Authentication;
   const kept: Parameters<typeof kernel.log.retain>[] = [];
   const log = { ...kernel.log, retain: async (...asked: (typeof kept)[0]) => void kept.push(asked) };
-  const links = createLinks({
+  const links = createOneTimeLinks({
     ...kernel,
     log,
     derivation,
@@ -47,8 +47,8 @@ function fixture() {
       await kernel.vault.destroy(subject);
     },
   };
-  const clock = { certain: async () => time.now } as Parameters<typeof createEndDayKeys>[0]['clock'];
-  const end = createEndDayKeys({ vault, clock, subjectOf: linksSubjectOf });
+  const clock = { confirmedNow: async () => time.now } as Parameters<typeof createDayKeyExpiry>[0]['clock'];
+  const end = createDayKeyExpiry({ vault, clock, subjectOf: linksSubjectOf });
   return {
     time,
     streamOf,

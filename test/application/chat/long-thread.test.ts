@@ -1,6 +1,6 @@
 /** A thread of 100,000 replies: what is remembered of it stays small, and each further one costs as little as the first. */
 import { expect } from 'chai';
-import { heldBytes } from '../../../application/memory/estimate-size.js';
+import { estimateBytes } from '../../../application/memory/estimate-size.js';
 import { message } from '../../../domain/chat/message.js';
 import { MOST_REPLIES } from '../../../domain/chat/thread.js';
 import { evolveOf } from '../../../domain/shared/decider.js';
@@ -25,16 +25,14 @@ describe('a thread of 100,000 replies', function () {
   });
 
   it('is remembered in a few megabytes, so that it is not read again for each reply', () => {
-    expect(heldBytes(state)).to.be.lessThan(8 * 1024 * 1024);
+    expect(estimateBytes(state)).to.be.lessThan(8 * 1024 * 1024);
   });
 
   it('is told of in a few hundred bytes with each', () => {
     const outcome = message.decide(postReply('one more', CYD, id(100_000)), state);
     const [event] = outcome as Extract<typeof outcome, readonly unknown[]>;
     expect(JSON.stringify(event).length).to.be.lessThan(1000);
-    expect(event!.data)
-      .to.have.deep.property('thread')
-      .that.includes({ replyCount: 100_001, lastReplyBy: CYD });
+    expect(event!.data).to.have.deep.property('thread').that.includes({ replyCount: 100_001, lastReplyBy: CYD });
   });
 
   it('knows the author of every reply, and who wrote last when the last are gone', () => {
@@ -58,8 +56,7 @@ describe('a thread of 100,000 replies', function () {
     const by = (n: number) => ({ ...reply!, data: { ...reply!.data, replyId: id(n), author: BOB } });
     let told = fold(message.initialState, posted!);
     for (let n = 1; n < MOST_REPLIES; n++) told = fold(told, by(n) as typeof reply & object);
-    const [deleted] = message.decide(deleteReply(id(1), asUser(BOB)), told) as readonly (typeof reply &
-      object)[];
+    const [deleted] = message.decide(deleteReply(id(1), asUser(BOB)), told) as readonly (typeof reply & object)[];
     told = fold(told, deleted!);
     const more = postReply('one more', BOB, id(0));
     expect(message.decide(more, told)).to.have.length(1);

@@ -19,12 +19,17 @@ describe('the members that a channel is to have', function () {
     servers = await startServers();
     node = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
     const { streams, clock } = node.kernel;
-    const refresh: typeof streams.refresh = (...asked) => {
+    const refresh: typeof streams.reload = (...asked) => {
       reads++;
-      return streams.refresh(...asked);
+      return streams.reload(...asked);
     };
     const counted = { ...streams, refresh };
-    const admission = createChatAdmission({ streams: counted, tokens: {} as never, clock, heard: () => 0n });
+    const admission = createChatAdmission({
+      streams: counted,
+      tokens: {} as never,
+      clock,
+      feedPosition: () => 0n,
+    });
     channels = createChannels({ ...node.kernel, admission, places: node.places });
   });
   after(async () => {

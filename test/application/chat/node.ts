@@ -39,9 +39,9 @@ export async function startChatNode(
   const kernel = { ...connected, log, ...commandsOf({ log, streams, clock, appended }) };
   const stop = new AbortController();
   const { signal } = stop;
-  await kernel.lifecycle.open(talkProjections, kernel.served, { signal });
+  await kernel.lifecycle.ensureActive(talkProjections, kernel.served, { signal });
   const projector = projects ? project(kernel, talkProjections, signal) : undefined;
-  const admission = createChatAdmission({ streams, tokens: {} as never, clock, heard: () => 0n });
+  const admission = createChatAdmission({ streams, tokens: {} as never, clock, feedPosition: () => 0n });
   let finds = 0;
   let [finding, most] = [0, 0];
   const find: typeof kernel.rows.find = (...asked) => {
@@ -79,7 +79,7 @@ export async function startChatNode(
       for await (const { events } of kernel.follow({ prefixes: ['chat.'], from: 'start', signal })) {
         for (const event of events as readonly RecordedEvent<ChatEvent>[]) {
           if (!(event.type in catalog.events)) continue;
-          streams.observe(event);
+          streams.onEvent(event);
           talk.hear(await kernel.reveal(catalog, event));
         }
       }

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
-import { sessionKind } from '../../../application/chat/aggregates.js';
+import { sessionAggregate } from '../../../application/chat/aggregates.js';
 import { createPeople } from '../../../application/chat/people/join.js';
 import { createChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
 import { departureReaction } from '../../../application/chat/sign-in/end-sessions-reaction.js';
@@ -37,7 +37,7 @@ async function startAda() {
     clock,
     jwtExpirySeconds: 900,
   });
-  const admission = createChatAdmission({ ...kernel, tokens, clock, heard: () => 0n });
+  const admission = createChatAdmission({ ...kernel, tokens, clock, feedPosition: () => 0n });
   const ports = { ...kernel, derivation, tokens, admission, clock };
   const opening = createSessions({
     ...ports,
@@ -99,9 +99,9 @@ async function startAda() {
       const events = await kernel.log.read(userStream(id), { from: 0, limit: 100 });
       for (const event of events as readonly RecordedEvent[]) await on.PasswordSet?.(event as never);
     },
-    isIn: async ({ accessToken }: SignedIn) => !isRejection(await admission.admit(accessToken)),
+    isIn: async ({ accessToken }: SignedIn) => !isRejection(await admission.authenticate(accessToken)),
     live: async () =>
-      activeSessions((await kernel.streams.refresh(sessionKind, sessionStream(id))).state, Date.now()).length,
+      activeSessions((await kernel.streams.reload(sessionAggregate, sessionStream(id))).state, Date.now()).length,
   };
 }
 

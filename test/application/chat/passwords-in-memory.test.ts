@@ -1,8 +1,8 @@
 /** A password that was set very often: what is read of it before anything is decided. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { passwordKind } from '../../../application/chat/aggregates.js';
-import { createStreams } from '../../../application/command/aggregate-store.js';
+import { passwordAggregate } from '../../../application/chat/aggregates.js';
+import { createAggregateStore } from '../../../application/command/aggregate-store.js';
 import type { EventLog } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { userStream } from '../../../domain/chat/password.js';
@@ -16,14 +16,17 @@ describe('a password that was set very often', () => {
     await kernel.vault.create('chat.user-bob');
     const stream = userStream('bob');
     for (let n = 0; n < 450; n++)
-      await kernel.handle(passwordKind, stream, { ...setPassword(), hash: `${n}` }, context(randomUUID()));
+      await kernel.handle(passwordAggregate, stream, { ...setPassword(), hash: `${n}` }, context(randomUUID()));
     let first = Number.POSITIVE_INFINITY;
     const read: EventLog['read'] = async (...asked) => {
       const found = await kernel.log.read(...asked);
       if (typeof found !== 'string') for (const { revision } of found) first = Math.min(first, revision);
       return found;
     };
-    const { state } = await createStreams({ ...kernel.log, read }, kernel.reveal).load(passwordKind, stream);
+    const { state } = await createAggregateStore({ ...kernel.log, read }, kernel.reveal).load(
+      passwordAggregate,
+      stream,
+    );
     expect(state).to.include({ hash: '449' });
     expect(first).to.be.at.least(200);
   });

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { messageKind } from '../../../application/chat/aggregates.js';
+import { messageAggregate } from '../../../application/chat/aggregates.js';
 import type { EventLog } from '../../../application/ports/index.js';
 import { messageStream } from '../../../domain/chat/message.js';
 import { context } from '../../support/toys.js';
@@ -38,7 +38,7 @@ describe('a long thread, on a node that knows nothing of it', function () {
     return {
       answer,
       read,
-      folded: (id: string) => node.kernel.streams.known(messageKind, messageStream(id)),
+      folded: (id: string) => node.kernel.streams.cached(messageAggregate, messageStream(id)),
     };
   }
 
@@ -56,9 +56,7 @@ describe('a long thread, on a node that knows nothing of it', function () {
     const bob = await first.join('bob');
     const asPrivate = { name: 'one', isPrivate: true };
     const { id: channel } = accepted(await first.channels.create(ada, asPrivate, context())).body.channel;
-    const { message } = accepted(
-      await first.messages.post(ada, channel, { content: 'hello' }, context()),
-    ).body;
+    const { message } = accepted(await first.messages.post(ada, channel, { content: 'hello' }, context())).body;
     const replies: string[] = [];
     for (let n = 0; n < REPLIES; n++) {
       const done = await first.replies.post(ada, message.id, { content: `number ${n}` }, context());

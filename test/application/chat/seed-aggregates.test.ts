@@ -1,9 +1,9 @@
 /** What the relay has folded is what commands are decided on, with what has come since, and no more of the log is read. */
 import { expect } from 'chai';
-import { rosterKind } from '../../../application/chat/aggregates.js';
+import { rosterAggregate } from '../../../application/chat/aggregates.js';
 import { chat } from '../../../application/chat/audience/audience.js';
-import { baseOnFolded } from '../../../application/chat/seed-aggregates.js';
-import { createStreams } from '../../../application/command/aggregate-store.js';
+import { seedAggregatesFromRelay } from '../../../application/chat/seed-aggregates.js';
+import { createAggregateStore } from '../../../application/command/aggregate-store.js';
 import type { EventLog } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { ROSTER } from '../../../domain/chat/roster.js';
@@ -26,18 +26,18 @@ describe('what the relay of the chat has folded', () => {
         return found;
       },
     };
-    const streams = createStreams(log, node.reveal);
-    const users = async () => [...(await streams.load(rosterKind, ROSTER)).state.users.values()];
+    const streams = createAggregateStore(log, node.reveal);
+    const users = async () => [...(await streams.load(rosterAggregate, ROSTER)).state.users.values()];
     const all = await node.log.read(ROSTER);
     if (typeof all === 'string') throw new Error(all);
-    for (const event of all) streams.observe(event);
+    for (const event of all) streams.onEvent(event);
     streams.forget(ROSTER);
-    baseOnFolded(streams, state);
+    seedAggregatesFromRelay(streams, state);
     expect((await users()).map(({ userName }) => userName)).to.have.members(['ada', 'Bobby', 'cyd']);
     await users();
     expect(read).to.deep.equal([2, 3]);
     // Known already, and more of it: what is behind does not take its place.
-    baseOnFolded(streams, state);
+    seedAggregatesFromRelay(streams, state);
     await users();
     expect(read).to.deep.equal([2, 3]);
   });

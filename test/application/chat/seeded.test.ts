@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type ChatState, chat } from '../../../application/chat/audience/audience.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import { foldOf } from '../../../application/subscription/audience.js';
-import { countOf } from '../../../application/subscription/stream-cursors.js';
+import { eventCount } from '../../../application/subscription/stream-cursors.js';
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { CHANNELS, type ChannelsCommand, channels } from '../../../domain/chat/channels.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
@@ -120,8 +120,7 @@ const history = fc
   })
   .map(({ people, places, which, keyed }): readonly Step[] => {
     const first = admin('ada');
-    const steps = (stream: string, events: readonly ChatEvent[]) =>
-      events.map((event) => ({ stream, event }));
+    const steps = (stream: string, events: readonly ChatEvent[]) => events.map((event) => ({ stream, event }));
     const all = interleaved(
       [
         steps(ROSTER, [
@@ -187,7 +186,7 @@ describe('the audience of the chat, at a start', () => {
     const position = await append({ stream: CHANNELS, event: places[0]! });
     const { state } = await at(position);
     expect(state.channels.channels.size).to.equal(1);
-    expect(countOf(state.reached)).to.equal(people.length + 1);
+    expect(eventCount(state.reached)).to.equal(people.length + 1);
     // The last event of the roster tells that it is the same log.
     expect(read.map(({ position }) => position)).to.deep.equal([last, position]);
   });

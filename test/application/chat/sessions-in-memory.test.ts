@@ -33,7 +33,7 @@ describe('the sessions of a user', () => {
       ...kernel,
       log,
       tokens,
-      admission: createChatAdmission({ ...kernel, tokens, clock: Date, heard: () => 0n }),
+      admission: createChatAdmission({ ...kernel, tokens, clock: Date, feedPosition: () => 0n }),
       clock: Date,
       jwtExpirySeconds: 900,
       refreshTokenExpirySeconds: WEEK,

@@ -7,10 +7,7 @@ const rules = chatRules((host) => host === '127.0.0.1');
 type Values = Parameters<(typeof rules)[number]>[0];
 
 const defaults = Object.fromEntries(
-  Object.entries(chatSettings).map(([key, setting]) => [
-    key,
-    'default' in setting ? setting.default : undefined,
-  ]),
+  Object.entries(chatSettings).map(([key, setting]) => [key, 'default' in setting ? setting.default : undefined]),
 );
 const blamed = (given: Record<string, unknown>) => {
   const values = { host: '127.0.0.1', ...defaults, ...given } as unknown as Values;

@@ -1,6 +1,6 @@
 /** A stream by pages: all of it, in order, and no page larger than the rest of the program takes in at once. */
 import { expect } from 'chai';
-import { pagesOf } from '../../../application/command/read-stream-pages.js';
+import { readForward } from '../../../application/command/read-stream-pages.js';
 import type { EventLog, ReadOptions, RecordedEvent } from '../../../application/ports/index.js';
 
 describe('the pages of a stream', () => {
@@ -17,12 +17,10 @@ describe('the pages of a stream', () => {
   }
   const revisions = async (log: Pick<EventLog, 'read'>, from?: number) => {
     const found: number[] = [];
-    for await (const page of pagesOf(log, 'toys.toy-a', from))
-      found.push(...page.map((each) => each.revision));
+    for await (const page of readForward(log, 'toys.toy-a', from)) found.push(...page.map((each) => each.revision));
     return found;
   };
-  const range = (first: number, last: number) =>
-    Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
   it('are all of it in order, however long it is and wherever it begins', async () => {
     for (const count of [0, 1, 199, 200, 201, 400, 999])
@@ -36,14 +34,14 @@ describe('the pages of a stream', () => {
 
   it('end with the reason where there is no such stream, at the beginning or on the way', async () => {
     for (const reason of ['missing', 'deleted'] as const) {
-      expect(await pagesOf({ read: async () => reason }, 'toys.toy-a').next()).to.deep.equal({
+      expect(await readForward({ read: async () => reason }, 'toys.toy-a').next()).to.deep.equal({
         done: true,
         value: reason,
       });
       const { log } = streamOf(0, 200);
       let reads = 0;
       const read: EventLog['read'] = async (...asked) => (reads++ ? reason : log.read(...asked));
-      const pages = pagesOf({ read }, 'toys.toy-a');
+      const pages = readForward({ read }, 'toys.toy-a');
       await pages.next();
       expect(await pages.next()).to.deep.equal({ done: true, value: reason });
     }

@@ -1,20 +1,15 @@
 /** Questions that are asked in one moment are put as one. */
 import { expect } from 'chai';
-import { gathering } from '../../../application/concurrency/batch-loader.js';
+import { createBatchLoader } from '../../../application/concurrency/batch-loader.js';
 
 describe('what is asked for in one moment', () => {
   it('is asked for together, each once, and told to each', async () => {
     const asked: string[][] = [];
-    const find = gathering(async (names) => {
+    const find = createBatchLoader(async (names) => {
       asked.push([...names]);
       return new Map([...names].flatMap((name) => (name === 'none' ? [] : [[name, name.length] as const])));
     });
-    expect(await Promise.all([find('a'), find('bb'), find('a'), find('none')])).to.deep.equal([
-      1,
-      2,
-      1,
-      undefined,
-    ]);
+    expect(await Promise.all([find('a'), find('bb'), find('a'), find('none')])).to.deep.equal([1, 2, 1, undefined]);
     expect(await find('ccc')).to.equal(3);
     expect(asked).to.deep.equal([['a', 'bb', 'none'], ['ccc']]);
   });
@@ -25,7 +20,7 @@ describe('what is asked for in one moment', () => {
     const held = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    const find = gathering(async (names) => {
+    const find = createBatchLoader(async (names) => {
       const seen = ++now;
       if (seen === 1) await held;
       return new Map([...names].map((name) => [name, seen]));
@@ -39,7 +34,7 @@ describe('what is asked for in one moment', () => {
 
   it('is asked for in parts where it is much', async () => {
     const sizes: number[] = [];
-    const find = gathering(async (names) => {
+    const find = createBatchLoader(async (names) => {
       sizes.push(names.size);
       return new Map([...names].map((name) => [name, name]));
     });
@@ -50,7 +45,7 @@ describe('what is asked for in one moment', () => {
 
   it('fails for all who asked with it, and for nobody after', async () => {
     let isAway = true;
-    const find = gathering(async (names) => {
+    const find = createBatchLoader(async (names) => {
       if (isAway) throw new Error('away');
       return new Map([...names].map((name) => [name, name]));
     });

@@ -2,15 +2,15 @@
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import {
-  breather,
-  createTurns,
-  isTurnOver,
-  nextTurn,
+  createSliceQueue,
+  createYielder,
+  sliceExpired,
+  yieldToEventLoop,
 } from '../../../application/concurrency/cooperative-scheduler.js';
-import { within } from '../../../application/concurrency/deadline.js';
-import { pause } from '../../../application/concurrency/sleep.js';
+import { withDeadline } from '../../../application/concurrency/deadline.js';
+import { sleep } from '../../../application/concurrency/sleep.js';
 import type { Leases } from '../../../application/ports/index.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 import { runPeriodically } from '../../../application/subscription/scheduled-job.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
@@ -25,36 +25,36 @@ describe('turns', () => {
     const came: string[] = [];
     let rounds = 0;
     const all = ['a', 'b', 'c'].map(async (name) => {
-      await nextTurn();
+      await yieldToEventLoop();
       came.push(`${name}${rounds}`);
     });
     for (; rounds < 5; rounds++) await round();
     await Promise.all(all);
     expect(came.map(([name]) => name)).to.deep.equal(['a', 'b', 'c']);
     expect(new Set(came.map((each) => each.slice(1))).size).to.equal(3);
-    const again = nextTurn();
+    const again = yieldToEventLoop();
     await again;
   });
 
   it('of one kind do not wait for those of another', async () => {
-    const [mine, theirs] = [createTurns(), createTurns()];
+    const [mine, theirs] = [createSliceQueue(), createSliceQueue()];
     let came = 0;
-    const many = Array.from({ length: 20 }, () => theirs.next().then(() => came++));
-    await mine.next();
+    const many = Array.from({ length: 20 }, () => theirs.nextSlice().then(() => came++));
+    await mine.nextSlice();
     expect(came).to.be.below(3);
     await Promise.all(many);
   });
 
   it('are over after a slice, and begin anew with the next', async () => {
-    await nextTurn();
-    hold(isTurnOver);
+    await yieldToEventLoop();
+    hold(sliceExpired);
     // It comes, however busy the machine is.
-    do await nextTurn();
-    while (isTurnOver());
+    do await yieldToEventLoop();
+    while (sliceExpired());
   });
 
   it('are for single work a breath every slice', async () => {
-    const breathe = breather();
+    const breathe = createYielder();
     let [pauses, others] = [0, 0];
     while (others < 3) {
       const breath = breathe();
@@ -71,20 +71,20 @@ describe('turns', () => {
 describe('a wait', () => {
   it('is cut short by its signal, and never rejects', async () => {
     const stop = new AbortController();
-    const paused = pause(2 ** 30, stop.signal);
+    const paused = sleep(2 ** 30, stop.signal);
     stop.abort();
     await paused;
-    await pause(2 ** 30, AbortSignal.abort());
-    await pause(0, new AbortController().signal);
+    await sleep(2 ** 30, AbortSignal.abort());
+    await sleep(0, new AbortController().signal);
   });
 
   it('for a store ends: with its answer, its error, or Unavailable', async () => {
-    expect(await within(1000, Promise.resolve('here'), 'the log')).to.equal('here');
-    expect(await within(1000, 'at once', 'the log')).to.equal('at once');
+    expect(await withDeadline(1000, Promise.resolve('here'), 'the log')).to.equal('here');
+    expect(await withDeadline(1000, 'at once', 'the log')).to.equal('at once');
     const error = new Error('broken');
-    expect(await within(1000, Promise.reject(error), 'the log').catch((each) => each)).to.equal(error);
-    const late = await within<Error>(1, new Promise(() => {}), 'the log').catch((each: Error) => each);
-    expect(late).to.be.instanceOf(Unavailable);
+    expect(await withDeadline(1000, Promise.reject(error), 'the log').catch((each) => each)).to.equal(error);
+    const late = await withDeadline<Error>(1, new Promise(() => {}), 'the log').catch((each: Error) => each);
+    expect(late).to.be.instanceOf(UnavailableError);
     expect(late.message).to.equal('the log did not answer within 1 ms');
   });
 });

@@ -1,7 +1,7 @@
 /** Costly work, so many pieces at a time. */
 import { expect } from 'chai';
-import { createAtOnce } from '../../../application/concurrency/fair-semaphore.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import { createFairSemaphore } from '../../../application/concurrency/fair-semaphore.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 
 /** Work that ends when it is told to. */
 function piece() {
@@ -27,7 +27,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 describe('costly work', () => {
   it('is done so many pieces at a time, in the order in which it came', async () => {
     const pieces = Array.from({ length: 4 }, piece);
-    const inTurn = createAtOnce('it', 2, 10);
+    const inTurn = createFairSemaphore('it', 2, 10);
     const all = pieces.map(({ work }) => inTurn(work));
     expect(pieces.map(({ begun }) => begun)).to.deep.equal([true, true, false, false]);
     pieces[1]!.end();
@@ -39,7 +39,7 @@ describe('costly work', () => {
 
   it('goes on after a piece that fails', async () => {
     const [one, two] = [piece(), piece()];
-    const inTurn = createAtOnce('it', 1, 10);
+    const inTurn = createFairSemaphore('it', 1, 10);
     const failing = inTurn(one.work).catch(({ message }: Error) => message);
     const next = inTurn(two.work);
     one.end(new Error('no'));
@@ -51,20 +51,20 @@ describe('costly work', () => {
 
   it('is not taken on where too much waits', async () => {
     const pieces = [piece(), piece()];
-    const inTurn = createAtOnce('it', 1, 1);
+    const inTurn = createFairSemaphore('it', 1, 1);
     const all = pieces.map(({ work }) => inTurn(work));
-    expect(await inTurn(async () => {}).catch((error: unknown) => error)).to.be.instanceOf(Unavailable);
+    expect(await inTurn(async () => {}).catch((error: unknown) => error)).to.be.instanceOf(UnavailableError);
     for (const { end } of pieces) end();
     await Promise.all(all);
   });
 
   it('is refused to whoever waits for most of it where too much waits, and not to others', async () => {
     const first = piece();
-    const inTurn = createAtOnce('it', 1, 3);
+    const inTurn = createFairSemaphore('it', 1, 3);
     const done: string[] = [];
     const ask = (whose: string) =>
       inTurn(async () => void done.push(whose), whose).catch((error: unknown) => {
-        expect(error).to.be.instanceOf(Unavailable);
+        expect(error).to.be.instanceOf(UnavailableError);
         done.push(`not ${whose}`);
       });
     const begun = inTurn(first.work, 'greedy');
@@ -78,7 +78,7 @@ describe('costly work', () => {
 
   it('is not begun for who has gone, whose place others get', async () => {
     const first = piece();
-    const inTurn = createAtOnce('it', 1, 2);
+    const inTurn = createFairSemaphore('it', 1, 2);
     const begun = inTurn(first.work);
     const leaving = new AbortController();
     const left = Array.from({ length: 3 }, piece);
@@ -88,7 +88,7 @@ describe('costly work', () => {
     leaving.abort();
     // They hear of it at once, and who comes when gone already does too.
     for (const refused of await Promise.all([...gone, wait(left[0]!, 0)]))
-      expect(refused).to.be.instanceOf(Unavailable);
+      expect(refused).to.be.instanceOf(UnavailableError);
     const others = ['one', 'two'].map((each) => inTurn(async () => each, 'ann'));
     first.end();
     expect(await Promise.all([begun, ...others])).to.deep.equal([undefined, 'one', 'two']);
@@ -97,10 +97,11 @@ describe('costly work', () => {
 
   it('is done once for all who wait for the same when it begins, and again for who comes later', async () => {
     const first = piece();
-    const inTurn = createAtOnce('it', 1, 10);
+    const inTurn = createFairSemaphore('it', 1, 10);
     const begun = inTurn(first.work);
     let made = 0;
-    const ask = (whose: string, same: string) => inTurn(async () => `${same} ${++made}`, whose, { same });
+    const ask = (whose: string, coalesceKey: string) =>
+      inTurn(async () => `${coalesceKey} ${++made}`, whose, { coalesceKey });
     const waiting = [
       ask('ann', 'a'),
       ask('ben', 'b'),
@@ -126,7 +127,7 @@ describe('costly work', () => {
 
   it('is given to no more of them than may share it, and to none where it fails', async () => {
     const first = piece();
-    const inTurn = createAtOnce('it', 1, 10);
+    const inTurn = createFairSemaphore('it', 1, 10);
     const begun = inTurn(first.work);
     let made = 0;
     const make = async () => {
@@ -134,7 +135,7 @@ describe('costly work', () => {
       return made;
     };
     const waiting = ['ann', 'ann', 'ben', 'cyd', 'dot'].map((whose) =>
-      inTurn(make, whose, { same: 'a', sharers: () => 2 }).catch(({ message }: Error) => message),
+      inTurn(make, whose, { coalesceKey: 'a', maxSharers: () => 2 }).catch(({ message }: Error) => message),
     );
     first.end();
     expect(await Promise.all([begun, ...waiting])).to.deep.equal([undefined, 'no', 3, 2, 2, 2]);

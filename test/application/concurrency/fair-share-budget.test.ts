@@ -6,16 +6,16 @@ import { createBudget } from '../../../application/concurrency/fair-share-budget
 describe('a budget', () => {
   it('is taken up to its last piece, and given back', () => {
     const budget = createBudget('toys', 100);
-    const [one, other] = [budget.hold(), budget.hold()];
-    expect([one.take(60), other.take(41), other.take(40), one.take(1)]).to.deep.equal([
+    const [one, other] = [budget.reserve(), budget.reserve()];
+    expect([one.acquire(60), other.acquire(41), other.acquire(40), one.acquire(1)]).to.deep.equal([
       undefined,
       'full',
       undefined,
       'full',
     ]);
     expect(budget.used()).to.equal(100);
-    other.give(40);
-    expect([one.take(41), one.take(40), budget.used()]).to.deep.equal(['full', undefined, 100]);
+    other.giveBack(40);
+    expect([one.acquire(41), one.acquire(40), budget.used()]).to.deep.equal(['full', undefined, 100]);
     one.release();
     one.release();
     expect(budget.used()).to.equal(0);
@@ -23,52 +23,52 @@ describe('a budget', () => {
 
   it('is there for any amount while nobody has any of it', () => {
     const budget = createBudget('toys', 100);
-    const large = budget.hold('ada');
-    expect(large.take(300)).to.equal(undefined);
-    expect([budget.hold('bob').take(1), budget.hold('ada').take(1)]).to.deep.equal(['full', 'share']);
+    const large = budget.reserve('ada');
+    expect(large.acquire(300)).to.equal(undefined);
+    expect([budget.reserve('bob').acquire(1), budget.reserve('ada').acquire(1)]).to.deep.equal(['full', 'share']);
     large.release();
-    expect([budget.hold('bob').take(1), budget.used()]).to.deep.equal([undefined, 1]);
+    expect([budget.reserve('bob').acquire(1), budget.used()]).to.deep.equal([undefined, 1]);
   });
 
   it('gives nobody more than twice what is left for the others, in however many pieces', () => {
     const budget = createBudget('toys', 90);
-    const [ada, more, bob] = [budget.hold('ada'), budget.hold('ada'), budget.hold('bob')];
-    expect([ada.take(30), more.take(31), more.take(30), ada.take(1)]).to.deep.equal([
+    const [ada, more, bob] = [budget.reserve('ada'), budget.reserve('ada'), budget.reserve('bob')];
+    expect([ada.acquire(30), more.acquire(31), more.acquire(30), ada.acquire(1)]).to.deep.equal([
       undefined,
       'share',
       undefined,
       'share',
     ]);
-    expect([bob.take(31), bob.take(10), bob.take(11)]).to.deep.equal(['full', undefined, 'share']);
-    more.give(20);
-    expect([bob.take(20), bob.take(4), bob.take(3), ada.take(1)]).to.deep.equal([
+    expect([bob.acquire(31), bob.acquire(10), bob.acquire(11)]).to.deep.equal(['full', undefined, 'share']);
+    more.giveBack(20);
+    expect([bob.acquire(20), bob.acquire(4), bob.acquire(3), ada.acquire(1)]).to.deep.equal([
       undefined,
       'share',
       undefined,
       'share',
     ]);
-    expect(budget.hold().take(17), 'what is nobody’s has no share').to.equal(undefined);
-    expect([budget.used(), budget.hold('eve').take(1), ada.take(1)]).to.deep.equal([90, 'full', 'share']);
+    expect(budget.reserve().acquire(17), 'what is nobody’s has no share').to.equal(undefined);
+    expect([budget.used(), budget.reserve('eve').acquire(1), ada.acquire(1)]).to.deep.equal([90, 'full', 'share']);
   });
 
   it('forgets who has given all back', () => {
     const budget = createBudget('toys', 90);
-    const ada = budget.hold('ada');
-    for (const bytes of [20, 30]) ada.take(bytes);
-    expect(budget.hold('bob').take(10)).to.equal(undefined);
+    const ada = budget.reserve('ada');
+    for (const bytes of [20, 30]) ada.acquire(bytes);
+    expect(budget.reserve('bob').acquire(10)).to.equal(undefined);
     ada.release();
-    expect(budget.hold('ada').take(80), 'the first may be of any size').to.equal(undefined);
+    expect(budget.reserve('ada').acquire(80), 'the first may be of any size').to.equal(undefined);
   });
 
   it('has some left for one who comes, however many want all of it', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 6 }), fc.array(fc.nat(5)), (callers, order) => {
         const budget = createBudget('toys', 1000);
-        const held = Array.from({ length: callers }, (_, nth) => budget.hold(`caller ${nth}`));
-        for (const nth of order) held[nth % callers]!.take(1);
-        for (const each of held) while (!each.take(1));
+        const held = Array.from({ length: callers }, (_, nth) => budget.reserve(`caller ${nth}`));
+        for (const nth of order) held[nth % callers]!.acquire(1);
+        for (const each of held) while (!each.acquire(1));
         expect(budget.used()).to.be.at.most(1000 - Math.floor(1000 / 3 ** callers));
-        expect(budget.hold('newcomer').take(1)).to.equal(undefined);
+        expect(budget.reserve('newcomer').acquire(1)).to.equal(undefined);
       }),
     );
   });

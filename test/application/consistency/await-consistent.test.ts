@@ -2,24 +2,27 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import {
-  type Owed,
-  type Reflected,
-  reflecting,
-  showing,
+  awaitConsistent,
+  type Consistency,
+  type Required,
+  withRows,
 } from '../../../application/consistency/await-consistent.js';
-import { createSettled, type SettledTracker } from '../../../application/consistency/projection-progress.js';
+import {
+  createProjectionProgress,
+  type ProjectionProgressTracker,
+} from '../../../application/consistency/projection-progress.js';
 import { type HeldTime, heldTime } from '../../support/held-time.js';
 import { holdTimers } from '../../support/held-timers.js';
 
 describe('a query', () => {
   let time: HeldTime;
   let release: () => void;
-  let settled: SettledTracker;
+  let settled: ProjectionProgressTracker;
 
   beforeEach(() => {
     time = heldTime();
     release = holdTimers(time);
-    settled = createSettled(['toys.contents', 'toys.shelf'], async () => undefined);
+    settled = createProjectionProgress(['toys.contents', 'toys.shelf'], async () => undefined);
   });
   afterEach(() => {
     time.pass(60_000);
@@ -27,15 +30,15 @@ describe('a query', () => {
   });
 
   /** Comes to what it reflects once the rows are at `position`, and not at the one before. */
-  async function waitsUntil(position: bigint, owed: Owed) {
-    let reflected: Reflected | undefined;
-    void reflecting(settled, 'toys.contents', owed).then((found) => {
+  async function waitsUntil(position: bigint, owed: Required) {
+    let reflected: Consistency | undefined;
+    void awaitConsistent(settled, 'toys.contents', owed).then((found) => {
       reflected = found;
     });
-    settled.reached('toys.contents', position - 1n);
+    settled.advanced('toys.contents', position - 1n);
     await setImmediate();
     expect(reflected, `before ${position}`).to.equal(undefined);
-    settled.reached('toys.contents', position);
+    settled.advanced('toys.contents', position);
     await setImmediate();
     expect(reflected, `at ${position}`).to.deep.equal({ position });
   }
@@ -56,26 +59,26 @@ describe('a query', () => {
   });
 
   it('waits for where the log was when the node began, whatever is owed', async () => {
-    settled.began('toys', 4n);
+    settled.startedAt('toys', 4n);
     await waitsUntil(4n, {});
   });
 
   it('says up to where its rows are, and that this is not all when it can wait no longer', async () => {
-    settled.reached('toys.contents', 3n);
-    const late = reflecting(settled, 'toys.contents', { seen: 5n });
-    settled.reached('toys.contents', 4n);
-    settled.reached('toys.shelf', 5n);
+    settled.advanced('toys.contents', 3n);
+    const late = awaitConsistent(settled, 'toys.contents', { seen: 5n });
+    settled.advanced('toys.contents', 4n);
+    settled.advanced('toys.shelf', 5n);
     time.pass(2000);
     expect(await late).to.deep.equal({ position: 4n, consistency: 'pending' });
   });
 
   it('says no less than what its rows show, and nothing less for old ones', async () => {
     const rows = [7n, 2n].map((at) => ({ _at: { toBigInt: () => at } }));
-    expect(showing({ position: 4n }, rows)).to.deep.equal({ position: 7n });
-    expect(showing({ position: 9n, consistency: 'pending' }, rows)).to.deep.equal({
+    expect(withRows({ position: 4n }, rows)).to.deep.equal({ position: 7n });
+    expect(withRows({ position: 9n, consistency: 'pending' }, rows)).to.deep.equal({
       position: 9n,
       consistency: 'pending',
     });
-    expect(showing({ position: 4n }, [])).to.deep.equal({ position: 4n });
+    expect(withRows({ position: 4n }, [])).to.deep.equal({ position: 4n });
   });
 });

@@ -9,9 +9,9 @@ import { aes256gcm } from '../../../adapters/crypto/cipher.js';
 import { createDirectoryStore } from '../../../adapters/filesystem/directory-store.js';
 import {
   createSealedFiles,
+  type IncomingBlob,
   keyOf,
   keyText,
-  type Received,
   type SealedFiles,
 } from '../../../application/files/encrypted-blobs.js';
 import { NotStored } from '../../../application/ports/blob-store.js';
@@ -29,7 +29,7 @@ describe('sealed files', () => {
   after(() => directory.remove());
 
   /** Written in pieces of so many bytes. */
-  async function keep(bytes: Buffer, atOnce = 10_000): Promise<Received> {
+  async function keep(bytes: Buffer, atOnce = 10_000): Promise<IncomingBlob> {
     const receiving = await files.receive();
     for (let at = 0; at < bytes.length; at += atOnce) await receiving.write(bytes.subarray(at, at + atOnce));
     const received = await receiving.end();
@@ -48,14 +48,11 @@ describe('sealed files', () => {
       (error: unknown) => error,
     );
 
-  const some = (length: number) =>
-    Buffer.from(Array.from({ length }, (_, at) => (at * 31 + (at >> 7)) & 0xff));
+  const some = (length: number) => Buffer.from(Array.from({ length }, (_, at) => (at * 31 + (at >> 7)) & 0xff));
   const placeOf = (stored: string) =>
     join(
       directory.path,
-      readdirSync(directory.path, { recursive: true, encoding: 'utf8' }).find((each) =>
-        each.endsWith(`/${stored}`),
-      )!,
+      readdirSync(directory.path, { recursive: true, encoding: 'utf8' }).find((each) => each.endsWith(`/${stored}`))!,
     );
 
   it('come back whole, of any length, with their digest and what they begin with', async () => {
@@ -71,10 +68,7 @@ describe('sealed files', () => {
   it('come back in part as the whole has it', async () => {
     const bytes = some(3 * PIECE + 17);
     const received = await keep(bytes);
-    const place = fc.oneof(
-      fc.nat(bytes.length),
-      fc.constantFrom(0, PIECE - 1, PIECE, PIECE + 1, bytes.length),
-    );
+    const place = fc.oneof(fc.nat(bytes.length), fc.constantFrom(0, PIECE - 1, PIECE, PIECE + 1, bytes.length));
     await fc.assert(
       fc.asyncProperty(place, place, async (a, b) => {
         const [from, to] = a < b ? [a, b] : [b, a];
@@ -98,12 +92,7 @@ describe('sealed files', () => {
   it('are not read where their pieces were changed, exchanged or cut off', async () => {
     const sealed = PIECE + 32;
     const damages: readonly ((file: Buffer) => Buffer)[] = [
-      (file) =>
-        Buffer.concat([
-          file.subarray(sealed, 2 * sealed),
-          file.subarray(0, sealed),
-          file.subarray(2 * sealed),
-        ]),
+      (file) => Buffer.concat([file.subarray(sealed, 2 * sealed), file.subarray(0, sealed), file.subarray(2 * sealed)]),
       (file) => file.subarray(0, 2 * sealed),
       (file) => file.subarray(0, -1),
       (file) => {

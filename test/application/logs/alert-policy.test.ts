@@ -1,7 +1,7 @@
 /** The policy of alerting over HTTP and both stores: on every node, changed in part, refused by name. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { alertPolicyKind } from '../../../application/logs/alerts/aggregates.js';
+import { alertPolicyAggregate } from '../../../application/logs/alerts/aggregates.js';
 import { ALERT_POLICY_STREAM } from '../../../domain/logs/alert-events.js';
 import { alertPolicy } from '../../../domain/logs/alert-policy.js';
 import { isRejection } from '../../../domain/shared/decider.js';
@@ -71,7 +71,7 @@ describe('the policy of alerting', function () {
     const [node, other] = [await start(), await start()];
     const headers = { 'Idempotency-Key': randomUUID() };
     const first = await put(node, { windowMinutes: 7 }, headers);
-    const { state } = await node.kernel.streams.load(alertPolicyKind, ALERT_POLICY_STREAM);
+    const { state } = await node.kernel.streams.load(alertPolicyAggregate, ALERT_POLICY_STREAM);
     const changed = alertPolicy.decide({ type: 'ChangeAlertPolicy', changes: { windowMinutes: 9 } }, state);
     if (isRejection(changed)) throw new Error(changed.rejected);
     const others = Array.from({ length: 250 }, () => ({

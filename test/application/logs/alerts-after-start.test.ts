@@ -1,7 +1,7 @@
 /** Alerting after a start: how much of the log it reads does not grow with what was changed and raised. */
 import { expect } from 'chai';
-import { createStreams } from '../../../application/command/aggregate-store.js';
-import { alertKind, currentAlertPolicy } from '../../../application/logs/alerts/aggregates.js';
+import { createAggregateStore } from '../../../application/command/aggregate-store.js';
+import { alertAggregate, currentAlertPolicy } from '../../../application/logs/alerts/aggregates.js';
 import { alertStream } from '../../../domain/logs/alert.js';
 import { memoryAlerts as fixture } from '../../support/memory-alerts.js';
 import { memoryWorld } from '../../support/memory-kernel.js';
@@ -28,11 +28,11 @@ describe('in memory, alerting after a start', () => {
         return found;
       },
     };
-    const streams = createStreams(log, other.reveal);
+    const streams = createAggregateStore(log, other.reveal);
     const { state: policy } = await currentAlertPolicy(streams);
     expect(policy).to.deep.equal((await one.alerts.policy()).policy);
-    const { state } = await streams.load(alertKind, alertStream('error_threshold'));
-    expect(state).to.deep.equal((await one.streams.load(alertKind, alertStream('error_threshold'))).state);
+    const { state } = await streams.load(alertAggregate, alertStream('error_threshold'));
+    expect(state).to.deep.equal((await one.streams.load(alertAggregate, alertStream('error_threshold'))).state);
     expect(state.undelivered).to.have.length(100);
     expect(read.reduce((sum, each) => sum + each)).to.be.at.most(1000);
   });

@@ -1,7 +1,7 @@
 /** Alerting over a log in memory: what is judged, what goes out to the webhook, and what people are told of it. */
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { takenFor } from '../../../application/command/event-guards.js';
+import { asEvent } from '../../../application/command/event-guards.js';
 import { createAlerts } from '../../../application/logs/alerts/manage.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import { ALERT_POLICY_STREAM } from '../../../domain/logs/alert-events.js';
@@ -150,7 +150,7 @@ describe('in memory, an alert', () => {
       webhookBackoffMs: 100,
     });
     const [event] = await one.read('error_threshold');
-    const deliver = (each: RecordedEvent = event!) => one.reaction.on.AlertRaised(takenFor(each));
+    const deliver = (each: RecordedEvent = event!) => one.reaction.on.AlertRaised(asEvent(each));
     return { ...one, event: event!, deliver };
   }
 

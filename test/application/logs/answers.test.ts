@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { aggregate, type Grouping } from '../../../application/logs/query/aggregate.js';
-import { unhurried } from '../../../application/logs/query/query-budget.js';
+import { yieldOnly } from '../../../application/logs/query/query-budget.js';
 import type { Page } from '../../../application/logs/query/query-service.js';
 import { pageOf } from '../../../application/logs/query/render-page.js';
 import { search } from '../../../application/logs/query/search-blocks.js';
@@ -10,7 +10,7 @@ import type { Block, BlockRef } from '../../../application/logs/record-index.js'
 import { EVERYTHING, type Filter, matches } from '../../../domain/logs/filter.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
 import type { PlacedRecord } from '../../../domain/logs/record.js';
-import { comparePlaces, type Order, placeOf } from '../../../domain/logs/record-id.js';
+import { compareRecords, type Order, placeOf } from '../../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../../domain/logs/timestamp.js';
 import { filter, NOON, record } from '../../domain/logs/arbitrary.js';
 import { grouping, keysOf } from '../../support/groupings.js';
@@ -69,7 +69,7 @@ const counted = fc.oneof(
 );
 
 function passing({ all }: MemoryIndex, filter: Filter, order: Order): PlacedRecord[] {
-  const found = all.filter((each) => matches(filter, each)).sort(comparePlaces);
+  const found = all.filter((each) => matches(filter, each)).sort(compareRecords);
   return order === 'asc' ? found : found.reverse();
 }
 
@@ -86,35 +86,29 @@ const openAs = (index: MemoryIndex, change: (block: Block) => Partial<Block>): M
     read: (look) => ref.read((block) => look({ ...block, ...change(block) })),
   }));
 
-const asked = (filter: Filter, order: Order) => ({ filter, order, pace: unhurried });
+const asked = (filter: Filter, order: Order) => ({ filter, order, pace: yieldOnly });
 const idsOf = (page: Page) => page.entries.map(({ id }) => id);
 
 describe('answers', () => {
   it('are the records that pass, in order, page by page', () =>
     fc.assert(
-      fc.asyncProperty(
-        index,
-        filter,
-        order,
-        fc.integer({ min: 1, max: 5 }),
-        async (index, filter, order, limit) => {
-          const expected = passing(index, filter, order).map(({ id }) => id);
-          const found: string[] = [];
-          for (let cursor: string | undefined, more = true; more; ) {
-            const after = cursor === undefined ? undefined : placeOf(cursor);
-            const page: Page = JSON.parse(
-              String(await pageOf(index, { filter, order, limit, ...(after && { after }) }, unhurried)),
-            );
-            expect(page.limit).to.equal(limit);
-            expect(page.entries.length).to.be.at.most(limit);
-            found.push(...idsOf(page));
-            expect(page.hasMore).to.equal(found.length < expected.length);
-            expect(page.nextCursor !== undefined).to.equal(page.hasMore);
-            [cursor, more] = [page.nextCursor, page.hasMore];
-          }
-          expect(found).to.deep.equal(expected);
-        },
-      ),
+      fc.asyncProperty(index, filter, order, fc.integer({ min: 1, max: 5 }), async (index, filter, order, limit) => {
+        const expected = passing(index, filter, order).map(({ id }) => id);
+        const found: string[] = [];
+        for (let cursor: string | undefined, more = true; more; ) {
+          const after = cursor === undefined ? undefined : placeOf(cursor);
+          const page: Page = JSON.parse(
+            String(await pageOf(index, { filter, order, limit, ...(after && { after }) }, yieldOnly)),
+          );
+          expect(page.limit).to.equal(limit);
+          expect(page.entries.length).to.be.at.most(limit);
+          found.push(...idsOf(page));
+          expect(page.hasMore).to.equal(found.length < expected.length);
+          expect(page.nextCursor !== undefined).to.equal(page.hasMore);
+          [cursor, more] = [page.nextCursor, page.hasMore];
+        }
+        expect(found).to.deep.equal(expected);
+      }),
     ));
 
   it('count every record that passes, under each of its keys, the largest first', () =>
@@ -122,13 +116,12 @@ describe('answers', () => {
       fc.asyncProperty(counted, grouping, async ([index, filter], grouping) => {
         const counts = new Map<string, number>();
         const found = passing(index, filter, 'asc');
-        for (const key of found.flatMap((each) => keysOf(grouping, each)))
-          counts.set(key, (counts.get(key) ?? 0) + 1);
+        for (const key of found.flatMap((each) => keysOf(grouping, each))) counts.set(key, (counts.get(key) ?? 0) + 1);
         const buckets = [...counts]
           .map(([key, count]) => ({ key, count }))
           .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
         const budget = { left: 1e6 };
-        const answer = await aggregate(index, { filter, grouping, pace: unhurried, budget }, 100);
+        const answer = await aggregate(index, { filter, grouping, pace: yieldOnly, budget }, 100);
         expect(answer).to.deep.equal({ buckets, total: found.length });
         expect(budget.left).to.equal(1e6);
       }),
@@ -147,7 +140,7 @@ describe('answers', () => {
       const before = index.opened();
       const { total } = await aggregate(
         index,
-        { filter: { ...EVERYTHING, ...filter }, grouping, pace: unhurried, budget },
+        { filter: { ...EVERYTHING, ...filter }, grouping, pace: yieldOnly, budget },
         10,
       );
       return [total, index.opened() - before];
@@ -198,7 +191,7 @@ describe('answers', () => {
       entry: (at) => `{"id":"${block.id(at)}","data":"${'x'.repeat(1_500_000)}"}`,
     }));
     const page: Page = JSON.parse(
-      String(await pageOf(large, { filter: EVERYTHING, order: 'desc', limit: 5 }, unhurried)),
+      String(await pageOf(large, { filter: EVERYTHING, order: 'desc', limit: 5 }, yieldOnly)),
     );
     expect(page.entries.length).to.equal(2);
     expect(page.hasMore).to.equal(true);
@@ -206,7 +199,7 @@ describe('answers', () => {
 
   const one = (records: readonly JsonObject[]) => memoryIndex([{ producerId: 'api', audit: false, records }]);
   const pageIn = async (index: MemoryIndex, limit: number): Promise<Page> =>
-    JSON.parse(String(await pageOf(index, { filter: EVERYTHING, order: 'asc', limit }, unhurried)));
+    JSON.parse(String(await pageOf(index, { filter: EVERYTHING, order: 'asc', limit }, yieldOnly)));
 
   it('are fetched a few at a time: 200, or fewer where they are large', async () => {
     const small = one(Array.from({ length: 450 }, (_, nth) => ({ timestamp: NOON + nth })));
@@ -283,7 +276,7 @@ describe('answers', () => {
       return { read: async (look) => (gone && looks++ > 0 ? undefined : ref.read(look)) };
     });
     const page: Page = JSON.parse(
-      String(await pageOf(expiring, { filter: EVERYTHING, order: 'desc', limit: 3 }, unhurried)),
+      String(await pageOf(expiring, { filter: EVERYTHING, order: 'desc', limit: 3 }, yieldOnly)),
     );
     const [first, , third] = passing(index, EVERYTHING, 'desc').map(({ id }) => id);
     expect(idsOf(page)).to.deep.equal([first, third]);

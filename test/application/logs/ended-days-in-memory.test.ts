@@ -1,7 +1,7 @@
 /** Records of a day that retention has ended already, by a clock ahead that was set right. */
 import { expect } from 'chai';
 import { createRetention, eraseReaction } from '../../../application/logs/retention/expire-records.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 import { batchStream, requestStream, streamsOf } from '../../../domain/logs/retention-bucket.js';
 import { DAY, failure, lines, memoryIntake, NOON, taken } from '../../support/memory-intake.js';
 import { context } from '../../support/toys.js';
@@ -16,7 +16,7 @@ describe('in memory, records of a day that has ended', () => {
     const ended = [false, true].map((audit) => ({ ...keeping, audit }));
     await createRetention({
       ...kernel,
-      clock: { ...clock, certain: async () => NOON + 400 * DAY, agrees: () => true },
+      clock: { ...clock, confirmedNow: async () => NOON + 400 * DAY, inSync: () => true },
       days: 30,
       auditDays: 365,
       context: kernel.systemContext,
@@ -28,7 +28,7 @@ describe('in memory, records of a day that has ended', () => {
     for (const asked of [context(), context('request-1', 'body')]) {
       // Each node learns it by the first that comes.
       const restarted = ingestOf();
-      expect(await failure(restarted.post(both, 'lines', 'api', asked))).to.be.instanceOf(Unavailable);
+      expect(await failure(restarted.post(both, 'lines', 'api', asked))).to.be.instanceOf(UnavailableError);
       for (const _ of [1, 2]) {
         const { receipt } = taken(await restarted.post(both, 'lines', 'api', asked));
         expect(receipt).to.deep.include({ accepted: 2, receivedAt: new Date(NOON).toISOString() });

@@ -1,7 +1,7 @@
 /** Records on their way into a log in memory: taken in, and told of. */
 import { expect } from 'chai';
 import type { Records } from '../../../application/logs/ingest/ingest-records.js';
-import { type RecordedEvent, Unavailable, Unopenable } from '../../../application/ports/index.js';
+import { type RecordedEvent, UnavailableError, UndecryptableError } from '../../../application/ports/index.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { recordText } from '../../support/logs.js';
 import { failure, lines, type MemoryIntake, memoryIntake, NOON, taken } from '../../support/memory-intake.js';
@@ -57,12 +57,12 @@ describe('in memory, ingest', () => {
     const ingest = ingestOf();
     const { create } = world.keys;
     world.keys.create = async (subject, fresh) => {
-      if (subject === 'logs.batch-api-20260301') throw new Unopenable(subject, 'damaged');
+      if (subject === 'logs.batch-api-20260301') throw new UndecryptableError(subject, 'damaged');
       return create(subject, fresh);
     };
     const text = lines({ message: 'a' });
     for (const asked of [context(), { ...context(), fingerprint: 'print' }])
-      expect(await failure(ingest.post(text, 'lines', 'api', asked))).to.be.instanceOf(Unavailable);
+      expect(await failure(ingest.post(text, 'lines', 'api', asked))).to.be.instanceOf(UnavailableError);
     expect(ingest.totals()).to.deep.equal({ accepted: 0, rejected: 0, waitingBytes: 0 });
     expect(kernel.unopened()).to.equal(1);
     taken(await ingest.post(text, 'lines', 'other', context()));
@@ -81,8 +81,8 @@ describe('in memory, ingest', () => {
       kind: 'too-large',
     });
     const free = ingest.budget.used();
-    const body = ingest.bodies.hold('ada');
-    expect(body.take(800)).to.equal(undefined);
+    const body = ingest.bodies.reserve('ada');
+    expect(body.acquire(800)).to.equal(undefined);
     expect(ingest.totals().waitingBytes).to.equal(800);
     expect(await ingest.post(lines({ a: 1 }, { a: 2 }), 'lines', 'api', context())).to.deep.include({
       rejected: 'logs/queue-full',
@@ -101,9 +101,7 @@ describe('in memory, ingest', () => {
     expect(gone).to.include({ rejected: 'logs/request-abandoned' });
     expect(world.all).to.have.length(0);
     const broken = ingestOf({ append: () => Promise.reject(new Error('broken')) });
-    expect(String(await failure(broken.post(lines({ a: 1 }), 'lines', 'api', context())))).to.include(
-      'broken',
-    );
+    expect(String(await failure(broken.post(lines({ a: 1 }), 'lines', 'api', context())))).to.include('broken');
     expect(broken.totals()).to.deep.equal({ accepted: 0, rejected: 0, waitingBytes: 0 });
   });
 
@@ -120,7 +118,7 @@ describe('in memory, ingest', () => {
     const data = world.all.at(-1)!.data as { source?: object };
     expect(data.source).to.deep.equal({ id: 'file-1', offset: 99 });
     const full = ingestOf({}, 100);
-    full.bodies.hold('ada').take(80);
+    full.bodies.reserve('ada').acquire(80);
     expect(await full.take(given, context())).to.include({ rejected: 'logs/queue-full' });
   });
 });

@@ -1,6 +1,6 @@
 /** Requests with a key on their way into a log in memory: stored once, whatever goes wrong on the way. */
 import { expect } from 'chai';
-import { type EventLog, Unavailable } from '../../../application/ports/index.js';
+import { type EventLog, UnavailableError } from '../../../application/ports/index.js';
 import { requestStream } from '../../../domain/logs/retention-bucket.js';
 import { DAY, failure, lines, type MemoryIntake, memoryIntake, taken } from '../../support/memory-intake.js';
 import { context } from '../../support/toys.js';
@@ -50,9 +50,7 @@ describe('in memory, a request with a key', () => {
   it('is not another one under its key', async () => {
     const ingest = ingestOf();
     taken(await ingest.post(text, 'lines', 'api', how));
-    expect(
-      await ingest.post(lines({ message: 'c' }), 'lines', 'api', context('request-1', 'other')),
-    ).to.include({
+    expect(await ingest.post(lines({ message: 'c' }), 'lines', 'api', context('request-1', 'other'))).to.include({
       rejected: 'logs/idempotency-key-reused',
       kind: 'misused-key',
     });
@@ -72,8 +70,7 @@ describe('in memory, a request with a key', () => {
       let left = appends;
       const crashing = ingestOf(
         {
-          append: (...given) =>
-            left-- > 0 ? kernel.log.append(...given) : Promise.reject(new Error('killed')),
+          append: (...given) => (left-- > 0 ? kernel.log.append(...given) : Promise.reject(new Error('killed'))),
         },
         10_000_000,
       );
@@ -90,7 +87,7 @@ describe('in memory, a request with a key', () => {
     const ingest = ingestOf({
       async append(...given) {
         const outcome = await kernel.log.append(...given);
-        if (++calls % 2 === 1) throw new Unavailable('the answer got lost');
+        if (++calls % 2 === 1) throw new UnavailableError('the answer got lost');
         return outcome;
       },
     });
@@ -128,9 +125,7 @@ describe('in memory, a request with a key', () => {
       await kernel.vault.destroy(subject);
       const text = lines({ message: 'a', audit: kept === 'audit' });
       for (const asked of [context(), keyed])
-        expect(await failure(ingestOf().post(text, 'lines', 'api', asked)), kept).to.be.instanceOf(
-          Unavailable,
-        );
+        expect(await failure(ingestOf().post(text, 'lines', 'api', asked)), kept).to.be.instanceOf(UnavailableError);
     }
     expect(await stored()).to.deep.equal([]);
   });
@@ -169,10 +164,10 @@ describe('in memory, a request with a key', () => {
         },
       });
       const failed = await withoutPauses(() => failure(ingest.post(text, 'lines', 'api', how)));
-      expect(failed).to.be.instanceOf(Unavailable);
+      expect(failed).to.be.instanceOf(UnavailableError);
       return calls;
     };
-    const away = () => Promise.reject(new Unavailable('away'));
+    const away = () => Promise.reject(new UnavailableError('away'));
     expect(await tries({ append: away })).to.equal(10);
     const now = performance.now.bind(performance);
     const long = () => {

@@ -1,24 +1,12 @@
 /** Retention and reindex over a log in memory: what is let go, and how a rebuild is begun, told of and finished. */
 import { expect } from 'chai';
-import { createStreams } from '../../../application/command/aggregate-store.js';
+import { createAggregateStore } from '../../../application/command/aggregate-store.js';
 import { createReindex, type ReindexPorts, RUNNING } from '../../../application/logs/admin/reindex.js';
-import {
-  createRetention,
-  eraseReaction,
-  retentionKind,
-} from '../../../application/logs/retention/expire-records.js';
+import { createRetention, eraseReaction, retentionKind } from '../../../application/logs/retention/expire-records.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import { RETENTION_STREAM } from '../../../domain/logs/retention.js';
-import { batchStream, keepingSubject, requestStream } from '../../../domain/logs/retention-bucket.js';
-import {
-  DAY,
-  failure,
-  lines,
-  type MemoryIntake,
-  memoryIntake,
-  NOON,
-  taken,
-} from '../../support/memory-intake.js';
+import { batchStream, bucketSubject, requestStream } from '../../../domain/logs/retention-bucket.js';
+import { DAY, failure, lines, type MemoryIntake, memoryIntake, NOON, taken } from '../../support/memory-intake.js';
 import { context } from '../../support/toys.js';
 
 describe('in memory, retention', () => {
@@ -35,7 +23,7 @@ describe('in memory, retention', () => {
     let day = 0;
     const run = createRetention({
       ...kernel,
-      clock: { ...clock, certain: async () => NOON + day * DAY, agrees: () => true },
+      clock: { ...clock, confirmedNow: async () => NOON + day * DAY, inSync: () => true },
       days: 30,
       auditDays: 365,
       context: kernel.systemContext,
@@ -52,7 +40,7 @@ describe('in memory, retention', () => {
         return found;
       },
     };
-    const { state, revision } = await createStreams(log, kernel.reveal).load(retentionKind, RETENTION_STREAM);
+    const { state, revision } = await createAggregateStore(log, kernel.reveal).load(retentionKind, RETENTION_STREAM);
     expect(revision).to.equal(3009);
     expect(state).to.deep.equal((await kernel.streams.load(retentionKind, RETENTION_STREAM)).state);
     expect(read).to.be.at.most(1000);
@@ -66,7 +54,7 @@ describe('in memory, retention', () => {
     const asked: [string, boolean][] = [];
     const run = createRetention({
       ...kernel,
-      clock: { ...clock, certain: async () => certain, agrees: () => true },
+      clock: { ...clock, confirmedNow: async () => certain, inSync: () => true },
       days: 30,
       auditDays: 365,
       context: kernel.systemContext,
@@ -94,9 +82,7 @@ describe('in memory, retention', () => {
 
   it('destroys the key of what has expired, and ends its streams, however often it is told', async () => {
     const ingest = ingestOf();
-    taken(
-      await ingest.post(lines({ message: 'a' }, { message: 'b', audit: true }), 'lines', 'api', context()),
-    );
+    taken(await ingest.post(lines({ message: 'a' }, { message: 'b', audit: true }), 'lines', 'api', context()));
     taken(await ingest.post(lines({ message: 'c' }), 'lines', 'api', context('request-1', 'body')));
     const reaction = eraseReaction({
       ...kernel,
@@ -106,7 +92,7 @@ describe('in memory, retention', () => {
     });
     expect(reaction.name).to.equal('logs.erase');
     for (const _ of [1, 2]) await reaction.on.BatchesErased({ data: keeping } as never);
-    expect(await kernel.vault.seal(keepingSubject(keeping), {})).to.equal(undefined);
+    expect(await kernel.vault.seal(bucketSubject(keeping), {})).to.equal(undefined);
     expect(await kernel.log.read(batchStream(keeping, NOON))).to.equal('deleted');
     expect(await kernel.log.read(batchStream(keeping, NOON + 3_600_000))).to.equal('missing');
     expect(await kernel.log.read(requestStream('request-1', false))).to.equal('deleted');

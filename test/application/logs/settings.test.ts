@@ -5,10 +5,7 @@ import { isLoopback, logsRules, logsServedRules, logsSettings } from '../../../a
 type Values = Parameters<(typeof logsRules)[number]>[0];
 
 const defaults = Object.fromEntries(
-  Object.entries(logsSettings).map(([key, setting]) => [
-    key,
-    'default' in setting ? setting.default : undefined,
-  ]),
+  Object.entries(logsSettings).map(([key, setting]) => [key, 'default' in setting ? setting.default : undefined]),
 );
 const blamed = (given: Record<string, unknown>) => {
   const values = { host: '127.0.0.1', ...defaults, ...given } as unknown as Values;
@@ -18,19 +15,11 @@ const keys = (given: Record<string, unknown>) => blamed(given).map(({ key }) => 
 
 describe('the settings of the log service', () => {
   it('may be left as they are on this machine', () => {
-    for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1'])
-      expect(keys({ host }), host).to.deep.equal([]);
+    for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1']) expect(keys({ host }), host).to.deep.equal([]);
   });
 
   it('need credentials, or to be allowed to go without, on a host beyond this machine', () => {
-    for (const host of [
-      '0.0.0.0',
-      '::',
-      '10.0.0.1',
-      'localhost.example.com',
-      'x127.0.0.1',
-      '127.0.0.1.nip.io',
-    ]) {
+    for (const host of ['0.0.0.0', '::', '10.0.0.1', 'localhost.example.com', 'x127.0.0.1', '127.0.0.1.nip.io']) {
       expect(isLoopback(host), host).to.equal(false);
       expect(keys({ host }), host).to.deep.equal(['logs.apiToken']);
       expect(keys({ host, allowOpen: true })).to.deep.equal([]);
@@ -61,9 +50,7 @@ describe('the settings of the log service', () => {
       'logs.producers': given.map(([id, token]) => ({ id, token })),
       'logs.apiToken': 'the-api-token',
     });
-    expect(keys(producers(['api', 'token-one'], ['web', 'token-two'], ['api', 'token-one']))).to.deep.equal(
-      [],
-    );
+    expect(keys(producers(['api', 'token-one'], ['web', 'token-two'], ['api', 'token-one']))).to.deep.equal([]);
     expect(blamed(producers(['api', 'token-one'], ['web', 'token-one']))).to.deep.equal([
       { key: 'logs.producers', reason: 'gives api and web the same token' },
     ]);

@@ -45,8 +45,7 @@ describe('watched files', () => {
       ingest: {
         async take(records) {
           it.asked++;
-          if (it.full-- > 0)
-            return { rejected: 'logs/queue-full', kind: 'limit', retryAfterMs: it.retryAfterMs };
+          if (it.full-- > 0) return { rejected: 'logs/queue-full', kind: 'limit', retryAfterMs: it.retryAfterMs };
           taken.push(records);
           it.taking();
           return { receivedAt: NOON, position: 0n, visible: true };
@@ -58,8 +57,7 @@ describe('watched files', () => {
       logger: { ...quiet, warn: tell, info: tell },
     });
     const again = () => watch(new AbortController().signal);
-    const messages = () =>
-      taken.flatMap(({ records }) => records.map(({ json }) => JSON.parse(json).message));
+    const messages = () => taken.flatMap(({ records }) => records.map(({ json }) => JSON.parse(json).message));
     return { files, taken, told, it, stop, messages, look: () => watch(stop.signal), again };
   }
   const grow = (file: File, text: string) => {
@@ -100,9 +98,7 @@ describe('watched files', () => {
   });
 
   it('wait while the log service is full, and lose nothing', async () => {
-    const { it, messages, look } = fixture([
-      { path: '/logs/a', id: 'a', text: `${lines({ message: 1 })}\n` },
-    ]);
+    const { it, messages, look } = fixture([{ path: '/logs/a', id: 'a', text: `${lines({ message: 1 })}\n` }]);
     it.full = 3;
     await look();
     expect(messages()).to.deep.equal([1]);
@@ -117,12 +113,7 @@ describe('watched files', () => {
   });
 
   it('have audit records apart, for those are kept apart', async () => {
-    const records = [
-      { message: 1 },
-      { message: 2, audit: true },
-      { message: 3, audit: true },
-      { message: 4 },
-    ];
+    const records = [{ message: 1 }, { message: 2, audit: true }, { message: 3, audit: true }, { message: 4 }];
     const { taken, look } = fixture([{ path: '/logs/a', id: 'a', text: `${lines(...records)}\n` }]);
     await look();
     expect(taken.map(({ records }) => records.map(({ json }) => JSON.parse(json).message))).to.deep.equal([
@@ -161,9 +152,7 @@ describe('watched files', () => {
 
   it('are left where they are stopped, and gone on with from there', async () => {
     const records = [{ message: 1 }, { message: 2, audit: true }, { message: 3 }];
-    const { it, stop, messages, look, again } = fixture([
-      { path: '/logs/a', id: 'a', text: `${lines(...records)}\n` },
-    ]);
+    const { it, stop, messages, look, again } = fixture([{ path: '/logs/a', id: 'a', text: `${lines(...records)}\n` }]);
     it.taking = () => stop.abort();
     await look();
     expect(messages()).to.deep.equal([1]);

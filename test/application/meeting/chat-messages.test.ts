@@ -1,9 +1,9 @@
 /** What is said in meetings on its way into the log: appended in order, kept for a time, known by when it was said. */
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createAppender } from '../../../application/command/group-commit.js';
-import { createTalk } from '../../../application/meeting/chat-messages.js';
-import { type EventLog, Unavailable } from '../../../application/ports/index.js';
+import { createGroupCommit } from '../../../application/command/group-commit.js';
+import { createMeetingChat } from '../../../application/meeting/chat-messages.js';
+import { type EventLog, UnavailableError } from '../../../application/ports/index.js';
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import { chatSent } from '../../../domain/meeting/meeting-chat.js';
 import { room } from '../../../domain/meeting/room.js';
@@ -32,12 +32,11 @@ describe('what is said in a meeting', () => {
 
   const state = specOf(room).after([hosted, joined('ada', true), joined('bob'), requested('dan')]);
   const talkOver = (log: Partial<EventLog> = {}) => {
-    const retain: EventLog['retain'] = async (stream, { maxAgeSeconds }) =>
-      void retained.push([stream, maxAgeSeconds]);
+    const retain: EventLog['retain'] = async (stream, { maxAgeSeconds }) => void retained.push([stream, maxAgeSeconds]);
     const whole = { ...kernel.log, retain, ...log };
-    return createTalk({
+    return createMeetingChat({
       log: whole,
-      appender: createAppender({ log: whole, logger: quiet, appended: () => {} }),
+      appender: createGroupCommit({ log: whole, logger: quiet, appended: () => {} }),
       clock,
       node: 'north',
       release: 'test',
@@ -133,10 +132,10 @@ describe('what is said in a meeting', () => {
   it('is not said without a time to keep it, and said again once there can be one', async () => {
     let isAway = true;
     const retain: EventLog['retain'] = async () => {
-      if (isAway) throw new Unavailable('away');
+      if (isAway) throw new UnavailableError('away');
     };
     const ada = says(talkOver({ retain }), 'ada');
-    expect(await failure(done(ada('lost')))).to.be.instanceOf(Unavailable);
+    expect(await failure(done(ada('lost')))).to.be.instanceOf(UnavailableError);
     isAway = false;
     await done(ada('kept'));
     expect((await written()).map(([, , text]) => text)).to.deep.equal(['kept']);

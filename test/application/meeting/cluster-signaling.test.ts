@@ -1,7 +1,7 @@
 /** What people of a meeting tell each other at several nodes: to who is in the same room, and is there. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createAcross } from '../../../application/meeting/cluster-signaling.js';
+import { createClusterSignaling } from '../../../application/meeting/cluster-signaling.js';
 import { createCensus } from '../../../application/meeting/room-metrics.js';
 import type { LiveRelay } from '../../../application/meeting/signaling-port.js';
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
@@ -31,7 +31,7 @@ describe('a live message', () => {
     const came: string[] = [];
     const repeated: string[] = [];
     let room = Promise.resolve();
-    const live: LiveRelay = createAcross({
+    const live: LiveRelay = createClusterSignaling({
       mesh,
       room: (roomId) => rooms.get(roomId),
       heard: census.heard,
@@ -106,9 +106,7 @@ describe('a live message', () => {
   it('comes from no node that says it is nowhere in the log', async () => {
     const { north, south } = await two();
     for (const heard of ['', 'x', '-1', '1.5', '1'.repeat(21)])
-      expect(await north.mesh.ask('south', 'bob', { head: { ...head, heard }, body: 'x' }), heard).to.equal(
-        false,
-      );
+      expect(await north.mesh.request('south', 'bob', { head: { ...head, heard }, body: 'x' }), heard).to.equal(false);
     expect(south.came).to.deep.equal([]);
   });
 
@@ -117,7 +115,7 @@ describe('a live message', () => {
     const body = 'x'.repeat(1024 * 1024);
     for (const heard of [17n, 19n]) {
       const said = { head: { ...head, heard: String(heard) }, body };
-      const asked = Array.from({ length: 9 }, (_, n) => north.mesh.ask('south', `${n}`, said));
+      const asked = Array.from({ length: 9 }, (_, n) => north.mesh.request('south', `${n}`, said));
       expect(await asked[8], 'at once').to.equal(false);
       south.knows(heard, together);
       const came = await Promise.all(asked);
@@ -178,7 +176,7 @@ describe('a live message', () => {
     north.knows(9n, together);
     north.live.tell(between('ann', 'bob', 'south'), { json: '4' });
     const probe = await nodes.node('probe');
-    await probe.mesh.ask('south', 'x', { head: {}, body: '' });
+    await probe.mesh.request('south', 'x', { head: {}, body: '' });
     expect(south.came).to.deep.equal([]);
     south.knows(7n, together);
     await passed;

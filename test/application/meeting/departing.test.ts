@@ -1,9 +1,9 @@
 /** Whose connection is gone leaves the room, also where the log does not answer at first. */
 import { expect } from 'chai';
-import type { Handle } from '../../../application/command/handle-command.js';
-import { roomKind } from '../../../application/meeting/aggregates.js';
-import { createInside } from '../../../application/meeting/participant-actions.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import type { HandleCommand } from '../../../application/command/handle-command.js';
+import { roomAggregate } from '../../../application/meeting/aggregates.js';
+import { createParticipantActions } from '../../../application/meeting/participant-actions.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
 import { heldTime } from '../../support/held-time.js';
@@ -19,26 +19,26 @@ describe('somebody whose connection is gone', () => {
     await kernel.vault.create(meetingSubject({ meetingId }));
     const stream = roomStream(roomId);
     for (const command of [openRoom(), joinRoom('ada'), joinRoom('bob')])
-      await kernel.handle(roomKind, stream, command, context());
+      await kernel.handle(roomAggregate, stream, command, context());
     let attempts = 0;
-    const handle: Handle = async (...args) => {
+    const handle: HandleCommand = async (...args) => {
       if (attempts++ === 0) throw first;
       return kernel.handle(...args);
     };
     const told: string[] = [];
     const tell = (level: string) => () => void told.push(level);
     const logger = { debug() {}, info() {}, warn: tell('warn'), error: tell('error') };
-    const inside = createInside({ handle, clock, logger, signal: new AbortController().signal });
+    const inside = createParticipantActions({ handle, clock, logger, signal: new AbortController().signal });
     return {
       told,
       depart: () =>
-        inside.depart({ roomId, participantId: 'bob', seat: { id: 'seat-of-bob' } }, () => context()),
-      people: async () => (await kernel.streams.load(roomKind, stream)).state.people.map(({ id }) => id),
+        inside.leaveWhenDisconnected({ roomId, participantId: 'bob', seat: { id: 'seat-of-bob' } }, () => context()),
+      people: async () => (await kernel.streams.load(roomAggregate, stream)).state.people.map(({ id }) => id),
     };
   }
 
   it('leaves once the log answers again, which is warned of', async () => {
-    const { depart, people, told } = await roomWhere(new Unavailable('for a moment'));
+    const { depart, people, told } = await roomWhere(new UnavailableError('for a moment'));
     await depart();
     expect([await people(), told]).to.deep.equal([['ada'], ['warn']]);
   });

@@ -1,12 +1,8 @@
 /** What the clock ends and erases of meetings, past one room whose log is damaged. */
 import { expect } from 'chai';
-import { roomKind } from '../../../application/meeting/aggregates.js';
-import {
-  AT_ONCE,
-  createMeetingRetention,
-  createRoomSweep,
-} from '../../../application/meeting/end-expired-rooms.js';
-import { Damaged, type RowQuery, type Rows } from '../../../application/ports/index.js';
+import { roomAggregate } from '../../../application/meeting/aggregates.js';
+import { AT_ONCE, createMeetingRetention, createRoomSweep } from '../../../application/meeting/end-expired-rooms.js';
+import { CorruptEventError, type RowQuery, type Rows } from '../../../application/ports/index.js';
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
 import { commandsOf } from '../../support/commands.js';
@@ -24,19 +20,19 @@ async function house() {
   for (const roomId of ROOMS) {
     const open = openRoom({ roomId, meetingId: `of-${roomId}` });
     await kernel.vault.create(meetingSubject(open));
-    await kernel.handle(roomKind, roomStream(roomId), open, kernel.systemContext('test'));
+    await kernel.handle(roomAggregate, roomStream(roomId), open, kernel.systemContext('test'));
   }
   const open = new Map(
     await Promise.all(
-      ROOMS.map(async (id) => [id, (await kernel.streams.load(roomKind, roomStream(id))).state] as const),
+      ROOMS.map(async (id) => [id, (await kernel.streams.load(roomAggregate, roomStream(id))).state] as const),
     ),
   );
   const log: typeof kernel.log = {
     ...kernel.log,
     append: (stream, ...rest) =>
-      stream === BAD ? Promise.reject(new Damaged('the log is damaged')) : kernel.log.append(stream, ...rest),
+      stream === BAD ? Promise.reject(new CorruptEventError('the log is damaged')) : kernel.log.append(stream, ...rest),
   };
-  const clock = { now: () => LATER, certain: async () => LATER, agrees: () => true };
+  const clock = { now: () => LATER, confirmedNow: async () => LATER, inSync: () => true };
   const { handle } = commandsOf({ ...kernel, log, clock });
   const ports = { handle, clock, context: kernel.systemContext };
   const { signal } = new AbortController();
@@ -56,14 +52,14 @@ async function house() {
     /** As it is so many ms later than `LATER`. */
     erase: (later = 0) => {
       const now = LATER + later;
-      const certain = { ...clock, now: () => now, certain: async () => now };
+      const certain = { ...clock, now: () => now, confirmedNow: async () => now };
       return createMeetingRetention({ ...ports, clock: certain, rows, days: 30 })(signal);
     },
     happened: () => Promise.all(ROOMS.map(typesOf)),
     endAll: async () => {
       for (const roomId of ROOMS) {
         const command = { type: 'EndRoom', roomId, now: LATER } as const;
-        await kernel.handle(roomKind, roomStream(roomId), command, kernel.systemContext('test'));
+        await kernel.handle(roomAggregate, roomStream(roomId), command, kernel.systemContext('test'));
       }
     },
   };
@@ -72,7 +68,7 @@ async function house() {
 describe('the clock of the meetings', () => {
   it('ends the rooms whose time is over, though one of them is damaged, and says so', async () => {
     const { end, happened } = await house();
-    expect(await end().catch((error) => error)).to.be.instanceOf(Damaged);
+    expect(await end().catch((error) => error)).to.be.instanceOf(CorruptEventError);
     const [damaged, ...others] = await happened();
     expect(damaged).to.equal('RoomOpened');
     expect(new Set(others)).to.deep.equal(new Set(['RoomOpened,RoomEnded']));
@@ -94,7 +90,7 @@ describe('the clock of the meetings', () => {
   it('erases the meetings that were kept for long enough, though one of them is damaged, and says so', async () => {
     const { endAll, erase, happened } = await house();
     await endAll();
-    expect(await erase().catch((error) => error)).to.be.instanceOf(Damaged);
+    expect(await erase().catch((error) => error)).to.be.instanceOf(CorruptEventError);
     const [damaged, ...others] = await happened();
     expect(damaged).to.equal('RoomOpened,RoomEnded');
     expect(new Set(others)).to.deep.equal(new Set(['RoomOpened,RoomEnded,MeetingErased']));

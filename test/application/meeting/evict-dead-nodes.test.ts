@@ -1,8 +1,8 @@
 /** People whose node is gone leave in time, once, and nobody does who has come back. */
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { roomKind } from '../../../application/meeting/aggregates.js';
-import { createLostSweep } from '../../../application/meeting/evict-dead-nodes.js';
+import { roomAggregate } from '../../../application/meeting/aggregates.js';
+import { createDeadNodeEviction } from '../../../application/meeting/evict-dead-nodes.js';
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import type { RoomCommand } from '../../../domain/meeting/room.js';
 import { type RoomState, roomStream } from '../../../domain/meeting/state.js';
@@ -25,11 +25,11 @@ describe('a node that is gone', () => {
     function node() {
       const kernel = memoryKernel(world, [catalog], time);
       const { handle } = commandsOf({ ...kernel, clock: time });
-      const load = async () => (await kernel.streams.load(roomKind, stream)).state;
+      const load = async () => (await kernel.streams.load(roomAggregate, stream)).state;
       let known: RoomState | undefined;
-      const sweep = createLostSweep({
+      const sweep = createDeadNodeEviction({
         handle,
-        mesh: { alive: () => alive },
+        mesh: { liveNodes: () => alive },
         rooms: () => (known?.isOpen ? [[roomId, known] as const] : []),
         returnMs: RETURN_MS,
         clock: time,
@@ -40,7 +40,7 @@ describe('a node that is gone', () => {
       return {
         load,
         act: (command: RoomCommand) =>
-          handle(roomKind, stream, command, { ...context, commandId: `act-${commands++}` }),
+          handle(roomAggregate, stream, command, { ...context, commandId: `act-${commands++}` }),
         /** Hears of all that is in the log, and looks. */
         async look() {
           known = await load();

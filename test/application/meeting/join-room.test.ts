@@ -1,8 +1,8 @@
 /** Coming to a room that is not open: hosts at one moment, and people who ask for it in vain. */
 import { expect } from 'chai';
-import { createStreams } from '../../../application/command/aggregate-store.js';
-import { roomKind } from '../../../application/meeting/aggregates.js';
-import { type Arrival, createEntering } from '../../../application/meeting/join-room.js';
+import { createAggregateStore } from '../../../application/command/aggregate-store.js';
+import { roomAggregate } from '../../../application/meeting/aggregates.js';
+import { createEntering, type JoinRequest } from '../../../application/meeting/join-room.js';
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
 import { commandsOf } from '../../support/commands.js';
@@ -40,7 +40,7 @@ function house() {
         return kernel.log.read(...asked);
       },
     };
-    const streams = createStreams(log, kernel.reveal);
+    const streams = createAggregateStore(log, kernel.reveal);
     const { handle } = commandsOf({ ...kernel, log, streams });
     // It has heard of none.
     const room = () => undefined;
@@ -55,10 +55,10 @@ function house() {
       returnMs: 20_000,
     });
     const take = (participantId: string) => ({ id: participantId, leave() {} });
-    const comes = (name: string, wish: Partial<Arrival>) =>
+    const comes = (name: string, wish: Partial<JoinRequest>) =>
       enter({ roomId, name, caller: 'x', ...wish }, take, context());
     const host = (name: string) => comes(name, { isHost: true });
-    const meeting = async () => (await kernel.streams.refresh(roomKind, roomStream(roomId))).state;
+    const meeting = async () => (await kernel.streams.reload(roomAggregate, roomStream(roomId))).state;
     return { comes, host, meeting, reads: () => reads };
   }
   return { node, made, dropped };

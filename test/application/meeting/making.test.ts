@@ -26,7 +26,7 @@ function house(latent: number, maxLatentRooms = 2, mine = 0, installation = rand
     },
     census: {
       ...census,
-      latent: () => latent,
+      emptyRooms: () => latent,
       latentOf: (caller) => (caller === 'here' ? mine : 0),
     },
     clock: Date,
@@ -102,14 +102,13 @@ describe('a meeting room that is made again', () => {
 
   it('takes no place while it is made where another has its name, or it was made before', async () => {
     const { rooms, census } = house(0);
-    const make = (command: string) =>
-      rooms.make({ roomId: 'ABC234' }, 'here', context(command, 'of the body'));
+    const make = (command: string) => rooms.make({ roomId: 'ABC234' }, 'here', context(command, 'of the body'));
     await make('one');
-    expect(census.latent()).to.equal(1);
-    census.see('ABC234', after(initialState, [opened({ caller: 'here' })]));
+    expect(census.emptyRooms()).to.equal(1);
+    census.update('ABC234', after(initialState, [opened({ caller: 'here' })]));
     await make('two');
     await make('one');
-    expect(census.latent()).to.equal(1);
+    expect(census.emptyRooms()).to.equal(1);
   });
 
   it('gives its place back where it could not be made', async () => {
@@ -118,7 +117,7 @@ describe('a meeting room that is made again', () => {
     world.keys.create = () => Promise.reject(failed);
     const making = rooms.make({ roomId: 'ABC234' }, 'here', context('one'));
     expect(await making.catch((error: unknown) => error)).to.equal(failed);
-    expect(census.latent()).to.equal(0);
+    expect(census.emptyRooms()).to.equal(0);
   });
 });
 
@@ -139,26 +138,25 @@ describe('the places of a meeting house', () => {
   });
 
   it('are counted by network, for as long as rooms stand empty, also those that are just being made', () => {
-    const made = (caller: string, ...more: readonly RoomEvent[]) =>
-      after(initialState, [opened({ caller }), ...more]);
+    const made = (caller: string, ...more: readonly RoomEvent[]) => after(initialState, [opened({ caller }), ...more]);
     const census = createCensus([['ABC234', made('here')]], 0n);
-    const counts = () => [census.latent(), census.latentOf('here'), census.latentOf('there')];
+    const counts = () => [census.emptyRooms(), census.latentOf('here'), census.latentOf('there')];
     expect(counts()).to.deep.equal([1, 1, 0]);
-    census.expect('DEF234', 'here');
-    census.expect('FGH234', 'there');
+    census.reserve('DEF234', 'here');
+    census.reserve('FGH234', 'there');
     expect(counts()).to.deep.equal([3, 2, 1]);
-    census.see('DEF234', made('here'));
+    census.update('DEF234', made('here'));
     census.failed('FGH234');
     expect(counts()).to.deep.equal([2, 2, 0]);
     // Of a room of that name that is no more.
-    census.expect('GHJ234', 'there');
-    census.see('GHJ234', undefined);
+    census.reserve('GHJ234', 'there');
+    census.update('GHJ234', undefined);
     expect(counts()).to.deep.equal([3, 2, 1]);
     census.failed('GHJ234');
-    census.see('ABC234', made('here', joined('ada', true)));
-    census.see('DEF234', undefined);
+    census.update('ABC234', made('here', joined('ada', true)));
+    census.update('DEF234', undefined);
     expect(counts()).to.deep.equal([0, 0, 0]);
-    census.see('ABC234', made('here', joined('ada', true), left('ada')));
+    census.update('ABC234', made('here', joined('ada', true), left('ada')));
     expect(counts()).to.deep.equal([1, 1, 0]);
   });
 });

@@ -1,6 +1,6 @@
 /** What is passed on in meetings: told at once, but in masses only as fast as it is read, and never larger than it may come. */
 import { expect } from 'chai';
-import { TOLD } from '../../../application/meeting/message-limits.js';
+import { SIGNAL_BYTES } from '../../../application/meeting/message-limits.js';
 import { createSignals } from '../../../application/meeting/relay-signal.js';
 import { after, initialState } from '../../../domain/meeting/state.js';
 import { isRejection } from '../../../domain/shared/decider.js';
@@ -47,7 +47,7 @@ describe('what one person of a meeting tells another', () => {
 
   it('is told at once; in masses, whoever says it waits until it is read, and others are still told', async () => {
     const { went, say, after } = relaying();
-    const sdp = 'x'.repeat(TOLD.atOnce / 4);
+    const sdp = 'x'.repeat(SIGNAL_BYTES.burst / 4);
     const offers = (count: number, to: string) => {
       for (let each = 0; each < count; each++) say(each % 2 ? 'ada' : 'cleo', to, { sdp });
       return went.splice(0);
@@ -64,7 +64,7 @@ describe('what one person of a meeting tells another', () => {
 
   it('stays in order where it waits, and holds up nobody else until there is much of it', async () => {
     const { say, went, hold } = relaying();
-    say('cleo', 'bob', { sdp: 'x'.repeat(TOLD.atOnce - 1000) });
+    say('cleo', 'bob', { sdp: 'x'.repeat(SIGNAL_BYTES.burst - 1000) });
     const read = hold();
     const isHeldUp = async (said: unknown) => {
       let isOver = said === undefined;
@@ -107,9 +107,9 @@ describe('what one person of a meeting tells another', () => {
     const numbers = (count: number) => ({ more: Array(count).fill(1e20) });
     for (const more of [numbers(200_000), { more: JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)) }]) {
       const refused = say('ada', 'bob', more);
-      expect(
-        refused && isRejection(refused as object) && (refused as { rejected: string }).rejected,
-      ).to.equal('meeting/too-large');
+      expect(refused && isRejection(refused as object) && (refused as { rejected: string }).rejected).to.equal(
+        'meeting/too-large',
+      );
     }
     say('ada', 'bob', numbers(40_000));
     expect(went).to.deep.equal(['bob is passed']);

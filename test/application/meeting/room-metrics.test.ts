@@ -13,7 +13,7 @@ describe('the census of the meetings', () => {
   it('knows the most people at a time since the node began, and not from what it hears of the time before', () => {
     const census = createCensus([['ABC234', roomOf(2)]], 3n, 10n);
     const see = (count: number, position: bigint) => {
-      census.see('ABC234', roomOf(count));
+      census.update('ABC234', roomOf(count));
       census.hear(position);
     };
     see(7, 5n);

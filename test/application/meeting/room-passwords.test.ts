@@ -6,7 +6,7 @@ import { createPasswordHashing } from '../../../adapters/crypto/scrypt.js';
 import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
 import { createRoomPasswords } from '../../../application/meeting/room-passwords.js';
 import type { PasswordHashing } from '../../../application/ports/identity.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 
 const derivation = createDerivation(Buffer.alloc(32, 7));
 
@@ -41,9 +41,7 @@ describe('passwords of meeting rooms', () => {
     expect(await elsewhere.matches('open sesam', form, 'here')).to.equal(false);
     expect(await elsewhere.matches('open sesame', form, 'here')).to.equal(true);
     expect(await elsewhere.matches('', form, 'here')).to.equal(false);
-    expect(await elsewhere.matches('open sesame', await elsewhere.hash('other', 'here'), 'here')).to.equal(
-      false,
-    );
+    expect(await elsewhere.matches('open sesame', await elsewhere.hash('other', 'here'), 'here')).to.equal(false);
   });
 
   it('cost one hash where a thousand come in with the same, at once and later, and nothing where it was made', async () => {
@@ -69,7 +67,7 @@ describe('passwords of meeting rooms', () => {
     };
     const passwords = passwordsOf(hashing, 12);
     const guesses = Array.from({ length: 12 }, (_, n) => passwords.matches(`guess ${n}`, 'a.b', 'guesser'));
-    for (const refused of guesses.slice(8)) expect(await rejection(refused)).to.be.instanceOf(Unavailable);
+    for (const refused of guesses.slice(8)) expect(await rejection(refused)).to.be.instanceOf(UnavailableError);
     const other = passwords.matches('mine', 'a.b', 'other');
     for (const done of held) done();
     expect(await other).to.equal(false);
@@ -82,12 +80,12 @@ describe('passwords of meeting rooms', () => {
     const passwords = passwordsOf({
       ...hashing,
       async matches(...given) {
-        if (isAway) throw new Unavailable('too much');
+        if (isAway) throw new UnavailableError('too much');
         return hashing.matches(...given);
       },
     });
     const form = await passwordsOf(hashing).hash('open sesame', 'here');
-    expect(await rejection(passwords.matches('open sesame', form, 'here'))).to.be.instanceOf(Unavailable);
+    expect(await rejection(passwords.matches('open sesame', form, 'here'))).to.be.instanceOf(UnavailableError);
     isAway = false;
     expect(await passwords.matches('open sesame', form, 'here')).to.equal(true);
   });

@@ -30,10 +30,7 @@ const command: fc.Arbitrary<RoomCommand> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc
-      .tuple(
-        who,
-        fc.constantFrom('RaiseHand', 'LowerHand', 'LockRoom', 'UnlockRoom', 'StartRecording' as const),
-      )
+      .tuple(who, fc.constantFrom('RaiseHand', 'LowerHand', 'LockRoom', 'UnlockRoom', 'StartRecording' as const))
       .map(([id, what]) => does(id, what as 'LockRoom')),
   },
   {

@@ -11,8 +11,7 @@ const valuesOf = (given: object) => {
   ]);
   return { ...Object.fromEntries(defaults), ...given } as Values;
 };
-const keys = (given: object) =>
-  meetingRules.flatMap((rule) => rule(valuesOf(given)) ?? []).map(({ key }) => key);
+const keys = (given: object) => meetingRules.flatMap((rule) => rule(valuesOf(given)) ?? []).map(({ key }) => key);
 
 describe('the settings of the meetings', () => {
   const url = { 'meeting.turn.url': 'turn:turn.example' };

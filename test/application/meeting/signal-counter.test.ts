@@ -1,22 +1,22 @@
 /** How much was relayed that is kept nowhere: counted by meeting, written together, lost neither by a store that is away. */
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createAppender } from '../../../application/command/group-commit.js';
-import { createRelayed, relayedStream } from '../../../application/meeting/signal-counter.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import { createGroupCommit } from '../../../application/command/group-commit.js';
+import { createSignalCounter, relayedStream } from '../../../application/meeting/signal-counter.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/meeting/catalog.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 describe('what was relayed', () => {
   function counting() {
     const { log } = memoryKernel(memoryWorld(), [catalog]);
-    const appender = createAppender({ log, logger: quiet, appended: () => {} });
+    const appender = createGroupCommit({ log, logger: quiet, appended: () => {} });
     const kept: unknown[] = [];
     let [isAway, commands] = [false, 0];
-    const relayed = createRelayed({
+    const relayed = createSignalCounter({
       log: {
         async retain(_, rule) {
-          if (isAway) throw new Unavailable('away');
+          if (isAway) throw new UnavailableError('away');
           kept.push(rule);
         },
       },
@@ -61,7 +61,7 @@ describe('what was relayed', () => {
     away(true);
     count(one);
     const failure = await write().catch((error: unknown) => error);
-    expect(failure).to.be.instanceOf(Unavailable);
+    expect(failure).to.be.instanceOf(UnavailableError);
     count(one);
     away(false);
     await write();

@@ -1,7 +1,7 @@
 /** What people do with rooms, over a log in memory: what they are answered, and who is let in to what. */
 import { expect } from 'chai';
-import { takenFor } from '../../../application/command/event-guards.js';
-import { Damaged, type Rows } from '../../../application/ports/index.js';
+import { asEvent } from '../../../application/command/event-guards.js';
+import { CorruptEventError, type Rows } from '../../../application/ports/index.js';
 import { unauthorized } from '../../../application/rooms/authenticate.js';
 import { createSweep } from '../../../application/rooms/expire-rooms.js';
 import { hashOf } from '../../../application/rooms/tokens.js';
@@ -30,9 +30,7 @@ describe('in memory, a room', () => {
     expect(expiresAt).to.equal(iso(NOON + HOUR));
     for (const id of [roomId, participantId]) expect(id).to.match(/^[\w-]{22}$/);
     expect(sessionToken).to.match(/^[\w-]{43}$/);
-    const stored = JSON.stringify(nodes.world.all, (_, each) =>
-      typeof each === 'bigint' ? String(each) : each,
-    );
+    const stored = JSON.stringify(nodes.world.all, (_, each) => (typeof each === 'bigint' ? String(each) : each));
     expect(stored).to.not.include(sessionToken);
     expect(stored).to.include(hashOf(sessionToken));
     expect(nodes.world.most.get(messagesStream(roomId))).to.equal(1000);
@@ -155,7 +153,7 @@ describe('in memory, a room', () => {
     await post(room);
     done(await nodes.one.commands.burn(room.roomId, room.participantId, context()));
     const events = await eventsOf(room);
-    const end = takenFor<RoomsEvent<'RoomBurned'>>(events.find(({ type }) => type === 'RoomBurned')!);
+    const end = asEvent<RoomsEvent<'RoomBurned'>>(events.find(({ type }) => type === 'RoomBurned')!);
     expect(Object.keys(nodes.one.reaction.on)).to.deep.equal(['RoomBurned', 'RoomExpired']);
     expect(nodes.one.reaction.name).to.equal('rooms.erase');
     for (const _ of [1, 2]) await nodes.one.reaction.on.RoomBurned(end);
@@ -170,9 +168,7 @@ describe('in memory, a room', () => {
     expect(after.at(-1)!.metadata).to.include({ actor: 'rooms.erase', $causationId: end.id });
     await nodes.one.log.tombstone(roomStream(room.roomId));
     nodes.one.streams.forget(roomStream(room.roomId));
-    const failure = await nodes.one.reaction.on
-      .RoomBurned({ ...end, id: 'another' })
-      .catch((error: Error) => error);
+    const failure = await nodes.one.reaction.on.RoomBurned({ ...end, id: 'another' }).catch((error: Error) => error);
     expect(failure, 'what could not be noted is tried again').to.be.instanceOf(Error);
   });
 
@@ -193,7 +189,11 @@ describe('in memory, a room', () => {
       },
     };
     let certain: number | undefined;
-    const certainly = { ...nodes.clock, certain: async () => certain, agrees: () => certain !== undefined };
+    const certainly = {
+      ...nodes.clock,
+      confirmedNow: async () => certain,
+      inSync: () => certain !== undefined,
+    };
     const sweep = createSweep({ ...nodes.one, rows, clock: certainly, context: nodes.one.systemContext });
     const ended = () => nodes.world.all.filter(({ type }) => type === 'rooms.RoomExpired.v1').length;
     const { signal } = new AbortController();
@@ -236,14 +236,14 @@ describe('in memory, a room', () => {
     };
     const handle: typeof nodes.one.handle = (kind, stream, ...rest) =>
       stream === roomStream(rooms[0]!._id)
-        ? Promise.reject(new Damaged('the log is damaged'))
+        ? Promise.reject(new CorruptEventError('the log is damaged'))
         : nodes.one.handle(kind, stream, ...rest);
     nodes.now = NOON + 2 * HOUR;
-    const clock = { ...nodes.clock, certain: async () => nodes.now, agrees: () => true };
+    const clock = { ...nodes.clock, confirmedNow: async () => nodes.now, inSync: () => true };
     const sweep = createSweep({ ...nodes.one, handle, rows, clock, context: nodes.one.systemContext });
     const before = nodes.world.all.length;
     const failure = await sweep(new AbortController().signal).catch((error) => error);
-    expect(failure).to.be.instanceOf(Damaged);
+    expect(failure).to.be.instanceOf(CorruptEventError);
     expect(nodes.world.all.length - before).to.equal(200);
   });
 });

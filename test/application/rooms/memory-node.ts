@@ -4,7 +4,7 @@ import { createRoomAdmission } from '../../../application/rooms/authenticate.js'
 import { createRoomCommands, type Entered } from '../../../application/rooms/commands.js';
 import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
-import { createShownRooms } from '../../../application/rooms/room-cache.js';
+import { createRoomCache } from '../../../application/rooms/room-cache.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
@@ -54,12 +54,12 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
   let refreshed = 0;
   const streams: typeof kernel.streams = {
     ...kernel.streams,
-    refresh: (...asked) => {
+    reload: (...asked) => {
       refreshed++;
-      return kernel.streams.refresh(...asked);
+      return kernel.streams.reload(...asked);
     },
   };
-  const shown = createShownRooms(kernel.streams);
+  const shown = createRoomCache(kernel.streams);
   const ports = { ...kernel, streams, clock, rows, settled, shown };
   return {
     ...kernel,

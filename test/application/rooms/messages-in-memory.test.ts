@@ -42,9 +42,9 @@ describe('in memory, the messages of a room', () => {
     const how = context('message-1', 'the-body');
     const first = done(await nodes.one.commands.post(await admitted(room), envelope, how));
     nodes.now += 1000;
-    expect(
-      done(await nodes.other.commands.post(await admitted(room, nodes.other), envelope, how)),
-    ).to.deep.equal(first);
+    expect(done(await nodes.other.commands.post(await admitted(room, nodes.other), envelope, how))).to.deep.equal(
+      first,
+    );
   });
 
   const stateOf = async (room: Entered, after?: string, seen?: Position, at = nodes.one) =>

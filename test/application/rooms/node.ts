@@ -2,11 +2,11 @@
 import { quiet, type Servers } from '@annals/engines/testing/engines.js';
 import type { Clock, EventLog } from '../../../application/ports/index.js';
 import { createRoomAdmission } from '../../../application/rooms/authenticate.js';
-import { createRoomCommands, type Done, type Entered } from '../../../application/rooms/commands.js';
+import { type CommandResult, createRoomCommands, type Entered } from '../../../application/rooms/commands.js';
 import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js';
 import { createSweep } from '../../../application/rooms/expire-rooms.js';
-import { createRoomQueries, type Found, type RoomView } from '../../../application/rooms/queries.js';
-import { createShownRooms } from '../../../application/rooms/room-cache.js';
+import { createRoomQueries, type RoomPage, type RoomView } from '../../../application/rooms/queries.js';
+import { createRoomCache } from '../../../application/rooms/room-cache.js';
 import { runReaction } from '../../../application/subscription/reaction-runner.js';
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
@@ -33,9 +33,7 @@ export async function startNode(
   const { kernel: connected, signal } = ground;
   const log = { ...connected.log, ...between(connected.log) };
   const { streams, appended } = connected;
-  const clock = held
-    ? { now: held.now, certain: async () => held.now(), agrees: () => true }
-    : connected.clock;
+  const clock = held ? { now: held.now, confirmedNow: async () => held.now(), inSync: () => true } : connected.clock;
   const kernel = { ...connected, log, ...commandsOf({ log, streams, clock, appended }) };
   const ports = { ...kernel, clock, context: kernel.systemContext };
   const common = { ...kernel, service: 'rooms', logger: quiet, signal };
@@ -45,7 +43,7 @@ export async function startNode(
   const reacting = runReaction({ ...common, reaction, begun, reacted: () => {} });
   const admission = createRoomAdmission(ports);
   const commands = createRoomCommands(ports);
-  const shown = createShownRooms(kernel.streams);
+  const shown = createRoomCache(kernel.streams);
 
   return {
     kernel,
@@ -69,7 +67,7 @@ export async function startNode(
 }
 
 /** What is shown of a room. */
-export const shownBy = ({ json }: Found): RoomView => JSON.parse(json);
+export const shownBy = ({ json }: RoomPage): RoomView => JSON.parse(json);
 
 /** What was not refused. */
 export function accepted<Outcome extends object>(outcome: Outcome | Rejection): Exclude<Outcome, Rejection> {
@@ -77,4 +75,4 @@ export function accepted<Outcome extends object>(outcome: Outcome | Rejection): 
   return outcome as Exclude<Outcome, Rejection>;
 }
 
-export const done = <Body>(outcome: Done<Body> | Rejection): Done<Body> => accepted(outcome);
+export const done = <Body>(outcome: CommandResult<Body> | Rejection): CommandResult<Body> => accepted(outcome);

@@ -9,7 +9,7 @@ import { rooms } from '../../../application/rooms/audience.js';
 import type { Entered } from '../../../application/rooms/commands.js';
 import type { RoomView } from '../../../application/rooms/queries.js';
 import { foldOf } from '../../../application/subscription/audience.js';
-import { readSeed } from '../../../application/subscription/restore-fold.js';
+import { restoreFold } from '../../../application/subscription/restore-fold.js';
 import { catalog, type RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { record, types } from '../../adapters/realtime/ward.js';
@@ -34,8 +34,7 @@ type View = RoomView | undefined;
 /** The view as a client keeps it up. */
 function applied(view: View, { type, payload }: { readonly type: string; readonly payload?: unknown }): View {
   if (!view || type === 'ROOM_BURNED') return undefined;
-  if (type === 'NEW_MESSAGE')
-    return { ...view, messages: [...view.messages, payload as RoomView['messages'][number]] };
+  if (type === 'NEW_MESSAGE') return { ...view, messages: [...view.messages, payload as RoomView['messages'][number]] };
   if (type === 'PARTICIPANT_JOINED')
     return { ...view, participants: [...view.participants, payload as RoomView['participants'][number]] };
   throw new Error(`a client knows no ${type}`);
@@ -61,7 +60,7 @@ async function opened() {
     const { snapshots } = snapshotsInMemory();
     const reveal = (event: RecordedEvent) => node.reveal(catalog, event);
     const ports = { ...node, reveal, snapshots, logger: quiet, signal };
-    const seedAt = (at: bigint) => readSeed('rooms', foldOf(rooms), { horizon: at, from: at }, ports);
+    const seedAt = (at: bigint) => restoreFold('rooms', foldOf(rooms), { horizon: at, from: at }, ports);
     await snapshots.write('rooms', 1, kept, rooms.snapshot!.parts((await seedAt(kept)).state));
     const [before, { state, window }] = [relay.state(), await seedAt(from)];
     relay.close();
@@ -71,9 +70,7 @@ async function opened() {
     expect(relay.state()).to.deep.equal(before);
     return window.horizon;
   };
-  const ada: Entered = done(
-    await node.commands.create({ name: 'Ada', signingPublicKey }, HOUR, context()),
-  ).body;
+  const ada: Entered = done(await node.commands.create({ name: 'Ada', signingPublicKey }, HOUR, context())).body;
   const admit = () => node.admission.admit(ada.roomId, ada.sessionToken);
   const read = async () => {
     const caller = await admit();

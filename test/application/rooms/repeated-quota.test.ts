@@ -1,7 +1,7 @@
 /** What the same command again costs: nothing more, on two nodes or where nothing came of it. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { Unavailable } from '../../../application/ports/index.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import { done } from './node.js';
 import { fails, keyed, newcomer, useTwoNodes } from './two-nodes.js';
@@ -17,8 +17,7 @@ describe('the same command again', function () {
       spend: async () => (left-- > 0 ? undefined : tooMany),
       refund: async () => void left++,
     };
-    const create = (key: string) =>
-      nodes.one.commands.create(newcomer('Ada'), 60_000, { ...keyed(key, 'x'), quota });
+    const create = (key: string) => nodes.one.commands.create(newcomer('Ada'), 60_000, { ...keyed(key, 'x'), quota });
     const keys = [randomUUID(), randomUUID()];
     const first = done(await create(keys[0]!));
     done(await create(keys[1]!));
@@ -76,7 +75,7 @@ describe('the same command again', function () {
       nodes.one.commands
         .create(newcomer('Ada'), 60_000, { ...keyed(randomUUID(), 'x'), quota })
         .catch((error) => error);
-    expect(await create()).to.be.instanceOf(Unavailable);
+    expect(await create()).to.be.instanceOf(UnavailableError);
     expect(spent).to.equal(0);
     nodes.retained.splice(0, nodes.retained.length, fails);
     done(await create());

@@ -1,9 +1,9 @@
 /** The same command again, on two nodes or after its answer was lost: it is done once, and told as the first time. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type EventLog, Unavailable } from '../../../application/ports/index.js';
-import { roomKind } from '../../../application/rooms/aggregates.js';
-import { createRoomCommands, type Done } from '../../../application/rooms/commands.js';
+import { type EventLog, UnavailableError } from '../../../application/ports/index.js';
+import { roomAggregate } from '../../../application/rooms/aggregates.js';
+import { type CommandResult, createRoomCommands } from '../../../application/rooms/commands.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
@@ -13,7 +13,7 @@ import { context } from '../../support/toys.js';
 import { done, type Node } from './node.js';
 import { fails, keyed, newcomer, useTwoNodes } from './two-nodes.js';
 
-type Outcome = Done<object> | Rejection;
+type Outcome = CommandResult<object> | Rejection;
 
 /** One of the requests that two nodes get at once; `body` tells two bodies apart. */
 type Ask = (node: Node, body: string, key: string) => Promise<Outcome>;
@@ -24,7 +24,7 @@ const loses =
   async (...args) => {
     await inner(...args);
     await meanwhile?.(args[0]);
-    throw new Unavailable('the answer was lost');
+    throw new UnavailableError('the answer was lost');
   };
 
 describe('the same command again', function () {
@@ -62,8 +62,7 @@ describe('the same command again', function () {
         const room = await nodes.one.create('Ada');
         const token = `invite-${randomUUID()}`;
         done(await nodes.one.commands.invite(await nodes.one.admitted(room), token, context()));
-        const ask: Ask = (node, body, key) =>
-          node.commands.join(room.roomId, token, newcomer(body), keyed(key, body));
+        const ask: Ask = (node, body, key) => node.commands.join(room.roomId, token, newcomer(body), keyed(key, body));
         return { ask, stream: roomStream(room.roomId), adds: 2 };
       },
       async post() {
@@ -75,8 +74,7 @@ describe('the same command again', function () {
       async burn() {
         const room = await nodes.one.create('Ada');
         const { participant } = await nodes.one.admitted(room);
-        const ask: Ask = (node, body, key) =>
-          node.commands.burn(room.roomId, participant.id, keyed(key, body));
+        const ask: Ask = (node, body, key) => node.commands.burn(room.roomId, participant.id, keyed(key, body));
         return { ask, stream: roomStream(room.roomId), adds: 1 };
       },
     };
@@ -91,11 +89,8 @@ describe('the same command again', function () {
           if (stream?.startsWith('rooms.room-')) await node.admission.open(stream.slice(11), 1n << 60n);
         }
         nodes.awaitAppends(2);
-        const outcomes = await Promise.all([
-          ask(nodes.one, bodies[0], key),
-          ask(nodes.other, bodies[1], key),
-        ]);
-        const first = outcomes.find((outcome) => 'body' in outcome) as Done<{ roomId?: string }> | undefined;
+        const outcomes = await Promise.all([ask(nodes.one, bodies[0], key), ask(nodes.other, bodies[1], key)]);
+        const first = outcomes.find((outcome) => 'body' in outcome) as CommandResult<{ roomId?: string }> | undefined;
         const written = (await eventsOf(stream ?? roomStream(first?.body.roomId ?? ''))).length - before;
         return {
           outcomes,
@@ -128,7 +123,7 @@ describe('the same command again', function () {
       const token = `invite-${randomUUID()}`;
       done(await nodes.one.commands.invite(await nodes.one.admitted(room), token, context()));
       // Somebody looks at the room in between: what is remembered of it holds the lost append then.
-      nodes.appends.push(loses(inner(), (stream) => nodes.one.kernel.streams.refresh(roomKind, stream)));
+      nodes.appends.push(loses(inner(), (stream) => nodes.one.kernel.streams.reload(roomAggregate, stream)));
       const { body } = done(await nodes.one.commands.join(room.roomId, token, newcomer('Bob'), context()));
       expect(body.participants.map(({ name }) => name)).to.deep.equal(['Ada', 'Bob']);
       expect(await nodes.one.admitted(body)).to.have.nested.property('participant.id', body.participantId);
@@ -163,25 +158,13 @@ describe('the same command again', function () {
     const room = first.body;
     const token = `invite-${randomUUID()}`;
     done(await nodes.one.commands.invite(await nodes.one.admitted(room), token, context()));
-    const bob = done(
-      await nodes.one.commands.join(room.roomId, token, newcomer('Bob'), keyed(`${key}-2`, 'x')),
-    );
-    const said = await nodes.one.commands.post(
-      await nodes.one.admitted(room),
-      envelope,
-      keyed(`${key}-3`, 'x'),
-    );
-    done(
-      await nodes.one.commands.post(
-        await nodes.one.admitted(room),
-        { ...envelope, messageIndex: 2 },
-        context(),
-      ),
-    );
+    const bob = done(await nodes.one.commands.join(room.roomId, token, newcomer('Bob'), keyed(`${key}-2`, 'x')));
+    const said = await nodes.one.commands.post(await nodes.one.admitted(room), envelope, keyed(`${key}-3`, 'x'));
+    done(await nodes.one.commands.post(await nodes.one.admitted(room), { ...envelope, messageIndex: 2 }, context()));
     expect(await create(nodes.other)).to.deep.equal(first);
-    expect(
-      await nodes.other.commands.join(room.roomId, token, newcomer('Bob'), keyed(`${key}-2`, 'x')),
-    ).to.deep.equal(bob);
+    expect(await nodes.other.commands.join(room.roomId, token, newcomer('Bob'), keyed(`${key}-2`, 'x'))).to.deep.equal(
+      bob,
+    );
     const admitted = await nodes.other.admitted(room);
     expect(await nodes.other.commands.post(admitted, envelope, keyed(`${key}-3`, 'x'))).to.deep.equal(said);
   });
@@ -198,7 +181,7 @@ describe('the same command again', function () {
       join: (node) => node.commands.join(room.roomId, token, newcomer('Bob'), keyed(`${key}-2`, 'x')),
       post: (node) => node.commands.post(admitted, envelope, keyed(`${key}-3`, 'x')),
     };
-    for (const ask of Object.values(asks)) done((await ask(nodes.one)) as Done<object>);
+    for (const ask of Object.values(asks)) done((await ask(nodes.one)) as CommandResult<object>);
     // The other node knows the room, and is not told of its end.
     await nodes.other.admitted(room);
     await burned(room, admitted.participant.id);

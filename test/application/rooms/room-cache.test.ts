@@ -4,10 +4,10 @@ import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { Position } from '../../../application/ports/index.js';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
-import { createShownRooms, isWhole } from '../../../application/rooms/room-cache.js';
+import { createRoomCache, isComplete } from '../../../application/rooms/room-cache.js';
 import { KEPT_MESSAGES, messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
-import { handlerOf } from '../../../domain/shared/event-handlers.js';
+import { handlerFor } from '../../../domain/shared/event-handlers.js';
 import { envelope } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
 import { accepted, done, type Node, shownBy, startNode } from './node.js';
@@ -43,7 +43,7 @@ describe('a room that is read again', function () {
     /** In which round of the event loop each secret was opened. */
     const opened: number[] = [];
     const { kernel } = node;
-    const shown = createShownRooms(kernel.streams, limitBytes);
+    const shown = createRoomCache(kernel.streams, limitBytes);
     const open: typeof kernel.vault.open = (...asked) => {
       opened.push(round);
       return kernel.vault.open(...asked);
@@ -72,7 +72,7 @@ describe('a room that is read again', function () {
   /** As the live feed would: this node hears of all that stands in a stream. */
   async function hear(stream: string) {
     const events = await node.kernel.log.read(stream);
-    if (typeof events !== 'string') for (const event of events) node.kernel.streams.observe(event);
+    if (typeof events !== 'string') for (const event of events) node.kernel.streams.onEvent(event);
   }
 
   it('is read from the rows once, and again when anything has happened in it', async () => {
@@ -128,7 +128,7 @@ describe('a room that is read again', function () {
     expect((await read(room)).position >= elsewhere.position, 'from rows').to.equal(true);
     const later = await post(other, 1);
     expect((await read(room)).position < later.position, 'not heard of yet').to.equal(true);
-    shown.hear(later.position);
+    shown.onPosition(later.position);
     expect((await read(room)).position, 'from memory').to.equal(later.position);
     // Also for who asks for no less.
     expect((await read(room, undefined, later.position)).position).to.equal(later.position);
@@ -143,8 +143,7 @@ describe('a room that is read again', function () {
     expect((await read(room)).ids).to.deep.equal(ids);
     const [, ...messages] = opened;
     expect(messages).to.have.length(40);
-    for (const each of new Set(messages))
-      expect(messages.filter((one) => one === each)).to.have.length.of.at.most(16);
+    for (const each of new Set(messages)) expect(messages.filter((one) => one === each)).to.have.length.of.at.most(16);
     expect(shown.cache.bytes()).to.equal(0);
     expect((await read(room, ids[37])).ids).to.deep.equal(ids.slice(38));
     expect(opened).to.have.length(1 + 2);
@@ -171,8 +170,8 @@ describe('a room that is read again', function () {
     const rowsTo = (newest: number) =>
       Array.from({ length: KEPT_MESSAGES }, (_, index) => ({ revision: newest - KEPT_MESSAGES + 1 + index }));
     const content = { participants: [], revision: 2 * KEPT_MESSAGES };
-    expect(isWhole(content, [], rowsTo(content.revision))).to.equal(true);
-    expect(isWhole(content, [], rowsTo(content.revision - 1))).to.equal(false);
+    expect(isComplete(content, [], rowsTo(content.revision))).to.equal(true);
+    expect(isComplete(content, [], rowsTo(content.revision - 1))).to.equal(false);
   });
 
   it('is gone when it was burned on another node, and nothing of it stays in memory', async () => {
@@ -188,7 +187,7 @@ describe('a room that is read again', function () {
     expect(await node.admission.admit(room.roomId, room.sessionToken)).to.include({ kind: 'not-found' });
     expect(await queries.state(caller), 'who was let in just before').to.include({ kind: 'not-found' });
     const log = await node.kernel.log.read(roomStream(room.roomId));
-    for (const event of typeof log === 'string' ? [] : log) handlerOf(shown.on, event)?.(event);
+    for (const event of typeof log === 'string' ? [] : log) handlerFor(shown.on, event)?.(event);
     expect(held()).to.equal(0);
   });
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { takenFor } from '../../../application/command/event-guards.js';
+import { asEvent } from '../../../application/command/event-guards.js';
 import type { NewEvent } from '../../../application/ports/index.js';
 import type { Entered } from '../../../application/rooms/commands.js';
 import { AT_ONCE } from '../../../application/rooms/expire-rooms.js';
@@ -75,12 +75,7 @@ describe('rooms in the log', function () {
     const { participant } = await node.admitted(room);
     done(await node.commands.burn(room.roomId, participant.id, context()));
     expect(await node.kernel.vault.seal(roomStream(room.roomId), {}), 'at the answer').to.equal(undefined);
-    expect(await erased(room.roomId)).to.deep.equal([
-      'RoomCreated',
-      'ParticipantJoined',
-      'RoomBurned',
-      'RoomErased',
-    ]);
+    expect(await erased(room.roomId)).to.deep.equal(['RoomCreated', 'ParticipantJoined', 'RoomBurned', 'RoomErased']);
     expect(await eventTypes(messagesStream(room.roomId))).to.equal('deleted');
   });
 
@@ -91,7 +86,7 @@ describe('rooms in the log', function () {
     const types = await erased(room.roomId);
     const events = await node.kernel.log.read(roomStream(room.roomId));
     const end = typeof events === 'string' ? undefined : events.find(({ type }) => type === 'RoomBurned');
-    await node.reaction.on.RoomBurned(takenFor(end!));
+    await node.reaction.on.RoomBurned(asEvent(end!));
     expect(await eventTypes(roomStream(room.roomId))).to.deep.equal(types);
   });
 
@@ -163,9 +158,7 @@ describe('rooms in the log', function () {
       for (const token of tokens) {
         const newcomer = { name: 'Bob', signingPublicKey };
         const outcomes = await Promise.all(
-          [node, second, node, second].map((each) =>
-            each.commands.join(room.roomId, token, newcomer, context()),
-          ),
+          [node, second, node, second].map((each) => each.commands.join(room.roomId, token, newcomer, context())),
         );
         const guests = outcomes.flatMap((outcome) => ('body' in outcome ? [outcome.body] : []));
         expect(guests).to.have.length(1);

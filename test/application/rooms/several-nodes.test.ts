@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { takenFor } from '../../../application/command/event-guards.js';
+import { asEvent } from '../../../application/command/event-guards.js';
 import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
 import type { RoomsEvent } from '../../../domain/rooms/catalog.js';
@@ -35,17 +35,13 @@ describe('rooms on two nodes', function () {
   it('are at least as a caller has seen them when it is let in', async () => {
     const room = await one.create('Ada');
     const before = await two.admitted(room);
-    const invited = done(
-      await one.commands.invite(await one.admitted(room), `invite-${randomUUID()}`, context()),
-    );
+    const invited = done(await one.commands.invite(await one.admitted(room), `invite-${randomUUID()}`, context()));
     // What this node remembers is enough, until a caller says that it has seen more.
     expect((await two.admitted(room)).room).to.equal(before.room);
     const opened = accepted(await two.admission.open(room.roomId, invited.position));
     expect(opened.room.invites.map(({ id }) => id)).to.deep.equal([invited.body.inviteId]);
     done(await one.commands.invite(await one.admitted(room), `invite-${randomUUID()}`, context()));
-    const { position } = done(
-      await one.commands.invite(await one.admitted(room), `invite-${randomUUID()}`, context()),
-    );
+    const { position } = done(await one.commands.invite(await one.admitted(room), `invite-${randomUUID()}`, context()));
     expect((await two.admitted(room, position)).room.invites).to.have.length(3);
   });
 
@@ -106,7 +102,7 @@ describe('rooms on two nodes', function () {
     const events = await kernel.log.read(roomStream(room.roomId));
     if (typeof events === 'string') throw new Error(events);
     // As the end of the room would look to it, without one: the reaction of the nodes shall have nothing to do.
-    const end = takenFor<RoomsEvent<'RoomBurned'>>({ ...events[0]!, type: 'RoomBurned' });
+    const end = asEvent<RoomsEvent<'RoomBurned'>>({ ...events[0]!, type: 'RoomBurned' });
     expect(await erase(end).catch((error: Error) => error.message)).to.equal('the event store is away');
     expect(tombstones).to.equal(1);
     const after = await kernel.log.read(roomStream(room.roomId));

@@ -2,8 +2,8 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
-import { createShownRooms } from '../../../application/rooms/room-cache.js';
-import { createReadings } from '../../../application/rooms/shared-reads.js';
+import { createRoomCache } from '../../../application/rooms/room-cache.js';
+import { createSharedReads } from '../../../application/rooms/shared-reads.js';
 import { memoryWorld } from '../../support/memory-kernel.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
@@ -23,7 +23,7 @@ function held<Result>(result: (nth: number) => Result) {
 
 describe('readings of rooms', () => {
   it('are two at a time, and those who wait for the same room are given one that began after they came', async () => {
-    const readings = createReadings<string>();
+    const readings = createSharedReads<string>();
     const work = held((nth) => `reading ${nth}`);
     const shared: boolean[] = [];
     const read = (room: string) =>
@@ -48,7 +48,7 @@ describe('readings of rooms', () => {
   });
 
   it('give their place to the next also when they fail, and fail for all who waited for them', async () => {
-    const readings = createReadings<string>();
+    const readings = createSharedReads<string>();
     const fail = async () => {
       throw new Error('away');
     };
@@ -62,16 +62,13 @@ describe('readings of rooms', () => {
     let now = NOON;
     const clock = { now: () => now };
     const node = memoryNode(memoryWorld(), clock);
-    const room = done(
-      await node.commands.create({ name: 'Ada', signingPublicKey }, 24 * HOUR, context()),
-    ).body;
+    const room = done(await node.commands.create({ name: 'Ada', signingPublicKey }, 24 * HOUR, context())).body;
     const admitted = async () => accepted(await node.admission.admit(room.roomId, room.sessionToken));
     const ids: string[] = [];
     for (let index = 0; index < 80; index++) {
       now += 2000;
       ids.push(
-        done(await node.commands.post(await admitted(), { ...envelope, messageIndex: index }, context())).body
-          .id,
+        done(await node.commands.post(await admitted(), { ...envelope, messageIndex: index }, context())).body.id,
       );
     }
     const work = held(() => {});
@@ -79,7 +76,7 @@ describe('readings of rooms', () => {
       await work.begin();
       return node.rows.find(...asked) as never;
     };
-    const shown = createShownRooms(node.streams, 2);
+    const shown = createRoomCache(node.streams, 2);
     const queries = createRoomQueries({ ...node, rows: { find }, shown, clock });
     const asked = [undefined, ids[9], undefined, ids[49], ids[78]].map(async (after) =>
       shownBy(accepted(await queries.state(await admitted(), after))).messages.map(({ id }) => id),
@@ -109,7 +106,7 @@ describe('readings of rooms', () => {
         await end(room);
         return rows as never;
       };
-      const shown = createShownRooms(node.streams);
+      const shown = createRoomCache(node.streams);
       // The keys that it has opened with are in its hands.
       const vault = { ...node.vault, open: async () => ({ name: 'Ada', signingPublicKey }) };
       return createRoomQueries({ ...node, vault, rows: { find }, shown, clock }).state(admitted);

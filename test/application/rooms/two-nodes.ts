@@ -1,7 +1,7 @@
 /** Two nodes of the rooms over the same servers, whose appends can be held until both have decided, fail, or be lost. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
-import { type EventLog, Unavailable } from '../../../application/ports/index.js';
+import { type EventLog, UnavailableError } from '../../../application/ports/index.js';
 import { signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
 import { type Node, startNode } from './node.js';
@@ -11,7 +11,7 @@ export const keyed = (key: string, body: string) => context(key, `fingerprint of
 export const newcomer = (name: string) => ({ name, signingPublicKey });
 
 export async function fails(): Promise<never> {
-  throw new Unavailable('not taken');
+  throw new UnavailableError('not taken');
 }
 
 export interface TwoNodes {

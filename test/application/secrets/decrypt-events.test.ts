@@ -1,11 +1,11 @@
 /** What nobody can open any more is shown as erased and told of once; what can get better is not taken for that. */
 import { expect } from 'chai';
-import { type RecordedEvent, Unavailable, Unopenable } from '../../../application/ports/index.js';
+import { type RecordedEvent, UnavailableError, UndecryptableError } from '../../../application/ports/index.js';
 import {
-  asErased,
-  countUnopened,
-  createReveal,
-  type Told,
+  countUndecryptable,
+  createEventDecryptor,
+  type OnUndecryptable,
+  treatAsErased,
 } from '../../../application/secrets/decrypt-events.js';
 import type { CachingVault } from '../../../application/secrets/vault.js';
 import { failure } from '../../support/memory-intake.js';
@@ -13,23 +13,23 @@ import { eventAt } from '../../support/ports.js';
 import { toys } from '../../support/toys.js';
 
 describe('what is sealed', () => {
-  const BROKEN = new Unopenable('toys.box-1', 'abc');
+  const BROKEN = new UndecryptableError('toys.box-1', 'abc');
   /** A vault that answers everything in one way, and what it was asked to open. */
   function fixture(answer: () => Promise<object | undefined>) {
     const asked: string[][] = [];
-    const told: Parameters<Told>[] = [];
+    const told: Parameters<OnUndecryptable>[] = [];
     const one = (...given: string[]) => {
       asked.push(given);
       return answer();
     };
     const vault = { open: one, openBytes: one, seal: one, sealBytes: one, digester: one };
-    const tell: Told = (...given) => void told.push(given);
+    const tell: OnUndecryptable = (...given) => void told.push(given);
     return { asked, told, tell, vault: vault as unknown as CachingVault };
   }
   const put = (data: object, type = 'ToyPut') => eventAt(1n, type, { box: '1', toy: 'bear', ...data });
   const reveal = async (event: RecordedEvent, answer: Parameters<typeof fixture>[0]) => {
     const { vault, asked, told, tell } = fixture(answer);
-    const { data, erased } = await createReveal(vault, tell)(toys, event);
+    const { data, erased } = await createEventDecryptor(vault, tell)(toys, event);
     return { secret: (data as { secret?: unknown }).secret, erased, asked, told };
   };
 
@@ -42,7 +42,7 @@ describe('what is sealed', () => {
 
   it('is opened but once for who goes through the log but once', async () => {
     const { vault, asked, tell } = fixture(async () => ({ note: 'hello' }));
-    await createReveal(vault, tell, { once: true })(toys, put({ secret: 'xyz' }));
+    await createEventDecryptor(vault, tell, { once: true })(toys, put({ secret: 'xyz' }));
     expect(asked).to.deep.equal([['toys.box-1', 'xyz', true]]);
   });
 
@@ -58,7 +58,7 @@ describe('what is sealed', () => {
   });
 
   it('is waited for when its key can not be had now', async () => {
-    const away = new Unavailable('away');
+    const away = new UnavailableError('away');
     expect(await failure(reveal(put({ secret: 'xyz' }), () => Promise.reject(away)))).to.equal(away);
   });
 
@@ -71,7 +71,7 @@ describe('what is sealed', () => {
 
   it('is nothing in every way of asking a vault, once nobody can open it', async () => {
     const { vault, told, tell } = fixture(() => Promise.reject(BROKEN));
-    const away = asErased(fixture(() => Promise.reject(new Unavailable('away'))).vault, tell);
+    const away = treatAsErased(fixture(() => Promise.reject(new UnavailableError('away'))).vault, tell);
     const ways = (of: CachingVault) => [
       () => of.open('a', 'b'),
       () => of.openBytes('a', Buffer.of()),
@@ -79,9 +79,9 @@ describe('what is sealed', () => {
       () => of.sealBytes('a', Buffer.of()),
       () => of.digester('a', 'b'),
     ];
-    for (const way of ways(asErased(vault, tell))) expect(await way()).to.equal(undefined);
+    for (const way of ways(treatAsErased(vault, tell))) expect(await way()).to.equal(undefined);
     expect(told.map(([error]) => error)).to.deep.equal(Array(5).fill(BROKEN));
-    for (const way of ways(away)) expect(await failure(way())).to.be.instanceOf(Unavailable);
+    for (const way of ways(away)) expect(await failure(way())).to.be.instanceOf(UnavailableError);
     expect(told).to.have.length(5);
   });
 
@@ -89,12 +89,12 @@ describe('what is sealed', () => {
     const lines: object[] = [];
     let counted = 0;
     const logger = { error: (fields: object) => void lines.push(fields) } as never;
-    const { told, count } = countUnopened(logger, () => counted++);
+    const { told, count } = countUndecryptable(logger, () => counted++);
     const event = put({});
     told(BROKEN, event);
-    told(new Unopenable('toys.box-1', 'abc'));
-    told(new Unopenable('toys.box-1', 'def'));
-    told(new Unopenable('toys.box-2', 'abc'));
+    told(new UndecryptableError('toys.box-1', 'abc'));
+    told(new UndecryptableError('toys.box-1', 'def'));
+    told(new UndecryptableError('toys.box-2', 'abc'));
     expect([count(), counted]).to.deep.equal([3, 3]);
     expect(lines).to.have.length(2);
     const where = { event: event.id, stream: event.stream, position: '1' };
@@ -103,8 +103,8 @@ describe('what is sealed', () => {
   });
 
   it('and can not be opened is not counted without end', () => {
-    const { told, count } = countUnopened({ error: () => {} } as never, () => {});
-    for (let nth = 0; nth < 20_000; nth++) told(new Unopenable('toys.box-1', String(nth)));
+    const { told, count } = countUndecryptable({ error: () => {} } as never, () => {});
+    for (let nth = 0; nth < 20_000; nth++) told(new UndecryptableError('toys.box-1', String(nth)));
     expect(count()).to.equal(10_000);
   });
 });

@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { aes256gcm } from '../../../adapters/crypto/cipher.js';
-import { asErased } from '../../../application/secrets/decrypt-events.js';
+import { treatAsErased } from '../../../application/secrets/decrypt-events.js';
 import { createVault, type KeyStore } from '../../../application/secrets/vault.js';
 
 /** Keys in memory; `held` makes the next read wait until it is released. */
@@ -54,12 +54,8 @@ describe('the vault', () => {
       expect(await each.openMany('toys.box-1', sealed)).to.deep.equal([{ note: 'one' }, { note: 'two' }]);
     const damaged = [sealed[0]!, 'AAAA', sealed[1]!];
     let told = 0;
-    const erased = asErased(vault, () => told++);
-    expect(await erased.openMany('toys.box-1', damaged)).to.deep.equal([
-      { note: 'one' },
-      undefined,
-      { note: 'two' },
-    ]);
+    const erased = treatAsErased(vault, () => told++);
+    expect(await erased.openMany('toys.box-1', damaged)).to.deep.equal([{ note: 'one' }, undefined, { note: 'two' }]);
     expect(told).to.equal(1);
     await vault.destroy('toys.box-1');
     expect(await vault.openMany('toys.box-1', sealed)).to.deep.equal([undefined, undefined]);
@@ -106,8 +102,7 @@ describe('the vault', () => {
     expect(await vault.open('toys.box-1', sealed, true)).to.equal(secret);
     expect(held()).to.equal(0);
     const others = (await elsewhere.seal('toys.box-1', secret, true)) ?? '';
-    for (const each of [sealed, others])
-      expect(await vault.open('toys.box-1', each, true)).to.deep.equal(secret);
+    for (const each of [sealed, others]) expect(await vault.open('toys.box-1', each, true)).to.deep.equal(secret);
     expect(held()).to.equal(0);
     expect(await vault.open('toys.box-1', sealed)).to.equal(await vault.open('toys.box-1', sealed));
   });

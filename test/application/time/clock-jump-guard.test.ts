@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Clock } from '../../../application/ports/index.js';
 import {
   ASK_EVERY_MS,
-  createLasting,
+  createClockJumpGuard,
   type Doubt,
   LASTS_MS,
   LEAP_MS,
@@ -36,8 +36,8 @@ describe('a clock that leaps ahead together with that of the store', () => {
     const logger = { debug() {}, info() {}, warn: told, error() {} };
     const state = { isCertain: true };
     const certain = async () => (state.isCertain ? wall.now() : undefined);
-    const clock = { now: wall.now, agrees: () => state.isCertain, certain };
-    const begin = () => createLasting({ clock, ...marks, logger, monotonic: passed });
+    const clock = { now: wall.now, inSync: () => state.isCertain, confirmedNow: certain };
+    const begin = () => createClockJumpGuard({ clock, ...marks, logger, monotonic: passed });
     const pass = (ms: number) => [wall, passed].map((each) => each.pass(ms));
     return { wall, passed, warned, begin, pass, state };
   }
@@ -45,135 +45,135 @@ describe('a clock that leaps ahead together with that of the store', () => {
   it('is believed where it never was before, and while it goes on', async () => {
     const { begin, pass, wall, warned } = onOneMachine();
     const lasting = begin();
-    expect(await lasting.certain()).to.equal(start);
+    expect(await lasting.confirmedNow()).to.equal(start);
     pass(LEAP_MS);
-    expect(await lasting.certain()).to.equal(wall.now());
+    expect(await lasting.confirmedNow()).to.equal(wall.now());
     expect(warned).to.deep.equal([]);
   });
 
   it('is not believed before that has lasted, which is told once', async () => {
     const { begin, pass, wall, warned } = onOneMachine();
     const lasting = begin();
-    await lasting.certain();
+    await lasting.confirmedNow();
     wall.pass(LEAP_MS + 1);
-    expect(await lasting.certain()).to.equal(undefined);
+    expect(await lasting.confirmedNow()).to.equal(undefined);
     pass(LASTS_MS - 1);
-    expect(await lasting.certain()).to.equal(undefined);
+    expect(await lasting.confirmedNow()).to.equal(undefined);
     pass(1);
-    expect(await lasting.certain()).to.equal(wall.now());
+    expect(await lasting.confirmedNow()).to.equal(wall.now());
     expect(warned).to.deep.equal([{ leapMs: LEAP_MS + 1 }]);
   });
 
   it('is none where no time is certain, which is no leap however long it goes on', async () => {
     const { begin, pass, wall, warned, state } = onOneMachine();
     const lasting = begin();
-    await lasting.certain();
+    await lasting.confirmedNow();
     state.isCertain = false;
     for (let asked = 0; asked < 3; asked++) {
-      expect(await lasting.certain()).to.equal(undefined);
+      expect(await lasting.confirmedNow()).to.equal(undefined);
       pass(LASTS_MS);
     }
     expect([warned, lasting.waitsMs()]).to.deep.equal([[], undefined]);
     state.isCertain = true;
-    expect(await lasting.certain()).to.equal(wall.now());
+    expect(await lasting.confirmedNow()).to.equal(wall.now());
   });
 
   it('is not believed before that has lasted, though somebody asked while no time was certain', async () => {
     const { begin, wall, state } = onOneMachine();
     const lasting = begin();
-    await lasting.certain();
+    await lasting.confirmedNow();
     wall.pass(LEAP_MS + 1);
     state.isCertain = false;
-    expect(await lasting.certain()).to.equal(undefined);
+    expect(await lasting.confirmedNow()).to.equal(undefined);
     state.isCertain = true;
-    expect(await lasting.certain()).to.equal(undefined);
+    expect(await lasting.confirmedNow()).to.equal(undefined);
     expect(lasting.waitsMs()).to.equal(LASTS_MS);
   });
 
   it('is believed within a day by a machine that runs for forty minutes', async () => {
     const { begin, pass, wall } = onOneMachine();
-    await begin().certain();
+    await begin().confirmedNow();
     wall.pass(3 * LEAP_MS);
     const lasting = begin();
-    let time = await lasting.certain();
+    let time = await lasting.confirmedNow();
     for (let ran = ASK_EVERY_MS; time === undefined && ran <= 40 * 60_000; ran += ASK_EVERY_MS) {
       pass(ASK_EVERY_MS);
-      time = await lasting.certain();
+      time = await lasting.confirmedNow();
     }
     expect(time).to.equal(wall.now());
   });
 
   it('is believed by a machine that runs for 25 minutes at a time, with days between', async () => {
     const { begin, pass, wall } = onOneMachine();
-    await begin().certain();
+    await begin().confirmedNow();
     const run = async () => {
       wall.pass(3 * LEAP_MS);
       const lasting = begin();
       for (const ms of [0, ASK_EVERY_MS]) {
         pass(ms);
-        expect(await lasting.certain()).to.equal(undefined);
+        expect(await lasting.confirmedNow()).to.equal(undefined);
       }
       pass(ASK_EVERY_MS);
-      return lasting.certain();
+      return lasting.confirmedNow();
     };
     expect(await run()).to.equal(undefined);
     wall.pass(3 * LEAP_MS);
     const lasting = begin();
-    expect(await lasting.certain()).to.equal(undefined);
+    expect(await lasting.confirmedNow()).to.equal(undefined);
     expect(lasting.waitsMs()).to.equal(LASTS_MS - 2 * ASK_EVERY_MS);
     pass(ASK_EVERY_MS);
-    expect(await lasting.certain()).to.equal(wall.now());
+    expect(await lasting.confirmedNow()).to.equal(wall.now());
     expect(lasting.waitsMs()).to.equal(undefined);
   });
 
   it('is believed no sooner where several nodes wait for it', async () => {
     const { begin, pass, wall } = onOneMachine();
     const nodes = [begin(), begin(), begin()];
-    await nodes[0]!.certain();
+    await nodes[0]!.confirmedNow();
     wall.pass(3 * LEAP_MS);
     for (let passed = 0; passed < LASTS_MS; passed += LASTS_MS / 60) {
-      for (const node of nodes) expect(await node.certain()).to.equal(undefined);
+      for (const node of nodes) expect(await node.confirmedNow()).to.equal(undefined);
       pass(LASTS_MS / 60);
     }
-    expect(await nodes[0]!.certain()).to.equal(wall.now());
+    expect(await nodes[0]!.confirmedNow()).to.equal(wall.now());
   });
 
   it('has to last anew when it was set right meanwhile, on whatever node', async () => {
     const { begin, pass, wall } = onOneMachine();
-    await begin().certain();
+    await begin().confirmedNow();
     wall.pass(40 * LEAP_MS);
     const lasting = begin();
-    await lasting.certain();
+    await lasting.confirmedNow();
     pass(LASTS_MS - 1);
-    await lasting.certain();
+    await lasting.confirmedNow();
     wall.pass(-40 * LEAP_MS);
-    await begin().certain();
+    await begin().confirmedNow();
     wall.pass(40 * LEAP_MS);
-    expect(await lasting.certain()).to.equal(undefined);
+    expect(await lasting.confirmedNow()).to.equal(undefined);
     expect(lasting.waitsMs()).to.equal(LASTS_MS);
   });
 
   it('is not believed either by a node that starts meanwhile, and starts again', async () => {
     const { begin, pass, wall } = onOneMachine();
-    await begin().certain();
+    await begin().confirmedNow();
     wall.pass(40 * LEAP_MS);
-    expect(await begin().certain()).to.equal(undefined);
+    expect(await begin().confirmedNow()).to.equal(undefined);
     pass(LASTS_MS);
-    expect(await begin().certain()).to.equal(undefined);
+    expect(await begin().confirmedNow()).to.equal(undefined);
   });
 
   it('is believed at once when it is set right, and the next leap has to last as long', async () => {
     const { begin, pass, wall } = onOneMachine();
     const lasting = begin();
-    await lasting.certain();
+    await lasting.confirmedNow();
     wall.pass(40 * LEAP_MS);
-    await lasting.certain();
+    await lasting.confirmedNow();
     // Whoever sets it right takes a moment for it.
     wall.pass(1 - 40 * LEAP_MS);
-    expect(await lasting.certain()).to.equal(start + 1);
+    expect(await lasting.confirmedNow()).to.equal(start + 1);
     pass(LASTS_MS);
     wall.pass(40 * LEAP_MS);
-    expect(await lasting.certain()).to.equal(undefined);
+    expect(await lasting.confirmedNow()).to.equal(undefined);
   });
 });
 
@@ -189,7 +189,7 @@ describe('when the time was believed last', () => {
       expect(await doubted.read()).to.equal(undefined);
       for (const waitedMs of [1, 2]) await doubted.set({ since: before, waitedMs });
       expect(await doubted.read()).to.include({ since: before, waitedMs: 2 });
-      expect(await kernel.lasting.certain()).to.be.closeTo(Date.now(), 10_000);
+      expect(await kernel.lasting.confirmedNow()).to.be.closeTo(Date.now(), 10_000);
     } finally {
       await kernel.close();
       await servers.stop();

@@ -4,7 +4,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createRetention } from '../../../application/logs/retention/expire-records.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 import { runPeriodically } from '../../../application/subscription/scheduled-job.js';
 import { createStoreClock } from '../../../application/time/store-clock.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
@@ -47,9 +47,7 @@ describe('a clock that is wrong', () => {
     };
     const settled = async (roomId: string) => {
       const { kernel } = node;
-      expect(await kernel.settled.wait('rooms.state', kernel.settled.latest([roomStream(roomId)]))).to.equal(
-        true,
-      );
+      expect(await kernel.settled.wait('rooms.state', kernel.settled.latest([roomStream(roomId)]))).to.equal(true);
     };
 
     it('ends no room before its time, and lets people in as before', async () => {
@@ -152,12 +150,12 @@ describe('a clock beside that of the store', () => {
     const { mine, clock, told } = beside();
     mine.pass(minutes(60));
     expect(clock.now()).to.equal(start + minutes(60));
-    expect(clock.agrees()).to.equal(true);
+    expect(clock.inSync()).to.equal(true);
     mine.pass(-minutes(59));
     await clock.compare();
     expect(clock.now()).to.equal(start + minutes(1));
-    expect(clock.ahead()).to.equal(minutes(1));
-    expect(await clock.certain(), 'the earlier of the two').to.equal(start);
+    expect(clock.skewMs()).to.equal(minutes(1));
+    expect(await clock.confirmedNow(), 'the earlier of the two').to.equal(start);
     expect(told).to.deep.equal([]);
   });
 
@@ -167,14 +165,14 @@ describe('a clock beside that of the store', () => {
       await clock.compare();
       mine.pass(minutes(ahead));
       pass(1000);
-      expect([clock.now(), clock.now(), clock.agrees()]).to.deep.equal([store.now(), store.now(), false]);
-      expect(clock.ahead()).to.equal(minutes(ahead));
-      expect(await clock.certain()).to.equal(undefined);
+      expect([clock.now(), clock.now(), clock.inSync()]).to.deep.equal([store.now(), store.now(), false]);
+      expect(clock.skewMs()).to.equal(minutes(ahead));
+      expect(await clock.confirmedNow()).to.equal(undefined);
       expect(told)
         .to.have.length(1)
         .and.match(/far apart/);
       mine.pass(-minutes(ahead));
-      expect([clock.now(), await clock.certain()]).to.deep.equal([store.now(), store.now()]);
+      expect([clock.now(), await clock.confirmedNow()]).to.deep.equal([store.now(), store.now()]);
       expect(told)
         .to.have.length(2)
         .and.match(/agree again/);
@@ -186,10 +184,10 @@ describe('a clock beside that of the store', () => {
     await clock.compare();
     for (const each of [mine, store]) each.pass(minutes(600));
     passed.pass(minutes(2));
-    expect(clock.agrees()).to.equal(false);
-    await eventually(() => clock.agrees());
+    expect(clock.inSync()).to.equal(false);
+    await eventually(() => clock.inSync());
     expect(clock.now()).to.equal(mine.now());
-    expect(await clock.certain()).to.equal(store.now());
+    expect(await clock.confirmedNow()).to.equal(store.now());
   });
 
   it('is believed at once when it was set together with that of the store, and told anew while they are apart', async () => {
@@ -199,19 +197,19 @@ describe('a clock beside that of the store', () => {
     for (const ahead of [60, -60, 120]) {
       for (const each of [mine, store]) each.pass(minutes(ahead));
       pass(2000);
-      expect(clock.agrees()).to.equal(false);
+      expect(clock.inSync()).to.equal(false);
       await answered();
-      expect([clock.agrees(), clock.now()]).to.deep.equal([true, mine.now()]);
+      expect([clock.inSync(), clock.now()]).to.deep.equal([true, mine.now()]);
     }
     mine.pass(minutes(60));
     pass(2000);
-    expect(clock.agrees()).to.equal(false);
+    expect(clock.inSync()).to.equal(false);
     await answered();
     for (const each of [mine, store]) each.pass(minutes(-30));
     pass(2000);
-    expect(clock.agrees()).to.equal(false);
+    expect(clock.inSync()).to.equal(false);
     await answered();
-    expect([clock.agrees(), clock.now()]).to.deep.equal([false, store.now()]);
+    expect([clock.inSync(), clock.now()]).to.deep.equal([false, store.now()]);
   });
 
   it('asks a store that does not answer no more than once a second for a clock that was set', async () => {
@@ -220,7 +218,7 @@ describe('a clock beside that of the store', () => {
     const [mine, passed] = [heldTime(start), heldTime(0)];
     const ask = async () => {
       asked++;
-      if (isAway) throw new Unavailable('away');
+      if (isAway) throw new UnavailableError('away');
       return start;
     };
     const clock = createStoreClock({ ask, logger: quiet, clock: mine, monotonic: passed });
@@ -229,7 +227,7 @@ describe('a clock beside that of the store', () => {
     mine.pass(minutes(60));
     for (let half = 0; half < 10; half++) {
       passed.pass(501);
-      clock.agrees();
+      clock.inSync();
       await new Promise(setImmediate);
     }
     expect(asked).to.equal(6);
@@ -238,7 +236,7 @@ describe('a clock beside that of the store', () => {
   it('asks the store each time that something can not be undone, but no more than once a minute while they are apart', async () => {
     const { mine, pass, clock, asked } = beside();
     for (const times of [1, 2, 3]) {
-      await clock.certain();
+      await clock.confirmedNow();
       expect(asked()).to.equal(times);
     }
     mine.pass(minutes(60));
@@ -247,22 +245,22 @@ describe('a clock beside that of the store', () => {
     clock.now();
     for (let seconds = 0; seconds < 59; seconds++) {
       clock.now();
-      await clock.certain();
+      await clock.confirmedNow();
       pass(1000);
     }
     expect(asked()).to.equal(4);
     pass(2000);
     clock.now();
     clock.now();
-    await clock.certain();
+    await clock.confirmedNow();
     expect(asked()).to.equal(5);
   });
 
   it('has no certain time when the store does not say it', async () => {
-    const ask = () => Promise.reject(new Unavailable('away'));
+    const ask = () => Promise.reject(new UnavailableError('away'));
     const clock = createStoreClock({ ask, logger: quiet });
-    const outcome = await clock.certain().catch((error) => error);
-    expect(outcome).to.be.instanceOf(Unavailable);
-    expect(clock.agrees()).to.equal(true);
+    const outcome = await clock.confirmedNow().catch((error) => error);
+    expect(outcome).to.be.instanceOf(UnavailableError);
+    expect(clock.inSync()).to.equal(true);
   });
 });

@@ -37,8 +37,7 @@ describe('a day of a demonstration', () => {
   it('knows growth and campaigns', () => {
     const [now, before] = [Date.UTC(2026, 9, 1), Date.UTC(2025, 11, 1)];
     expect(count(docs, now, 1, 14)).to.be.above(1.4 * count(docs, before, 1, 14));
-    const of = (start: number) =>
-      day(shop, start).filter(({ hit }) => hit.campaign?.campaign === 'spring-sowing');
+    const of = (start: number) => day(shop, start).filter(({ hit }) => hit.campaign?.campaign === 'spring-sowing');
     expect(of(Date.UTC(2026, 2, 5))).not.to.deep.equal([]);
     expect(of(Date.UTC(2026, 5, 5))).to.deep.equal([]);
   });

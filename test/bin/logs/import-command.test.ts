@@ -10,8 +10,7 @@ describe('annals logs import', () => {
   const annals = useAnnalsLogs();
   const { logs, path } = annals;
 
-  const numbered = (count: number) =>
-    Array.from({ length: count }, (_, index) => `{"n":${index}}\n`).join('');
+  const numbered = (count: number) => Array.from({ length: count }, (_, index) => `{"n":${index}}\n`).join('');
   const bodies = () => annals.service.asked.map(({ body }) => body);
 
   it('sends files in batches, each under a key of its own', async () => {

@@ -16,38 +16,10 @@ describe('annals logs query', () => {
   });
 
   it('asks with every filter and prints NDJSON into a pipe', async () => {
-    annals.service.respond = (_, response) =>
-      json(response, 200, { entries: [entry(2), entry(1)], hasMore: false });
-    const flags = [
-      '--from',
-      '2026-11-21',
-      '--to',
-      '1795262400000',
-      '-l',
-      'ERROR,FATAL',
-      '--event',
-      'order.paid',
-    ];
-    const more = [
-      '--producer',
-      'web',
-      '--correlation',
-      'c1',
-      '--field',
-      'user.id=4=2',
-      '--field',
-      'a=',
-      '--audit',
-    ];
-    const { code, stdout, stderr } = await logs([
-      'query',
-      'two',
-      'words',
-      ...flags,
-      ...more,
-      '--order',
-      'asc',
-    ]);
+    annals.service.respond = (_, response) => json(response, 200, { entries: [entry(2), entry(1)], hasMore: false });
+    const flags = ['--from', '2026-11-21', '--to', '1795262400000', '-l', 'ERROR,FATAL', '--event', 'order.paid'];
+    const more = ['--producer', 'web', '--correlation', 'c1', '--field', 'user.id=4=2', '--field', 'a=', '--audit'];
+    const { code, stdout, stderr } = await logs(['query', 'two', 'words', ...flags, ...more, '--order', 'asc']);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(
       stdout
@@ -121,10 +93,7 @@ describe('annals logs query', () => {
   });
 
   it('gives numbers as they came, to programs and to people', async () => {
-    const json = JSON.stringify(entry(1)).replace(
-      '"id":1}',
-      '"id":9007199254740993,"n":[12345678901234567890]}',
-    );
+    const json = JSON.stringify(entry(1)).replace('"id":1}', '"id":9007199254740993,"n":[12345678901234567890]}');
     annals.service.respond = ({ path: asked }, response) => {
       if (asked === '/api/logs') return response.end(`{"entries":[${json},${json}],"hasMore":false}`);
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
@@ -173,10 +142,7 @@ describe('annals logs query', () => {
 
   it('names the valid words where one is wrong, and asks nobody', async () => {
     const cases: [string[], RegExp][] = [
-      [
-        ['query', '--level', 'eror'],
-        /--level.*'eror' is invalid.* one of TRACE, DEBUG, INFO, .*ERROR, FATAL/,
-      ],
+      [['query', '--level', 'eror'], /--level.*'eror' is invalid.* one of TRACE, DEBUG, INFO, .*ERROR, FATAL/],
       [['tail', '--level', 'ERROR,'], /--level.* one of TRACE, /],
       [['aggregate', '-l', 'ERROR,loud'], /'-l, --level.* one of TRACE, /],
       [['aggregate', '--by', 'levle'], /'--by <what>'.* level, event, correlation, time, .*field:NAME/],
@@ -206,9 +172,7 @@ describe('annals logs query', () => {
       run(['logs', 'query'], '', { env: { ANNALS_LOGS_PORT: '0' } }),
     ]);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-    expect(annals.service.asked.map(({ headers }) => headers.authorization)).to.deep.equal([
-      'Bearer let-me-in',
-    ]);
+    expect(annals.service.asked.map(({ headers }) => headers.authorization)).to.deep.equal(['Bearer let-me-in']);
     expect(unknown.stderr).to.match(/^annals: logs\.port is picked when the service starts: give --url\n$/);
   });
 

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import type { Searcher } from '../../../application/logs/ports.js';
 import { Abandoned, TimedOut } from '../../../application/logs/query/query-budget.js';
 import { createSearcher } from '../../../application/logs/query/searcher.js';
-import { type Cache, Unavailable } from '../../../application/ports/index.js';
+import { type Cache, UnavailableError } from '../../../application/ports/index.js';
 import { startSearcher } from '../../../bin/services/logs/searching.js';
 import { EVERYTHING } from '../../../domain/logs/filter.js';
 import { createReceipts } from '../../../projections/logs/index/ingest-receipts.js';
@@ -113,7 +113,7 @@ describe('the thread that searches', function () {
       all(receipts.requestStreams(keeping)),
     ];
     for (const each of await Promise.allSettled(asked))
-      expect(each).to.have.property('reason').that.is.instanceOf(Unavailable);
+      expect(each).to.have.property('reason').that.is.instanceOf(UnavailableError);
     await left.close();
   });
 });

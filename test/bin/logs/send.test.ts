@@ -16,9 +16,7 @@ describe('a batch that is sent', () => {
       const [status, headers = {}] = statuses.shift() ?? [200];
       request.resume().on('end', () => {
         response.writeHead(status, { 'Content-Type': 'application/json', ...headers });
-        response.end(
-          JSON.stringify(status < 300 ? { accepted: 1, rejected: 0, errors: [] } : { error: 'no' }),
-        );
+        response.end(JSON.stringify(status < 300 ? { accepted: 1, rejected: 0, errors: [] } : { error: 'no' }));
       });
     });
     server.listen(0, '127.0.0.1');
@@ -31,18 +29,14 @@ describe('a batch that is sent', () => {
 
   const sent = (more: Partial<SendOptions> = {}) => {
     const { port } = server.address() as AddressInfo;
-    return send(
-      { url: `http://127.0.0.1:${port}`, headers: { connection: 'close' } } as never,
-      Buffer.from('{}\n'),
-      {
-        key: 'one',
-        patienceMs: 60_000,
-        stop: new AbortController().signal,
-        retrying: () => {},
-        pause: async (ms) => void waited.push(ms),
-        ...more,
-      },
-    );
+    return send({ url: `http://127.0.0.1:${port}`, headers: { connection: 'close' } } as never, Buffer.from('{}\n'), {
+      key: 'one',
+      patienceMs: 60_000,
+      stop: new AbortController().signal,
+      retrying: () => {},
+      pause: async (ms) => void waited.push(ms),
+      ...more,
+    });
   };
 
   it('waits as long as it is asked to, and longer from time to time where it is not', async () => {

@@ -19,8 +19,7 @@ describe('annals logs tail', () => {
     const told = (n: number, id = '') => `${id}data: ${JSON.stringify(entry(n))}\n\n`;
     annals.service.respond = ({ path: asked, headers }, response) => {
       // A page holds all up to its position, and here what has come since.
-      if (asked === '/api/logs')
-        return json(response, 200, { entries: [entry(2), entry(1)] }, { Position: '15' });
+      if (asked === '/api/logs') return json(response, 200, { entries: [entry(2), entry(1)] }, { Position: '15' });
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       if (++streams === 1) {
         response.write(
@@ -67,9 +66,7 @@ describe('annals logs tail', () => {
 
   it('ends at the first Ctrl-C, whatever was collected from memory since it began', async () => {
     annals.service.respond = (_, response) =>
-      response
-        .writeHead(200, { 'Content-Type': 'text/event-stream' })
-        .write(`data: ${JSON.stringify(entry(1))}\n\n`);
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(`data: ${JSON.stringify(entry(1))}\n\n`);
     const running = start(['logs', 'tail', '-n', '0', '--url', annals.service.url], {
       cwd: annals.directory.path,
       env: { NODE_OPTIONS: `--import ${COLLECTING}` },

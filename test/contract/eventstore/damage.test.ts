@@ -9,7 +9,7 @@ import { all, rejection, take } from '@annals/engines/testing/eventstore-client.
 import { EventStoreDBClient, jsonEvent, streamNameFilter } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { createEventLog } from '../../../adapters/eventstore/event-log.js';
-import { Damaged } from '../../../application/ports/index.js';
+import { CorruptEventError } from '../../../application/ports/index.js';
 
 const MARK = 'a text that stands in one event only';
 
@@ -52,7 +52,7 @@ describe('a damaged event', () => {
 
   it('is told apart from a store that is away', async () => {
     const log = createEventLog(client, { encode: async () => undefined, decode: () => [] }, quiet);
-    expect(await rejection(log.read('toys.hurt'))).to.be.instanceOf(Damaged);
+    expect(await rejection(log.read('toys.hurt'))).to.be.instanceOf(CorruptEventError);
   });
 
   it('keeps nobody from what comes after it', async () => {
@@ -98,7 +98,7 @@ describe('a damaged page', () => {
     expect(refusal).to.include({ code: 15 });
     expect(String(refusal)).to.match(/damaged, restore it from a backup/);
     const log = createEventLog(client, { encode: async () => undefined, decode: () => [] }, quiet);
-    expect(await rejection(log.read('toys.hurt'))).to.be.instanceOf(Damaged);
+    expect(await rejection(log.read('toys.hurt'))).to.be.instanceOf(CorruptEventError);
   });
 });
 
@@ -163,12 +163,7 @@ describe('a damaged index', () => {
     expect(await refusedBy(all(client.readStream('toys.hurt')))).to.include(told);
     const filter = streamNameFilter({ prefixes: ['toys.'] });
     const followed = await take(client.subscribeToAll({ filter }), 4);
-    expect(followed.map(({ event }) => event?.streamId)).to.deep.equal([
-      'toys.hurt',
-      'toys.hurt',
-      'toys.h',
-      'toys.z',
-    ]);
+    expect(followed.map(({ event }) => event?.streamId)).to.deep.equal(['toys.hurt', 'toys.hurt', 'toys.h', 'toys.z']);
   });
 
   it('tells nobody that all was told where a category ends in its middle', async () => {

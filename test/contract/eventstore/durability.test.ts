@@ -23,9 +23,7 @@ if (!process.env.EVENTSTORE_URL) {
     let embedded: EmbeddedServer;
     let stop: () => Promise<void>;
     before(async () => {
-      ({ url, embedded, stop } = await embeddedEventStore(
-        await mkdtemp(join(tmpdir(), 'annals-durability-')),
-      ));
+      ({ url, embedded, stop } = await embeddedEventStore(await mkdtemp(join(tmpdir(), 'annals-durability-'))));
     });
     after(() => stop());
     const withClient = async <T>(work: (client: EventStoreDBClient) => Promise<T>): Promise<T> => {
@@ -71,9 +69,7 @@ if (!process.env.EVENTSTORE_URL) {
             const stored = (await all(client.readStream(stream))).map(({ event }) => event!);
             expect(stored.slice(0, ids.length).map(({ id }) => id)).deep.equal(ids);
             expect(stored.length).within(ids.length, ids.length + 1);
-            expect(stored.map(({ revision }) => Number(revision))).deep.equal(
-              stored.map((_, index) => index),
-            );
+            expect(stored.map(({ revision }) => Number(revision))).deep.equal(stored.map((_, index) => index));
           }
           const positions = (await all(client.readAll())).map(({ event }) => event!.position!.commit);
           expect(positions).deep.equal([...new Set(positions)].sort((a, b) => (a < b ? -1 : 1)));
@@ -100,8 +96,7 @@ if (!process.env.EVENTSTORE_URL) {
     it('metadata, deletions and tombstones hold, and positions go on', async () => {
       const [counted, deleted, tombstoned] = [freshStream(), freshStream(), freshStream()];
       const last = await withClient(async (client) => {
-        for (const stream of [counted, deleted, tombstoned])
-          await client.appendToStream(stream, numberedFrom(0, 4));
+        for (const stream of [counted, deleted, tombstoned]) await client.appendToStream(stream, numberedFrom(0, 4));
         await client.setStreamMetadata(counted, { maxCount: 2 });
         await client.deleteStream(deleted);
         return client.tombstoneStream(tombstoned);
@@ -180,9 +175,7 @@ if (!process.env.EVENTSTORE_URL) {
     });
 
     it('events of a message’s size share their pages', async () => {
-      const padded = Array.from({ length: 100 }, () =>
-        jsonEvent({ type: 'Padded', data: { pad: 'x'.repeat(1100) } }),
-      );
+      const padded = Array.from({ length: 100 }, () => jsonEvent({ type: 'Padded', data: { pad: 'x'.repeat(1100) } }));
       const fresh = await embeddedEventStore(await mkdtemp(join(tmpdir(), 'annals-pages-')));
       const client = EventStoreDBClient.connectionString(fresh.url);
       try {

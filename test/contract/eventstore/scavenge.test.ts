@@ -13,13 +13,7 @@ import {
   useEventStore,
   useOwnEventStore,
 } from '@annals/engines/testing/eventstore-client.js';
-import {
-  END,
-  jsonEvent,
-  NO_STREAM,
-  streamNameFilter,
-  WrongExpectedVersionError,
-} from '@eventstore/db-client';
+import { END, jsonEvent, NO_STREAM, streamNameFilter, WrongExpectedVersionError } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { scavenge } from '../../../adapters/eventstore/scavenge.js';
 
@@ -60,13 +54,7 @@ if (!process.env.EVENTSTORE_URL) {
 
     it('removes deleted, tombstoned, truncated, over-count and expired events from $all', async () => {
       const streams = Array.from({ length: 5 }, () => freshStream());
-      const [deleted, tombstoned, truncated, counted, aged] = streams as [
-        string,
-        string,
-        string,
-        string,
-        string,
-      ];
+      const [deleted, tombstoned, truncated, counted, aged] = streams as [string, string, string, string, string];
       for (const stream of streams) await store.client.appendToStream(stream, numberedFrom(0, 4));
       await store.client.deleteStream(deleted);
       await store.client.tombstoneStream(tombstoned);
@@ -131,8 +119,7 @@ if (!process.env.EVENTSTORE_URL) {
       const secret = `secret-${randomUUID()}`;
       const streams = Array.from({ length: 5 }, () => freshStream());
       for (const stream of streams) {
-        for (let round = 0; round < 4; round++)
-          await store.client.appendToStream(stream, secretEvents(secret, 25));
+        for (let round = 0; round < 4; round++) await store.client.appendToStream(stream, secretEvents(secret, 25));
         await store.client.appendToStream(freshStream(), numberedFrom(0, 10));
       }
       const file = `${store.server.embedded!.directory}/log/data.mdb`;

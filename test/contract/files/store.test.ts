@@ -12,7 +12,7 @@ import { createDirectoryStore } from '../../../adapters/filesystem/directory-sto
 import { connectMongo, type Mongo } from '../../../adapters/mongo/client.js';
 import { createGridFsStore } from '../../../adapters/mongo/gridfs-blobs.js';
 import { type FileStore, NotStored } from '../../../application/ports/blob-store.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 
 /** Two that nobody will settle: one in the middle, one that was kept. */
 interface Abandoned {
@@ -117,10 +117,7 @@ for (const [name, open] of [
         [size - 1, size],
         [1000, 600_000],
       ] as const)
-        expect(
-          (await all(store.read(stored, from, to))).equals(bytes.subarray(from, to)),
-          `${from}`,
-        ).to.equal(true);
+        expect((await all(store.read(stored, from, to))).equals(bytes.subarray(from, to)), `${from}`).to.equal(true);
     });
 
     it('shows nothing that is not kept', async () => {
@@ -200,7 +197,7 @@ describe('a file in GridFS', () => {
     await writing.write(Buffer.from('x'));
     await writing.keep('me');
     await server.stop();
-    expect(await failing(store.read(writing.stored, 0, 1))).to.be.instanceOf(Unavailable);
+    expect(await failing(store.read(writing.stored, 0, 1))).to.be.instanceOf(UnavailableError);
     await mongo.close();
   });
 });

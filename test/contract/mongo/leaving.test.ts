@@ -6,7 +6,7 @@ import { fixture } from '@annals/engines/testing/mongo-fixture.js';
 import { opMsg, rawClient } from '@annals/engines/testing/raw-client.js';
 import { expect } from 'chai';
 import { connectMongo } from '../../../adapters/mongo/client.js';
-import { Unavailable } from '../../../application/ports/index.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 
 const DOCUMENTS = 100_000;
 
@@ -66,12 +66,8 @@ describe('MongoDB: a client that goes', () => {
     const { models, close } = await connectMongo(mongo.server.url, mongo.db.databaseName);
     try {
       const rows = models.collection(name);
-      const calls = [
-        rows.find(endless).toArray(),
-        rows.findOne(endless),
-        rows.updateMany(endless, { $set: { b: 1 } }),
-      ];
-      for (const error of await Promise.all(calls.map(rejection))) expect(error).instanceOf(Unavailable);
+      const calls = [rows.find(endless).toArray(), rows.findOne(endless), rows.updateMany(endless, { $set: { b: 1 } })];
+      for (const error of await Promise.all(calls.map(rejection))) expect(error).instanceOf(UnavailableError);
       await expectIdle();
     } finally {
       await close();
@@ -81,7 +77,7 @@ describe('MongoDB: a client that goes', () => {
   it('has gone for what this program has given up going through', async () => {
     const { models, close } = await connectMongo(mongo.server.url, mongo.db.databaseName);
     try {
-      expect(await rejection(all(models.collection(name).find(endless)))).instanceOf(Unavailable);
+      expect(await rejection(all(models.collection(name).find(endless)))).instanceOf(UnavailableError);
       await expectIdle();
     } finally {
       await close();

@@ -1,7 +1,7 @@
 /** Every event of the analytics service: what is emitted fits its schema, and what was ever written can still be read. */
 import { expect } from 'chai';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
-import { collected } from '../../../domain/analytics/hit-batch.js';
+import { hitsCollected } from '../../../domain/analytics/hit-batch.js';
 import { type Payload, visitOf } from '../../../domain/analytics/hit-payload.js';
 import { LINK_MS, login, SESSION_MS } from '../../../domain/analytics/login.js';
 import { loginsSubject } from '../../../domain/analytics/login-events.js';
@@ -34,18 +34,9 @@ describe('the catalog of analytics', () => {
   specifyCatalog({
     catalog,
     emitted: [
-      ...specOf(sites).run([
-        registerSite('demo'),
-        changeSite('demo', { tokenHash: 'hash' }),
-        deleteSite('demo'),
-      ]).events,
-      collected(
-        { siteId: 'demo', instance: 'one' },
-        NOON,
-        hits,
-        ['00000000000000ff', '0000000000000001'],
-        true,
-      ),
+      ...specOf(sites).run([registerSite('demo'), changeSite('demo', { tokenHash: 'hash' }), deleteSite('demo')])
+        .events,
+      hitsCollected({ siteId: 'demo', instance: 'one' }, NOON, hits, ['00000000000000ff', '0000000000000001'], true),
       ...specOf(retention).run([
         { type: 'ExpireDays', before: '2026-10-22', rows: 3, raw: { before: NOON, rows: 2 }, now: NOON },
       ]).events,
@@ -70,9 +61,7 @@ describe('the catalog of analytics', () => {
   });
 
   it('seals an email for the day on which what it is needed for is over', () => {
-    expect(loginsSubject({ expiresAt: NOON + LINK_MS })).to.equal(
-      `analytics.logins-${NOON / 86_400_000 - 0.5}`,
-    );
+    expect(loginsSubject({ expiresAt: NOON + LINK_MS })).to.equal(`analytics.logins-${NOON / 86_400_000 - 0.5}`);
   });
 
   it('ends with a site its key, and with a day that of its visitors', () => {
@@ -80,13 +69,11 @@ describe('the catalog of analytics', () => {
     const deleted = { siteId: 'demo', instance: 'one', registeredAt: 0, deletedAt: 0 };
     expect(SiteDeleted.erases(deleted)).to.equal('analytics.site-one');
     const ended = { day: '2026-11-22', endedAt: 0 };
-    expect(VisitorDayEnded.erases(ended))
-      .to.equal(visitorSubject(ended))
-      .and.equal('analytics.visitors-2026-11-22');
+    expect(VisitorDayEnded.erases(ended)).to.equal(visitorSubject(ended)).and.equal('analytics.visitors-2026-11-22');
   });
 
   it('counts views and events of a moment, and tells its visitors in no order of their hits', () => {
-    const { data } = collected({ siteId: 'demo', instance: 'one' }, NOON, hits, ['b', 'a']);
+    const { data } = hitsCollected({ siteId: 'demo', instance: 'one' }, NOON, hits, ['b', 'a']);
     expect(data).to.deep.include({ day: '2026-11-22', views: 1, events: 1 });
     expect(data.secret.visitors).to.deep.equal(['a', 'b']);
   });

@@ -1,7 +1,7 @@
 /** Which visits are ignored, and the reason that is given where there are several. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Asking, REASONS, reasonFor } from '../../../domain/analytics/hit-rules.js';
+import { type HitOrigin, REASONS, rejectionReason } from '../../../domain/analytics/hit-rules.js';
 import type { Site } from '../../../domain/analytics/sites.js';
 
 const site: Site = {
@@ -14,15 +14,15 @@ const site: Site = {
   createdAt: 0,
   updatedAt: 0,
 };
-const asking: Asking = {
+const asking: HitOrigin = {
   privacySignal: false,
   host: 'example.com',
   origin: { host: 'example.com' },
   bringsToken: () => false,
   isBot: () => false,
 };
-const reason = (more: Partial<Asking>, of: Partial<Site> = {}) =>
-  reasonFor({ ...site, ...of }, { ...asking, ...more });
+const reason = (more: Partial<HitOrigin>, of: Partial<Site> = {}) =>
+  rejectionReason({ ...site, ...of }, { ...asking, ...more });
 
 describe('the rules of collection', () => {
   it('count a visit to a page of the site', () => {
@@ -31,7 +31,7 @@ describe('the rules of collection', () => {
     expect(reason({ origin: undefined })).to.equal(undefined);
   });
 
-  it('know no other sites', () => expect(reasonFor(undefined, asking)).to.equal('unknown_site'));
+  it('know no other sites', () => expect(rejectionReason(undefined, asking)).to.equal('unknown_site'));
 
   it('honour a privacy signal', () => expect(reason({ privacySignal: true })).to.equal('privacy_signal'));
 
@@ -49,9 +49,7 @@ describe('the rules of collection', () => {
     expect(reason({}, { domains: [] })).to.equal('host_not_allowed');
     const server = { domains: [], tokenHash: 'hash' };
     expect(reason({ host: undefined, origin: undefined }, server)).to.equal('ingest_token_required');
-    expect(reason({ host: undefined, origin: undefined, bringsToken: () => true }, server)).to.equal(
-      undefined,
-    );
+    expect(reason({ host: undefined, origin: undefined, bringsToken: () => true }, server)).to.equal(undefined);
   });
 
   it('ask for the token of a site that has one', () => {
@@ -66,7 +64,7 @@ describe('the rules of collection', () => {
     fc.assert(
       fc.property(flag, flag, flag, flag, flag, (unknown, signal, foreign, tokenless, bot) => {
         const wrong = [unknown, signal, foreign, tokenless, bot];
-        const found = reasonFor(unknown ? undefined : { ...site, tokenHash: 'hash' }, {
+        const found = rejectionReason(unknown ? undefined : { ...site, tokenHash: 'hash' }, {
           privacySignal: signal,
           host: foreign ? 'evil.test' : 'example.com',
           origin: undefined,

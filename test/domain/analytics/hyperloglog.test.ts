@@ -18,8 +18,7 @@ function mixed(number: number): string {
 }
 const visitor = (number: number, run = 0) =>
   mixed(number + 0x9e3779b9 * (run + 1)) + mixed(Math.imul(number, 0x27d4eb2f) + 0x165667b1 * (run + 1));
-const crowd = (from: number, to: number) =>
-  Array.from({ length: to - from }, (_, index) => visitor(from + index));
+const crowd = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => visitor(from + index));
 const of = (visitors: Iterable<string>) => withVisitors(emptySketch, visitors);
 const expectWithin = (sketch: Sketch, truth: number, share: number) =>
   expect(uniquesOf(sketch)).to.be.within(truth * (1 - share), truth * (1 + share));

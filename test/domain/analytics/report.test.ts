@@ -66,9 +66,7 @@ describe('a report', () => {
       fc.property(happened, (events) => {
         const days = new Map<string, DayCounts>();
         for (const { day, hit, visitor } of events) {
-          const counts = days.has(day)
-            ? readDay(JSON.parse(JSON.stringify(writtenDay(days.get(day)!))))
-            : emptyDay();
+          const counts = days.has(day) ? readDay(JSON.parse(JSON.stringify(writtenDay(days.get(day)!)))) : emptyDay();
           count(counts, [hit], [`${visitor}`.padStart(16, '0')]);
           days.set(day, counts);
         }
@@ -137,13 +135,7 @@ describe('a report', () => {
         isComplete,
       ).comparison;
     const delta = (then: number, now: number) => comparison(then, now).delta.pageviews;
-    expect([delta(3, 4), delta(4, 3), delta(0, 0), delta(0, 3), delta(3, 0)]).to.deep.equal([
-      33,
-      -25,
-      0,
-      null,
-      -100,
-    ]);
+    expect([delta(3, 4), delta(4, 3), delta(0, 0), delta(0, 3), delta(3, 0)]).to.deep.equal([33, -25, 0, null, -100]);
     for (const [then, now] of [
       [3, 4],
       [0, 0],
@@ -263,8 +255,7 @@ describe('a report', () => {
     const counts = emptyDay();
     const crowd = Array.from(
       { length: 5000 },
-      (_, n) =>
-        Math.imul(n, 0x9e3779b1).toString(16).slice(-8).padStart(8, '0') + n.toString(16).padStart(8, '0'),
+      (_, n) => Math.imul(n, 0x9e3779b1).toString(16).slice(-8).padStart(8, '0') + n.toString(16).padStart(8, '0'),
     );
     count(counts, [], crowd);
     expect(readDay(JSON.parse(JSON.stringify(writtenDay(counts)))).visitors).to.deep.equal(counts.visitors);

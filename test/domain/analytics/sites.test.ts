@@ -127,9 +127,9 @@ describe('what is written of a site', () => {
 
   it('reduces domains to host names, of a list or of one text', () => {
     const hosts = ['example.com', 'shop.example'];
-    expect(
-      siteFieldsOf({ domains: ['https://Example.com/a', 'shop.example:80', 'EXAMPLE.com', ''] }),
-    ).to.deep.equal({ domains: hosts });
+    expect(siteFieldsOf({ domains: ['https://Example.com/a', 'shop.example:80', 'EXAMPLE.com', ''] })).to.deep.equal({
+      domains: hosts,
+    });
     expect(siteFieldsOf({ domains: 'example.com, \r\n https://shop.example\n' })).to.deep.equal({
       domains: hosts,
     });

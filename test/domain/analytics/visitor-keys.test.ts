@@ -28,9 +28,7 @@ describe('a day of visitors', () => {
 
   it('is never opened once it is over, whether it was open before or not', () => {
     for (const day of ['2026-11-21', '2026-11-20'])
-      given(opened('2026-11-21'), ended('2026-11-21'))
-        .when(open(day, '2026-11-22'))
-        .thenRejected('analytics/day-over');
+      given(opened('2026-11-21'), ended('2026-11-21')).when(open(day, '2026-11-22')).thenRejected('analytics/day-over');
   });
 
   it('is opened again while it lasts, where a clock that was ahead has ended it, and later ones too', () => {

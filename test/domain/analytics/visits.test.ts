@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { type Payload, pathOf, visitOf } from '../../../domain/analytics/hit-payload.js';
 import { hostOf, isWithin, referrerOf } from '../../../domain/analytics/host.js';
 import { siteIdOf } from '../../../domain/analytics/site-fields.js';
-import { cut } from '../../../domain/shared/text.js';
+import { truncate } from '../../../domain/shared/text.js';
 import { readUrl } from '../../../domain/shared/url.js';
 
 const visit = (payload: Partial<Payload>, allowed: readonly string[] = [], whence = {}) =>
@@ -116,9 +116,7 @@ describe('the host of a visit', () => {
 
   it('is that of the payload, else of its path, of the Origin, of the Referer', () => {
     const whence = { origin: 'https://o.example', referer: 'https://r.example/x' };
-    expect(visit({ host: 'H.example:1', path: 'https://p.example/' }, [], whence)?.host).to.equal(
-      'h.example',
-    );
+    expect(visit({ host: 'H.example:1', path: 'https://p.example/' }, [], whence)?.host).to.equal('h.example');
     expect(visit({ path: 'https://p.example/' }, [], whence)?.host).to.equal('p.example');
     expect(visit({ path: '/p.example' }, [], whence)?.host).to.equal('o.example');
     expect(visit({}, [], { referer: whence.referer })?.host).to.equal('r.example');
@@ -148,18 +146,11 @@ describe('the referrer of a visit', () => {
     ['news', undefined],
     ['about:blank', undefined],
   ] as const) {
-    it(`of ${JSON.stringify(given)} is ${kept}`, () =>
-      expect(referrerOf(given, 'example.com')).to.equal(kept));
+    it(`of ${JSON.stringify(given)} is ${kept}`, () => expect(referrerOf(given, 'example.com')).to.equal(kept));
   }
 
   it('is none of the own domains, nor below them', () => {
-    for (const own of [
-      'example.com',
-      'blog.example.com',
-      'a.b.example.com:8443',
-      'shop.test',
-      'www.shop.test',
-    ])
+    for (const own of ['example.com', 'blog.example.com', 'a.b.example.com:8443', 'shop.test', 'www.shop.test'])
       expect(hit({ host: 'other.test', referrer: `https://${own}/` }), own).not.to.have.property('referrer');
     for (const other of ['notexample.com', 'example.com.evil.test'])
       expect(hit({ referrer: `https://${other}/` })?.referrer).to.equal(`https://${other}`);
@@ -214,18 +205,14 @@ describe('the properties of an event', () => {
 
   it('are never those that every object has', () => {
     const given = JSON.parse('{"__proto__": "own"}');
-    expect(hit({ event: 'buy', properties: given }, ['constructor', 'toString'])).not.to.have.property(
-      'properties',
-    );
+    expect(hit({ event: 'buy', properties: given }, ['constructor', 'toString'])).not.to.have.property('properties');
     expect(hit({ event: 'buy', properties: given }, ['__proto__'])?.properties).to.deep.equal([
       { name: '__proto__', value: 'own' },
     ]);
   });
 
   it('are numbers that can be written down', () => {
-    expect(hit({ event: 'buy', properties: JSON.parse('{"n": 1e400}') }, ['n'])).not.to.have.property(
-      'properties',
-    );
+    expect(hit({ event: 'buy', properties: JSON.parse('{"n": 1e400}') }, ['n'])).not.to.have.property('properties');
   });
 });
 
@@ -247,7 +234,7 @@ describe('what is kept of long texts', () => {
     hit({ campaign: { utm_source: blank(`source number ${n}`) } }),
     hit({ event: 'e', properties: { plan: blank(`plan number ${n}`) } }, ['plan']),
     siteIdOf(blank(`site-of-number-${n}`)),
-    cut(long(`text of number ${n}`), 100),
+    truncate(long(`text of number ${n}`), 100),
   ];
 
   it('is not all that they were cut from', () => {

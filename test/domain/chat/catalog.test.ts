@@ -108,8 +108,7 @@ const emitted: readonly DomainEvent[] = [
   ]).events,
   ...specOf(message).run([postMessage('hello', { channelId: DIRECT })]).events,
   ...specOf(conversation).run([startConversation()]).events,
-  ...specOf(request).run([{ type: 'RequestConversation', conversationId: DIRECT, by: BOB, now: NOON }])
-    .events,
+  ...specOf(request).run([{ type: 'RequestConversation', conversationId: DIRECT, by: BOB, now: NOON }]).events,
   ...specOf(file).run([
     upload(),
     attach('m'),

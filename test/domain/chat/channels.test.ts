@@ -49,9 +49,7 @@ describe('channels', () => {
   for (const name of ['general', 'GENERAL ', '  General'])
     it(`have names that nobody else has: ${JSON.stringify(name)} is General`, () => {
       const other = { channelId: 'other', by: BOB };
-      from(createChannel())
-        .when(createChannel(name, other))
-        .thenRejected('chat/channel-exists', { kind: 'invalid' });
+      from(createChannel()).when(createChannel(name, other)).thenRejected('chat/channel-exists', { kind: 'invalid' });
       from(createChannel(), createChannel('Other'))
         .when(updateChannel({ channelId: 'other', name }))
         .thenRejected('chat/channel-exists', { kind: 'invalid' });
@@ -67,11 +65,7 @@ describe('channels', () => {
     from(createChannel(), updateChannel({ name: 'Lobby' }))
       .when(createChannel('lobby', { channelId: 'other' }))
       .thenRejected('chat/channel-exists');
-    const { state } = run([
-      createChannel(),
-      deleteChannel(),
-      createChannel('General', { channelId: 'again' }),
-    ]);
+    const { state } = run([createChannel(), deleteChannel(), createChannel('General', { channelId: 'again' })]);
     expect(channelFor(state, 'again', asUser(ADA))).to.include({ name: 'General' });
   });
 
@@ -92,10 +86,7 @@ describe('channels', () => {
     const old = [createChannel('General'), createChannel('Gene\u200bral', { channelId: 'other' })].flatMap(
       (command) => run([command]).events,
     );
-    for (const command of [
-      updateChannel({ channelId: 'other', name: 'Lobby' }),
-      deleteChannel(asUser(ADA), 'other'),
-    ])
+    for (const command of [updateChannel({ channelId: 'other', name: 'Lobby' }), deleteChannel(asUser(ADA), 'other')])
       given(...run([command], old).events)
         .when(createChannel('general', { channelId: 'third' }))
         .thenRejected('chat/channel-exists');
@@ -110,13 +101,9 @@ describe('channels', () => {
     });
 
   it('have names of 80 characters, however those are written, and topics of 500', () => {
-    expect(isRejection(channels.decide(createChannel('😀'.repeat(80)), channels.initialState))).to.equal(
-      false,
-    );
+    expect(isRejection(channels.decide(createChannel('😀'.repeat(80)), channels.initialState))).to.equal(false);
     const topic = '😀'.repeat(500);
-    expect(isRejection(channels.decide(createChannel('a', { topic }), channels.initialState))).to.equal(
-      false,
-    );
+    expect(isRejection(channels.decide(createChannel('a', { topic }), channels.initialState))).to.equal(false);
     given()
       .when(createChannel('a', { topic: `${topic}x` }))
       .thenRejected('chat/bad-topic', { kind: 'invalid' });
@@ -187,10 +174,7 @@ describe('channels', () => {
       given()
         .when(command(asAdmin(ADA)))
         .thenRejected('chat/channel-not-found', { kind: 'not-found' });
-      const { events } = run([
-        createChannel('General', { isPrivate: true, members: [BOB] }),
-        command(asAdmin(CYD)),
-      ]);
+      const { events } = run([createChannel('General', { isPrivate: true, members: [BOB] }), command(asAdmin(CYD))]);
       expect(events).to.have.length(2);
     }
   });

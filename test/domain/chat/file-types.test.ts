@@ -15,9 +15,7 @@ const FILES = ['pdf', 'txt', 'md', 'markdown', 'csv', 'json', 'zip'].concat([
 ]);
 const IMAGES = ['jpg', 'jpeg', 'png', 'webp', 'svg'];
 /** Whose bytes are told by a signature: what begins otherwise is not of the type. */
-const SIGNED = [...FILES, ...IMAGES].filter(
-  (each) => !['txt', 'md', 'markdown', 'csv', 'json'].includes(each),
-);
+const SIGNED = [...FILES, ...IMAGES].filter((each) => !['txt', 'md', 'markdown', 'csv', 'json'].includes(each));
 
 const OPEN_XML = ['docx', 'xlsx', 'pptx'];
 const COMPOUND = ['doc', 'xls', 'ppt'];
@@ -35,8 +33,7 @@ describe('the types of files', () => {
       expect(typeOf(each, 'file'), each).to.equal(undefined);
     }
     for (const each of ['html', 'htm', 'exe', 'js', 'xhtml', 'gif', 'constructor', '__proto__', ''])
-      for (const purpose of ['file', 'image'] as const)
-        expect(typeOf(each, purpose), each).to.equal(undefined);
+      for (const purpose of ['file', 'image'] as const) expect(typeOf(each, purpose), each).to.equal(undefined);
   });
 
   it('are never HTML', () => {
@@ -54,10 +51,7 @@ describe('the types of files', () => {
       expect(fitsType(each, html), each).to.equal(false);
       expect(fitsType(each, Buffer.alloc(0)), each).to.equal(false);
       for (const [other, bytes] of Object.entries(SAMPLES))
-        if (
-          typeOf(other, 'file') !== typeOf(each, 'file') ||
-          IMAGES.includes(each) !== IMAGES.includes(other)
-        )
+        if (typeOf(other, 'file') !== typeOf(each, 'file') || IMAGES.includes(each) !== IMAGES.includes(other))
           if (!bytes.equals(SAMPLES[each]!))
             expect(fitsType(each, bytes), `${other} as ${each}`).to.equal(mayBeginSo(each, other));
     }
@@ -70,8 +64,7 @@ describe('the types of files', () => {
   });
 
   it('do not take what has its signature further on', () => {
-    for (const each of SIGNED)
-      expect(fitsType(each, Buffer.concat([text('x'), SAMPLES[each]!])), each).to.equal(false);
+    for (const each of SIGNED) expect(fitsType(each, Buffer.concat([text('x'), SAMPLES[each]!])), each).to.equal(false);
     expect(fitsType('png', text('GIF89a/*'))).to.equal(false);
     expect(fitsType('pdf', text('<html>%PDF-1.7'))).to.equal(false);
   });
@@ -93,14 +86,7 @@ describe('the types of files', () => {
       '<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd"><svg/>',
       '<svg:svg xmlns:svg="http://www.w3.org/2000/svg">',
     ];
-    const bad = [
-      '<html><svg/></html>',
-      '<!DOCTYPE html><svg/>',
-      'x<svg/>',
-      '<svgx>',
-      '<!-- <svg> --><p>',
-      '',
-    ];
+    const bad = ['<html><svg/></html>', '<!DOCTYPE html><svg/>', 'x<svg/>', '<svgx>', '<!-- <svg> --><p>', ''];
     for (const each of good) expect(fitsType('svg', text(each)), each).to.equal(true);
     for (const each of bad) expect(fitsType('svg', text(each)), each).to.equal(false);
   });

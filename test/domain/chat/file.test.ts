@@ -68,9 +68,7 @@ describe('a file', () => {
     const again = Array.from({ length: MOST_HUNG }, (_, n) => [attach(`m${n}`), detach(`m${n}`, NOON)]);
     const often = after(upload(), ...again.flat());
     often.when(attach('one more')).thenRejected('chat/file-hung-too-often');
-    often
-      .when(attach('m0', { by: BOB }))
-      .then({ ...attached('m0'), data: { ...attached('m0').data, by: BOB } });
+    often.when(attach('m0', { by: BOB })).then({ ...attached('m0'), data: { ...attached('m0').data, by: BOB } });
   });
 
   it('can hang on nothing where it never was, or is no more', () => {
@@ -162,9 +160,7 @@ describe('a file', () => {
       holders.map((messageId) => release({ messageId })),
       holders.map((holderId) => release({ holderId })),
       fc.constant(release({ channelId: CHANNEL })),
-      fc
-        .tuple(fc.subarray(['m', 'm.r', 'n']), fc.nat(3))
-        .map(([gone, days]) => review(gone, NOON + days * DAY)),
+      fc.tuple(fc.subarray(['m', 'm.r', 'n']), fc.nat(3)).map(([gone, days]) => review(gone, NOON + days * DAY)),
     );
     fc.assert(
       fc.property(fc.array(commands, { maxLength: 30 }), (tried) => {

@@ -1,9 +1,9 @@
 /** How many members all channels may have together: nobody takes the room of all others, and it is never full for all. */
 import { expect } from 'chai';
 import {
-  type Crowd,
   counted,
   isTooCrowded,
+  type MembershipCount,
   MOST_MEMBERS,
   nobody,
 } from '../../../domain/chat/membership-limit.js';
@@ -15,7 +15,7 @@ const channel = (createdBy: string, count: number) => ({
   members: Array.from({ length: count }, () => createdBy),
 });
 /** As if there were channels of so many, each counting as 40 more. */
-const crowd = (of: Readonly<Record<string, number>>): Crowd => ({
+const crowd = (of: Readonly<Record<string, number>>): MembershipCount => ({
   all: Object.values(of).reduce((sum, each) => sum + each, 0),
   of: Object.entries(of).reduce((map, [name, each]) => map.set(name, each), PersistentMap.empty<number>()),
 });

@@ -1,6 +1,6 @@
 /** The rules of messages: whose they are, what becomes of them, their reactions and their threads. */
 import { expect } from 'chai';
-import { NOTHING_SAID } from '../../../domain/chat/events/messages.js';
+import { EMPTY_CONTENT } from '../../../domain/chat/events/messages.js';
 import { type MessageCommand, message } from '../../../domain/chat/message.js';
 import {
   ADA,
@@ -52,8 +52,8 @@ describe('a message', () => {
     from(hello).when(editMessage('  ')).thenRejected('chat/empty-message', { kind: 'invalid' });
     from(hello).when(postReply(' ')).thenRejected('chat/empty-message', { kind: 'invalid' });
     for (const said of [
-      { ...NOTHING_SAID, attachments: [attachment] },
-      { ...NOTHING_SAID, images: ['1-a.png'] },
+      { ...EMPTY_CONTENT, attachments: [attachment] },
+      { ...EMPTY_CONTENT, images: ['1-a.png'] },
     ])
       expect(run([{ ...hello, said }]).events).to.have.length(1);
   });

@@ -62,9 +62,7 @@ describe('the links of an address', () => {
       .when(spendLink('two', NOON, 'reset'))
       .then(linkSpent('two', NOON, 'reset'));
     // What is told late of an older one changes nothing of the newer.
-    given(linkRequested('one'), linkRequested('two'), linkSpent('one'))
-      .when(spendLink('two'))
-      .then(linkSpent('two'));
+    given(linkRequested('one'), linkRequested('two'), linkSpent('one')).when(spendLink('two')).then(linkSpent('two'));
   });
 
   it('are five in a quarter of an hour, of whatever purpose; of more there is no word', () => {

@@ -1,14 +1,7 @@
 /** The rules about the people of the chat: one of each email and name, and never without an admin. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  nameOf,
-  type RosterCommand,
-  type RosterEvent,
-  roster,
-  userOf,
-  userWith,
-} from '../../../domain/chat/roster.js';
+import { nameOf, type RosterCommand, type RosterEvent, roster, userOf, userWith } from '../../../domain/chat/roster.js';
 import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import {
   add,
@@ -39,9 +32,7 @@ describe('the roster', () => {
   });
 
   it('refuses who registers or is added with an email that is there', () => {
-    given(admin('ada'), added('bob'))
-      .when(register('bob'))
-      .thenRejected('chat/user-exists', { kind: 'invalid' });
+    given(admin('ada'), added('bob')).when(register('bob')).thenRejected('chat/user-exists', { kind: 'invalid' });
     given(admin('ada'), added('bob')).when(add('bob')).thenRejected('chat/user-exists', { kind: 'invalid' });
     given(admin('ada'))
       .when(register('bob'))
@@ -124,20 +115,14 @@ describe('the roster', () => {
       'Deleted\u00ad user',
       'deleted \u200b user',
     ])
-      given(added('ann'), added('bob'))
-        .when(rename('bob', taken))
-        .thenRejected('chat/name-taken', { kind: 'invalid' });
-    given(added('ann'), renamed('ann', 'Anna'), added('bob'))
-      .when(rename('bob', 'ann'))
-      .then(renamed('bob', 'ann'));
+      given(added('ann'), added('bob')).when(rename('bob', taken)).thenRejected('chat/name-taken', { kind: 'invalid' });
+    given(added('ann'), renamed('ann', 'Anna'), added('bob')).when(rename('bob', 'ann')).then(renamed('bob', 'ann'));
   });
 
   it('changes roles for admins', () => {
     given(admin('ada'), added('bob')).when(changeRole('bob', true)).then(roleChanged('bob', true));
     given(admin('ada'), admin('bob')).when(changeRole('bob', true)).thenNothing();
-    given(admin('ada'))
-      .when(changeRole('nobody', true))
-      .thenRejected('chat/unknown-user', { kind: 'invalid' });
+    given(admin('ada')).when(changeRole('nobody', true)).thenRejected('chat/unknown-user', { kind: 'invalid' });
     given(admin('ada'), added('bob'))
       .when(changeRole('bob', true, 'bob'))
       .thenRejected('chat/not-admin', { kind: 'forbidden' });

@@ -2,22 +2,22 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  filterOf,
+  bloomFilterOf,
   foldText,
-  mayHave,
-  piecesOf,
+  mightContain,
+  ngramsOf,
   piecesOfWord,
   wordsOf,
 } from '../../../domain/chat/text-search.js';
 
 const filterFor = (text: string) => {
   const pieces = new Set<number>();
-  piecesOf(foldText(text), (piece) => pieces.add(piece));
-  return filterOf(pieces);
+  ngramsOf(foldText(text), (piece) => pieces.add(piece));
+  return bloomFilterOf(pieces);
 };
 const passes = (text: string, word: string) => {
   const filter = filterFor(text);
-  return piecesOfWord(word).every((piece) => mayHave(filter, piece));
+  return piecesOfWord(word).every((piece) => mightContain(filter, piece));
 };
 const text = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), fc.lorem());
 
@@ -81,7 +81,7 @@ describe('words that are asked for', () => {
     const words = Array.from({ length: 2000 }, (_, index) => `w${(index * 7919).toString(36)}`);
     const filter = filterFor(words.join(' '));
     const strangers = Array.from({ length: 500 }, (_, index) => `${index}#${index}`);
-    const passing = strangers.filter((each) => piecesOfWord(each).every((piece) => mayHave(filter, piece)));
+    const passing = strangers.filter((each) => piecesOfWord(each).every((piece) => mightContain(filter, piece)));
     expect(passing.length).to.be.below(25);
   });
 });

@@ -3,13 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { MOST_CHANGES } from '../../../domain/chat/edit-limit.js';
 import { type MessageCommand, message } from '../../../domain/chat/message.js';
-import {
-  MOST_EVER,
-  noReactions,
-  reactionsOf,
-  withoutReaction,
-  withReaction,
-} from '../../../domain/chat/reactions.js';
+import { MOST_EVER, noReactions, reactionsOf, withoutReaction, withReaction } from '../../../domain/chat/reactions.js';
 import { SHOWN_PARTICIPANTS, threadOf } from '../../../domain/chat/thread.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import {
@@ -96,10 +90,7 @@ describe('what hangs on a message', () => {
   });
 
   it('takes so many reactions of one person, those that were taken back too', () => {
-    const toggled = Array.from({ length: MOST_EVER }, (_, index) => [
-      react(`r${index}`),
-      unreact(`r${index}`),
-    ]);
+    const toggled = Array.from({ length: MOST_EVER }, (_, index) => [react(`r${index}`), unreact(`r${index}`)]);
     const { events, state } = run([hello, ...toggled.flat().slice(0, -1)]);
     expect(events).to.have.length(2 * MOST_EVER);
     expect(message.decide(unreact(`r${MOST_EVER - 1}`), state)).to.have.length(1);
@@ -118,10 +109,7 @@ describe('what hangs on a message', () => {
       });
     for (const command of [unpin(ADA), deleteReply('m.1', asUser(ADA)), deleteMessage()])
       expect(message.decide(command, state)).to.have.length(1);
-    const unpinned = run(
-      [unpin()],
-      run([hello, pin(ADA), unpin(), reply, ...edits, editMessage('x'), pin()]).events,
-    );
+    const unpinned = run([unpin()], run([hello, pin(ADA), unpin(), reply, ...edits, editMessage('x'), pin()]).events);
     expect(message.decide(pin(ADA), unpinned.state)).to.include({
       rejected: 'chat/too-many-changes-of-message',
     });
@@ -171,8 +159,8 @@ describe('what hangs on a message', () => {
           secret: saying('three'),
         },
       });
-    const threads = [deleteReply('m.3'), deleteReply('m.1'), deleteReply('m.2', asUser(CYD))].map(
-      (_, index, all) => threadOf(run([...history, third, ...all.slice(0, index + 1)]).state.replies),
+    const threads = [deleteReply('m.3'), deleteReply('m.1'), deleteReply('m.2', asUser(CYD))].map((_, index, all) =>
+      threadOf(run([...history, third, ...all.slice(0, index + 1)]).state.replies),
     );
     expect(threads).to.deep.equal([
       { replyCount: 2, lastReplyAt: NOON + 7, lastReplyBy: CYD, participants: [BOB, CYD] },

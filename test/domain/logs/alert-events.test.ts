@@ -71,8 +71,6 @@ describe('the events of alerting', () => {
       expect(!!sealing, type).to.equal('secret' in data);
       if (sealing) expect(fits(type, 1, { ...data, secret: sealing.erased })).to.equal(true);
     }
-    expect(JSON.stringify(emitted.map(({ data }) => ({ ...data, secret: 0 })))).not.to.include(
-      'hooks.example',
-    );
+    expect(JSON.stringify(emitted.map(({ data }) => ({ ...data, secret: 0 })))).not.to.include('hooks.example');
   });
 });

@@ -98,15 +98,7 @@ describe('the alert policy', () => {
     given()
       .when(change({ enabled: null }))
       .thenRejected(INVALID, { detail: 'enabled must be true or false' });
-    for (const webhookUrl of [
-      7,
-      true,
-      {},
-      'hooks.example.com',
-      'ftp://example.com/x',
-      'https://',
-      'javascript:1',
-    ])
+    for (const webhookUrl of [7, true, {}, 'hooks.example.com', 'ftp://example.com/x', 'https://', 'javascript:1'])
       given()
         .when(change({ webhookUrl }))
         .thenRejected(INVALID, {

@@ -59,8 +59,7 @@ describe('an alert', () => {
     given(raised('a', 10), resolved('a', 20)).when(judge('b', 1009)).thenNothing();
   });
 
-  it('is not raised by a clock that is behind', () =>
-    given(raised('a', 5000)).when(judge('b', 10)).thenNothing());
+  it('is not raised by a clock that is behind', () => given(raised('a', 5000)).when(judge('b', 10)).thenNothing());
 
   it('is raised again once a clock is right that was far ahead', () =>
     given(raised('a', 500_000))
@@ -187,8 +186,6 @@ describe('the rules of the alert policy', () => {
     const off = { breached: false, reason: 'disabled' };
     expect(verdicts.no_logs(on, { now })).to.deep.equal(off);
     expect(verdicts.error_threshold({ ...on, enabled: false }, { now, errors: 99 })).to.deep.equal(off);
-    expect(verdicts.no_logs({ ...on, enabled: false, noLogsThresholdMinutes: 1 }, { now })).to.deep.equal(
-      off,
-    );
+    expect(verdicts.no_logs({ ...on, enabled: false, noLogsThresholdMinutes: 1 }, { now })).to.deep.equal(off);
   });
 });

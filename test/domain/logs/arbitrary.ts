@@ -4,18 +4,7 @@ import type { Filter } from '../../../domain/logs/filter.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
 
 const NAMES = ['a', 'b', 'a.b', 'tags', '0', 'http', 'status', 'user id', 'ключ'];
-const TEXTS = [
-  'ok',
-  'OK',
-  '200',
-  'disk full',
-  'Disk-Full now',
-  'user_1 left',
-  'Привет, мир',
-  'a"b\\c\n',
-  '日本語',
-  '',
-];
+const TEXTS = ['ok', 'OK', '200', 'disk full', 'Disk-Full now', 'user_1 left', 'Привет, мир', 'a"b\\c\n', '日本語', ''];
 
 const name = fc.constantFrom(...NAMES);
 const scalar = fc.oneof(

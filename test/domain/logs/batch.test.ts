@@ -1,15 +1,9 @@
 /** Requests cut into batches, and the places of records. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  BATCH_BYTES,
-  batchesOf,
-  type RecordsIngested,
-  requestBatches,
-  textsOf,
-} from '../../../domain/logs/batch.js';
-import { comparePlaces, cursorOf, idOf, placeOf } from '../../../domain/logs/record-id.js';
-import { batchStream, keepingSubject, streamsOf } from '../../../domain/logs/retention-bucket.js';
+import { BATCH_BYTES, batchesOf, type RecordsIngested, requestBatches, textsOf } from '../../../domain/logs/batch.js';
+import { compareRecords, cursorOf, idOf, placeOf } from '../../../domain/logs/record-id.js';
+import { batchStream, bucketSubject, streamsOf } from '../../../domain/logs/retention-bucket.js';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 9, 59);
 
@@ -22,8 +16,7 @@ describe('the batches of a request', () => {
     }),
     { maxLength: 60 },
   );
-  const textsIn = (batches: readonly RecordsIngested[]) =>
-    batches.flatMap(({ data }) => textsOf(data.secret));
+  const textsIn = (batches: readonly RecordsIngested[]) => batches.flatMap(({ data }) => textsOf(data.secret));
 
   it('hold every record once, in order, audit records apart, none too large', () => {
     fc.assert(
@@ -51,10 +44,7 @@ describe('the batches of a request', () => {
       fc.property(ingestion, (records) => {
         const told = { accepted: records.length, rejected: 3, errors: [{ line: 2, error: 'no' }] };
         const { first, audit } = requestBatches({ producerId: 'api', receivedAt: RECEIVED, records }, told);
-        expect(first.map(({ data }) => data.request)).to.deep.equal([
-          told,
-          ...first.slice(1).map(() => undefined),
-        ]);
+        expect(first.map(({ data }) => data.request)).to.deep.equal([told, ...first.slice(1).map(() => undefined)]);
         expect([...first, ...audit].reduce((sum, { data }) => sum + data.rejected, 0)).to.equal(3);
         for (const [batches, isAudit] of [
           [first, false],
@@ -87,7 +77,7 @@ describe('the batches of a request', () => {
 
   it('of one producer never go where those of another go', () => {
     const streams = ['a', 'a/b', 'a~47b', 'ä', 'a b'].map((producerId) =>
-      keepingSubject({ producerId, day: '20261121', audit: false }),
+      bucketSubject({ producerId, day: '20261121', audit: false }),
     );
     expect(streams.slice(0, 2)).to.deep.equal(['logs.batch-a-20261121', 'logs.batch-a~47b-20261121']);
     expect(new Set(streams).size).to.equal(streams.length);
@@ -104,7 +94,7 @@ describe('the batches of a request', () => {
     const keeping = { producerId: 'api', day: '20261121', audit: false };
     expect(batchStream(keeping, RECEIVED)).to.equal('logs.batch-api-2026-11-21-09');
     expect(batchStream({ ...keeping, audit: true }, RECEIVED)).to.equal('logs.audit-api-2026-11-21-09');
-    expect(keepingSubject(keeping)).to.equal('logs.batch-api-20261121');
+    expect(bucketSubject(keeping)).to.equal('logs.batch-api-20261121');
     expect(streamsOf(keeping)).to.have.length(24).and.include('logs.batch-api-2026-11-21-09');
   });
 });
@@ -129,7 +119,7 @@ describe('the place of a record', () => {
     fc.assert(
       fc.property(place, place, (a, b) => {
         const order = Math.sign(
-          comparePlaces(
+          compareRecords(
             { instant: a.instant, id: idOf(a.position, a.place) },
             { instant: b.instant, id: idOf(b.position, b.place) },
           ),

@@ -4,7 +4,7 @@ import { batchesOf, requestBatches, textsOf } from '../../../domain/logs/batch.j
 import { catalog } from '../../../domain/logs/catalog.js';
 import { type RebuildCommand, rebuild } from '../../../domain/logs/reindex-job.js';
 import { type ExpireRecords, retention } from '../../../domain/logs/retention.js';
-import { keepingSubject } from '../../../domain/logs/retention-bucket.js';
+import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import type { Catalog } from '../../../domain/shared/catalog.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
@@ -64,7 +64,7 @@ describe('the events of the records', () => {
       expect(sealing.subject(data)).to.equal('logs.batch-api-19700111');
       expect(textsOf(catalog.events.RecordsIngested.sealed.erased)).to.deep.equal([]);
     }
-    expect(catalog.events.BatchesErased.erases(keeping)).to.equal(keepingSubject(keeping));
+    expect(catalog.events.BatchesErased.erases(keeping)).to.equal(bucketSubject(keeping));
   });
 
   it('and those of alerting have a fixture of every version ever written, which can still be read', () =>

@@ -1,14 +1,7 @@
 /** The meaning of filters, and that the terms of an index never hide a record that passes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  EVERYTHING,
-  type Filter,
-  isColumns,
-  type Leaf,
-  leavesAt,
-  matches,
-} from '../../../domain/logs/filter.js';
+import { EVERYTHING, type Filter, isColumns, type Leaf, leavesAt, matches } from '../../../domain/logs/filter.js';
 import { termsOf, termsOfFilter } from '../../../domain/logs/index-terms.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
 import { understand } from '../../../domain/logs/record.js';
@@ -35,8 +28,7 @@ describe('a filter', () => {
       audit: true,
     };
     expect(passes(data, all)).to.equal(true);
-    for (const [name, value] of Object.entries(all))
-      expect(passes(data, { [name]: value }), name).to.equal(true);
+    for (const [name, value] of Object.entries(all)) expect(passes(data, { [name]: value }), name).to.equal(true);
     const others = { levels: ['INFO'], event: 'pai', producerId: 'web', correlationId: 'c', audit: false };
     for (const [name, value] of Object.entries(others)) {
       expect(passes(data, { [name]: value }), name).to.equal(false);
@@ -49,9 +41,9 @@ describe('a filter', () => {
 
   it('is of columns alone when it asks for nothing inside a record', () => {
     expect(isColumns(EVERYTHING)).to.equal(true);
-    expect(
-      isColumns({ ...EVERYTHING, from: 1, to: 2, levels: ['INFO'], producerId: 'api', audit: true }),
-    ).to.equal(true);
+    expect(isColumns({ ...EVERYTHING, from: 1, to: 2, levels: ['INFO'], producerId: 'api', audit: true })).to.equal(
+      true,
+    );
     for (const inside of [
       { event: 'paid' },
       { correlationId: 'c1' },
@@ -102,16 +94,7 @@ describe('a filter', () => {
       '日本',
     ]);
     // The first and last of each kind, and their neighbours that are none.
-    expect(wordsOf('a`A[z{Z@0/9:_^\u007f\u0080\u00bf\u00c0')).to.deep.equal([
-      'a',
-      'a',
-      'z',
-      'z',
-      '0',
-      '9',
-      '_',
-      'à',
-    ]);
+    expect(wordsOf('a`A[z{Z@0/9:_^\u007f\u0080\u00bf\u00c0')).to.deep.equal(['a', 'a', 'z', 'z', '0', '9', '_', 'à']);
     expect(wordsOf('x\u1fffy\u2000z\u206fa\u2070b')).to.deep.equal(['x\u1fffy', 'z', 'a\u2070b']);
     expect(wordsOf('x\u2fffy\u3000z\u303fa\u3040b')).to.deep.equal(['x\u2fffy', 'z', 'a\u3040b']);
     expect(wordsOf('')).to.deep.equal([]);
@@ -223,7 +206,5 @@ function defined(value: Json | undefined, path?: string): Leaf[] {
 
 function paths(value: unknown, before = ''): string[] {
   if (typeof value !== 'object' || value === null) return before === '' ? [] : [before];
-  return Object.entries(value).flatMap(([key, member]) =>
-    paths(member, before === '' ? key : `${before}.${key}`),
-  );
+  return Object.entries(value).flatMap(([key, member]) => paths(member, before === '' ? key : `${before}.${key}`));
 }

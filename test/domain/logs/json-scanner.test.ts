@@ -5,9 +5,7 @@ import { endOfValue, itemsOf, skipBlanks } from '../../../domain/logs/json-scann
 
 const PIECE = 32 * 1024;
 /** Lengths about the ends of pieces. */
-const length = fc
-  .integer({ min: -9, max: 9 })
-  .chain((off) => fc.constantFrom(70, PIECE + off, 2 * PIECE + off));
+const length = fc.integer({ min: -9, max: 9 }).chain((off) => fc.constantFrom(70, PIECE + off, 2 * PIECE + off));
 
 describe('the scan of a JSON text', () => {
   it('finds the end of long strings, whatever stands where a piece ends', () =>

@@ -7,8 +7,7 @@ const nested = (levels: number): Json => (levels === 0 ? 'leaf' : { a: 1, in: ne
 describe('JSON', () => {
   it('is an object with names, not a list, nothing, or a value', () => {
     expect(isObject({})).to.equal(true);
-    for (const other of [[], null, undefined, 'text', 7, true, () => {}])
-      expect(isObject(other)).to.equal(false);
+    for (const other of [[], null, undefined, 'text', 7, true, () => {}]) expect(isObject(other)).to.equal(false);
   });
 
   it('is shallow as long as no value lies deeper than so many levels', () => {
@@ -50,8 +49,6 @@ describe('JSON', () => {
     const same = (text: string) => exactText(text, JSON.parse(text));
     expect(same('{ "a" : 1.0, "b": [1e2, -0] }')).to.equal('{"a":1,"b":[100,0]}');
     expect(same('{"a":"\\u0061","b":1}')).to.equal('{"a":"a","b":1}');
-    expect(same('{"id":"12345678901234567890","hash":"3e1a"}')).to.equal(
-      '{"id":"12345678901234567890","hash":"3e1a"}',
-    );
+    expect(same('{"id":"12345678901234567890","hash":"3e1a"}')).to.equal('{"id":"12345678901234567890","hash":"3e1a"}');
   });
 });

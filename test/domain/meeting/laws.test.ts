@@ -103,8 +103,7 @@ describe('whatever happens in a meeting room', () => {
           if (isOpen && !isPreCreated && people.length === 0) expect(overAt).to.be.at.most(now + returnMs);
           // A seat that is free is nobody's who is not there, or may not have it.
           const mayEnter = waiting.filter(({ isLost, kickedUntil = 0 }) => !isLost && now >= kickedUntil);
-          if (!lockedBy && people.length > 0 && people.length < maxParticipants)
-            expect(mayEnter).to.deep.equal([]);
+          if (!lockedBy && people.length > 0 && people.length < maxParticipants) expect(mayEnter).to.deep.equal([]);
           for (const { id } of departed) expect(ids).not.to.include(id);
           expect(departed.length).to.be.at.most(MOST_DEPARTED);
           if (people.length === 0)

@@ -124,9 +124,7 @@ describe('who goes from a meeting room', () => {
   });
 
   it('takes the lock along with the last, and lets in who waits', () => {
-    given(opened(), joined('ada', true), locked('ada'), left('ada'))
-      .when(joinRoom('bob'))
-      .then(joined('bob', true));
+    given(opened(), joined('ada', true), locked('ada'), left('ada')).when(joinRoom('bob')).then(joined('bob', true));
     given(opened({ maxParticipants: 2 }), joined('ada', true), locked('ada'))
       .when(leaveRoom('ada'))
       .then(left('ada'));

@@ -17,8 +17,7 @@ import {
 
 const { given } = specOf(room);
 const both = [opened(), joined('ada', true), joined('bob')];
-const update = (by: string, flags: object) =>
-  ({ type: 'UpdateOneself', roomId, by, now: NOON, ...flags }) as const;
+const update = (by: string, flags: object) => ({ type: 'UpdateOneself', roomId, by, now: NOON, ...flags }) as const;
 const updated = (participantId: string, isMuted: boolean, isVideoOff: boolean, isHandRaised: boolean) =>
   happened('ParticipantUpdated', { participantId, updatedAt: NOON, isMuted, isVideoOff, isHandRaised });
 const raised = happened('HandRaised', { participantId: 'bob', raisedAt: NOON });
@@ -32,9 +31,9 @@ describe('in a meeting room', () => {
   it('nobody does anything who has not joined, those who wait included', () => {
     const commands = [
       update('eve', { isMuted: true }),
-      ...(
-        ['RaiseHand', 'LowerHand', 'LockRoom', 'UnlockRoom', 'StartRecording', 'StopRecording'] as const
-      ).map((type) => does('eve', type)),
+      ...(['RaiseHand', 'LowerHand', 'LockRoom', 'UnlockRoom', 'StartRecording', 'StopRecording'] as const).map(
+        (type) => does('eve', type),
+      ),
       doesTo('eve', 'KickParticipant', 'nobody'),
     ];
     for (const command of commands) {
@@ -49,9 +48,7 @@ describe('in a meeting room', () => {
 
   it('only moderators lock, record, admit, reject and act upon others, whether or not the target is there', () => {
     const commands = [
-      ...(['LockRoom', 'UnlockRoom', 'StartRecording', 'StopRecording'] as const).map((type) =>
-        does('bob', type),
-      ),
+      ...(['LockRoom', 'UnlockRoom', 'StartRecording', 'StopRecording'] as const).map((type) => does('bob', type)),
       ...(
         [
           'AdmitUser',
@@ -127,12 +124,7 @@ describe('in a meeting room', () => {
     given(...both, promoted('bob', 'ada'))
       .when(doesTo('bob', 'KickParticipant', 'ada'))
       .then(kicked('ada', 'bob'));
-    for (const type of [
-      'MuteParticipant',
-      'UnmuteParticipant',
-      'KickParticipant',
-      'PromoteParticipant',
-    ] as const)
+    for (const type of ['MuteParticipant', 'UnmuteParticipant', 'KickParticipant', 'PromoteParticipant'] as const)
       given(...both, locked('ada'), requested('cleo'))
         .when(doesTo('ada', type, 'cleo'))
         .thenRejected('meeting/target-not-found');

@@ -112,8 +112,7 @@ describe('who has left a meeting room', () => {
   });
 
   it('is forgotten after as many more as a room holds', () => {
-    const many = (count: number) =>
-      Array.from({ length: count }, (_, n) => [joined(`p${n}`), left(`p${n}`)]).flat();
+    const many = (count: number) => Array.from({ length: count }, (_, n) => [joined(`p${n}`), left(`p${n}`)]).flat();
     given(...gone, ...many(MOST_DEPARTED - 1))
       .when(returning('bob'))
       .then(rejoined('bob'));

@@ -36,12 +36,7 @@ const to = { roomId, participantId: 'bob', now: NOON };
 const over = (count: number) => [opened(), ...much(count - 2), ended()];
 
 describe('a meeting room in which much has happened', () => {
-  const until: readonly (readonly [
-    number,
-    string,
-    (count: number) => readonly RoomEvent[],
-    RoomCommand[],
-  ])[] = [
+  const until: readonly (readonly [number, string, (count: number) => readonly RoomEvent[], RoomCommand[]])[] = [
     [
       20_000,
       'meeting/too-long',
@@ -67,8 +62,7 @@ describe('a meeting room in which much has happened', () => {
   for (const [most, rejected, stream, commands] of until)
     for (const command of commands)
       it(`with ${most} facts takes no ${command.type} any more: ${rejected}`, () => {
-        expect(room.decide(command, after(stream(most - 1))), 'one before').to.be.an('array').that.is.not
-          .empty;
+        expect(room.decide(command, after(stream(most - 1))), 'one before').to.be.an('array').that.is.not.empty;
         given(...stream(most))
           .when(command)
           .thenRejected(rejected, { kind: rejected === 'meeting/room-exists' ? 'conflict' : 'limit' });
@@ -93,8 +87,7 @@ describe('a meeting room in which much has happened', () => {
 
   it('is as long as before, where a meeting between others is erased, and shorter by the first', () => {
     const [first, second] = [over(15_000), inMeeting('second', over(10_000))];
-    const erased = (meetingId: string) =>
-      inMeeting(meetingId, [happened('MeetingErased', { erasedAt: NOON })]);
+    const erased = (meetingId: string) => inMeeting(meetingId, [happened('MeetingErased', { erasedAt: NOON })]);
     const dan = openRoom({ meetingId: 'third' });
     given(...first, ...second, ...erased('second'))
       .when(dan)

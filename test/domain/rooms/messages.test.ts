@@ -14,8 +14,7 @@ import { NOON, posted, postMessage } from '../../support/rooms.js';
 
 const { given, after, run } = specOf(messages);
 const MINUTE = 60_000;
-const times = <T>(count: number, make: (index: number) => T) =>
-  Array.from({ length: count }, (_, i) => make(i));
+const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, i) => make(i));
 
 describe('posting messages', () => {
   it('stores the envelope as it came', () => {
@@ -118,9 +117,7 @@ describe('posting messages', () => {
         );
         expect(new Set(events.map(({ data }) => data.digest)).size).to.equal(events.length);
         for (const [index, { data }] of events.entries()) {
-          const window = events
-            .slice(0, index + 1)
-            .filter((each) => each.data.createdAt > data.createdAt - MINUTE);
+          const window = events.slice(0, index + 1).filter((each) => each.data.createdAt > data.createdAt - MINUTE);
           expect(window.length).to.be.at.most(PER_ROOM);
           const mine = window.filter((each) => each.data.senderId === data.senderId);
           expect(mine.length).to.be.at.most(PER_PARTICIPANT);

@@ -31,8 +31,7 @@ import {
 
 const { given, after, run } = specOf(room);
 const ada = [created, joined('ada')];
-const times = <T>(count: number, make: (index: number) => T) =>
-  Array.from({ length: count }, (_, i) => make(i));
+const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, i) => make(i));
 
 describe('a room', () => {
   it('is entered by whoever creates it', () => {
@@ -92,11 +91,7 @@ describe('a room', () => {
   });
 
   it('does not spend an invite on somebody it has no place for', () => {
-    const full = [
-      ...ada,
-      ...times(MAX_PARTICIPANTS - 1, (index) => joined(`guest-${index}`)),
-      invited('one'),
-    ];
+    const full = [...ada, ...times(MAX_PARTICIPANTS - 1, (index) => joined(`guest-${index}`)), invited('one')];
     given(...full)
       .when(joinRoom('one', 'late'))
       .thenRejected('rooms/room-full', { kind: 'conflict' });
@@ -141,11 +136,7 @@ describe('a room', () => {
     given(...ada)
       .when(createInvite('one', 'ada', end - 1))
       .then({ type: 'InviteCreated', data: { ...invited('one').data, createdAt: end - 1 } } as RoomEvent);
-    for (const command of [
-      createInvite('one', 'ada', end),
-      joinRoom('one', 'bob', end),
-      burnRoom('ada', end),
-    ]) {
+    for (const command of [createInvite('one', 'ada', end), joinRoom('one', 'bob', end), burnRoom('ada', end)]) {
       given(...ada, invited('one'))
         .when(command)
         .thenRejected('rooms/room-not-found');
@@ -200,9 +191,7 @@ const commands: fc.Arbitrary<RoomCommand> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(createRoom('ada')) },
   {
     weight: 40,
-    arbitrary: fc
-      .tuple(invites, fc.oneof(fc.constant('ada'), people))
-      .map(([invite, by]) => createInvite(invite, by)),
+    arbitrary: fc.tuple(invites, fc.oneof(fc.constant('ada'), people)).map(([invite, by]) => createInvite(invite, by)),
   },
   {
     weight: 40,
@@ -222,9 +211,7 @@ describe('any room', () => {
         const count = (type: RoomEvent['type']) => events.filter((event) => event.type === type).length;
         expect(count('ParticipantJoined')).to.be.at.most(MAX_PARTICIPANTS);
         expect(count('InviteCreated')).to.be.at.most(MAX_INVITES);
-        const spent = events.flatMap((event) =>
-          event.type === 'InviteRedeemed' ? [event.data.inviteId] : [],
-        );
+        const spent = events.flatMap((event) => (event.type === 'InviteRedeemed' ? [event.data.inviteId] : []));
         expect(new Set(spent)).to.have.property('size', spent.length);
         const end = events.findIndex(({ type }) => type === 'RoomBurned' || type === 'RoomExpired');
         const afterEnd = end < 0 ? [] : events.slice(end + 1).map(({ type }) => type);

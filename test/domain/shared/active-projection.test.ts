@@ -1,11 +1,11 @@
 /** Which build of a read model is served: switched to once, and told in a stream of its own. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { served, servedEvents, servedStream } from '../../../domain/shared/active-projection.js';
+import { activeProjection, servedEvents, servedStream } from '../../../domain/shared/active-projection.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
 
-const { given } = specOf(served);
+const { given } = specOf(activeProjection);
 const build = (collection: string, version = 1) => ({ projection: 'rooms.state', version, collection });
 const switchTo = (collection: string, version = 1) => ({
   type: 'SwitchProjection' as const,
@@ -46,7 +46,6 @@ describe('a served read model', () => {
 describe('the outcome of a command', () => {
   it('is a rejection when it says so, and nothing else is', () => {
     expect(isRejection({ rejected: 'toys/full', kind: 'conflict' })).to.equal(true);
-    for (const other of [[], {}, null, undefined, 'rejected', 7, () => {}])
-      expect(isRejection(other)).to.equal(false);
+    for (const other of [[], {}, null, undefined, 'rejected', 7, () => {}]) expect(isRejection(other)).to.equal(false);
   });
 });

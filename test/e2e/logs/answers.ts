@@ -61,8 +61,7 @@ export function answers(logs: LogsUnderTest) {
         },
         { run, timestamp: at(2), level: 'debug', message: 'quiet', audit: true },
       ]);
-      const found = async (query: string) =>
-        messages((await client.page(mine(`order=asc&${query}`))).entries);
+      const found = async (query: string) => messages((await client.page(mine(`order=asc&${query}`))).entries);
       expect(await found('level=error,DEBUG')).to.deep.equal(['Disk full', 'quiet']);
       expect(await found('level=error&level=info')).to.deep.equal(['Disk full', 'disk ok']);
       expect(await found('event=stop')).to.deep.equal(['disk ok']);
@@ -89,8 +88,7 @@ export function answers(logs: LogsUnderTest) {
       }));
       for (const record of records) await client.ingest([record]);
       const expected = records.toSorted((a, b) => a.timestamp.localeCompare(b.timestamp)).map(({ n }) => n);
-      const numbers = async (order: string) =>
-        (await client.all(mine(`order=${order}`), 7)).map(({ data }) => data.n);
+      const numbers = async (order: string) => (await client.all(mine(`order=${order}`), 7)).map(({ data }) => data.n);
       expect(await numbers('asc')).to.deep.equal(expected);
       expect(await numbers('desc')).to.deep.equal(expected.toReversed());
     });
@@ -138,13 +136,7 @@ export function answers(logs: LogsUnderTest) {
         const { status, body } = await client.ask('GET', `/api/logs?${query}`);
         expect([status, typeof body.error], query).to.deep.equal([400, 'string']);
       }
-      for (const query of [
-        '',
-        'groupBy=color',
-        'groupBy=field',
-        'groupBy=time&interval=2d',
-        'groupBy=time&interval=5',
-      ])
+      for (const query of ['', 'groupBy=color', 'groupBy=field', 'groupBy=time&interval=2d', 'groupBy=time&interval=5'])
         expect((await client.ask('GET', `/api/logs/aggregate?${query}`)).status, query).to.equal(400);
       expect((await client.page('limit=5000')).limit).to.equal(1000);
     });
@@ -162,20 +154,14 @@ export function answers(logs: LogsUnderTest) {
         total: 3,
       });
       expect((await count('groupBy=event')).buckets).to.deep.equal([bucket('b', 2), bucket('a', 1)]);
-      expect((await count('groupBy=correlation')).buckets).to.deep.equal([
-        bucket('r', 2),
-        bucket('(missing)', 1),
-      ]);
+      expect((await count('groupBy=correlation')).buckets).to.deep.equal([bucket('r', 2), bucket('(missing)', 1)]);
       expect(await count('groupBy=field&groupField=user.id&limit=1')).to.deep.equal({
         groupBy: 'field',
         groupField: 'user.id',
         buckets: [bucket('2', 2)],
         total: 3,
       });
-      expect((await count('groupBy=time&interval=1h')).buckets).to.deep.equal([
-        bucket(at(0), 2),
-        bucket(at(60), 1),
-      ]);
+      expect((await count('groupBy=time&interval=1h')).buckets).to.deep.equal([bucket(at(0), 2), bucket(at(60), 1)]);
       expect((await count('groupBy=time&interval=1m&level=info')).buckets).to.deep.equal([
         bucket(at(1), 1),
         bucket(at(61), 1),

@@ -27,9 +27,7 @@ export function takesIn(logs: LogsUnderTest) {
 
   describe('takes in', () => {
     it('NDJSON, and tells which lines were no records', async () => {
-      const { status, body } = await post(
-        `{"run":"${run}","message":"a"}\nnonsense\n[1]\n{"run":"${run}"}\n`,
-      );
+      const { status, body } = await post(`{"run":"${run}","message":"a"}\nnonsense\n[1]\n{"run":"${run}"}\n`);
       expect(status).to.equal(200);
       expect(body).to.deep.include({ accepted: 2, rejected: 2, queued: false, producerId: 'default' });
       expect(body.receivedAt).to.match(ISO);
@@ -39,21 +37,15 @@ export function takesIn(logs: LogsUnderTest) {
 
     it('an array, {logs}, one object, whatever the content type, and gzip', async () => {
       const record = (n: number) => ({ run, message: `m${n}` });
-      expect((await post(JSON.stringify([record(1), record(2)]), 'application/json')).body.accepted).to.equal(
-        2,
-      );
-      expect((await post(JSON.stringify({ logs: [record(3)] }), 'application/json')).body.accepted).to.equal(
-        1,
-      );
+      expect((await post(JSON.stringify([record(1), record(2)]), 'application/json')).body.accepted).to.equal(2);
+      expect((await post(JSON.stringify({ logs: [record(3)] }), 'application/json')).body.accepted).to.equal(1);
       expect((await post(JSON.stringify(record(4)), 'application/json')).body.accepted).to.equal(1);
       expect((await post(JSON.stringify(record(5)), 'text/plain')).body.accepted).to.equal(1);
       expect((await post(JSON.stringify(record(6)), 'application/ndjson')).body.accepted).to.equal(1);
       const packed = gzipSync(JSON.stringify(record(7)));
       const gzip = { 'content-encoding': 'gzip' };
       expect((await post(packed, 'application/x-ndjson', gzip)).body.accepted).to.equal(1);
-      expect(messages(await client.all(mine('order=asc')))).to.have.members(
-        [1, 2, 3, 4, 5, 6, 7].map((n) => `m${n}`),
-      );
+      expect(messages(await client.all(mine('order=asc')))).to.have.members([1, 2, 3, 4, 5, 6, 7].map((n) => `m${n}`));
     });
 
     it('nothing, politely', async () => {
@@ -116,8 +108,7 @@ export function takesIn(logs: LogsUnderTest) {
     it('the same keyed request once, to the byte, also one of which it took nothing', async () => {
       for (const body of [`{"run":"${run}"}\nbad`, 'bad\n']) {
         const key = { 'idempotency-key': randomUUID(), 'content-type': 'text/plain' };
-        const send = async () =>
-          (await fetch(`${base}/api/ingest`, { method: 'POST', body, headers: key })).text();
+        const send = async () => (await fetch(`${base}/api/ingest`, { method: 'POST', body, headers: key })).text();
         const first = await send();
         expect(await send()).to.equal(first);
         expect((await post('{"other":1}', 'text/plain', key)).status).to.equal(422);
@@ -129,10 +120,7 @@ export function takesIn(logs: LogsUnderTest) {
       const key = { 'idempotency-key': run };
       const body = `{"run":"${run}","message":"once"}\n{"run":"${run}","audit":true}\nbad`;
       const first = await post(body, 'text/plain', key);
-      const [second, third] = await Promise.all([
-        post(body, 'text/plain', key),
-        post(body, 'text/plain', key),
-      ]);
+      const [second, third] = await Promise.all([post(body, 'text/plain', key), post(body, 'text/plain', key)]);
       expect(second.body).to.deep.equal(first.body);
       expect(third.body).to.deep.equal(first.body);
       expect((await count('groupBy=level')).total).to.equal(2);

@@ -46,10 +46,7 @@ export function streams({ server, other, serve, restart }: Restarted) {
     const back = await ada.stream(first.cursor());
     const three = await ada.post('three');
     const told = [await message(back), await message(back)];
-    expect(told.map((event) => (event?.payload as { id: string } | undefined)?.id)).to.deep.equal([
-      two.id,
-      three.id,
-    ]);
+    expect(told.map((event) => (event?.payload as { id: string } | undefined)?.id)).to.deep.equal([two.id, three.id]);
     expect(one.id).not.to.equal(two.id);
     back.close();
   });

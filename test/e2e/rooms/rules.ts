@@ -140,9 +140,7 @@ export function rules({ base, two, ask, as, given, when }: RoomUnderTest) {
     expect((await make({})).participants[0]?.name).to.equal('Unknown Guest');
     expect((await make({ participantName: ' \n ' })).participants[0]?.name).to.equal('Unknown Guest');
     expect((await make({ participantName: ' Ada\t King ' })).participants[0]?.name).to.equal('Ada King');
-    expect((await make({ participantName: '🦉'.repeat(50) })).participants[0]?.name).to.equal(
-      '🦉'.repeat(48),
-    );
+    expect((await make({ participantName: '🦉'.repeat(50) })).participants[0]?.name).to.equal('🦉'.repeat(48));
     expect(left(await make({}))).to.be.within(3_590_000, 3_600_000);
     expect(left(await make({ ttlMs: 1e12 }))).to.be.within(86_390_000, 86_400_000);
     expect(left(await make({ ttlMs: 120_000.9 }))).to.be.within(110_000, 120_000);

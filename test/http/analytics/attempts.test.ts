@@ -69,9 +69,7 @@ describe('what was tried at a site', function () {
       );
     expect((await onEach('0')).map(({ length }) => length)).to.deep.equal([1, 1]);
     const seenBy = async (method: string, path: string, body?: object) =>
-      (await when(method, path, asAdmin(body && { body })).thenAnswered(body ? 201 : 200)).headers.get(
-        'position',
-      )!;
+      (await when(method, path, asAdmin(body && { body })).thenAnswered(body ? 201 : 200)).headers.get('position')!;
     expect(await onEach(await seenBy('DELETE', `/api/sites/${id}`))).to.deep.equal([[], []]);
     const again = await seenBy('POST', '/api/sites', { id, domains: ['example.com'] });
     expect(await onEach(again)).to.deep.equal([[], []]);

@@ -33,9 +33,7 @@ describe('collecting several hits', function () {
       expect(await collect([])).to.deep.equal({ results: [] });
       const { results } = await collect(Array.from({ length: 100 }, (_, n) => ({ site: id, path: `/${n}` })));
       expect(results).to.deep.equal(Array.from({ length: 100 }, () => ACCEPTED));
-      expect((await hitsOf(id)).map(({ path }) => path)).to.deep.equal(
-        Array.from({ length: 100 }, (_, n) => `/${n}`),
-      );
+      expect((await hitsOf(id)).map(({ path }) => path)).to.deep.equal(Array.from({ length: 100 }, (_, n) => `/${n}`));
       const body = Array.from({ length: 101 }, () => ({ site: id }));
       await when('POST', '/api/collect', { body }).thenRefused(400, { error: /payloads is too long/ });
     });
@@ -92,11 +90,7 @@ describe('collecting several hits', function () {
 
     it('answers a request as the first time, also where its site is another one since', async () => {
       const [id, other] = [await site(), await site()];
-      const [one, some, none] = [
-        { site: id },
-        [{ site: id }, { site: other, host: 'later.test' }],
-        { site: 'later' },
-      ];
+      const [one, some, none] = [{ site: id }, [{ site: id }, { site: other, host: 'later.test' }], { site: 'later' }];
       const change = (domains: string[]) => async (of: string) =>
         when('PUT', `/api/sites/${of}`, asAdmin({ body: { domains } })).thenAnswered(200);
       const ask = async () => [
@@ -239,9 +233,7 @@ describe('collecting with the limit that there is by default', function () {
 
   it('counts 300 hits of a network at once', async () => {
     const id = await site();
-    const batches = Array.from({ length: 4 }, () =>
-      collect(Array.from({ length: 100 }, () => ({ site: id }))),
-    );
+    const batches = Array.from({ length: 4 }, () => collect(Array.from({ length: 100 }, () => ({ site: id }))));
     const results = (await Promise.all(batches)).flatMap(({ results = [] }) => results);
     // Ten more come with each second that it takes.
     expect(results.filter(({ accepted }) => accepted).length).to.be.within(300, 350);
@@ -265,9 +257,7 @@ describe('collecting on several nodes', function () {
     const id = await site();
     await Promise.all(Array.from({ length: 60 }, (_, n) => collect({ site: id, path: `/${n}` }, {}, n % 2)));
     const events = await written(id);
-    expect(new Set(events.flatMap(({ data }) => data.secret.hits.map(({ path }) => path)))).to.have.lengthOf(
-      60,
-    );
+    expect(new Set(events.flatMap(({ data }) => data.secret.hits.map(({ path }) => path)))).to.have.lengthOf(60);
     expect(new Set(events.flatMap(({ data }) => data.secret.visitors))).to.have.lengthOf(1);
   });
 

@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { newEvent } from '../../../application/command/event-envelope.js';
-import { collected, trafficStream } from '../../../domain/analytics/hit-batch.js';
+import { hitsCollected, trafficStream } from '../../../domain/analytics/hit-batch.js';
 import { asAdmin, useAnalytics } from '../../support/analytics-node.js';
 import { run } from '../../support/program.js';
 
@@ -21,18 +21,10 @@ describe('cleaning up', function () {
   /** As a node would have written it whose clock was there. */
   async function collectedAgo(siteId: string, instance: string, days: number, isRaw = false) {
     const { kernel } = nodes.ground;
-    const event = collected(
-      { siteId, instance },
-      Date.now() - days * DAY_MS,
-      [{ path: `/${days}` }],
-      [],
-      isRaw,
-    );
+    const event = hitsCollected({ siteId, instance }, Date.now() - days * DAY_MS, [{ path: `/${days}` }], [], isRaw);
     const stream = `${trafficStream(instance, event.data.day)}${isRaw ? '-raw' : ''}`;
     const origin = { service: 'analytics', release: 'test' };
-    await kernel.log.append(stream, 'none', [
-      newEvent(origin, stream, event, 0, kernel.systemContext('test')),
-    ]);
+    await kernel.log.append(stream, 'none', [newEvent(origin, stream, event, 0, kernel.systemContext('test'))]);
   }
 
   async function cleaned() {

@@ -104,30 +104,24 @@ describe('collecting hits', function () {
     it('hosts that are not of the site, whoever says so', async () => {
       const id = await site();
       expect(await collect({ site: id }, foreign)).to.deep.equal(IGNORED('host_not_allowed'));
-      expect(await collect({ site: id, host: 'example.com' }, foreign)).to.deep.equal(
-        IGNORED('host_not_allowed'),
-      );
+      expect(await collect({ site: id, host: 'example.com' }, foreign)).to.deep.equal(IGNORED('host_not_allowed'));
       expect(await collect({ site: id, host: 'evil.test' })).to.deep.equal(IGNORED('host_not_allowed'));
       expect(await collect({ site: id, host: 'example.com' }, { origin: 'null' })).to.deep.equal(
         IGNORED('host_not_allowed'),
       );
       expect(await collect({ site: id }, { origin: '' })).to.deep.equal(IGNORED('host_not_allowed'));
       expect(await collect({ site: id, host: 'Shop.Example.com:8443' })).to.deep.equal(ACCEPTED);
-      expect(await collect({ site: id }, { origin: '', referer: 'https://example.com/x' })).to.deep.equal(
-        ACCEPTED,
-      );
-      expect(await collect({ site: id, path: 'https://www.example.com/x' }, { origin: '' })).to.deep.equal(
-        ACCEPTED,
-      );
+      expect(await collect({ site: id }, { origin: '', referer: 'https://example.com/x' })).to.deep.equal(ACCEPTED);
+      expect(await collect({ site: id, path: 'https://www.example.com/x' }, { origin: '' })).to.deep.equal(ACCEPTED);
     });
 
     it('pages of a site that has no domains, unless it has a token', async () => {
       const open = await site({ domains: [] });
       expect(await collect({ site: open })).to.deep.equal(IGNORED('host_not_allowed'));
       const server = await site({ domains: [], ingestToken: 'open-sesame' });
-      expect(
-        await collect({ site: server }, { origin: '', 'x-analytics-token': 'open-sesame' }),
-      ).to.deep.equal(ACCEPTED);
+      expect(await collect({ site: server }, { origin: '', 'x-analytics-token': 'open-sesame' })).to.deep.equal(
+        ACCEPTED,
+      );
     });
 
     it('who does not bring the token of a site', async () => {
@@ -190,12 +184,7 @@ describe('collecting hits', function () {
   it('knows visitors apart on a day by address and user agent, and not at two sites', async () => {
     const [one, two] = [await site(), await site()];
     const from = (address: string, agent = FIREFOX) => ({ 'x-forwarded-for': address, 'user-agent': agent });
-    for (const headers of [
-      from('203.0.113.1'),
-      from('203.0.113.1'),
-      from('203.0.113.2'),
-      from('203.0.113.1', SAFARI),
-    ])
+    for (const headers of [from('203.0.113.1'), from('203.0.113.1'), from('203.0.113.2'), from('203.0.113.1', SAFARI)])
       await collect({ site: one }, headers);
     await collect({ site: two }, from('203.0.113.1'));
     const visitorsOf = async (id: string) => (await written(id)).flatMap(({ data }) => data.secret.visitors);

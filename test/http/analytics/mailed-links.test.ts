@@ -1,7 +1,7 @@
 /** Links that are asked for too often: nobody is told, but for the operator, who reads nothing of whom. */
 import { expect } from 'chai';
 import { authRoutes } from '../../../adapters/http/analytics/auth.js';
-import { createLimit } from '../../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 import { createLogins } from '../../../application/analytics/login.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
@@ -23,7 +23,7 @@ describe('a link to the dashboard that is asked for too often', () => {
     const [, magicLink] = authRoutes({
       logins,
       admit: () => ({ actor: 'nobody' }),
-      linksPerNetwork: createLimit(mostOfNetwork, 60_000),
+      linksPerNetwork: createRateLimit(mostOfNetwork, 60_000),
       appUrl: undefined,
       time: AT_ONCE,
     });

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createAgents } from '../../../adapters/outbound/user-agent-parser.js';
-import { createVisitorDays } from '../../../application/analytics/daily-visitor-keys.js';
+import { createDailyVisitorKeys } from '../../../application/analytics/daily-visitor-keys.js';
 import { createImporting, type Importing } from '../../../application/analytics/import-hits.js';
 import { createStorePast } from '../../../application/analytics/store-imported-hits.js';
 import { chunksOf } from '../../../bin/commands/analytics/chunks.js';
@@ -25,7 +25,7 @@ describe('hits of the past', function () {
     const { kernel } = nodes.ground;
     const { systemContext: context } = kernel;
     const origin = { service: 'analytics', release: 'test' };
-    const visitorDays = createVisitorDays({ ...kernel, context });
+    const visitorDays = createDailyVisitorKeys({ ...kernel, context });
     const store = createStorePast({ ...kernel, visitorDays, origin, retentionDays: 395, context });
     return createImporting({
       ...kernel,
@@ -104,9 +104,9 @@ describe('hits of the past', function () {
     const visitors = events.flatMap(({ data }) => data.secret.visitors);
     expect(new Set(visitors).size).to.equal(2);
     for (const visitor of visitors) expect(visitor).to.match(/^[\da-f]{16}$/);
-    expect(
-      JSON.stringify(events, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
-    ).not.to.match(/198\.51|Mozilla/);
+    expect(JSON.stringify(events, (_, value) => (typeof value === 'bigint' ? String(value) : value))).not.to.match(
+      /198\.51|Mozilla/,
+    );
     // Neither could an address be tried out by what lines are known by.
     const others = [of(3), of(2)].map((line) => ({ ...line, address: '203.0.113.5' }));
     expect(await take(others)).to.include({ stored: 0, known: 2 });
@@ -115,9 +115,7 @@ describe('hits of the past', function () {
   it('of today are of the same visitors as those who come themselves', async () => {
     const id = await site();
     await collect({ site: id, host: 'example.com' });
-    await take([
-      { site: id, path: '/', timestamp: Date.now() - 1, address: '127.0.0.1', userAgent: FIREFOX },
-    ]);
+    await take([{ site: id, path: '/', timestamp: Date.now() - 1, address: '127.0.0.1', userAgent: FIREFOX }]);
     expect((await report(id)).totals).to.deep.equal({ pageviews: 2, events: 0, uniques: 1 });
   });
 

@@ -76,14 +76,8 @@ describe('a report', function () {
       ],
       from('203.0.113.1', FIREFOX),
     );
-    await collect(
-      { site: id, path: '/a', referrer: 'https://www.news.example/x' },
-      from('203.0.113.2', SAFARI),
-    );
-    await collect(
-      { site: id, event: 'buy', properties: { plan: 'pro', card: '4111' } },
-      from('203.0.113.2', SAFARI),
-    );
+    await collect({ site: id, path: '/a', referrer: 'https://www.news.example/x' }, from('203.0.113.2', SAFARI));
+    await collect({ site: id, event: 'buy', properties: { plan: 'pro', card: '4111' } }, from('203.0.113.2', SAFARI));
     const body = await report(id, '&days=1');
     expect(body.totals).to.deep.equal({ pageviews: 4, events: 1, uniques: 2 });
     expect(body.comparison.delta).to.deep.equal({ pageviews: null, events: null, uniques: null });
@@ -186,11 +180,7 @@ describe('a report', function () {
     expect((await report(id, '&days=5000')).range.days).to.equal(730);
     const { range, series } = await report(id, '&start=2026-02-27&end=2026-03-01');
     expect(range).to.deep.equal({ days: 3, start: '2026-02-27', end: '2026-03-01' });
-    expect(series.map(({ date }: { date: string }) => date)).to.deep.equal([
-      '2026-02-27',
-      '2026-02-28',
-      '2026-03-01',
-    ]);
+    expect(series.map(({ date }: { date: string }) => date)).to.deep.equal(['2026-02-27', '2026-02-28', '2026-03-01']);
     for (const wrong of [
       'days=0',
       'days=-1',

@@ -82,9 +82,9 @@ describe('signing in to the dashboard', function () {
       await request(email).thenAnswered(202);
     // What was asked for before is mailed before.
     await mailed();
-    expect(
-      office.letters.flatMap(({ to }) => to).filter((to) => !/^(p\d+@team|ada@example)/.test(to)),
-    ).to.deep.equal([]);
+    expect(office.letters.flatMap(({ to }) => to).filter((to) => !/^(p\d+@team|ada@example)/.test(to))).to.deep.equal(
+      [],
+    );
   });
 
   it('sets a cookie, once for a link', async () => {
@@ -161,8 +161,7 @@ describe('signing in to the dashboard', function () {
     const opened = await before.verify(token, email, kernel.systemContext('test'));
     if (isRejection(opened)) throw new Error(opened.detail);
     const old = { cookie: `annals_analytics_session=${opened.token}` };
-    const me = (headers: { readonly cookie: string }) =>
-      when('GET', '/api/auth/me', { headers }).thenAnswered(200);
+    const me = (headers: { readonly cookie: string }) => when('GET', '/api/auth/me', { headers }).thenAnswered(200);
     expect((await me(old)).headers.get('set-cookie')).to.equal(
       `${old.cookie}; Path=/; HttpOnly; SameSite=Lax; Max-Age=604800; Secure`,
     );

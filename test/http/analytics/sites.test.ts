@@ -48,9 +48,7 @@ describe('sites', function () {
     const word = randomUUID();
     const { body } = await make({ name: `Ada's ${word}!` }).thenAnswered(201);
     expect(body.site).to.include({ id: `adas_${word}`, name: `Ada's ${word}!`, hasIngestToken: false });
-    const other = await make({ id: `only-${word}`, domains: 'a.example, b.example\nc.example' }).thenAnswered(
-      201,
-    );
+    const other = await make({ id: `only-${word}`, domains: 'a.example, b.example\nc.example' }).thenAnswered(201);
     expect(other.body.site).to.deep.include({
       name: `only-${word}`,
       domains: ['a.example', 'b.example', 'c.example'],
@@ -75,8 +73,7 @@ describe('sites', function () {
     ['wrong types of domains', { id: 'x', domains: [1] }, /^domains/],
     ['wrong types of properties', { id: 'x', allowedEventProperties: 'plan' }, /^allowedEventProperties /],
   ];
-  for (const [what, body, error] of wrong)
-    it(`are refused for ${what}`, () => make(body).thenRefused(400, { error }));
+  for (const [what, body, error] of wrong) it(`are refused for ${what}`, () => make(body).thenRefused(400, { error }));
 
   it('are made once', async () => {
     const id = await site();
@@ -104,8 +101,7 @@ describe('sites', function () {
 
   it('change and clear their token', async () => {
     const id = await site({ ingestToken: 'one' });
-    const sent = async (token: string) =>
-      (await collect({ site: id }, { 'x-analytics-token': token })).accepted;
+    const sent = async (token: string) => (await collect({ site: id }, { 'x-analytics-token': token })).accepted;
     expect([await sent('one'), await sent('two')]).to.deep.equal([true, false]);
     await change(id, { ingestToken: 'two' }).thenAnswered(200, {});
     expect([await sent('one'), await sent('two')]).to.deep.equal([false, true]);

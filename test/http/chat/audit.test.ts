@@ -23,8 +23,7 @@ describe('the audit log of the chat', function () {
 
   const as = async (who: Member, method: string, path: string, body?: unknown) => {
     const done = await ask(chat.base, method, path, { token: who.token, body });
-    if (done.status !== 200)
-      throw new Error(`${method} ${path}: ${done.status} ${JSON.stringify(done.body)}`);
+    if (done.status !== 200) throw new Error(`${method} ${path}: ${done.status} ${JSON.stringify(done.body)}`);
     return done.body;
   };
   const admin = (method: string, path: string, body?: unknown) => as(chat.admin, method, path, body);
@@ -125,8 +124,7 @@ describe('the audit log of the chat', function () {
   });
 
   it('is streamed when it is long, each entry once and no more than are asked for', async () => {
-    for (let n = 0; n < 50; n++)
-      await admin('PUT', `/users/${bob.id}/role`, { role: n % 2 ? 'user' : 'admin' });
+    for (let n = 0; n < 50; n++) await admin('PUT', `/users/${bob.id}/role`, { role: n % 2 ? 'user' : 'admin' });
     const all = await entries('?limit=1000');
     expect(all.length).to.be.greaterThan(50);
     const paged: Entry[] = [];
@@ -168,8 +166,7 @@ describe('the audit log of a chat with passwords', function () {
     const body = { password: 'another password' };
     expect((await ask(chat.base, 'POST', path, { token: chat.admin.token, body })).status).to.equal(200);
     const statuses: number[] = [];
-    for (let guess = 0; guess < 12; guess++)
-      statuses.push((await login('kim@example.org', 'wrong guess')).status);
+    for (let guess = 0; guess < 12; guess++) statuses.push((await login('kim@example.org', 'wrong guess')).status);
     expect(statuses).to.deep.equal([...Array<number>(10).fill(401), 429, 429]);
     const { entries } = (await ask(chat.base, 'GET', '/admin/audit-log', { token: chat.admin.token })).body;
     const told = (entries as readonly Entry[]).map(({ action, targetId }) => [action, targetId]);

@@ -20,8 +20,7 @@ describe('the channels of the chat', function () {
   const seenBy = async (id: string) => {
     const people = ['admin', 'ada', 'bob', 'cyd'] as const;
     const seen: string[] = [];
-    for (const name of people)
-      if ((await listed(world[name])).some((each) => each.id === id)) seen.push(name);
+    for (const name of people) if ((await listed(world[name])).some((each) => each.id === id)) seen.push(name);
     return seen;
   };
 
@@ -152,13 +151,8 @@ describe('the channels of the chat', function () {
         ['PUT', { topic: 'x' }],
         ['DELETE', undefined],
       ] as const)
-        expect((await world.as(who, method, `/channels/${id}`, body)).status, `${method} ${id}`).to.equal(
-          expected,
-        );
-    expect((await listed(ada)).filter(({ id }) => [open.id, closed.id].includes(id))).to.deep.equal([
-      open,
-      closed,
-    ]);
+        expect((await world.as(who, method, `/channels/${id}`, body)).status, `${method} ${id}`).to.equal(expected);
+    expect((await listed(ada)).filter(({ id }) => [open.id, closed.id].includes(id))).to.deep.equal([open, closed]);
     expect((await world.as(undefined, 'GET', '/channels')).status).to.equal(401);
     expect((await world.as(undefined, 'POST', '/channels', { name: 'x' })).status).to.equal(401);
   });

@@ -12,8 +12,7 @@ describe('the conversations of the chat', function () {
   });
   after(() => world?.stop());
 
-  const start = (who: Member, other: Member) =>
-    world.done(who, 'POST', '/conversations', { targetUserId: other.id });
+  const start = (who: Member, other: Member) => world.done(who, 'POST', '/conversations', { targetUserId: other.id });
   const say = async (who: Member, id: string, content: string) =>
     (await world.done(who, 'POST', `/conversations/${id}/messages`, { content })).message;
   const read = async (who: Member, id: string, query = '') =>

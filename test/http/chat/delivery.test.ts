@@ -19,9 +19,7 @@ describe('the event stream of the chat', function () {
   before(async () => {
     world = await startChat();
     general = (await world.done(world.ada, 'GET', '/channels')).channels[0].id;
-    const opened = await Promise.all(
-      NAMES.map((name) => Listening.to(world.base, { token: world[name].token })),
-    );
+    const opened = await Promise.all(NAMES.map((name) => Listening.to(world.base, { token: world[name].token })));
     streams = Object.fromEntries(NAMES.map((name, at) => [name, opened[at]])) as typeof streams;
     seen = { admin: 0, ada: 0, bob: 0, cyd: 0 };
   });
@@ -42,10 +40,7 @@ describe('the event stream of the chat', function () {
         const end = all.findIndex(({ payload }) => payload.content === content);
         const since = all.slice(seen[name], end);
         seen[name] = end + 1;
-        return [
-          name,
-          since.slice(since.findIndex(({ payload }) => payload.content === `begin ${count}`) + 1),
-        ];
+        return [name, since.slice(since.findIndex(({ payload }) => payload.content === `begin ${count}`) + 1)];
       }),
     ) as never;
   }
@@ -59,11 +54,7 @@ describe('the event stream of the chat', function () {
   const types = (all: readonly Told[]) => all.map(({ type }) => type);
 
   /** One event of this type goes to these, and nothing to anybody else. */
-  async function expectTold(
-    who: readonly Name[],
-    type: string,
-    act: () => Promise<unknown>,
-  ): Promise<Told['payload']> {
+  async function expectTold(who: readonly Name[], type: string, act: () => Promise<unknown>): Promise<Told['payload']> {
     const heard = await told(act);
     for (const name of NAMES)
       expect(types(heard[name]), `${name} of ${type}`).to.deep.equal(who.includes(name) ? [type] : []);
@@ -215,8 +206,7 @@ describe('the event stream of the chat', function () {
   it('tells of what two say to each other those two alone', async () => {
     const two: readonly Name[] = ['ada', 'cyd'];
     const begun = await told(() => ada.do('POST', '/conversations', { targetUserId: world.cyd.id }));
-    for (const name of NAMES)
-      expect(types(begun[name])).to.deep.equal(two.includes(name) ? ['NEW_CONVERSATION'] : []);
+    for (const name of NAMES) expect(types(begun[name])).to.deep.equal(two.includes(name) ? ['NEW_CONVERSATION'] : []);
     const { id, participants } = begun.ada[0]!.payload;
     expect(participants).to.deep.equal([world.ada.id, world.cyd.id].sort());
     expect(begun.ada[0]!.payload).to.have.property('createdAt').that.is.a('number');

@@ -37,8 +37,7 @@ describe('signing in in dev mode', function () {
     for (const host of ['evil.example', '127.0.0.1.evil.example:3000'])
       expect(await signIn({ host, origin: `http://${host}` }), host).to.include({ status: 403 });
     const local: readonly Headers[] = [{}, { origin: 'http://localhost:5173' }, { host: '127.0.0.1:3000' }];
-    for (const headers of local)
-      expect(await signIn(headers), JSON.stringify(headers)).to.include({ status: 200 });
+    for (const headers of local) expect(await signIn(headers), JSON.stringify(headers)).to.include({ status: 200 });
   });
 
   it('is for pages of the application, and of origins that are named', async () => {

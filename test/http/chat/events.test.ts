@@ -4,7 +4,7 @@ import { eventsRoute } from '../../../adapters/http/chat/events.js';
 import type { Request } from '../../../adapters/http/server/route.js';
 import { createRelay } from '../../../adapters/realtime/relay/relay.js';
 import { chat } from '../../../application/chat/audience/audience.js';
-import type { ChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
 import type { Session } from '../../../domain/chat/session.js';
 import { head, record, types } from '../../adapters/realtime/ward.js';
 
@@ -18,7 +18,7 @@ const caller = {
 /** The stream of somebody whose session is known to be this when it is opened. */
 async function listen(session: Pick<Session, 'expiresAt'> | undefined) {
   const relay = createRelay({ audience: chat, head });
-  const admission = { session: () => session } as Partial<ChatAdmission> as ChatAdmission;
+  const admission = { session: () => session } as Partial<Authentication> as Authentication;
   const opened: string[] = [];
   const presence = {
     opened: (userId: string) => {

@@ -17,8 +17,7 @@ describe('the export of the chat', function () {
   };
   const say = async (who: Member, channel: string, content: string) =>
     (await done(who, 'POST', `/channels/${channel}/messages`, { content })).message;
-  const exported = (token: string | undefined = chat.admin.token) =>
-    ask(chat.base, 'GET', '/admin/export', { token });
+  const exported = (token: string | undefined = chat.admin.token) => ask(chat.base, 'GET', '/admin/export', { token });
   const idsOf = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id);
 
   let channel: string;

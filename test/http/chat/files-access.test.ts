@@ -19,8 +19,7 @@ describe('the files of messages', function () {
   });
   after(() => world?.stop());
 
-  const statusOf = async (who: Member | undefined, name: string) =>
-    (await read(world, who, `/files/${name}`)).status;
+  const statusOf = async (who: Member | undefined, name: string) => (await read(world, who, `/files/${name}`)).status;
   const say = async (who: Member, at: string, body: object) =>
     (await world.done(who, 'POST', `/channels/${at}/messages`, body)).message;
   const refused = ({ status, body }: Answered, wanted: number) => {
@@ -33,13 +32,7 @@ describe('the files of messages', function () {
     refused(await uploadFile(world, undefined, 'x.pdf', pdf(10)), 401);
     expect(await statusOf(undefined, filename)).to.equal(401);
     const [ms = '', rest = ''] = filename.split(/-(.*)/s);
-    const names = [
-      `${Number(ms) + 1}-${rest}`,
-      `${filename}x`,
-      filename.replace('pdf', 'txt'),
-      'x.pdf',
-      '1-x.pdf',
-    ];
+    const names = [`${Number(ms) + 1}-${rest}`, `${filename}x`, filename.replace('pdf', 'txt'), 'x.pdf', '1-x.pdf'];
     const paths = ['..%2f..%2fpackage.json', '%2e%2e', '..%5c', `..%2ffiles%2f${filename}`, `${filename}%00`];
     for (const name of [...names, ...paths]) expect(await statusOf(world.ada, name), name).to.equal(404);
   });

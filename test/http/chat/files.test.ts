@@ -133,9 +133,7 @@ describe('the files of the chat', function () {
     const json = JSON.stringify({ file: `data:application/pdf;base64,${base64}`, filename: 'x.pdf' });
     for (const body of [json, json.replaceAll('/', '\\/'), json.replaceAll('+', '\\u002B')]) {
       const { attachment } = await world.done(world.ada, 'POST', '/files', body);
-      expect((await read(world, world.ada, `/files/${attachment.filename}`)).bytes.equals(bytes)).to.equal(
-        true,
-      );
+      expect((await read(world, world.ada, `/files/${attachment.filename}`)).bytes.equals(bytes)).to.equal(true);
     }
     const response = await fetch(`${world.base}/files`, {
       method: 'POST',
@@ -212,10 +210,6 @@ describe('the files of the chat', function () {
     expect((await read(world, world.ada, path, { 'if-none-match': '"other"' })).status).to.equal(200);
     expect((await read(world, world.cyd, path, { 'if-none-match': etag })).status).to.equal(404);
     const head = await read(world, world.ada, path, {}, 'HEAD');
-    expect([head.status, head.headers.get('content-length'), head.bytes.length]).to.deep.equal([
-      200,
-      '150000',
-      0,
-    ]);
+    expect([head.status, head.headers.get('content-length'), head.bytes.length]).to.deep.equal([200, '150000', 0]);
   });
 });

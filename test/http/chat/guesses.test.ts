@@ -46,8 +46,7 @@ describe('guessing passwords', function () {
 
   it('pauses after fifty failures from a network', async () => {
     await register('bob');
-    for (let n = 0; n < 50; n++)
-      expect(status(await from('192.0.2.200', `nobody-${n}`, PASSWORD))).to.equal(401);
+    for (let n = 0; n < 50; n++) expect(status(await from('192.0.2.200', `nobody-${n}`, PASSWORD))).to.equal(401);
     expect(status(await from('192.0.2.200', 'bob', PASSWORD))).to.equal(429);
     expect(status(await from('192.0.2.201', 'bob', PASSWORD))).to.equal(200);
   });
@@ -59,7 +58,6 @@ describe('guessing passwords', function () {
     const told = answers.filter(({ status }) => status === 401);
     // Where the machine is slow, some have waited for too long to be told anything.
     expect(told.length).to.be.within(1, 10);
-    for (const each of answers.filter((each) => !told.includes(each)))
-      expect(each.status).to.be.oneOf([429, 503]);
+    for (const each of answers.filter((each) => !told.includes(each))) expect(each.status).to.be.oneOf([429, 503]);
   });
 });

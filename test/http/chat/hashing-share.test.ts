@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { passwordRoutes } from '../../../adapters/http/chat/password.js';
-import { createLimit } from '../../../adapters/http/server/rate-limit.js';
+import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { Request } from '../../../adapters/http/server/route.js';
 import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
 import type { CommandContext } from '../../../application/ports/index.js';
@@ -20,8 +20,8 @@ describe('passwords that are hashed for many at once', () => {
       const routes = passwordRoutes({
         passwords: { login: wait, register: wait, setup: wait, reset: wait } as never,
         links: {} as never,
-        linksPerNetwork: createLimit(1, 1000),
-        registersPerNetwork: createLimit(1, 1000),
+        linksPerNetwork: createRateLimit(1, 1000),
+        registersPerNetwork: createRateLimit(1, 1000),
         hashing: createBudget('passwords', 12),
         hasEmail: true,
         isOpen: true,

@@ -122,9 +122,7 @@ describe('the images of the chat', function () {
     const itself = await read(world.bob, `${inChannel(open)}/${without}?size=thumb`);
     expect(itself.bytes.equals(image)).to.equal(true);
     for (const wrong of ['!', Buffer.from('%PDF-1.7').toString('base64'), 1])
-      expect(
-        (await upload(world.ada, inChannel(open), 'x.png', image, { thumbnail: wrong })).status,
-      ).to.equal(400);
+      expect((await upload(world.ada, inChannel(open), 'x.png', image, { thumbnail: wrong })).status).to.equal(400);
   });
 
   it('may have 10 MiB to the byte, and no byte more', async () => {
@@ -173,10 +171,7 @@ describe('the images of the chat', function () {
 
   it('hang on messages of their place, and on no others', async () => {
     const { ada, bob } = world;
-    const [image, between] = [
-      await uploaded(ada, inChannel(open)),
-      await uploaded(bob, inConversation(direct)),
-    ];
+    const [image, between] = [await uploaded(ada, inChannel(open)), await uploaded(bob, inConversation(direct))];
     const post = (path: string, images: readonly string[]) => world.as(ada, 'POST', path, { images });
     const { body } = await post(`/channels/${open}/messages`, [image]);
     expect(body.message.images).to.deep.equal([image]);

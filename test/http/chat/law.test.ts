@@ -48,8 +48,7 @@ describe('the law of the event stream of the chat', function () {
       replies: new Map(),
       partly: new Set(),
     };
-    for (const each of (await get('/conversations')).body.conversations)
-      known.conversations.set(each.id, each);
+    for (const each of (await get('/conversations')).body.conversations) known.conversations.set(each.id, each);
     const lists = [
       ...[...known.channels.keys()].map((id) => [id, `/channels/${id}`] as const),
       ...[...known.conversations.keys()].map((id) => [id, `/conversations/${id}`] as const),
@@ -138,9 +137,7 @@ describe('the law of the event stream of the chat', function () {
         if (type !== 'UPDATE_USER') return;
         const named = JSON.parse(JSON.stringify([...known.messages], (_, value) => renamed(value, payload)));
         known.messages = new Map(named);
-        known.replies = new Map(
-          JSON.parse(JSON.stringify([...known.replies], (_, value) => renamed(value, payload))),
-        );
+        known.replies = new Map(JSON.parse(JSON.stringify([...known.replies], (_, value) => renamed(value, payload))));
         known.conversations = new Map(
           JSON.parse(JSON.stringify([...known.conversations], (_, value) => renamed(value, payload))),
         );
@@ -159,9 +156,7 @@ describe('the law of the event stream of the chat', function () {
       channels: [...known.channels.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
       conversations: [...known.conversations.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
       messages: Object.fromEntries(lists.filter(([, messages]) => messages.length > 0)),
-      replies: Object.fromEntries(
-        [...known.replies].filter(([id, all]) => threads.has(id) && all.length > 0),
-      ),
+      replies: Object.fromEntries([...known.replies].filter(([id, all]) => threads.has(id) && all.length > 0)),
     };
   };
 
@@ -173,8 +168,7 @@ describe('the law of the event stream of the chat', function () {
     const message = said[pick(said.length)] ?? { id: 'none', replies: [] };
     const reply = message.replies?.[pick(message.replies.length || 1)] ?? 'none';
     const at = place.startsWith('dm:') ? `/conversations/${place}` : `/channels/${place}`;
-    const as = async (method: string, path: string, body?: unknown) =>
-      (await world.as(who, method, path, body)).body;
+    const as = async (method: string, path: string, body?: unknown) => (await world.as(who, method, path, body)).body;
     const content = `text ${pick(1_000_000)}`;
     switch (pick(16)) {
       case 0: {

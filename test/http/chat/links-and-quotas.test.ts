@@ -42,9 +42,7 @@ for (const mode of ['password', 'magic-link'] as const)
     }
 
     it('let in whom no more sessions are counted for, and end the others where a password is set', async () => {
-      const first = await (mode === 'password'
-        ? to('/auth/register', { email, password: PASSWORD })
-        : byLink());
+      const first = await (mode === 'password' ? to('/auth/register', { email, password: PASSWORD }) : byLink());
       expect(first.status).to.equal(200);
       let stolen = first.body;
       for (let answer = first; answer.status === 200; ) {

@@ -48,13 +48,7 @@ describe('magic-link mode', function () {
       hasEmail: true,
       passwordResetEnabled: false,
     });
-    for (const path of [
-      'dev-login',
-      'password-login',
-      'request-password-reset',
-      'setup-password',
-      'register',
-    ])
+    for (const path of ['dev-login', 'password-login', 'request-password-reset', 'setup-password', 'register'])
       expect(status(await ask(base, 'POST', `/auth/${path}`, { body: {} })), path).to.equal(404);
   });
 
@@ -72,9 +66,7 @@ describe('magic-link mode', function () {
     const done = await verify(token, { email: 'ADA@example.org' }, other);
     expect(done.status).to.equal(200);
     expect(Object.keys(done.body)).to.have.members(['accessToken', 'refreshToken', 'exp', 'tokenType']);
-    expect((await ask(base, 'GET', '/auth/me', { token: done.body.accessToken })).body.user.isAdmin).to.equal(
-      true,
-    );
+    expect((await ask(base, 'GET', '/auth/me', { token: done.body.accessToken })).body.user.isAdmin).to.equal(true);
     for (const at of [base, other]) expect(status(await verify(token, {}, at))).to.equal(401);
     // A link is no access token, nor the other way round.
     expect(status(await ask(base, 'GET', '/auth/me', { token }))).to.equal(401);
@@ -94,9 +86,7 @@ describe('magic-link mode', function () {
   });
 
   it('takes the token in the body too', async () => {
-    expect(status(await verify(undefined, { token: tokenOf(await linkOf('ada@example.org')) }))).to.equal(
-      200,
-    );
+    expect(status(await verify(undefined, { token: tokenOf(await linkOf('ada@example.org')) }))).to.equal(200);
   });
 
   it('lets one in of two who come with the same link at once', async () => {
@@ -129,11 +119,7 @@ describe('magic-link mode', function () {
         .sign(new TextEncoder().encode(key));
     const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${(await sign(JWT_SECRET)).split('.')[1]}.`;
     const wrong = [undefined, '', 'x', none, await sign('another key of some length, more than 32')];
-    for (const token of [
-      ...wrong,
-      await sign(JWT_SECRET),
-      await sign(JWT_SECRET, { aud: 'annals:chat:reset' }),
-    ])
+    for (const token of [...wrong, await sign(JWT_SECRET), await sign(JWT_SECRET, { aud: 'annals:chat:reset' })])
       expect(status(await verify(token)), token).to.equal(401);
   });
 

@@ -55,8 +55,7 @@ describe('the messages of the chat', function () {
     for (const n of [54, 30, 29]) await world.done(world.bob, 'DELETE', `/messages/${ids[n]}`);
     await world.done(world.ada, 'DELETE', `/messages/${other.id}`);
     expect(contents(await page(`?limit=2&before=${ids[54]}`))).to.deep.equal(['m52', 'm53']);
-    for (const n of [30, 29])
-      expect(contents(await page(`?limit=2&before=${ids[n]}`))).to.deep.equal(['m27', 'm28']);
+    for (const n of [30, 29]) expect(contents(await page(`?limit=2&before=${ids[n]}`))).to.deep.equal(['m27', 'm28']);
     for (const before of [other.id, `${ids[30]!.slice(0, -1)}-`])
       expect(
         (await world.as(world.ada, 'GET', `/channels/${world.channel}/messages?before=${before}`)).status,
@@ -69,9 +68,7 @@ describe('the messages of the chat', function () {
     for (let n = 0; n < 20; n++) ids.push((await post(ada, `m${n}`)).id);
     const replies: string[] = [];
     for (let n = 0; n < 20; n++)
-      replies.push(
-        (await world.done(ada, 'POST', `/messages/${ids[0]}/thread`, { content: `r${n}` })).reply.id,
-      );
+      replies.push((await world.done(ada, 'POST', `/messages/${ids[0]}/thread`, { content: `r${n}` })).reply.id);
     for (const each of [ids, replies.map((id) => id.slice(id.indexOf('.') + 1))]) {
       // As far as they are of the time: in one millisecond many may be made.
       const times = each.map((id) => id.slice(0, 6));
@@ -81,13 +78,7 @@ describe('the messages of the chat', function () {
     const keyed = await Promise.all(
       ['one', 'two', 'three'].map(async (key) => {
         const headers = { 'idempotency-key': `no-time-${key}` };
-        const made = await world.as(
-          ada,
-          'POST',
-          `/channels/${channel}/messages`,
-          { content: key },
-          { headers },
-        );
+        const made = await world.as(ada, 'POST', `/channels/${channel}/messages`, { content: key }, { headers });
         return made.body.message.id.slice(0, 4);
       }),
     );
@@ -115,12 +106,7 @@ describe('the messages of the chat', function () {
       '"text"',
     ];
     for (const body of wrong) {
-      const { status, body: told } = await world.as(
-        world.ada,
-        'POST',
-        `/channels/${world.channel}/messages`,
-        body,
-      );
+      const { status, body: told } = await world.as(world.ada, 'POST', `/channels/${world.channel}/messages`, body);
       expect(status, JSON.stringify(body)).to.equal(400);
       expect(told.error).to.be.a('string');
     }
@@ -142,12 +128,8 @@ describe('the messages of the chat', function () {
       [world.admin, 403],
       [undefined, 401],
     ] as const)
-      expect((await world.as(who, 'PUT', `/messages/${message.id}`, { content: 'x' })).status).to.equal(
-        status,
-      );
-    expect((await world.as(world.ada, 'PUT', `/messages/${message.id}`, { content: '  ' })).status).to.equal(
-      400,
-    );
+      expect((await world.as(who, 'PUT', `/messages/${message.id}`, { content: 'x' })).status).to.equal(status);
+    expect((await world.as(world.ada, 'PUT', `/messages/${message.id}`, { content: '  ' })).status).to.equal(400);
     expect((await world.as(world.ada, 'PUT', '/messages/unknown', { content: 'x' })).status).to.equal(404);
     expect(await page()).to.deep.equal([edited]);
   });
@@ -158,11 +140,7 @@ describe('the messages of the chat', function () {
     const edit = (body: object) => world.as(world.ada, 'PUT', `/messages/${id}`, body);
     await world.done(world.bob, 'DELETE', `/messages/${quoted.id}`);
     const { status, body } = await edit({ content: 'look', quotedMessageId: quoted.id });
-    expect([status, body.message?.quotedMessageId, body.message?.content]).to.deep.equal([
-      200,
-      quoted.id,
-      'look',
-    ]);
+    expect([status, body.message?.quotedMessageId, body.message?.content]).to.deep.equal([200, quoted.id, 'look']);
     for (const refused of [{}, { unknown: 1 }, { quotedMessageId: id }]) {
       const answered = await edit(refused);
       expect(answered.status, JSON.stringify(refused)).to.equal(400);
@@ -192,10 +170,7 @@ describe('the messages of the chat', function () {
       ['GET', '/history', undefined],
     ] as const)
       for (const id of [one.id, 'unknown'])
-        expect(
-          (await world.as(world.ada, method, `/messages/${id}${path}`, body)).status,
-          method + path,
-        ).to.equal(404);
+        expect((await world.as(world.ada, method, `/messages/${id}${path}`, body)).status, method + path).to.equal(404);
   });
 
   it('are pinned by anyone who may post, keep when, and are listed with the newest pin first', async () => {
@@ -205,8 +180,7 @@ describe('the messages of the chat', function () {
       await post(world.ada, 'three'),
     ];
     const pin = (id: string) => world.done(world.bob, 'POST', `/messages/${id}/pin`, {});
-    const pinned = async () =>
-      (await world.done(world.cyd, 'GET', `/channels/${world.channel}/pins`)).messages;
+    const pinned = async () => (await world.done(world.cyd, 'GET', `/channels/${world.channel}/pins`)).messages;
     for (const { id } of [two, three, one]) await pin(id);
     const [first] = await pinned();
     expect(first.pinnedAt).to.be.a('number');
@@ -230,9 +204,7 @@ describe('the messages of the chat', function () {
     });
     const quoting = await post(world.bob, { content: 'see', quotedMessageId: first.id });
     expect(quoting.quotedMessageId).to.equal(first.id);
-    expect((await post(world.bob, { content: 'see', quotedMessageId: reply.id })).quotedMessageId).to.equal(
-      reply.id,
-    );
+    expect((await post(world.bob, { content: 'see', quotedMessageId: reply.id })).quotedMessageId).to.equal(reply.id);
     const { message } = await world.done(world.bob, 'PUT', `/messages/${quoting.id}`, {
       quotedMessageId: null,
     });

@@ -74,20 +74,11 @@ describe('password mode', function () {
       body: { email: email('bare'), role: 'user' },
     });
     expect(added.status).to.equal(200);
-    const [wrong, unknown, bare] = [
-      await login('ada', 'wrong horse'),
-      await login('nobody'),
-      await login('bare'),
-    ];
+    const [wrong, unknown, bare] = [await login('ada', 'wrong horse'), await login('nobody'), await login('bare')];
     expect([wrong, unknown, bare].map(status)).to.deep.equal([401, 401, 401]);
     expect(unknown.body).to.deep.equal(wrong.body);
     expect(bare.body).to.deep.equal(wrong.body);
-    for (const body of [
-      {},
-      { email: email('ada') },
-      { password: PASSWORD },
-      { email: 1, password: PASSWORD },
-    ])
+    for (const body of [{}, { email: email('ada') }, { password: PASSWORD }, { email: 1, password: PASSWORD }])
       expect(status(await to('/auth/password-login', body))).to.equal(400);
   });
 
@@ -111,8 +102,7 @@ describe('password mode', function () {
       [email('long'), 'x'.repeat(1025)],
     ])
       expect(status(await to('/auth/register', { email: address, password })), address).to.equal(400);
-    for (const name of ['short', 'long'])
-      expect(status(await register(name, 'x'.repeat(1024)))).to.equal(200);
+    for (const name of ['short', 'long']) expect(status(await register(name, 'x'.repeat(1024)))).to.equal(200);
   });
 
   it('registers one of an email when two come at once: on one node and on two', async () => {
@@ -192,11 +182,7 @@ describe('password mode', function () {
     for (const wrong of ['', 'x', `${linkToken}x`, await admin()])
       expect(status(await setup(PASSWORD, { token: wrong })), wrong).to.equal(400);
     expect(status(await setup(PASSWORD, {}))).to.equal(400);
-    const done = await setup(
-      PASSWORD,
-      { email: ' FAY@example.org' },
-      { authorization: `Bearer ${linkToken}` },
-    );
+    const done = await setup(PASSWORD, { email: ' FAY@example.org' }, { authorization: `Bearer ${linkToken}` });
     expect(done.status).to.equal(200);
     expect((await me(done.body.accessToken)).body.user).to.include({ userName: 'fay' });
     expect(status(await setup('yet another horse'))).to.equal(400);
@@ -233,9 +219,7 @@ describe('password mode', function () {
     await register('last');
     const answers = [];
     for (let n = 0; n < 8; n++)
-      answers.push(
-        await to('/auth/request-password-reset', { email: email('hal') }, {}, n % 2 ? base : other),
-      );
+      answers.push(await to('/auth/request-password-reset', { email: email('hal') }, {}, n % 2 ? base : other));
     expect(new Set(answers.map(({ status, body }) => JSON.stringify({ status, body }))).size).to.equal(1);
     await to('/auth/request-password-reset', { email: email('last') });
     await post.letterTo(email('last'));
@@ -256,15 +240,10 @@ describe('password mode', function () {
   it('answers the same sign-in again to who comes with the same key', async () => {
     const headers = { 'idempotency-key': 'sign-in' };
     const body = { email: email('ida'), password: PASSWORD };
-    const [one, two] = [
-      await to('/auth/register', body, { headers }),
-      await to('/auth/register', body, { headers }),
-    ];
+    const [one, two] = [await to('/auth/register', body, { headers }), await to('/auth/register', body, { headers })];
     expect(one.status).to.equal(200);
     expect(two.body).to.deep.equal(one.body);
-    expect(status(await to('/auth/register', { ...body, password: 'another horse' }, { headers }))).to.equal(
-      422,
-    );
+    expect(status(await to('/auth/register', { ...body, password: 'another horse' }, { headers }))).to.equal(422);
     expect(status(await login('ida'))).to.equal(200);
   });
 });

@@ -102,12 +102,7 @@ describe('the presence of users of the chat', function () {
     const about = () => watching.told.filter(({ payload }) => payload.userId === ada.id);
     // The list may know it before the stream has told of it.
     await eventually(() => about().length >= 4);
-    expect(about().map(({ payload }) => payload.status)).to.deep.equal([
-      'online',
-      'away',
-      'offline',
-      'online',
-    ]);
+    expect(about().map(({ payload }) => payload.status)).to.deep.equal(['online', 'away', 'offline', 'online']);
     watching.close();
   });
 
@@ -116,8 +111,7 @@ describe('the presence of users of the chat', function () {
     for (const status of ['away', 'online', 'away', 'online']) await put(ada, status);
     const client = connectEventStore(chat.servers.eventStoreUrl);
     const events: number[] = [];
-    for await (const { event } of client.readStream(`chat.presence-${ada.id}`))
-      events.push(Number(event!.revision));
+    for await (const { event } of client.readStream(`chat.presence-${ada.id}`)) events.push(Number(event!.revision));
     await client.dispose();
     expect(events).to.deep.equal([3]);
   });

@@ -56,9 +56,7 @@ describe('a private channel of the chat', function () {
     }
     const general = before.channels[0].id;
     const quoting = { content: 'x', quotedMessageId: message };
-    expect((await world.as(world.cyd, 'POST', `/channels/${general}/messages`, quoting)).status).to.equal(
-      400,
-    );
+    expect((await world.as(world.cyd, 'POST', `/channels/${general}/messages`, quoting)).status).to.equal(400);
     const paging = `/channels/${general}/messages?before=${message}`;
     expect((await world.as(world.cyd, 'GET', paging)).status).to.equal(400);
     expect(await state()).to.deep.equal(before);
@@ -74,8 +72,7 @@ describe('a private channel of the chat', function () {
 
   it('is read by its members and admins, and by who was taken out no more', async () => {
     const { bob, admin, ada } = world;
-    const read = async (who: typeof bob) =>
-      (await world.as(who, 'GET', `/channels/${channel}/messages`)).status;
+    const read = async (who: typeof bob) => (await world.as(who, 'GET', `/channels/${channel}/messages`)).status;
     expect([await read(bob), await read(admin), await read(ada)]).to.deep.equal([200, 200, 200]);
     await world.done(ada, 'PUT', `/channels/${channel}`, { members: [] });
     expect([await read(bob), await read(admin), await read(ada)]).to.deep.equal([404, 200, 200]);

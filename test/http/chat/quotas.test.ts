@@ -6,13 +6,8 @@ import { useChat } from '../../support/chat-node.js';
 describe('the quotas of a user', function () {
   this.timeout(60_000);
   const chat = useChat(1, { '--chat-changes-per-hour': '3', '--chat-uploads-per-hour': '1' });
-  const as = (
-    { token }: Member,
-    method: string,
-    path: string,
-    body: object,
-    headers: Asking['headers'] = {},
-  ) => ask(chat.base, method, path, { token, body, headers });
+  const as = ({ token }: Member, method: string, path: string, body: object, headers: Asking['headers'] = {}) =>
+    ask(chat.base, method, path, { token, body, headers });
 
   it('count channels made and changed with names taken; not what is refused, repeated or nothing new', async () => {
     const ada = await chat.join('ada');
@@ -72,9 +67,7 @@ describe('the quota of sessions', function () {
     expect(once.status).to.equal(200);
     const twice = await refresh(once.body.refreshToken, 'twice');
     expect(twice.status).to.equal(200);
-    expect((await refresh(once.body.refreshToken, 'twice')).body.refreshToken).to.equal(
-      twice.body.refreshToken,
-    );
+    expect((await refresh(once.body.refreshToken, 'twice')).body.refreshToken).to.equal(twice.body.refreshToken);
     const body = { email: 'dan@example.org' };
     for (const refused of [
       await refresh(twice.body.refreshToken, 'more'),

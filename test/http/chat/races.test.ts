@@ -1,6 +1,6 @@
 /** Many at once, on one node and on two: one has the name, and what one node answered the other shows who asks for it. */
 import { expect } from 'chai';
-import { later } from '../../../application/consistency/await-consistent.js';
+import { maxPosition } from '../../../application/consistency/await-consistent.js';
 import { ask } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
 
@@ -16,8 +16,7 @@ describe('the chat on two nodes', function () {
   });
   after(() => world?.stop());
 
-  const make = (base: string, token: string, name: string) =>
-    ask(base, 'POST', '/channels', { token, body: { name } });
+  const make = (base: string, token: string, name: string) => ask(base, 'POST', '/channels', { token, body: { name } });
   const { one, two } = {
     one: () => [urls[0], urls[0]] as const,
     two: () => urls,
@@ -57,9 +56,7 @@ describe('the chat on two nodes', function () {
       });
       const read = await ask(a, 'GET', `/channels/${id}/messages`, seen(said.headers.get('position')));
       expect(read.body.messages).to.deep.equal([said.body.message]);
-      expect(BigInt(read.headers.get('position') ?? 0) >= BigInt(said.headers.get('position') ?? 1)).to.equal(
-        true,
-      );
+      expect(BigInt(read.headers.get('position') ?? 0) >= BigInt(said.headers.get('position') ?? 1)).to.equal(true);
       const reacted = await ask(a, 'POST', `/messages/${said.body.message.id}/reactions`, {
         token,
         body: { reaction: '+1' },
@@ -89,9 +86,7 @@ describe('the chat on two nodes', function () {
     });
     const path = `/messages/${said.body.message.id}`;
     const many = Array.from({ length: 10 }, (_, n) => n);
-    const pins = await Promise.all(
-      many.map((n) => ask(urls[n % 2]!, 'POST', `${path}/pin`, { token, body: {} })),
-    );
+    const pins = await Promise.all(many.map((n) => ask(urls[n % 2]!, 'POST', `${path}/pin`, { token, body: {} })));
     expect(new Set(pins.map(({ body }) => body.message.pinnedAt)).size).to.equal(1);
     await Promise.all(
       many.map((n) => ask(urls[n % 2]!, 'POST', `${path}/reactions`, { token, body: { reaction: '+1' } })),
@@ -103,10 +98,9 @@ describe('the chat on two nodes', function () {
     expect(counts).to.deep.equal(many.map((n) => n + 1));
     const { history } = (await ask(urls[1], 'GET', `${path}/history`, { token })).body;
     expect(history).to.have.length(1);
-    const position = replies.map(({ headers }) => BigInt(headers.get('position')!)).reduce(later);
+    const position = replies.map(({ headers }) => BigInt(headers.get('position')!)).reduce(maxPosition);
     const headers = { 'if-position': String(position) };
-    const { messages } = (await ask(urls[1], 'GET', `/channels/${channel.id}/messages`, { token, headers }))
-      .body;
+    const { messages } = (await ask(urls[1], 'GET', `/channels/${channel.id}/messages`, { token, headers })).body;
     expect(messages[0].reactions).to.deep.equal({ '+1': [world.ada.id] });
     expect(messages[0].threadMeta.replyCount).to.equal(10);
   });

@@ -28,9 +28,7 @@ describe('reactions in the chat', function () {
     expect((await page())[0].reactions).to.deep.equal({ '👍': [world.bob.id] });
     for (const reaction of ['', '  ', 'x'.repeat(33), 7, undefined])
       for (const method of ['POST', 'DELETE'])
-        expect(
-          (await world.as(world.ada, method, `/messages/${id}/reactions`, { reaction })).status,
-        ).to.equal(400);
+        expect((await world.as(world.ada, method, `/messages/${id}/reactions`, { reaction })).status).to.equal(400);
   });
 
   it('have reactions of any text, also of what all objects have, and everybody is told of them', async () => {
@@ -39,8 +37,7 @@ describe('reactions in the chat', function () {
     const stream = await Listening.to(world.base, { token: world.bob.token });
     try {
       const reactions = ['constructor', '__proto__', 'toString', '+1'];
-      for (const reaction of reactions)
-        await world.done(world.ada, 'POST', `/messages/${id}/reactions`, { reaction });
+      for (const reaction of reactions) await world.done(world.ada, 'POST', `/messages/${id}/reactions`, { reaction });
       await eventually(() => stream.told.some(({ payload }) => payload.reaction === '+1'));
       const told = await stream.heard(1, 'NEW_REACTION');
       expect(told.map(({ payload }) => payload.reaction)).to.deep.equal(reactions);

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { connectMongo } from '../../../adapters/mongo/client.js';
 import { createWindows } from '../../../adapters/mongo/coordination/resume-windows.js';
 import { createSnapshots } from '../../../adapters/mongo/coordination/snapshots.js';
-import { rosterKind } from '../../../application/chat/aggregates.js';
+import { rosterAggregate } from '../../../application/chat/aggregates.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
 import type { Service } from '../../../bin/node/service.js';
 import { chat } from '../../../bin/services/chat.js';
@@ -96,7 +96,7 @@ describe('a chat that starts again', function () {
     const key = randomUUID();
     const first = await called('Hypatia', key);
     expect(first.status).to.equal(200);
-    const { revision } = await kernel.streams.refresh(rosterKind, ROSTER);
+    const { revision } = await kernel.streams.reload(rosterAggregate, ROSTER);
     const positions: bigint[] = [];
     for (let done = 0; done < RENAMES; done += AT_ONCE) {
       const outcome = await kernel.log.append(ROSTER, revision + done, renames(admin.id, done));
@@ -109,9 +109,7 @@ describe('a chat that starts again', function () {
     const begins = async () => (await createWindows(models).read('chat'))?.from ?? 0n;
     await eventually(async () => (await begins()) >= position);
     await restart();
-    await eventually(
-      async () => ((await createSnapshots(models).read('chat', 1))?.position ?? 0n) >= covered,
-    );
+    await eventually(async () => ((await createSnapshots(models).read('chat', 1))?.position ?? 0n) >= covered);
     await close();
     await restart();
     expect(read, 'by a snapshot').to.be.lessThan(RENAMES / 2);
@@ -119,15 +117,13 @@ describe('a chat that starts again', function () {
     const again = await called('Hypatia', key);
     expect(again.body).to.deep.equal(first.body);
     const { body } = await ask(base(), 'GET', '/users', { token: admin.token });
-    expect(body.users.map(({ userName }: { userName: string }) => userName)).to.deep.equal([
-      `Name ${RENAMES}`,
-    ]);
+    expect(body.users.map(({ userName }: { userName: string }) => userName)).to.deep.equal([`Name ${RENAMES}`]);
   });
 
   it('goes on without reading it all where somebody is erased', async () => {
     const { id } = await devLogin(node.url('chat'), 'bob@example.org');
     const { token } = await devLogin(node.url('chat'), 'admin@example.org');
-    const { revision } = await kernel.streams.refresh(rosterKind, ROSTER);
+    const { revision } = await kernel.streams.reload(rosterAggregate, ROSTER);
     // By another process.
     const next = id.replace(/./, (first) => (first === 'x' ? 'y' : 'x'));
     await kernel.vault.create(userSubject({ userId: next }));

@@ -158,8 +158,7 @@ describe('searching the chat', function () {
     const path = `/conversations/${conversation.id}/messages`;
     const direct = (await done(bob, 'POST', path, { content: 'aardvark too' })).message;
     const eve = await chat.join('eve');
-    for (const who of [ada, bob])
-      expect(await ids(who, { q: 'aardvark' })).to.deep.equal([direct.id, secret.id]);
+    for (const who of [ada, bob]) expect(await ids(who, { q: 'aardvark' })).to.deep.equal([direct.id, secret.id]);
     expect(await ids(chat.admin, { q: 'aardvark' })).to.deep.equal([secret.id]);
     expect(await ids(eve, { q: 'aardvark' })).to.deep.equal([]);
     expect(await ids(eve, { q: 'aardvark', channelId: closed })).to.deep.equal([]);
@@ -184,8 +183,7 @@ describe('searching the chat', function () {
     const words = Array.from({ length: 33 }, (_, n) => `hare${n}`);
     const message = await say(words.join(' '));
     const [few, many] = [words.slice(1).join(' '), words.join(' ')];
-    for (const q of [few, `${few} ${few.toUpperCase()}`])
-      expect(await ids(ada, { q })).to.deep.equal([message.id]);
+    for (const q of [few, `${few} ${few.toUpperCase()}`]) expect(await ids(ada, { q })).to.deep.equal([message.id]);
     const refused = await search(ada, { q: many });
     expect(refused.status).to.equal(400);
     expect(refused.body.error).to.include('32');
@@ -222,8 +220,7 @@ describe('searching the chat', function () {
       const place = index % 5 ? public_ : private_;
       const who = index % 3 && place === public_ ? bob : ada;
       const about = { content: text, place, author: who.id };
-      const parent =
-        index % 7 === 6 ? texts.findLast((each) => each.place === place && !each.parent) : undefined;
+      const parent = index % 7 === 6 ? texts.findLast((each) => each.place === place && !each.parent) : undefined;
       if (parent) {
         const { reply } = await done(who, 'POST', `/messages/${parent.id}/thread`, { content: text });
         texts.push({ id: reply.id, ...about, parent: parent.id });
@@ -246,9 +243,7 @@ describe('searching the chat', function () {
         .filter(({ content, place, author: by }) => {
           const name = by === ada.id ? 'ada' : 'bob';
           const within = (part: string) => fold(content).includes(part) || name.includes(part);
-          return (
-            sees(place) && (!author || by === author) && fold(q).split(/\s+/u).filter(Boolean).every(within)
-          );
+          return sees(place) && (!author || by === author) && fold(q).split(/\s+/u).filter(Boolean).every(within);
         })
         .map(({ id }) => id)
         .reverse();

@@ -57,9 +57,7 @@ describe('the settings of the chat server', function () {
   it('are not set by users, nor by strangers', async () => {
     const eve = await chat.join('eve');
     expect((await put({ name: 'Mine' }, eve.token)).status).to.equal(403);
-    expect((await ask(chat.base, 'PUT', '/server/settings', { body: { name: 'Mine' } })).status).to.equal(
-      401,
-    );
+    expect((await ask(chat.base, 'PUT', '/server/settings', { body: { name: 'Mine' } })).status).to.equal(401);
   });
 
   it('are set once by a key, which is for one body', async () => {

@@ -19,8 +19,7 @@ describe('the sessions of the chat on two nodes', function () {
   after(() => chats?.stop());
 
   const me = (at: string, token: string, headers = {}) => ask(at, 'GET', '/auth/me', { token, headers });
-  const refresh = (at: string, refreshToken: string) =>
-    ask(at, 'POST', '/auth/refresh', { body: { refreshToken } });
+  const refresh = (at: string, refreshToken: string) => ask(at, 'POST', '/auth/refresh', { body: { refreshToken } });
 
   it('are good on the other node at once, and go on there', async () => {
     const ada = await devLogin(base, 'ada@example.org');
@@ -86,17 +85,13 @@ describe('the sessions of the chat on two nodes', function () {
     it('go on with their streams, on every node, when they are refreshed', async () => {
       const { eve, streams, refreshed } = await eventually(async () => {
         const eve = await devLogin(at, 'eve@example.org');
-        const streams = await Promise.all(
-          [at, other].map((each) => Listening.to(each, { token: eve.token })),
-        );
+        const streams = await Promise.all([at, other].map((each) => Listening.to(each, { token: eve.token })));
         const refreshed = await refresh(base, eve.refreshToken);
         return refreshed.status === 200 && { eve, streams, refreshed };
       });
       const token = refreshed.body.accessToken;
       const { body } = await ask(base, 'GET', '/auth/sessions', { token });
-      const { createdAt } = body.sessions.find(
-        (each: { isCurrentSession: boolean }) => each.isCurrentSession,
-      );
+      const { createdAt } = body.sessions.find((each: { isCurrentSession: boolean }) => each.isCurrentSession);
       // What would have ended them has had its turn before this.
       await eventually(() => Date.now() > createdAt + 2500);
       await ask(base, 'PUT', '/users/me', { token, body: { userName: 'Eve herself' } });
@@ -110,13 +105,9 @@ describe('the sessions of the chat on two nodes', function () {
 
     it('stand in the log as long as any of them can live, and a day', async () => {
       const client = connectEventStore(chats.servers.eventStoreUrl);
-      const kept = async ({ id }: Member) =>
-        (await client.getStreamMetadata(`chat.session-${id}`)).metadata?.maxAge;
+      const kept = async ({ id }: Member) => (await client.getStreamMetadata(`chat.session-${id}`)).metadata?.maxAge;
       try {
-        const [short, long] = [
-          await devLogin(at, 'short@example.org'),
-          await devLogin(base, 'long@example.org'),
-        ];
+        const [short, long] = [await devLogin(at, 'short@example.org'), await devLogin(base, 'long@example.org')];
         expect([await kept(short), await kept(long)]).to.deep.equal([86_402, 691_200]);
         // What is to live longer than all before is not to be forgotten with them, nor by what lives shorter.
         await devLogin(base, 'short@example.org');
@@ -136,9 +127,7 @@ describe('the sessions of the chat on two nodes', function () {
 
     it('end sooner where they are refreshed for less, and their streams with them', async () => {
       const frank = await devLogin(base, 'frank@example.org');
-      const streams = await Promise.all(
-        [base, other].map((each) => Listening.to(each, { token: frank.token })),
-      );
+      const streams = await Promise.all([base, other].map((each) => Listening.to(each, { token: frank.token })));
       expect(status(await refresh(at, frank.refreshToken))).to.equal(200);
       for (const stream of streams) await eventually(() => stream.ended);
       await eventually(async () => status(await me(base, frank.token)) === 401);

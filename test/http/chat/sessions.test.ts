@@ -24,10 +24,7 @@ describe('the sessions of the chat', function () {
     ask(base, 'POST', '/auth/refresh', { body: { refreshToken }, headers });
 
   it('tell how people sign in, in one way under two paths', async () => {
-    const [one, other] = await Promise.all([
-      ask(base, 'GET', '/config.json'),
-      ask(base, 'GET', '/auth/config'),
-    ]);
+    const [one, other] = await Promise.all([ask(base, 'GET', '/config.json'), ask(base, 'GET', '/auth/config')]);
     expect(one.status).to.equal(200);
     expect(one.body).to.deep.equal(other.body);
     const { routes, ...rest } = one.body.auth;
@@ -133,9 +130,7 @@ describe('the sessions of the chat', function () {
     const { refreshToken } = await devLogin(base, email('forged'));
     const parts = refreshToken.split('.');
     const ahead = [...parts.slice(0, 2), '1', parts[3]].join('.');
-    const forged = [...parts.slice(0, 3), `${parts[3]?.slice(1)}${parts[3]?.[0] === 'A' ? 'B' : 'A'}`].join(
-      '.',
-    );
+    const forged = [...parts.slice(0, 3), `${parts[3]?.slice(1)}${parts[3]?.[0] === 'A' ? 'B' : 'A'}`].join('.');
     for (const each of ['', 'x', ahead, forged, `${refreshToken}x`, refreshToken.slice(0, -1)])
       expect((await refresh(each)).status, each).to.equal(401);
     for (const body of [{}, { refreshToken: 1 }])
@@ -150,9 +145,11 @@ describe('the sessions of the chat', function () {
     expect((await refresh(four[0]!.refreshToken)).status).to.equal(401);
     const { body } = await ask(base, 'GET', '/auth/sessions', { token: four[2]!.token });
     expect(body.sessions).to.have.length(3);
-    expect(
-      body.sessions.map(({ isCurrentSession }: { isCurrentSession: boolean }) => isCurrentSession),
-    ).to.deep.equal([false, true, false]);
+    expect(body.sessions.map(({ isCurrentSession }: { isCurrentSession: boolean }) => isCurrentSession)).to.deep.equal([
+      false,
+      true,
+      false,
+    ]);
     const [session] = body.sessions;
     expect(Object.keys(session)).to.have.members([
       'id',
@@ -275,23 +272,14 @@ describe('the sessions of the chat', function () {
       expect(answer.headers.get('access-control-allow-origin')).to.equal('*');
     const preflight = await ask(base, 'OPTIONS', '/anything', { headers });
     expect(preflight.status).to.equal(204);
-    expect(preflight.headers.get('access-control-allow-methods')).to.equal(
-      'GET, POST, PUT, DELETE, PATCH, OPTIONS',
-    );
+    expect(preflight.headers.get('access-control-allow-methods')).to.equal('GET, POST, PUT, DELETE, PATCH, OPTIONS');
     expect(preflight.headers.get('access-control-max-age')).to.equal('86400');
     for (const name of ['Content-Type', 'Authorization', 'Idempotency-Key', 'Last-Event-ID'])
       expect(preflight.headers.get('access-control-allow-headers')).to.contain(name);
   });
 
   it('have no routes of other modes', async () => {
-    for (const path of [
-      'login',
-      'verify',
-      'password-login',
-      'request-password-reset',
-      'setup-password',
-      'register',
-    ])
+    for (const path of ['login', 'verify', 'password-login', 'request-password-reset', 'setup-password', 'register'])
       expect((await ask(base, 'POST', `/auth/${path}`, { body: {} })).status, path).to.equal(404);
     expect((await ask(base, 'GET', '/auth/oauth/providers')).status).to.equal(404);
   });

@@ -68,10 +68,7 @@ describe('the threads of the chat', function () {
     expect(await contents(`?limit=2&before=${ids[5]}`), 'deleted').to.deep.equal(['r3', 'r4']);
     const never = `before=${ids[5]!.slice(0, -1)}-`;
     for (const query of ['limit=0', 'limit=x', 'before=unknown', `before=${parent}`, never])
-      expect(
-        (await world.as(world.cyd, 'GET', `/messages/${parent}/thread?${query}`)).status,
-        query,
-      ).to.equal(400);
+      expect((await world.as(world.cyd, 'GET', `/messages/${parent}/thread?${query}`)).status, query).to.equal(400);
   });
 
   it('have replies that their authors edit, and nobody else', async () => {
@@ -138,9 +135,7 @@ describe('the threads of the chat', function () {
     expect(await meta()).to.equal(undefined);
     expect(await thread()).to.deep.equal([]);
     for (const method of ['PUT', 'DELETE'])
-      expect((await world.as(world.bob, method, path(first.reply.id), { content: 'x' })).status).to.equal(
-        404,
-      );
+      expect((await world.as(world.bob, method, path(first.reply.id), { content: 'x' })).status).to.equal(404);
   });
 
   it('are of messages of channels alone, by their own replies', async () => {
@@ -178,8 +173,7 @@ describe('the threads of the chat', function () {
 
   it('take a reply once under one key', async () => {
     const headers = { 'idempotency-key': 'reply-once' };
-    const send = () =>
-      world.as(world.bob, 'POST', `/messages/${parent}/thread`, { content: 'once' }, { headers });
+    const send = () => world.as(world.bob, 'POST', `/messages/${parent}/thread`, { content: 'once' }, { headers });
     const first = await send();
     await reply(world.cyd, 'later');
     expect((await send()).body).to.deep.equal(first.body);

@@ -128,9 +128,9 @@ describe('the people of the chat', function () {
     expect(done).to.deep.include({ status: 200, body: { success: true } });
     expect(status(await ask(base, 'GET', '/auth/me', { token: hal.token }))).to.equal(401);
     await eventually(async () => status(await ask(other, 'GET', '/auth/me', { token: hal.token })) === 401);
-    expect(
-      status(await ask(base, 'POST', '/auth/refresh', { body: { refreshToken: hal.refreshToken } })),
-    ).to.equal(401);
+    expect(status(await ask(base, 'POST', '/auth/refresh', { body: { refreshToken: hal.refreshToken } }))).to.equal(
+      401,
+    );
     for (const stream of listening) {
       await eventually(() => stream.ended);
       expect(stream.told.at(-1)).to.deep.include({ type: 'REMOVE_USER' });
@@ -175,12 +175,7 @@ describe('the people of the chat', function () {
       const told = stream.told.filter(({ payload }) => payload.id === kim.id);
       return told.some(({ type }) => type === 'USER_EXIT') && told;
     });
-    expect(about.map(({ type }) => type)).to.deep.equal([
-      'NEW_USER',
-      'UPDATE_USER',
-      'UPDATE_USER',
-      'USER_EXIT',
-    ]);
+    expect(about.map(({ type }) => type)).to.deep.equal(['NEW_USER', 'UPDATE_USER', 'UPDATE_USER', 'USER_EXIT']);
     const [made, named_, promoted, gone] = about.map(({ payload }) => payload);
     expect(made).to.include({ userName: 'kim', email: email('kim'), isAdmin: false });
     expect(made.createdAt).to.be.a('number');
@@ -196,15 +191,10 @@ describe('the people of the chat', function () {
     first.close();
     const lea = await join('lea');
     for (const at of [base, other])
-      for (const how of [
-        { headers: { 'last-event-id': cursor }, query: '' },
-        { query: `?lastEventId=${cursor}` },
-      ]) {
+      for (const how of [{ headers: { 'last-event-id': cursor }, query: '' }, { query: `?lastEventId=${cursor}` }]) {
         const back = await Listening.to(at, { token: ada.token, ...how }, how.query);
         // Those too who came shortly before, where the node had not come to them when the first stream began.
-        await eventually(() =>
-          back.told.some(({ type, payload }) => type === 'NEW_USER' && payload.id === lea.id),
-        );
+        await eventually(() => back.told.some(({ type, payload }) => type === 'NEW_USER' && payload.id === lea.id));
         back.close();
       }
   });
@@ -216,10 +206,7 @@ describe('the people of the chat', function () {
     await role(ada.id, 'user', one.token);
     for (let round = 0; round < 50; round++) {
       const there = round % 2 ? base : other;
-      const [a, b] = await Promise.all([
-        role(two.id, 'user', one.token, base),
-        role(one.id, 'user', two.token, there),
-      ]);
+      const [a, b] = await Promise.all([role(two.id, 'user', one.token, base), role(one.id, 'user', two.token, there)]);
       expect([a.status, b.status]).to.have.members([200, 403]);
       const admins = (await list()).filter(({ isAdmin }) => isAdmin).map(({ id }) => id);
       const [winner, loser] = a.status === 200 ? [one, two] : [two, one];

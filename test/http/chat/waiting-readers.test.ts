@@ -4,7 +4,7 @@ import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { adminRoutes } from '../../../adapters/http/chat/admin.js';
 import { messageRoutes } from '../../../adapters/http/chat/messages.js';
-import { pageFor } from '../../../adapters/http/chat/page-response.js';
+import { respondWithPage } from '../../../adapters/http/chat/page-response.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { unauthorized } from '../../../application/chat/sign-in/authenticate.js';
 import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
@@ -48,7 +48,7 @@ describe('a page that is waited for', function () {
   /** What bob is answered at a node, when this is done while he waits, and who he is by then. */
   async function told(meanwhile: () => Promise<unknown>, then: Caller | Rejection = bob, at = node) {
     const reader = { caller: bob, request: { bearer: 'his' }, doors: { user: async () => then } };
-    return pageFor(
+    return respondWithPage(
       reader as never,
       (who, seen) => at.places.channel(who, channel, seen),
       async () => {
@@ -93,7 +93,7 @@ describe('a page that is waited for', function () {
     const request = { params: { messageId }, method: 'GET', signal: new AbortController().signal };
     expect(await versions.handle(request as never, bob)).to.include({ kind: 'not-found' });
 
-    const thread = await pageFor(
+    const thread = await respondWithPage(
       reader as never,
       (who, seen) => other.replies.parent(who, messageId, seen),
       () => other.reading.replies({ userId: bob.userId }, channel, messageId, { limit: 10 }),

@@ -97,9 +97,7 @@ describe('webhooks of the chat', function () {
     expect(pinned.body.message.author).to.deep.equal(author);
     const [updated] = await stream.heard(1, 'UPDATE_MESSAGE');
     expect(updated!.payload.author).to.deep.equal(author);
-    expect((await as(bob.token, 'GET', `/channels/${open}/pins`)).body.messages[0].author).to.deep.equal(
-      author,
-    );
+    expect((await as(bob.token, 'GET', `/channels/${open}/pins`)).body.messages[0].author).to.deep.equal(author);
     const { history } = (await as(bob.token, 'GET', `/messages/${message.id}/history`)).body;
     expect(history[0].author).to.deep.equal(author);
     stream.close();
@@ -166,9 +164,7 @@ describe('webhooks of the chat', function () {
   });
 
   it('are told to those who see the channel, as is what they say', async () => {
-    const streams = await Promise.all(
-      [bob, eve, chat.admin].map(({ token }) => Listening.to(chat.base, { token })),
-    );
+    const streams = await Promise.all([bob, eve, chat.admin].map(({ token }) => Listening.to(chat.base, { token })));
     const hook = await made('Quiet', closed);
     await say(hook.id, hook.token, 'psst');
     await as(chat.admin.token, 'DELETE', `/webhooks/${hook.id}`);

@@ -121,15 +121,12 @@ describe('the attendance of a meeting', function () {
 
   it('has all of a long meeting, beyond what is read at once', async () => {
     const { roomId, creatorToken } = await made({});
-    const visits = Array.from({ length: 250 }, (_, n) => [
-      join(roomId, `p${n}`, n),
-      leave(roomId, `p${n}`, n + 1),
-    ]);
+    const visits = Array.from({ length: 250 }, (_, n) => [join(roomId, `p${n}`, n), leave(roomId, `p${n}`, n + 1)]);
     await meetings.act(...visits.flat());
     const { body } = await attendance(roomId, creatorToken).thenAnswered(200);
-    expect(
-      body.participants.map(({ participantId }: { participantId: string }) => participantId),
-    ).to.deep.equal(visits.map((_, n) => `p${n}`));
+    expect(body.participants.map(({ participantId }: { participantId: string }) => participantId)).to.deep.equal(
+      visits.map((_, n) => `p${n}`),
+    );
   });
 
   it('is gone when it is erased, name by name, and the room can be made again', async () => {

@@ -4,7 +4,7 @@ import { attendanceRoute } from '../../../adapters/http/meeting/attendance.js';
 import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
 import { createAttendance } from '../../../application/meeting/attendance.js';
 import { creatorHash } from '../../../application/meeting/tokens.js';
-import type { EventLog, Reveal } from '../../../application/ports/index.js';
+import type { DecryptEvent, EventLog } from '../../../application/ports/index.js';
 import { initialState } from '../../../domain/meeting/state.js';
 
 describe('who was in many meetings', () => {
@@ -22,8 +22,8 @@ describe('who was in many meetings', () => {
       });
     const attendance = createAttendance({
       log: { read: read as unknown as EventLog['read'] },
-      streams: { refresh: async () => ({ state, revision: 0, position: 1n }) as never },
-      reveal: (async (_: unknown, event: unknown) => event) as unknown as Reveal,
+      streams: { reload: async () => ({ state, revision: 0, position: 1n }) as never },
+      reveal: (async (_: unknown, event: unknown) => event) as unknown as DecryptEvent,
     });
     return { held, attendance };
   }
@@ -54,10 +54,7 @@ describe('who was in many meetings', () => {
     const { handle } = attendanceRoute(attendance, budget);
     const gone = new AbortController();
     const ask = (address: string, bearer = token, signal = gone.signal) =>
-      handle(
-        { params: { roomId: 'ABC234' }, bearer, address, method: 'GET', signal } as never,
-        undefined as never,
-      );
+      handle({ params: { roomId: 'ABC234' }, bearer, address, method: 'GET', signal } as never, undefined as never);
     const [mine, other] = [ask('10.0.0.1'), ask('10.0.0.1')];
     expect(await ask('10.0.0.1')).to.include({ problem: 429 });
     const third = ask('10.0.0.2');

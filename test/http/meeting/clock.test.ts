@@ -41,9 +41,7 @@ describe('the time of a meeting room', function () {
       expect(await types(roomId), roomId).not.to.include('RoomEnded');
     const again = await ask(meetings.base, 'POST', '/api/rooms', { body: { roomId: 'OLDONE' } });
     expect(again.status).to.equal(201);
-    expect((await ask(meetings.base, 'POST', '/api/rooms', { body: { roomId: 'SOON22' } })).status).to.equal(
-      429,
-    );
+    expect((await ask(meetings.base, 'POST', '/api/rooms', { body: { roomId: 'SOON22' } })).status).to.equal(429);
   });
 
   it('is over by the clock before the log is told of it', async () => {
@@ -54,17 +52,9 @@ describe('the time of a meeting room', function () {
 
   it('passes, and who was there can be read no more: the key is destroyed, the events are let go', async () => {
     await open('FORGET', -20 * DAY);
-    await meetings.act(
-      come('FORGET', 'ada', -20 * DAY),
-      go('FORGET', 'ada', -19 * DAY),
-      end('FORGET', -10 * DAY),
-    );
+    await meetings.act(come('FORGET', 'ada', -20 * DAY), go('FORGET', 'ada', -19 * DAY), end('FORGET', -10 * DAY));
     await open('KEEP22', -20 * DAY);
-    await meetings.act(
-      come('KEEP22', 'bob', -20 * DAY),
-      go('KEEP22', 'bob', -8 * DAY),
-      end('KEEP22', -5 * DAY),
-    );
+    await meetings.act(come('KEEP22', 'bob', -20 * DAY), go('KEEP22', 'bob', -8 * DAY), end('KEEP22', -5 * DAY));
     // The round at the start looks at rows, which the node before has made.
     const kernel = await meetings.ground();
     await eventually(async () => (await endedIn(kernel)).length >= 2);
@@ -85,10 +75,7 @@ describe('the time of a meeting room', function () {
     const found = await models.listCollections().toArray();
     const name = found.map((each) => each.name).find((each) => each.startsWith('meeting_ended'));
     if (!name) return [];
-    const rows = await models
-      .collection<{ roomId?: string; gone?: boolean; _id: string }>(name)
-      .find()
-      .toArray();
+    const rows = await models.collection<{ roomId?: string; gone?: boolean; _id: string }>(name).find().toArray();
     return rows.filter(({ gone }) => !gone);
   }
 });

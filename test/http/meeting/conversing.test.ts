@@ -4,25 +4,24 @@ import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createConversing } from '../../../adapters/http/meeting/socket-session.js';
 import { createRelay } from '../../../adapters/realtime/relay/relay.js';
-import { createAppender } from '../../../application/command/group-commit.js';
-import { createPace } from '../../../application/concurrency/token-bucket.js';
+import { createGroupCommit } from '../../../application/command/group-commit.js';
+import { createTokenBucket } from '../../../application/concurrency/token-bucket.js';
 import { createMeetingAudience } from '../../../application/meeting/audience/audience.js';
-import { createTalk } from '../../../application/meeting/chat-messages.js';
+import { createMeetingChat } from '../../../application/meeting/chat-messages.js';
 import { createEntering, resumeTokenOf } from '../../../application/meeting/join-room.js';
-import { CHANGES_OF_NETWORK, TALK, TOLD } from '../../../application/meeting/message-limits.js';
-import { createInside } from '../../../application/meeting/participant-actions.js';
+import { CHAT_BYTES, ROOM_CHANGES_PER_NETWORK, SIGNAL_BYTES } from '../../../application/meeting/message-limits.js';
+import { createParticipantActions } from '../../../application/meeting/participant-actions.js';
 import { createSignals } from '../../../application/meeting/relay-signal.js';
 import { createCensus } from '../../../application/meeting/room-metrics.js';
 import type { LiveRelay } from '../../../application/meeting/signaling-port.js';
-import { type Clock, type Quota, type RecordedEvent, Unavailable } from '../../../application/ports/index.js';
+import { type Clock, type Quota, type RecordedEvent, UnavailableError } from '../../../application/ports/index.js';
 import { catalog, type MeetingEvent } from '../../../domain/meeting/catalog.js';
 import { record, types } from '../../adapters/realtime/ward.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { context } from '../../support/toys.js';
 
 const roomId = 'ABC234';
-
-/** Rooms may be opened as often as one likes. */
+/** Allows opening any number of rooms. */
 const free: Quota = { spend: async () => undefined, refund: async () => {} };
 
 function node(monotonic?: Clock, returnMs = 20_000) {
@@ -39,15 +38,13 @@ function node(monotonic?: Clock, returnMs = 20_000) {
   };
   let isAway = false;
   const retain = async () => {
-    if (isAway) throw new Unavailable('away');
+    if (isAway) throw new UnavailableError('away');
   };
   const log = { ...kernel.log, retain };
-  const refuse = () => {
-    throw new Error('no room of these tests has a password');
-  };
-  const talk = createTalk({
+  const refuse = () => Promise.reject(new Error('no room of these tests has a password'));
+  const talk = createMeetingChat({
     log,
-    appender: createAppender({ log, logger: quiet, appended: () => {} }),
+    appender: createGroupCommit({ log, logger: quiet, appended: () => {} }),
     clock: Date,
     node: 'north',
     release: 'test',
@@ -67,7 +64,7 @@ function node(monotonic?: Clock, returnMs = 20_000) {
       returnMs: 0,
       passwords: { hash: refuse, matches: refuse },
     }),
-    inside: createInside({ ...kernel, clock: Date, logger: quiet, signal: stop.signal }),
+    inside: createParticipantActions({ ...kernel, clock: Date, logger: quiet, signal: stop.signal }),
     talk: { ...talk, waiting: { ...talk.waiting, used: () => (isFull ? limit : used()) } },
     signals: createSignals({ live, room, relayed: () => {} }),
     relay,
@@ -108,7 +105,7 @@ function node(monotonic?: Clock, returnMs = 20_000) {
         census.hear(event.position);
       }
     },
-    open(saying = createPace(TALK), changing = createPace(CHANGES_OF_NETWORK)) {
+    open(saying = createTokenBucket(CHAT_BYTES), changing = createTokenBucket(ROOM_CHANGES_PER_NETWORK)) {
       const sink = record();
       const codes: number[] = [];
       const close = (code: number) => void codes.push(code);
@@ -134,7 +131,7 @@ describe('a client of the meetings', () => {
   afterEach(() => nodes.stop());
   const joins = { type: 'join', roomId, name: 'Ada', isHost: true };
   const host = async (client = nodes.open()) => {
-    const joining = client.said(joins);
+    const joining = client.onMessage(joins);
     await eventually(async () => {
       await nodes.catchUp();
       return client.sink.frames.length > 0;
@@ -146,7 +143,7 @@ describe('a client of the meetings', () => {
   it('is heard again when the relay has told that they are there', async () => {
     const ada = nodes.open();
     let isDone = false;
-    const joining = Promise.resolve(ada.said(joins)).then(() => {
+    const joining = Promise.resolve(ada.onMessage(joins)).then(() => {
       isDone = true;
     });
     await eventually(() => nodes.held.length === 2);
@@ -154,7 +151,7 @@ describe('a client of the meetings', () => {
     expect(isDone).to.equal(false);
     await nodes.catchUp();
     await joining;
-    void ada.said({ type: 'chat', text: 'Hello' });
+    void ada.onMessage({ type: 'chat', text: 'Hello' });
     await eventually(() => nodes.held.length === 1);
     await nodes.catchUp();
     expect(types(ada.sink)).to.deep.equal(['participant-joined', 'chat']);
@@ -162,14 +159,14 @@ describe('a client of the meetings', () => {
 
   it('says 32 things before it waits for one of them to stand in the log', async () => {
     const ada = await host();
-    const waits = Array.from({ length: 32 }, () => ada.said({ type: 'chat', text: 'Hm' }));
+    const waits = Array.from({ length: 32 }, () => ada.onMessage({ type: 'chat', text: 'Hm' }));
     expect(waits.map((each) => each !== undefined)).to.deep.equal([...Array(31).fill(false), true]);
     await Promise.all(waits);
   });
 
   it('says one thing at a time while the node has too much on its way into the log', async () => {
     const ada = await host();
-    const say = () => ada.said({ type: 'chat', text: 'Hm' });
+    const say = () => ada.onMessage({ type: 'chat', text: 'Hm' });
     expect(say()).to.equal(undefined);
     nodes.fill(true);
     const waits = say();
@@ -184,7 +181,7 @@ describe('a client of the meetings', () => {
     let now = 0;
     nodes = node({ now: () => now });
     const ada = await host();
-    const toggle = (n: number) => ada.said({ type: n % 2 ? 'lower-hand' : 'raise-hand' });
+    const toggle = (n: number) => ada.onMessage({ type: n % 2 ? 'lower-hand' : 'raise-hand' });
     for (let n = 0; n < 199; n++) await toggle(n);
     await eventually(() => nodes.held.length === 199);
     now = 500;
@@ -194,7 +191,7 @@ describe('a client of the meetings', () => {
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     expect(nodes.held).to.have.length(200);
     expect(nodes.slowed()).to.equal(1);
-    ada.left(1001);
+    ada.onClose(1001);
     await waiting;
     expect(nodes.slowed()).to.equal(0);
     await eventually(() => nodes.held.some(({ type }) => type === 'RoomEnded'));
@@ -203,24 +200,27 @@ describe('a client of the meetings', () => {
 
   it('has done what it said before it has gone, in order, though what came before is not kept yet', async () => {
     const ada = await host();
-    void ada.said({ type: 'chat', text: 'Bye' });
-    void ada.said({ type: 'room-locked' });
-    ada.left(1001);
+    void ada.onMessage({ type: 'chat', text: 'Bye' });
+    void ada.onMessage({ type: 'room-locked' });
+    ada.onClose(1001);
     await eventually(() => nodes.held.some(({ type }) => type === 'RoomEnded'));
     const order = 'ChatSent,RoomLocked,ParticipantLeft,RoomEnded';
     expect(String(nodes.held.map(({ type }) => type))).to.equal(order);
   });
 
   it('changes rooms no faster than all of its network may', async () => {
-    const whose = createPace({ atOnce: 2, perSecond: 4 }, { now: () => 0 });
-    const [ada, bob] = [nodes.open(createPace(TALK), whose), nodes.open(createPace(TALK), whose)];
-    const joining = ada.said(joins);
+    const whose = createTokenBucket({ burst: 2, perSecond: 4 }, { now: () => 0 });
+    const [ada, bob] = [
+      nodes.open(createTokenBucket(CHAT_BYTES), whose),
+      nodes.open(createTokenBucket(CHAT_BYTES), whose),
+    ];
+    const joining = ada.onMessage(joins);
     await eventually(() => nodes.held.length === 2);
     await nodes.catchUp();
     await joining;
-    await ada.said({ type: 'raise-hand' });
+    await ada.onMessage({ type: 'raise-hand' });
     await eventually(() => nodes.held.length === 1);
-    const waiting = bob.said(joins);
+    const waiting = bob.onMessage(joins);
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     expect(nodes.held).to.have.length(1);
     await eventually(() => nodes.held.length === 2);
@@ -231,16 +231,16 @@ describe('a client of the meetings', () => {
 
   it('says to all what the log has room for from its network, and the rest later, or never where it has gone', async () => {
     const now = 0;
-    const whose = createPace({ atOnce: 10_000, perSecond: 50_000 }, { now: () => now });
+    const whose = createTokenBucket({ burst: 10_000, perSecond: 50_000 }, { now: () => now });
     const [ada, bob] = [await host(nodes.open(whose)), await host(nodes.open(whose))];
     const text = 'x'.repeat(2000);
-    for (let n = 0; n < 3; n++) expect(ada.said({ type: 'chat', text })).to.equal(undefined);
-    const waiting = bob.said({ type: 'chat', text });
+    for (let n = 0; n < 3; n++) expect(ada.onMessage({ type: 'chat', text })).to.equal(undefined);
+    const waiting = bob.onMessage({ type: 'chat', text });
     expect(waiting).not.to.equal(undefined);
     await waiting;
     await eventually(() => nodes.held.filter(({ type }) => type === 'ChatSent').length === 4);
-    const late = ada.said({ type: 'chat', text: `${text}!`.repeat(100) });
-    ada.left(1001);
+    const late = ada.onMessage({ type: 'chat', text: `${text}!`.repeat(100) });
+    ada.onClose(1001);
     await late;
     await eventually(() => nodes.held.some(({ type }) => type === 'ParticipantLeft'));
     expect(nodes.held.filter(({ type }) => type === 'ChatSent')).to.have.length(4);
@@ -248,16 +248,16 @@ describe('a client of the meetings', () => {
 
   it('cuts nobody who does not read just now by doing once more what is so already', async () => {
     const [ada, bob] = [await host(), await host()];
-    await bob.said({ type: 'raise-hand' });
+    await bob.onMessage({ type: 'raise-hand' });
     await nodes.catchUp();
     ada.sink.reading = false;
     let isDone = false;
     const repeating = (async () => {
-      for (let n = 0; n < 8000 && ada.sink.ended === undefined; n++) await bob.said({ type: 'raise-hand' });
+      for (let n = 0; n < 8000 && ada.sink.ended === undefined; n++) await bob.onMessage({ type: 'raise-hand' });
       isDone = true;
     })();
     // As much as goes while nobody reads; the rest is not said before somebody does.
-    await eventually(() => isDone || ada.sink.unread > TOLD.atOnce - 1000);
+    await eventually(() => isDone || ada.sink.unread > SIGNAL_BYTES.burst - 1000);
     for (let turn = 0; turn < 2000 && !isDone; turn++) await new Promise(setImmediate);
     expect(isDone).to.equal(false);
     expect(ada.sink.ended).to.equal(undefined);
@@ -268,17 +268,17 @@ describe('a client of the meetings', () => {
   it('is to come back when what they said could not be kept', async () => {
     const ada = await host();
     nodes.away();
-    void ada.said({ type: 'chat', text: 'Hello' });
+    void ada.onMessage({ type: 'chat', text: 'Hello' });
     await eventually(() => ada.codes.length > 0);
     expect(ada.codes).to.deep.equal([1013]);
     expect(types(ada.sink)).to.deep.equal(['participant-joined']);
     ada.sink.leave();
-    ada.left(1013);
+    ada.onClose(1013);
     await eventually(() => nodes.held.some(({ type }) => type === 'ConnectionLost'));
     await nodes.catchUp();
     const { participantId, resumeToken } = JSON.parse(ada.sink.frames[0]!.json);
     const again = nodes.open();
-    const returning = again.said({ ...joins, isHost: false, participantId, resumeToken });
+    const returning = again.onMessage({ ...joins, isHost: false, participantId, resumeToken });
     await eventually(() => nodes.held.length > 0);
     expect(nodes.held.map(({ type }) => type)).to.deep.equal(['ParticipantReturned']);
     await nodes.catchUp();
@@ -291,9 +291,9 @@ describe('a client of the meetings', () => {
     nodes = node(undefined, 1);
     const ada = await host();
     nodes.away();
-    void ada.said({ type: 'chat', text: 'Hello' });
+    void ada.onMessage({ type: 'chat', text: 'Hello' });
     await eventually(() => ada.codes.length > 0);
-    ada.left(1013);
+    ada.onClose(1013);
     await eventually(() => nodes.held.length === 3);
     expect(String(nodes.held.map(({ type }) => type))).to.equal('ConnectionLost,ParticipantLeft,RoomEnded');
   });

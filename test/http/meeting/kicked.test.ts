@@ -26,8 +26,7 @@ describe('who was kicked out of a meeting', function () {
   afterEach(() => {
     for (const { socket } of people.splice(0)) socket.terminate();
   });
-  const finds = async (name: string, from: string, more: object = {}) =>
-    (await comes(name, from, more)).heard[0]?.type;
+  const finds = async (name: string, from: string, more: object = {}) => (await comes(name, from, more)).heard[0]?.type;
   const proof = () => ({ participantId: bob!.id, resumeToken: bob!.resumeToken });
 
   it('waits when they come under that name from that network, however it is written', async () => {

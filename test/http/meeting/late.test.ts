@@ -10,12 +10,12 @@ describe('who is in a meeting without a connection', () => {
       run: 'north',
       returnMs: 4000,
       inside: {
-        act: () => Promise.reject(new Error('nobody acts here')),
+        execute: () => Promise.reject(new Error('nobody acts here')),
         leave: () => Promise.reject(new Error('nobody leaves here')),
         async stay({ participantId, seat: { id } }, node) {
           gone.push(`${participantId} stays at ${node} on ${id}`);
         },
-        async depart({ participantId, seat: { id } }, _, afterMs) {
+        async leaveWhenDisconnected({ participantId, seat: { id } }, _, afterMs) {
           gone.push(`${participantId} from ${id} after ${afterMs} ms`);
         },
       },

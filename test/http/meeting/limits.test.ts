@@ -47,9 +47,9 @@ describe('what is said to the meetings', function () {
 
   it('must be a JSON object of a known type, before anything else about it is looked at', async () => {
     const eve = await stranger();
-    expect(
-      await codes(eve, '', 'hello', '[]', 'null', '"join"', '{}', '{"type":1}', '{"type":null}'),
-    ).to.deep.equal(Array(8).fill(invalid));
+    expect(await codes(eve, '', 'hello', '[]', 'null', '"join"', '{}', '{"type":1}', '{"type":null}')).to.deep.equal(
+      Array(8).fill(invalid),
+    );
     const isUnknown = ({ code }: Heard) => code === unknown;
     const before = eve.heard.filter(isUnknown).length;
     for (const type of ['dance', 'error', '__proto__', 'constructor'])
@@ -103,14 +103,7 @@ describe('what is said to the meetings', function () {
   const wrong: readonly (readonly [type: string, fine: object, ...wrong: object[]])[] = [
     ['chat', { text: 'x'.repeat(2000) }, { text: '' }, { text: 'x'.repeat(2001) }, { text: 1 }, {}],
     ['chat', { text: '👋'.repeat(2000), replyTo: '1-a' }, { text: 'a', replyTo: 1 }],
-    [
-      'reaction',
-      { reaction: '12345678' },
-      { reaction: '' },
-      { reaction: ' \t\u200b' },
-      { reaction: '123456789' },
-      {},
-    ],
+    ['reaction', { reaction: '12345678' }, { reaction: '' }, { reaction: ' \t\u200b' }, { reaction: '123456789' }, {}],
     ['reaction', { reaction: '  👋12345 7  ' }, { reaction: 1 }],
     ['participant-updated', { isMuted: true }, { isMuted: 1 }, { isVideoOff: 'no' }, { isHandRaised: null }],
     ['offer', { targetId: 'x', sdp: 'v=0' }, { targetId: 'x' }, { sdp: 'v=0' }, { targetId: 1, sdp: 'v=0' }],
@@ -215,8 +208,7 @@ describe('who opens one meeting room after the other over one socket', function 
       await who.answered();
       return who.heard.slice(before).map(({ type, code }) => code ?? type)[0];
     };
-    for (const roomId of ['FIRST1', 'SECND2', 'THIRD3'])
-      expect(await host(eve, roomId)).to.equal('participant-joined');
+    for (const roomId of ['FIRST1', 'SECND2', 'THIRD3']) expect(await host(eve, roomId)).to.equal('participant-joined');
     for (const more of [{}, { password: 'none is hashed for it' }])
       expect(await host(eve, 'FOURTH', more)).to.equal('INVALID_MESSAGE');
     const ada = await open(meetings.base, '203.0.113.2');

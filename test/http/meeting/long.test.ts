@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { newEvent } from '../../../application/command/event-envelope.js';
-import { roomKind } from '../../../application/meeting/aggregates.js';
+import { roomAggregate } from '../../../application/meeting/aggregates.js';
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
 import { useMeeting } from '../../support/meeting-node.js';
@@ -20,7 +20,7 @@ describe('a meeting room with 20,000 facts', function () {
   async function fill(participantId: string, count: number) {
     const { log, streams, systemContext } = await meetings.ground();
     const stream = roomStream(ROOM);
-    let { revision, state } = await streams.refresh(roomKind, stream);
+    let { revision, state } = await streams.reload(roomAggregate, stream);
     const data = { roomId: ROOM, meetingId: state.meetingId, participantId, raisedAt: Date.now() };
     const raised: RoomEvent = { type: 'HandRaised', data };
     const origin = { service: 'meeting', release: 'test' };

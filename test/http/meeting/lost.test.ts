@@ -6,8 +6,7 @@ import { come, type Heard, joinedIn, type Person, told } from '../../support/mee
 
 const flags = { isModerator: false, isMuted: false, isVideoOff: false, isHandRaised: false };
 const provenBy = ({ id: participantId, resumeToken }: Person) => ({ participantId, resumeToken });
-const isAbout = (type: string, id: string) => (message: Heard) =>
-  message.type === type && message.participantId === id;
+const isAbout = (type: string, id: string) => (message: Heard) => message.type === type && message.participantId === id;
 
 describe('a connection to a meeting that ends', function () {
   this.timeout(60_000);
@@ -77,8 +76,7 @@ describe('a connection to a meeting that ends', function () {
       [two, two],
     ].entries()) {
       person.socket.terminate();
-      const isLost = () =>
-        ada!.heard.findLast(isAbout('participant-updated', person.id))?.connection === 'lost';
+      const isLost = () => ada!.heard.findLast(isAbout('participant-updated', person.id))?.connection === 'lost';
       await eventually(isLost);
       const both = await Promise.all(bases.map((base) => comes('Again', provenBy(person), base)));
       const out = await Promise.race(both.map((each) => each.closed.then(() => each)));

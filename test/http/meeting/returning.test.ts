@@ -87,9 +87,7 @@ describe('who comes back to a meeting', function () {
     await ada!.answered();
     const dan = await comes({ password: 'secret' });
     const again = await comes(keyOf(dan));
-    expect(again.news()).to.deep.equal([
-      { type: 'waiting-room', roomId, participantId: dan.id, name: 'Whoever' },
-    ]);
+    expect(again.news()).to.deep.equal([{ type: 'waiting-room', roomId, participantId: dan.id, name: 'Whoever' }]);
     expect((await dan.closed).code).to.equal(4001);
     ada!.say('admit-user', { targetId: again.id });
     await again.hears('participant-joined');

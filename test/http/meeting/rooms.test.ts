@@ -41,8 +41,7 @@ describe('making a meeting room', function () {
 
   it('takes a blank title for none, and one that is there trimmed, up to 80 characters', async () => {
     const plain = ['roomId', 'creatorToken'];
-    for (const title of ['', ' \t '])
-      expect((await make({ title }).thenAnswered(201)).body).to.have.all.keys(...plain);
+    for (const title of ['', ' \t ']) expect((await make({ title }).thenAnswered(201)).body).to.have.all.keys(...plain);
     await make({ title: ` ${'t'.repeat(80)} ` }).thenAnswered(201, { title: 't'.repeat(80) });
   });
 
@@ -90,9 +89,7 @@ describe('making a meeting room', function () {
 
   it('takes each of these at its limit', async () => {
     await make({ password: 'p'.repeat(50), maxParticipants: 50, title: 't'.repeat(80) }).thenAnswered(201);
-    await make({ password: ` ${'p'.repeat(50)} `, maxParticipants: 2, title: '🙂'.repeat(80) }).thenAnswered(
-      201,
-    );
+    await make({ password: ` ${'p'.repeat(50)} `, maxParticipants: 2, title: '🙂'.repeat(80) }).thenAnswered(201);
   });
 
   it('has an id once, until the room is over: whoever comes second is told so', async () => {
@@ -114,9 +111,7 @@ describe('making a meeting room', function () {
     await make({ roomId: freeId() }, headers).thenRefused(422, { error: /Idempotency-Key/ });
     await make({}, headers).thenRefused(422);
     const made = { 'Idempotency-Key': randomUUID() };
-    expect((await make({}, made).thenAnswered(201)).body).to.deep.equal(
-      (await make({}, made).thenAnswered(201)).body,
-    );
+    expect((await make({}, made).thenAnswered(201)).body).to.deep.equal((await make({}, made).thenAnswered(201)).body);
     await make({ title: 'Other' }, made).thenRefused(422);
   });
 
@@ -204,14 +199,11 @@ describe('two nodes that make one meeting room at once', function () {
   it('make it once: one is told 201, the other that it exists', async () => {
     for (let round = 0; round < 5; round++) {
       const body = { roomId: `RACE0${round}` };
-      const answers = await Promise.all(
-        meetings.bases.map((base) => ask(base, 'POST', '/api/rooms', { body })),
-      );
+      const answers = await Promise.all(meetings.bases.map((base) => ask(base, 'POST', '/api/rooms', { body })));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, 429]);
     }
     const { headers } = await ask(meetings.base, 'GET', '/health');
     const seen = { headers: { 'If-Position': headers.get('position') ?? '' } };
-    for (const base of meetings.bases)
-      expect((await ask(base, 'GET', '/health', seen)).body.totalRooms).to.equal(5);
+    for (const base of meetings.bases) expect((await ask(base, 'GET', '/health', seen)).body.totalRooms).to.equal(5);
   });
 });

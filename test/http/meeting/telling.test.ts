@@ -32,8 +32,7 @@ describe('in a meeting', function () {
   const updated = (of: Person, more: object = {}) =>
     said(of, 'participant-updated', { isModerator: of === ada, ...flags, ...more });
   const all = (...heard: readonly Heard[]) => ({ ada: heard, bob: heard, cleo: heard });
-  const whenSays = (by: Person, type: string, more: object = {}) =>
-    told(people, ada!, () => by.say(type, more));
+  const whenSays = (by: Person, type: string, more: object = {}) => told(people, ada!, () => by.say(type, more));
 
   it('chat goes to everybody, the sender too, with one time, by which and the sender it is known', async () => {
     const heard = await whenSays(bob!, 'chat', { text: 'Hello', replyTo: `1-${ada!.id}` });
@@ -43,9 +42,7 @@ describe('in a meeting', function () {
     );
     const isIt = (each: Heard) => each.messageId === messageId;
     const times = await Promise.all([ada!, bob!, cleo!].map((each) => each.hears(isIt)));
-    expect(new Set(times.map(({ timestamp }) => `${timestamp}-${bob!.id}`))).to.deep.equal(
-      new Set([messageId]),
-    );
+    expect(new Set(times.map(({ timestamp }) => `${timestamp}-${bob!.id}`))).to.deep.equal(new Set([messageId]));
   });
 
   it('no two messages of a person are known by the same, and they come in order', async () => {
@@ -62,10 +59,7 @@ describe('in a meeting', function () {
   const sent: readonly (readonly [string, object])[] = [
     ['offer', { sdp: 'v=0' }],
     ['answer', { sdp: { type: 'answer', sdp: 'v=0' } }],
-    [
-      'ice-candidate',
-      { candidate: { candidate: 'a', sdpMid: null, sdpMLineIndex: 0, usernameFragment: 'u' } },
-    ],
+    ['ice-candidate', { candidate: { candidate: 'a', sdpMid: null, sdpMLineIndex: 0, usernameFragment: 'u' } }],
     ['file-offer', { transferId: 't', fileName: 'a.txt', fileSize: 0, fileType: '' }],
     ['file-answer', { transferId: 't', accepted: true }],
     ['file-chunk', { transferId: 't', chunk: '', index: 0, total: 1 }],

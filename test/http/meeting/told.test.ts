@@ -98,8 +98,7 @@ describe('what the meeting service tells', function () {
       expect(cors, what).to.have.length(3);
     }
     const broken = (await sendBytes(meetings.base, 'NOT HTTP\r\n\r\n')).toLowerCase();
-    for (const [name, value] of Object.entries(SEVEN))
-      expect(broken).to.contain(`${name}: ${value.toLowerCase()}\r\n`);
+    for (const [name, value] of Object.entries(SEVEN)) expect(broken).to.contain(`${name}: ${value.toLowerCase()}\r\n`);
   });
 });
 

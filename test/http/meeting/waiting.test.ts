@@ -65,18 +65,14 @@ describe('at the door of a meeting', function () {
     await lock();
     const dan = await comes('Dan');
     const id = dan.id;
-    const heard = await told({ ada: ada!, bob: bob!, dan }, ada!, () =>
-      ada!.say('admit-user', { targetId: id }),
-    );
+    const heard = await told({ ada: ada!, bob: bob!, dan }, ada!, () => ada!.say('admit-user', { targetId: id }));
     expect(dan.id).to.equal(id);
     expect(heard).to.deep.equal({
       ada: [joined(dan, 'Dan')],
       bob: [joined(dan, 'Dan')],
       dan: [joined(dan, 'Dan'), joined(ada!, 'Ada', true), joined(bob!, 'Bob'), locked()],
     });
-    expect(
-      await told({ ada: ada!, dan }, ada!, () => ada!.say('admit-user', { targetId: id })),
-    ).to.deep.equal({});
+    expect(await told({ ada: ada!, dan }, ada!, () => ada!.say('admit-user', { targetId: id }))).to.deep.equal({});
     expect(
       await told({ ada: ada!, dan }, ada!, () => ada!.say('reject-user', { targetId: 'x', reason: '' })),
     ).to.deep.equal({});
@@ -87,9 +83,7 @@ describe('at the door of a meeting', function () {
     const [dan, eve] = [await comes('Dan'), await comes('Eve')];
     ada!.say('admit-user', { targetId: dan.id });
     await ada!.answered();
-    const heard = await told({ ada: ada!, bob: bob!, eve }, ada!, () =>
-      ada!.say('admit-user', { targetId: eve.id }),
-    );
+    const heard = await told({ ada: ada!, bob: bob!, eve }, ada!, () => ada!.say('admit-user', { targetId: eve.id }));
     expect(heard.ada?.[0]).to.include({ type: 'error', code: 'ROOM_FULL', roomId, participantId: ada!.id });
     expect([heard.bob, heard.eve]).to.deep.equal([undefined, undefined]);
     bob!.say('leave');
@@ -147,10 +141,7 @@ describe('at the door of a meeting', function () {
     const promote = () => ada!.say('moderator-action', { targetId: bob!.id, action: 'make-moderator' });
     const heard = await told({ bob: bob! }, bob!, promote);
     await bob!.hears((each) => each.participantId === eve.id);
-    expect([...(heard.bob ?? []), ...bob!.news()].slice(2)).to.deep.equal([
-      waits(dan, 'Dan'),
-      waits(eve, 'Eve'),
-    ]);
+    expect([...(heard.bob ?? []), ...bob!.news()].slice(2)).to.deep.equal([waits(dan, 'Dan'), waits(eve, 'Eve')]);
     const again = await told({ bob: bob! }, bob!, promote);
     expect(again.bob?.map(({ type }) => type)).to.deep.equal(['moderator-action', 'participant-updated']);
   });
@@ -164,8 +155,7 @@ describe('at the door of a meeting', function () {
     const dan = await comes('Dan');
     const targetId = dan.id;
     const heard = await told({ ada: ada!, bob: bob!, dan }, ada!, () => {
-      for (const action of ['mute', 'kick', 'make-moderator'])
-        ada!.say('moderator-action', { targetId, action });
+      for (const action of ['mute', 'kick', 'make-moderator']) ada!.say('moderator-action', { targetId, action });
       ada!.say('offer', { targetId, sdp: 'v=0' });
       ada!.say('reject-user', { targetId: bob!.id, reason: 'is inside' });
     });
@@ -178,9 +168,7 @@ describe('at the door of a meeting', function () {
     await lock();
     const dan = await comes('Dan');
     const former = dan.id;
-    const heard = await told({ ada: ada!, bob: bob!, dan }, ada!, () =>
-      dan.say('join', { roomId, name: 'Daniel' }),
-    );
+    const heard = await told({ ada: ada!, bob: bob!, dan }, ada!, () => dan.say('join', { roomId, name: 'Daniel' }));
     expect(dan.id).not.to.equal(former);
     expect(heard).to.deep.equal({
       ada: [left(former), waits(dan, 'Daniel')],

@@ -23,12 +23,7 @@ const lengths = fc.array(fc.nat(20), { maxLength: 30 });
 
 describe('base64 in pieces', () => {
   it('gives the bytes, however it comes, padded or not, behind a data URL or not', () => {
-    const prefix = fc.constantFrom(
-      '',
-      'data:image/png;base64,',
-      'data:;base64,',
-      'DATA:a/b;charset=utf-8;BASE64,',
-    );
+    const prefix = fc.constantFrom('', 'data:image/png;base64,', 'data:;base64,', 'DATA:a/b;charset=utf-8;BASE64,');
     fc.assert(
       fc.property(bytes, lengths, prefix, fc.boolean(), (plain, pieces, before, isPadded) => {
         const text = plain.toString('base64');
@@ -39,27 +34,8 @@ describe('base64 in pieces', () => {
   });
 
   it('is refused where it is something else, however it comes', () => {
-    const wrong = [
-      '!',
-      'AAA!',
-      'AA AA',
-      'A',
-      'AAAAA',
-      'AA=',
-      'AAA==',
-      'AAAA=',
-      'AA==AA==',
-      '====',
-      '=',
-      'A-_A',
-    ]
-      .concat([
-        'data:text/plain,hello',
-        'data:image/png;base64',
-        'data:',
-        'data:image/png;base64,!',
-        '\u00e9AAA',
-      ])
+    const wrong = ['!', 'AAA!', 'AA AA', 'A', 'AAAAA', 'AA=', 'AAA==', 'AAAA=', 'AA==AA==', '====', '=', 'A-_A']
+      .concat(['data:text/plain,hello', 'data:image/png;base64', 'data:', 'data:image/png;base64,!', '\u00e9AAA'])
       .concat([`data:${'x'.repeat(300)};base64,AAAA`]);
     fc.assert(
       fc.property(fc.constantFrom(...wrong), lengths, (text, pieces) => {

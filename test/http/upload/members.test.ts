@@ -70,9 +70,7 @@ describe('large members of JSON', () => {
           expect(Object.fromEntries(found)).to.deep.equal(
             Object.fromEntries(texts.map((name) => [name, values[name]])),
           );
-          const left = Object.fromEntries(
-            names.map((name) => [name, texts.includes(name) ? '' : values[name]]),
-          );
+          const left = Object.fromEntries(names.map((name) => [name, texts.includes(name) ? '' : values[name]]));
           expect(rest).to.deep.equal(JSON.parse(JSON.stringify(left)));
         },
       ),
@@ -92,14 +90,7 @@ describe('large members of JSON', () => {
   });
 
   it('leave what is no JSON what it is', async () => {
-    for (const json of [
-      '{"file":"AAAA"',
-      '{"file" "AAAA"}',
-      '["file":"AAAA"]',
-      '{"file":"AAAA"}}',
-      '{"file":"AA',
-      '',
-    ])
+    for (const json of ['{"file":"AAAA"', '{"file" "AAAA"}', '["file":"AAAA"]', '{"file":"AAAA"}}', '{"file":"AA', ''])
       expect((await scanned(json)).rest, json).to.equal(undefined);
   });
 
@@ -110,9 +101,7 @@ describe('large members of JSON', () => {
   });
 
   it('leave a rest that has a bound', async () => {
-    const refused = await scanned(JSON.stringify({ a: 'x'.repeat(200) }), [], 100).catch(
-      (error: unknown) => error,
-    );
+    const refused = await scanned(JSON.stringify({ a: 'x'.repeat(200) }), [], 100).catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(RestTooLarge);
     expect((await scanned(JSON.stringify({ file: 'A'.repeat(400) }), [], 100)).rest).to.deep.equal({
       file: '',

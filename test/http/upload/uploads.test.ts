@@ -33,9 +33,7 @@ describe('uploads', () => {
       uploads: { members: { file: LIMIT, more: 10 }, receive: files.receive },
       budget,
       async handle({ body, received }) {
-        const sizes = Object.fromEntries(
-          [...received].map(([name, { size, head }]) => [name, [size, String(head)]]),
-        );
+        const sizes = Object.fromEntries([...received].map(([name, { size, head }]) => [name, [size, String(head)]]));
         return { status: 200, body: { body, sizes } };
       },
     });

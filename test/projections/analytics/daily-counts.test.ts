@@ -9,7 +9,7 @@ import { createBuilds } from '../../../adapters/mongo/rows/row-store.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import { createVault } from '../../../application/secrets/vault.js';
 import { type AnalyticsEvent, type Hit, siteSubject } from '../../../domain/analytics/catalog.js';
-import { collected } from '../../../domain/analytics/hit-batch.js';
+import { hitsCollected } from '../../../domain/analytics/hit-batch.js';
 import { days } from '../../../projections/analytics/daily-counts.js';
 import { createDayReader } from '../../../projections/analytics/daily-counts-reader.js';
 import { DAYS, type DayRow } from '../../../projections/analytics/daily-counts-rows.js';
@@ -56,8 +56,7 @@ describe('the days of sites', function () {
       const all: RecordedEvent[] = [];
       for (const [index, { type, data }] of events.entries()) {
         if ('instance' in data) await vault.create(siteSubject(data));
-        const secret =
-          'secret' in data ? { secret: (await vault.seal(siteSubject(data), data.secret))! } : {};
+        const secret = 'secret' in data ? { secret: (await vault.seal(siteSubject(data), data.secret))! } : {};
         all.push({
           id: `e${index}`,
           type,
@@ -76,8 +75,7 @@ describe('the days of sites', function () {
     const open = (run: string) => builds.open(days, nameOf(run), { assertHeld() {} });
     const scan = async (run: string) => {
       const rows: object[] = [];
-      for await (const { _at, ...row } of builds.scan(days, nameOf(run)))
-        rows.push({ ...row, at: String(_at) });
+      for await (const { _at, ...row } of builds.scan(days, nameOf(run))) rows.push({ ...row, at: String(_at) });
       return rows;
     };
     const reader = (run: string) => createDayReader({ db: mongo.models, vault, build: () => nameOf(run) });
@@ -90,7 +88,7 @@ describe('the days of sites', function () {
   }
 
   const hits = (instance: string, more: readonly Hit[], visitors: readonly number[] = [], at = NOON) =>
-    collected(
+    hitsCollected(
       { siteId: instance, instance },
       at,
       more,
@@ -154,22 +152,14 @@ describe('the days of sites', function () {
     for (const event of events) await (await open('many-live'))([event]);
     await (await open('many-rebuilt'))(events);
     expect(await scan('many-live')).to.deep.equal(await scan('many-rebuilt'));
-    const pages = entriesOf(
-      await reader('many-live').read('one', '2026-11-22', BOTH),
-      '2026-11-22',
-      'pages',
-    )!;
+    const pages = entriesOf(await reader('many-live').read('one', '2026-11-22', BOTH), '2026-11-22', 'pages')!;
     expect(pages).to.deep.include(['/real', 1000]);
     expect(pages.reduce((sum, [, count]) => sum + Number(count), 0)).to.equal(4000);
   });
 
   it('go with their site, and do not come back when its hits are delivered again', async () => {
     const { vault, recorded, open, raw, reader } = useVault();
-    const events = await recorded([
-      hits('one', [{ path: '/a' }]),
-      hits('two', [{ path: '/b' }]),
-      deleted('one'),
-    ]);
+    const events = await recorded([hits('one', [{ path: '/a' }]), hits('two', [{ path: '/b' }]), deleted('one')]);
     const apply = await open('gone');
     await apply(events.slice(0, 2));
     expect(await reader('gone').countDays('one')).to.equal(1);

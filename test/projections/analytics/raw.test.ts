@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Long } from 'mongodb';
 import type { AnalyticsEvent } from '../../../domain/analytics/catalog.js';
-import { collected } from '../../../domain/analytics/hit-batch.js';
+import { hitsCollected } from '../../../domain/analytics/hit-batch.js';
 import { createRawCounter, type RawRow, raw } from '../../../projections/analytics/raw.js';
 import { startGround } from '../../support/ground.js';
 import { projectionSpec, sealed } from '../../support/projection-spec.js';
@@ -17,7 +17,7 @@ describe('raw records', function () {
     ({ type, data }: Kept) => `analytics.${type}-${'instance' in data ? data.instance : 'main'}`,
   );
   const hits = (instance: string, at: number, isRaw: boolean): Kept =>
-    collected({ siteId: instance, instance }, at, [{ path: '/' }], [], isRaw);
+    hitsCollected({ siteId: instance, instance }, at, [{ path: '/' }], [], isRaw);
   const row = (id: string, site: string, at: number) => ({
     _id: id,
     site,
@@ -42,9 +42,7 @@ describe('raw records', function () {
     try {
       const rows = kernel.mongo.models.collection<RawRow>('counted');
       const instants = [1, 2, 2, 2, 2, 2, 3, 4, 4, 5, 6, 7, 9];
-      await rows.insertMany(
-        instants.map((at, n) => ({ _id: `e${n}`, _at: Long.ONE, site: 'one', at, secret: '' })),
-      );
+      await rows.insertMany(instants.map((at, n) => ({ _id: `e${n}`, _at: Long.ONE, site: 'one', at, secret: '' })));
       const pieces: number[] = [];
       const countDocuments: typeof rows.countDocuments = async (filter) => {
         pieces.push(await rows.countDocuments(filter));

@@ -5,12 +5,7 @@ import { Long } from 'mongodb';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { conversation } from '../../../domain/chat/conversation.js';
 import { conversationSubject } from '../../../domain/chat/conversation-id.js';
-import {
-  type MessageCommand,
-  type MessageEvent,
-  message,
-  messageStream,
-} from '../../../domain/chat/message.js';
+import { type MessageCommand, type MessageEvent, message, messageStream } from '../../../domain/chat/message.js';
 import { threadOf } from '../../../domain/chat/thread.js';
 import { conversations } from '../../../projections/chat/conversations.js';
 import { messages } from '../../../projections/chat/messages.js';

@@ -21,9 +21,7 @@ describe('the index of what was said in a deleted channel', function () {
     const rows = index.rows(run, 'runs');
     const many = Array.from({ length: 2500 }, (_, n) => ({ _id: `one ${n}`, channel: 'one' }));
     await rows.insertMany([...many, { _id: 'two', channel: 'two' } as never]);
-    const events = await index.recorded([
-      { type: 'ChannelErased', data: { channelId: 'one', erasedAt: NOON } },
-    ]);
+    const events = await index.recorded([{ type: 'ChannelErased', data: { channelId: 'one', erasedAt: NOON } }]);
     left = 1;
     expect(await apply(events).catch(({ message }) => message)).to.equal('the lease is lost');
     expect(await rows.countDocuments()).to.equal(1501);

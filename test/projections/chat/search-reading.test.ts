@@ -1,6 +1,6 @@
 /** How often readers of the index of what was said ask for rows: ahead, and once for all who want the same. */
 import { expect } from 'chai';
-import { NOTHING_SAID } from '../../../domain/chat/events/messages.js';
+import { EMPTY_CONTENT } from '../../../domain/chat/events/messages.js';
 import { NOON } from '../../support/chat-messages.js';
 import { type Said, startSearchIndex } from '../../support/search-index.js';
 
@@ -11,7 +11,7 @@ const about = (n: number) => ({
   createdAt: NOON + n,
   quotedMessageId: null,
 });
-const secret = { ...NOTHING_SAID, content: 'alpha' };
+const secret = { ...EMPTY_CONTENT, content: 'alpha' };
 
 const posted = (n: number): Said => ({ type: 'MessagePosted', data: { ...about(n), secret } });
 
@@ -49,8 +49,7 @@ describe('the index of what was said', () => {
     return () => index.reader(run, events.at(-1)!.position);
   }
   const words = [{ text: 'alpha', authors: new Set<string>() }];
-  const newest = (count: number, limit: number) =>
-    Array.from({ length: limit }, (_, n) => `m${count - 1 - n}`);
+  const newest = (count: number, limit: number) => Array.from({ length: limit }, (_, n) => `m${count - 1 - n}`);
 
   it('is read ahead by who is to search: then only what is shown is asked for', async () => {
     const reader = (await said('run000000001', 600))();
@@ -83,8 +82,7 @@ describe('the index of what was said', () => {
     const isLeft = ({ data }: (typeof events)[number]) => !('messageId' in data && data.messageId === 'm2');
     await (await index.open(after))(events.filter(isLeft));
     const reader = index.reader(before, events.at(-1)!.position);
-    const found = async () =>
-      (await reader.find({ words, sees: () => true, limit: 500 })).map(({ id }) => id);
+    const found = async () => (await reader.find({ words, sees: () => true, limit: 500 })).map(({ id }) => id);
     const left = newest(300, 300).filter((id) => id !== 'm2');
     for (const shown of [before, after, before]) {
       reader.shows(shown);

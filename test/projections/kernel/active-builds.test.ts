@@ -1,7 +1,7 @@
 /** What a process knows to be served, and what names and limits of read models follow from. */
 import { expect } from 'chai';
 import { serviceOf } from '../../../domain/shared/names.js';
-import { createServed } from '../../../projections/kernel/active-builds.js';
+import { createActiveBuilds } from '../../../projections/kernel/active-builds.js';
 import {
   atOnceOf,
   collectionName,
@@ -20,20 +20,14 @@ describe('the build that is served', () => {
   });
 
   it('is the newest that was told of, whatever history comes again', () => {
-    const served = createServed();
-    expect([served.collection(contents.name), served.known(contents.name)]).to.deep.equal([
-      undefined,
-      undefined,
-    ]);
+    const served = createActiveBuilds();
+    expect([served.collection(contents.name), served.known(contents.name)]).to.deep.equal([undefined, undefined]);
     for (const each of [build('first', 0), build('third', 2), build('second', 1), build('again', 2)])
       served.adopt(each);
     expect(served.collection(contents.name)).to.equal('third');
     expect(served.known(contents.name)).to.deep.equal(build('third', 2));
     served.adopt(build('other', 0, 'toys.other'));
-    expect([served.collection(contents.name), served.collection('toys.other')]).to.deep.equal([
-      'third',
-      'other',
-    ]);
+    expect([served.collection(contents.name), served.collection('toys.other')]).to.deep.equal(['third', 'other']);
   });
 
   it('stands in a collection named for service, question, version and run', () => {
@@ -57,8 +51,8 @@ describe('the build that is served', () => {
   });
 
   it('takes as many events at once as the most careful of them can', () => {
-    const own = (atOnce?: number) =>
-      ({ name: 'toys.own', version: 1, ...(atOnce && { atOnce }) }) as OwnProjection;
+    const own = (batchSize?: number) =>
+      ({ name: 'toys.own', version: 1, ...(batchSize && { batchSize }) }) as OwnProjection;
     const opened = (atOnce?: number) => Object.assign(own(atOnce), { open: async () => async () => {} });
     expect(atOnceOf([contents, opened()])).to.deep.equal({});
     expect(atOnceOf([contents, opened(50), opened(20), opened()])).to.deep.equal({ atOnce: 20 });

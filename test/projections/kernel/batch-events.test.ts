@@ -2,8 +2,8 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
-import type { Batch, Follow } from '../../../application/ports/index.js';
-import { gathered, type Most } from '../../../projections/kernel/batch-events.js';
+import type { Batch, Subscribe } from '../../../application/ports/index.js';
+import { batchEvents, type Most } from '../../../projections/kernel/batch-events.js';
 import { useBuildWorld } from '../../support/build-world.js';
 import { eventAt } from '../../support/ports.js';
 
@@ -14,8 +14,8 @@ describe('batches that are gathered', () => {
   });
 
   const AT_LEISURE: Most = { events: 100, bytes: 1_000_000, ms: 60_000 };
-  const gather = (until: bigint, most: Partial<Most> = {}, follow: Follow = world.ports().follow) =>
-    gathered(follow, { prefixes: ['toys.'], from: 'start', signal: world.stop.signal }, until, {
+  const gather = (until: bigint, most: Partial<Most> = {}, follow: Subscribe = world.ports().follow) =>
+    batchEvents(follow, { prefixes: ['toys.'], from: 'start', signal: world.stop.signal }, until, {
       ...AT_LEISURE,
       ...most,
     });
@@ -43,8 +43,7 @@ describe('batches that are gathered', () => {
   });
 
   it('hold no more than so many bytes of what the events say', async () => {
-    for (const position of [10n, 20n, 30n])
-      world.events.push(eventAt(position, 'ToyPut', { name: 'x'.repeat(1000) }));
+    for (const position of [10n, 20n, 30n]) world.events.push(eventAt(position, 'ToyPut', { name: 'x'.repeat(1000) }));
     const seen = await all(gather(1000n, { bytes: 2000 }));
     expect(seen.map(positionsIn)).to.deep.equal([[10n, 20n], [30n]]);
   });
@@ -54,7 +53,7 @@ describe('batches that are gathered', () => {
     const seen = await all(gather(1000n, { ms: 0 }));
     expect(seen.map(positionsIn)).to.deep.equal([[10n], [20n], []]);
     // How far the log was looked through, though nothing was found.
-    const idle: Follow = async function* () {
+    const idle: Subscribe = async function* () {
       yield { events: [], position: 70n, caughtUp: false };
       yield { events: [], caughtUp: true };
     };
@@ -78,7 +77,7 @@ describe('batches that are gathered', () => {
   });
 
   it('end as what they are made of ends', async () => {
-    const failing: Follow = async function* () {
+    const failing: Subscribe = async function* () {
       yield { events: [eventAt(10n)], position: 10n, caughtUp: true };
       throw new Error('gone');
     };

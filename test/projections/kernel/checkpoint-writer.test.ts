@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { keepSaved } from '../../../projections/kernel/checkpoint-writer.js';
+import { createCheckpointWriter } from '../../../projections/kernel/checkpoint-writer.js';
 import { holdTimers } from '../../support/held-timers.js';
 
 describe('how far builds have come', () => {
@@ -11,7 +11,7 @@ describe('how far builds have come', () => {
     const [a] = builds as [(typeof builds)[0]];
     const saved: object[] = [];
     let isAway = true;
-    const saving = keepSaved(builds, {
+    const saving = createCheckpointWriter(builds, {
       async advance(positions) {
         saved.push(positions);
         if (!isAway) return true;
@@ -44,7 +44,7 @@ describe('how far builds have come', () => {
     });
     try {
       let refused = 0;
-      const saving = keepSaved([asked], {
+      const saving = createCheckpointWriter([asked], {
         async advance() {
           if (waits.length > 9) return true;
           throw new Error('away');

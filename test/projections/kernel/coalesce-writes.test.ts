@@ -1,9 +1,9 @@
 /** How many writes a batch of events comes to: what it does to one row goes in one. */
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../../application/ports/index.js';
-import { mergeWrites } from '../../../projections/kernel/coalesce-writes.js';
+import { coalesceWrites } from '../../../projections/kernel/coalesce-writes.js';
 import {
-  guarded,
+  positionGuarded,
   type Row,
   type RowChange,
   type RowUpdate,
@@ -27,7 +27,7 @@ const events = (type: string, count: number, of: (n: number) => Partial<Recorded
   }));
 
 const writes = (of: readonly RecordedEvent[]) =>
-  mergeWrites(of.flatMap((event) => writesOf(state, event))).map(({ write }) => write);
+  coalesceWrites(of.flatMap((event) => writesOf(state, event))).map(({ write }) => write);
 const updateOf = (write: RowWrite | undefined) =>
   (write as unknown as { updateOne: { filter: Row; update: RowUpdate } }).updateOne;
 
@@ -78,9 +78,9 @@ describe('the writes of a batch', () => {
   });
 
   const toy = (changes: readonly RowChange[], n: number): RowWrite[] =>
-    changes.map((change) => guarded(change, { ...events('T', 1, () => ({}))[0]!, position: BigInt(n) }));
+    changes.map((change) => positionGuarded(change, { ...events('T', 1, () => ({}))[0]!, position: BigInt(n) }));
   const made = (...changes: readonly RowChange[]) =>
-    mergeWrites(changes.flatMap((change, n) => toy([change], n))).map(({ write }) => write);
+    coalesceWrites(changes.flatMap((change, n) => toy([change], n))).map(({ write }) => write);
 
   it('are one insert of a row that is made and then changed, where nothing but the row can tell what comes of it', () => {
     const make: RowChange = { make: 'a', row: { x: 1, list: [1] } };

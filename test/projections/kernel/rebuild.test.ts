@@ -29,7 +29,7 @@ describe('builds of a projection', function () {
     database = `test_${randomUUID().slice(0, 8)}`;
     [others, running, stop] = [[], [], new AbortController()];
     kernel = await startToys(servers, database);
-    await kernel.lifecycle.open([contents], kernel.served, stop);
+    await kernel.lifecycle.ensureActive([contents], kernel.served, stop);
   });
   afterEach(async () => {
     stop.abort();
@@ -114,17 +114,13 @@ describe('builds of a projection', function () {
     await kernel.builds.open(contents, begun, { assertHeld() {} });
     const ahead = (await kernel.head()) + 1_000_000n;
     const lost = { _id: 'lost', _at: Long.fromBigInt(ahead) };
-    for (const each of [served, begun])
-      await kernel.mongo.models.collection<typeof lost>(each).insertOne(lost);
-    await kernel.checkpoints.advance(
-      { [served]: ahead, [begun]: ahead },
-      { name: 'projector:toys', fence: 0n },
-    );
+    for (const each of [served, begun]) await kernel.mongo.models.collection<typeof lost>(each).insertOne(lost);
+    await kernel.checkpoints.advance({ [served]: ahead, [begun]: ahead }, { name: 'projector:toys', fence: 0n });
     const told: string[] = [];
     const onAhead = ({ name }: { readonly name: string }) => told.push(name);
     const again = await startToys(servers, database);
     others.push(again);
-    await again.lifecycle.open([contents], again.served, { signal: stop.signal, onAhead });
+    await again.lifecycle.ensureActive([contents], again.served, { signal: stop.signal, onAhead });
     const collection = again.served.collection(contents.name) ?? '';
     expect(told).to.deep.equal([contents.name]);
     expect(collection).not.to.be.oneOf([served, begun]);
@@ -137,7 +133,7 @@ describe('builds of a projection', function () {
     const next = { ...contents, version: 2 };
     const newer = await startToys(servers, database, [next]);
     others.push(newer);
-    await newer.lifecycle.open([next], newer.served, stop);
+    await newer.lifecycle.ensureActive([next], newer.served, stop);
     const collection = newer.served.collection(contents.name) ?? '';
     expect(collection).to.match(/^toys_contents_v2_/);
     // No projector runs: what is there was there when the node opened.
@@ -145,7 +141,7 @@ describe('builds of a projection', function () {
 
     const same = await startToys(servers, database, [next]);
     others.push(same);
-    await same.lifecycle.open([next], same.served, stop);
+    await same.lifecycle.ensureActive([next], same.served, stop);
     expect(same.served.collection(contents.name)).to.equal(collection);
     expect(collection).not.to.equal(served);
   });
@@ -171,10 +167,10 @@ describe('builds of a projection', function () {
           return given;
         }),
     });
-    const opening = waiter.lifecycle.open([next], waiter.served, stop);
+    const opening = waiter.lifecycle.ensureActive([next], waiter.served, stop);
     await Promise.race([waiting, opening]);
     await lease?.release();
-    await Promise.all([opening, maker.lifecycle.open([next], maker.served, stop)]);
+    await Promise.all([opening, maker.lifecycle.ensureActive([next], maker.served, stop)]);
     const collection = waiter.served.collection(contents.name) ?? '';
     expect(collection).to.match(/^toys_contents_v2_/);
     expect(await rows(collection, boxes)).to.equal(boxes.length);

@@ -2,9 +2,9 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
-import type { Batch, Follow, Position } from '../../../application/ports/index.js';
+import type { Batch, Position, Subscribe } from '../../../application/ports/index.js';
 import type { AnyProjection } from '../../../projections/kernel/projection.js';
-import { type Share, shareReading, sharesOf } from '../../../projections/kernel/shared-subscription.js';
+import { type Share, shareSubscription, sharesOf } from '../../../projections/kernel/shared-subscription.js';
 import { useBuildWorld } from '../../support/build-world.js';
 import { eventAt } from '../../support/ports.js';
 import { contents } from '../../support/toys.js';
@@ -14,7 +14,7 @@ describe('a reading of the log that several share', () => {
   const log = (...types: readonly string[]) =>
     types.forEach((type, index) => void world.events.push(eventAt(BigInt(index + 1) * 10n, type)));
 
-  const shared = (count: number, follow = world.ports().follow) => shareReading(follow, count);
+  const shared = (count: number, follow = world.ports().follow) => shareSubscription(follow, count);
   const reading = (
     { follow }: Share,
     types: readonly string[],
@@ -27,7 +27,7 @@ describe('a reading of the log that several share', () => {
   beforeEach(() => {
     read = 0;
   });
-  const counted: Follow = async function* (options) {
+  const counted: Subscribe = async function* (options) {
     for await (const batch of world.ports().follow(options)) {
       read++;
       yield batch;
@@ -135,7 +135,7 @@ describe('a reading of the log that several share', () => {
   });
 
   it('fails for all with the log', async () => {
-    const broken: Follow = async function* () {
+    const broken: Subscribe = async function* () {
       yield { events: [eventAt(10n, 'A')], position: 10n, caughtUp: false };
       throw new Error('no log');
     };

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { aggregate, type Grouping } from '../../../application/logs/query/aggregate.js';
-import { unhurried } from '../../../application/logs/query/query-budget.js';
+import { yieldOnly } from '../../../application/logs/query/query-budget.js';
 import type { BlockRef } from '../../../application/logs/record-index.js';
 import { EVERYTHING, type Filter, matches } from '../../../domain/logs/filter.js';
 import { filter, NOON } from '../../domain/logs/arbitrary.js';
@@ -29,8 +29,7 @@ describe('the counts of log records', function () {
         for (const [some, by] of asked) {
           const counts = new Map<string, number>();
           const passed = truth.filter((each) => matches(some, each));
-          for (const each of passed)
-            for (const key of keysOf(by, each)) counts.set(key, (counts.get(key) ?? 0) + 1);
+          for (const each of passed) for (const key of keysOf(by, each)) counts.set(key, (counts.get(key) ?? 0) + 1);
           const { buckets, total } = await aggregate(
             ground.indexOf(name),
             { filter: some, grouping: by, ...leisurely },
@@ -65,8 +64,7 @@ describe('the counts of log records', function () {
           const passed = truth.filter((each) => matches(some, each));
           expect(await foundIn(ground.indexOf(name), some, 'desc')).to.deep.equal(passed.toReversed());
           const counts = new Map<string, number>();
-          for (const key of passed.flatMap((each) => keysOf(by, each)))
-            counts.set(key, (counts.get(key) ?? 0) + 1);
+          for (const key of passed.flatMap((each) => keysOf(by, each))) counts.set(key, (counts.get(key) ?? 0) + 1);
           const asking = { filter: some, grouping: by, ...leisurely };
           const { buckets, total } = await aggregate(ground.indexOf(name), asking, 5000);
           expect(total).to.equal(passed.length);
@@ -98,9 +96,7 @@ describe('the counts of log records', function () {
     };
     const count = async (filter: Partial<Filter>, by: Grouping) => {
       const asking = { filter: { fields: [], words: [], ...filter }, grouping: by, ...leisurely };
-      return (await aggregate(ground.indexOf(name), asking, 10)).buckets.map(
-        ({ key, count }) => `${key} ${count}`,
-      );
+      return (await aggregate(ground.indexOf(name), asking, 10)).buckets.map(({ key, count }) => `${key} ${count}`);
     };
     const byStatus = { by: 'field', path: 'status' } as const;
     const words = { words: ['word7'] };
@@ -113,9 +109,7 @@ describe('the counts of log records', function () {
     expect(await count({}, byStatus)).to.deep.equal(['0 300', '1 300', '2 300']);
     const one = { fields: [{ path: 'status', value: '1' }], from: NOON + 10, to: NOON + 99 };
     expect(await count(one, byStatus)).to.deep.equal(['1 30']);
-    expect(await count({ levels: ['INFO'], event: 'e', from: NOON + 890 }, { by: 'event' })).to.deep.equal([
-      'e 10',
-    ]);
+    expect(await count({ levels: ['INFO'], event: 'e', from: NOON + 890 }, { by: 'event' })).to.deep.equal(['e 10']);
     // Who needs the records sees that they are gone.
     expect(await count(words, byStatus)).to.deep.equal([]);
     await without('columns');
@@ -135,7 +129,7 @@ describe('the counts of log records', function () {
     }));
     const name = await ground.build(await ground.ingested(requests, 10));
     const refs: BlockRef[] = [];
-    for await (const ref of ground.indexOf(name).blocks(EVERYTHING, 'desc', unhurried)) refs.push(ref);
+    for await (const ref of ground.indexOf(name).blocks(EVERYTHING, 'desc', yieldOnly)) refs.push(ref);
     expect(refs).to.have.length(20);
     /** As long as it takes to read all one after the other: whoever else is let in has come by then. */
     const others = () => foundIn(ground.indexOf(name), { ...EVERYTHING, words: ['519'] }, 'desc');

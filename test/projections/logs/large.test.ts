@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type AnyBulkWriteOperation, Binary } from 'mongodb';
 import { aggregate, type Grouping } from '../../../application/logs/query/aggregate.js';
-import { unhurried } from '../../../application/logs/query/query-budget.js';
+import { yieldOnly } from '../../../application/logs/query/query-budget.js';
 import type { RecordIndex } from '../../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
@@ -11,7 +11,7 @@ import { batchesOf } from '../../../domain/logs/batch.js';
 import { catalog } from '../../../domain/logs/catalog.js';
 import { EVERYTHING, type Filter } from '../../../domain/logs/filter.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
-import { keepingSubject } from '../../../domain/logs/retention-bucket.js';
+import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import { HOUR_MS } from '../../../domain/logs/timestamp.js';
 import type { Build, Row } from '../../../projections/kernel/projection.js';
 import { createReceipts } from '../../../projections/logs/index/ingest-receipts.js';
@@ -41,7 +41,7 @@ describe('the index of large records', function () {
     const batches = batchesOf({ producerId: 'api', receivedAt: NOON, records: given, rejected: 0 });
     return Promise.all(
       batches.map(async ({ data }) => {
-        const subject = keepingSubject(data);
+        const subject = bucketSubject(data);
         await kernel.vault.create(subject);
         position += 17n;
         const sealed = { ...data, secret: await kernel.vault.seal(subject, data.secret) };
@@ -74,11 +74,7 @@ describe('the index of large records', function () {
 
   const counted = (name: string, grouping: Grouping, filter: Partial<Filter> = {}) => {
     const budget = { left: Number.POSITIVE_INFINITY };
-    return aggregate(
-      indexOf(name),
-      { filter: { ...EVERYTHING, ...filter }, grouping, pace: unhurried, budget },
-      2000,
-    );
+    return aggregate(indexOf(name), { filter: { ...EVERYTHING, ...filter }, grouping, pace: yieldOnly, budget }, 2000);
   };
 
   const rowsIn = async (name: string, part: string) =>
@@ -133,7 +129,7 @@ describe('the index of large records', function () {
     }
     for (const order of ['asc', 'desc'] as const) {
       const found: number[] = [];
-      for await (const { from } of indexOf(name).blocks(EVERYTHING, order, unhurried)) found.push(from);
+      for await (const { from } of indexOf(name).blocks(EVERYTHING, order, yieldOnly)) found.push(from);
       expect(found).to.have.length(27);
       const sorted = found.toSorted((a, b) => a - b);
       expect(found).to.deep.equal(order === 'asc' ? sorted : sorted.toReversed());
@@ -147,7 +143,7 @@ describe('the index of large records', function () {
     const given = some.map((data) => ({ ...recordText(data), bytes: 1 }));
     const [batch] = batchesOf({ producerId: 'api', receivedAt: NOON, records: given, rejected: 0 });
     const [event] = await events([{ n: 0 }]);
-    const subject = keepingSubject(batch!.data);
+    const subject = bucketSubject(batch!.data);
     const data = { ...event!.data, secret: await kernel.vault.seal(subject, batch!.data.secret) };
     const name = `logs_records_v${records.version}_${randomUUID().slice(0, 8)}`;
     const apply = await kernel.builds.open(records, name, { assertHeld() {} });
@@ -177,12 +173,10 @@ describe('the index of large records', function () {
     expect(buckets).to.have.length(1001);
     expect(buckets.slice(1).every(({ count }) => count === 3)).to.equal(true);
     const one = some[1]!.level.toUpperCase();
-    expect((await counted(name, { by: 'level' }, { levels: [one] })).buckets).to.deep.equal([
-      { key: one, count: 3 },
-    ]);
-    expect(
-      (await counted(name, { by: 'time', intervalMs: 3_600_000 }, { levels: ['ERROR', one] })).total,
-    ).to.equal(1503);
+    expect((await counted(name, { by: 'level' }, { levels: [one] })).buckets).to.deep.equal([{ key: one, count: 3 }]);
+    expect((await counted(name, { by: 'time', intervalMs: 3_600_000 }, { levels: ['ERROR', one] })).total).to.equal(
+      1503,
+    );
     expect((await counted(name, { by: 'time', intervalMs: 3_600_000 })).total).to.equal(4500);
     expect((await counted(name, { by: 'event' }, { event: 'event 7' })).buckets).to.deep.equal([
       { key: 'event 7', count: 3 },
@@ -213,9 +207,7 @@ describe('the index of large records', function () {
     const all = [...near, ...far, ...full];
     const name = await build(all);
     expect((await rowsIn(name, 'hours')).length).to.be.lessThan(300);
-    const parts = await kernel.mongo.models
-      .listCollections({ name: { $gt: `${name}.d`, $lt: `${name}.e` } })
-      .toArray();
+    const parts = await kernel.mongo.models.listCollections({ name: { $gt: `${name}.d`, $lt: `${name}.e` } }).toArray();
     expect(parts.length).to.be.lessThan(100);
     const naive = (
       from: number,
@@ -224,8 +216,7 @@ describe('the index of large records', function () {
     ) => {
       const counts = new Map<string, number>();
       for (const one of all)
-        if (one.timestamp >= from && one.timestamp <= to)
-          counts.set(keyOf(one), (counts.get(keyOf(one)) ?? 0) + 1);
+        if (one.timestamp >= from && one.timestamp <= to) counts.set(keyOf(one), (counts.get(keyOf(one)) ?? 0) + 1);
       return counts;
     };
     const DAY = 24 * HOUR_MS;
@@ -238,9 +229,7 @@ describe('the index of large records', function () {
       const within = [from ?? 0, to ?? NOON] as const;
       const told = async (grouping: Grouping) =>
         new Map((await counted(name, grouping, asked)).buckets.map(({ key, count }) => [key, count]));
-      expect(await told({ by: 'level' })).to.deep.equal(
-        naive(...within, ({ level = 'info' }) => level.toUpperCase()),
-      );
+      expect(await told({ by: 'level' })).to.deep.equal(naive(...within, ({ level = 'info' }) => level.toUpperCase()));
       expect(await told({ by: 'event' })).to.deep.equal(naive(...within, ({ event = '(missing)' }) => event));
       expect(await told({ by: 'time', intervalMs: DAY })).to.deep.equal(
         naive(...within, ({ timestamp }) => new Date(timestamp - (timestamp % DAY)).toISOString()),

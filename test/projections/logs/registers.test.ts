@@ -1,7 +1,7 @@
 /** Registers of full blocks: what they tell is what the blocks hold, however they came into one. */
 import { expect } from 'chai';
 import type { Filter } from '../../../domain/logs/filter.js';
-import { keepingSubject } from '../../../domain/logs/retention-bucket.js';
+import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import { DAY_MS } from '../../../domain/logs/timestamp.js';
 import { headersIn, REGISTERS, type RegisterRow } from '../../../projections/logs/index/filter-group.js';
 import { records } from '../../../projections/logs/index/records.js';
@@ -39,8 +39,7 @@ describe('registers of log records', function () {
     return found.map((row) => headersIn(row).length);
   };
   const word = (each: string): Filter => ({ fields: [], words: [each] });
-  const count = async (name: string, filter: Filter) =>
-    (await foundIn(ground.indexOf(name), filter, 'desc')).length;
+  const count = async (name: string, filter: Filter) => (await foundIn(ground.indexOf(name), filter, 'desc')).length;
   /** How many blocks would be opened. */
   const looked = async (name: string, filter: Filter) => {
     let blocks = 0;
@@ -113,7 +112,7 @@ describe('registers of log records', function () {
     const name = await ground.build(events);
     expect((await registersOf(name)).sort()).to.deep.equal([2, 64]);
     for (const nth of [0, 63, 64, 65]) expect(await count(name, word(`only${nth}`))).to.equal(1);
-    await ground.kernel.vault.destroy(keepingSubject(events[0]!.data as never));
+    await ground.kernel.vault.destroy(bucketSubject(events[0]!.data as never));
     expect(await count(name, word('only1'))).to.equal(0);
     await ground.kernel.builds.drop(name);
   });

@@ -34,9 +34,7 @@ describe('what the record index remembers of blocks that gather', function () {
       parts: async () => [],
       drop: async () => {},
       async write(part, writes) {
-        await mongo.models
-          .collection<Row>(`${name}.${part}`)
-          .bulkWrite(writes as AnyBulkWriteOperation<Row>[]);
+        await mongo.models.collection<Row>(`${name}.${part}`).bulkWrite(writes as AnyBulkWriteOperation<Row>[]);
       },
     });
     return async (events: readonly RecordedEvent[]) => {

@@ -55,9 +55,7 @@ describe('full blocks of scattered log records', function () {
       (n) => !isEarly(Math.floor(n / EACH), n % EACH),
     );
     const found = async (filter: Partial<Filter>) =>
-      (await foundIn(ground.indexOf(name), { ...EVERYTHING, ...filter }, 'asc')).map(({ data }) =>
-        Number(data.n),
-      );
+      (await foundIn(ground.indexOf(name), { ...EVERYTHING, ...filter }, 'asc')).map(({ data }) => Number(data.n));
 
     expect((await found({})).sort((a, b) => a - b)).to.deep.equal(left);
     expect(await found({ correlationId: `r${4 * EACH + 1}` })).to.deep.equal([4 * EACH + 1]);

@@ -28,9 +28,7 @@ describe('an index of log records of an older version', () => {
     }
     const after = await startLogsNode(servers, database);
     try {
-      expect(after.kernel.served.collection(records.name)).to.match(
-        new RegExp(`^logs_records_v${records.version}_`),
-      );
+      expect(after.kernel.served.collection(records.name)).to.match(new RegExp(`^logs_records_v${records.version}_`));
       expect(await foundIn(after.index, EVERYTHING, 'asc')).to.deep.equal(old);
     } finally {
       await after.stop();

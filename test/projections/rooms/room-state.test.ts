@@ -28,8 +28,7 @@ import {
   signingPublicKey,
 } from '../../support/rooms.js';
 
-const other = (event: RoomsEvent): RoomsEvent =>
-  ({ ...event, data: { ...event.data, roomId: 'other' } }) as RoomsEvent;
+const other = (event: RoomsEvent): RoomsEvent => ({ ...event, data: { ...event.data, roomId: 'other' } }) as RoomsEvent;
 const postedTimes = (count: number) => Array.from({ length: count }, (_, n) => posted(`m${n}`));
 const person = (id: string) => ({ id, joinedAt: NOON, secret: sealed({ name: id, signingPublicKey }) });
 const roomRow = (...people: readonly string[]) => ({
@@ -79,9 +78,7 @@ describe('the rows of a room', function () {
       ['other', 0],
       ['other:00000000', 1],
     ]);
-    expect(rows.flatMap(messagesOf).slice(0, 40)).to.deep.equal(
-      Array.from({ length: 40 }, (_, n) => message(n)),
-    );
+    expect(rows.flatMap(messagesOf).slice(0, 40)).to.deep.equal(Array.from({ length: 40 }, (_, n) => message(n)));
   });
 
   for (const [count, firstRow] of [

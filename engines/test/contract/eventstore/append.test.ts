@@ -33,11 +33,8 @@ const PATHS = {
 for (const [path, options] of Object.entries(PATHS)) {
   describe(`appending by ${path}`, () => {
     const store = useEventStore();
-    const append = (
-      stream: string,
-      events: EventData | EventData[],
-      expectedRevision: AppendExpectedRevision = ANY,
-    ) => store.client.appendToStream(stream, events, { ...options, expectedRevision });
+    const append = (stream: string, events: EventData | EventData[], expectedRevision: AppendExpectedRevision = ANY) =>
+      store.client.appendToStream(stream, events, { ...options, expectedRevision });
     const conflict = async (stream: string, expectedRevision: AppendExpectedRevision) => {
       const error = await rejection(append(stream, numbered(99), expectedRevision));
       expect(error).instanceOf(WrongExpectedVersionError);
@@ -57,9 +54,7 @@ for (const [path, options] of Object.entries(PATHS)) {
     it('gives each event of an append a position of its own, in order', async () => {
       const stream = freshStream();
       await append(stream, numberedFrom(0, 3));
-      const positions = (await all(store.client.readStream(stream))).map(
-        ({ event }) => event!.position!.commit,
-      );
+      const positions = (await all(store.client.readStream(stream))).map(({ event }) => event!.position!.commit);
       expect(positions[0]! < positions[1]! && positions[1]! < positions[2]!).equal(true);
     });
 
@@ -164,9 +159,7 @@ for (const [path, options] of Object.entries(PATHS)) {
 
     it('refuses more than 1 MiB in one append, and goes on', async () => {
       const stream = freshStream();
-      const big = Array.from({ length: 30 }, () =>
-        jsonEvent({ type: 'Big', data: { pad: 'x'.repeat(50_000) } }),
-      );
+      const big = Array.from({ length: 30 }, () => jsonEvent({ type: 'Big', data: { pad: 'x'.repeat(50_000) } }));
       const error = await rejection(append(stream, big));
       expect(error).instanceOf(MaxAppendSizeExceededError);
       expect((error as MaxAppendSizeExceededError).maxAppendSize).equal(1_048_576);
@@ -200,13 +193,9 @@ describe('appending', () => {
   });
 
   it('takes many large appends at once', async () => {
-    const events = Array.from({ length: 64 }, () =>
-      jsonEvent({ type: 'Large', data: { pad: 'x'.repeat(1_000_000) } }),
-    );
+    const events = Array.from({ length: 64 }, () => jsonEvent({ type: 'Large', data: { pad: 'x'.repeat(1_000_000) } }));
     const streams = events.map(() => freshStream());
-    await Promise.all(
-      events.map((event, n) => store.client.appendToStream(streams[n]!, event, { deadline: 60_000 })),
-    );
+    await Promise.all(events.map((event, n) => store.client.appendToStream(streams[n]!, event, { deadline: 60_000 })));
     for (const stream of streams) expect(await all(store.client.readStream(stream))).have.length(1);
   });
 
@@ -235,11 +224,7 @@ describe('appending', () => {
   it('keeps the order of one client’s appends that are not waited for', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(0));
-    await Promise.all(
-      Array.from({ length: 100 }, (_, n) => store.client.appendToStream(stream, numbered(n + 1))),
-    );
-    expect(await numbersOf(store.client.readStream(stream))).deep.equal(
-      Array.from({ length: 101 }, (_, n) => n),
-    );
+    await Promise.all(Array.from({ length: 100 }, (_, n) => store.client.appendToStream(stream, numbered(n + 1))));
+    expect(await numbersOf(store.client.readStream(stream))).deep.equal(Array.from({ length: 101 }, (_, n) => n));
   });
 });

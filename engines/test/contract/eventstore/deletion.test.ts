@@ -39,9 +39,7 @@ describe('a soft-deleted stream', () => {
     const wrong = await rejection(store.client.deleteStream(stream, { expectedRevision: 7n }));
     expect(wrong).instanceOf(WrongExpectedVersionError);
     expect((wrong as WrongExpectedVersionError).actualVersion).equal(1n);
-    expect((await store.client.deleteStream(stream, { expectedRevision: 1n })).position!.commit > 0n).equal(
-      true,
-    );
+    expect((await store.client.deleteStream(stream, { expectedRevision: 1n })).position!.commit > 0n).equal(true);
   });
 
   it('has lost its other metadata, and says so with $tb 2^63 - 1', async () => {

@@ -98,8 +98,7 @@ describe('any sequence of appends', () => {
         }
         const visible = numbers.slice(Math.max(0, numbers.length - maxCount));
         const read = numbersOf(store.client.readStream(stream));
-        if (numbers.length === 0)
-          expect(await read.catch((error) => error)).have.property('type', 'stream-not-found');
+        if (numbers.length === 0) expect(await read.catch((error) => error)).have.property('type', 'stream-not-found');
         else expect(await read).deep.equal(visible);
       }),
       { numRuns: 60 },

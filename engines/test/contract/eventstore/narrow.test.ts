@@ -1,11 +1,5 @@
 /** What the embedded engine does not do it says so: a refusal is better than an answer that is nearly right. */
-import {
-  ANY,
-  eventTypeFilter,
-  excludeSystemEvents,
-  NO_STREAM,
-  streamNameFilter,
-} from '@eventstore/db-client';
+import { ANY, eventTypeFilter, excludeSystemEvents, NO_STREAM, streamNameFilter } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { all, freshStream, numbered, rejection, useEventStore } from '../../support/eventstore-client.js';
 

@@ -15,9 +15,7 @@ describe('reading a stream', () => {
   const stream = freshStream();
   before(() => store.client.appendToStream(stream, numberedFrom(0, 10)));
   const forwards = (fromRevision: bigint | typeof START | typeof END, maxCount?: number) =>
-    numbersOf(
-      store.client.readStream(stream, { fromRevision, ...(maxCount === undefined ? {} : { maxCount }) }),
-    );
+    numbersOf(store.client.readStream(stream, { fromRevision, ...(maxCount === undefined ? {} : { maxCount }) }));
   const backwards = (fromRevision: bigint | typeof START | typeof END, maxCount?: number) =>
     numbersOf(
       store.client.readStream(stream, {
@@ -44,8 +42,7 @@ describe('reading a stream', () => {
   });
 
   it('is refused from a revision that 63 bits cannot hold', async () => {
-    for (const revision of [2n ** 63n, 2n ** 64n - 2n])
-      expect(await rejection(forwards(revision))).property('code', 2);
+    for (const revision of [2n ** 63n, 2n ** 64n - 2n]) expect(await rejection(forwards(revision))).property('code', 2);
   });
 
   it('begins at the last event backwards from beyond the end', async () => {
@@ -86,9 +83,9 @@ describe('reading a stream', () => {
     for (let n = 0; n < 1500; n += 300) await store.client.appendToStream(long, numberedFrom(n, 300));
     const expected = Array.from({ length: 1500 }, (_, n) => n);
     expect(await numbersOf(store.client.readStream(long))).deep.equal(expected);
-    expect(
-      await numbersOf(store.client.readStream(long, { direction: BACKWARDS, fromRevision: END })),
-    ).deep.equal(expected.reverse());
+    expect(await numbersOf(store.client.readStream(long, { direction: BACKWARDS, fromRevision: END }))).deep.equal(
+      expected.reverse(),
+    );
   });
 
   it('sees at once what was acknowledged', async () => {
@@ -96,9 +93,7 @@ describe('reading a stream', () => {
     for (let n = 0; n < 50; n++) {
       await store.client.appendToStream(fresh, numberedFrom(n, 1));
       expect(
-        await numbersOf(
-          store.client.readStream(fresh, { direction: BACKWARDS, fromRevision: END, maxCount: 1 }),
-        ),
+        await numbersOf(store.client.readStream(fresh, { direction: BACKWARDS, fromRevision: END, maxCount: 1 })),
       ).deep.equal([n]);
     }
   });
@@ -124,9 +119,7 @@ describe('reading $all', () => {
   });
 
   it('excludes the event at the position backwards', async () => {
-    const events = await all(
-      store.client.readAll({ direction: BACKWARDS, fromPosition: positions[2]!, maxCount: 2 }),
-    );
+    const events = await all(store.client.readAll({ direction: BACKWARDS, fromPosition: positions[2]!, maxCount: 2 }));
     expect(events.map(({ event }) => event!.position)).deep.equal([positions[1], positions[0]]);
   });
 
@@ -144,17 +137,17 @@ describe('reading $all', () => {
 
   it('refuses a prepare position above the commit position', async () => {
     const { commit } = positions[2]!;
-    expect(
-      await rejection(all(store.client.readAll({ fromPosition: { commit, prepare: commit + 1n } }))),
-    ).instanceOf(Error);
+    expect(await rejection(all(store.client.readAll({ fromPosition: { commit, prepare: commit + 1n } })))).instanceOf(
+      Error,
+    );
   });
 
   it('is empty forwards from beyond the end, and refused backwards', async () => {
     const beyond = { commit: 2n ** 50n, prepare: 2n ** 50n };
     expect(await all(store.client.readAll({ fromPosition: beyond }))).deep.equal([]);
-    expect(
-      await rejection(all(store.client.readAll({ direction: BACKWARDS, fromPosition: beyond }))),
-    ).instanceOf(Error);
+    expect(await rejection(all(store.client.readAll({ direction: BACKWARDS, fromPosition: beyond })))).instanceOf(
+      Error,
+    );
   });
 
   it('gives the same events backwards as forwards', async () => {
@@ -163,8 +156,6 @@ describe('reading $all', () => {
     const backwards = await all(
       store.client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: forwards.length }),
     );
-    expect(backwards.reverse().map(({ event }) => event!.id)).deep.equal(
-      forwards.map(({ event }) => event!.id),
-    );
+    expect(backwards.reverse().map(({ event }) => event!.id)).deep.equal(forwards.map(({ event }) => event!.id));
   });
 });

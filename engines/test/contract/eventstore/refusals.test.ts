@@ -27,9 +27,7 @@ if (!process.env.EVENTSTORE_URL) {
       for (const name of methods) {
         const path = `/event_store.client.${name.startsWith('S') ? 'streams' : 'operations'}.${name}`;
         for (const shown of ['', 'guess', SECRET.slice(0, -1), `${SECRET}x`, SECRET.toUpperCase()])
-          expect((await call(path, all, { 'connection-name': shown })).grpcStatus, `${name}, ${shown}`).equal(
-            '7',
-          );
+          expect((await call(path, all, { 'connection-name': shown })).grpcStatus, `${name}, ${shown}`).equal('7');
       }
       const features = '/event_store.client.server_features.ServerFeatures/GetSupportedMethods';
       const anybody = { 'connection-name': '' };
@@ -107,11 +105,7 @@ if (!process.env.EVENTSTORE_URL) {
       const operations = '/event_store.client.operations.Operations';
       const stop = field(1, field(1, randomUUID()));
       expect((await call(`${operations}/StopScavenge`, frame([stop]))).grpcStatus).equal('5');
-      for (const options of [
-        message(numberField(1, 4)),
-        message(numberField(1, 1), numberField(2, 7)),
-        NOTHING,
-      ]) {
+      for (const options of [message(numberField(1, 4)), message(numberField(1, 1), numberField(2, 7)), NOTHING]) {
         expect((await call(`${operations}/StartScavenge`, frame([field(1, options)]))).grpcStatus).equal('3');
       }
     });

@@ -83,19 +83,13 @@ if (!process.env.EVENTSTORE_URL) {
 
     it('survives any bytes as a message of any method', async function () {
       this.timeout(120_000);
-      const methods = ['Read', 'Append', 'BatchAppend', 'Delete', 'Tombstone'].map(
-        (name) => `${STREAMS}/${name}`,
-      );
+      const methods = ['Read', 'Append', 'BatchAppend', 'Delete', 'Tombstone'].map((name) => `${STREAMS}/${name}`);
       methods.push('/event_store.client.operations.Operations/StopScavenge');
       await fc.assert(
-        fc.asyncProperty(
-          fc.constantFrom(...methods),
-          fc.uint8Array({ maxLength: 64 }),
-          async (path, bytes) => {
-            const { grpcStatus } = await call(path, frame([Buffer.from(bytes)]), { 'grpc-timeout': '300m' });
-            expect(grpcStatus).not.equal(undefined);
-          },
-        ),
+        fc.asyncProperty(fc.constantFrom(...methods), fc.uint8Array({ maxLength: 64 }), async (path, bytes) => {
+          const { grpcStatus } = await call(path, frame([Buffer.from(bytes)]), { 'grpc-timeout': '300m' });
+          expect(grpcStatus).not.equal(undefined);
+        }),
         { numRuns: 300 },
       );
     });
@@ -146,9 +140,7 @@ if (!process.env.EVENTSTORE_URL) {
         const path = `${STREAMS}/${['Read', 'BatchAppend', 'Append', 'Nothing'][n % 4]}`;
         const request = begin(path);
         request.on('error', () => {});
-        request.write(
-          frame([batchAppend(randomUUID(), 'reset.stream-1', [proposed(randomUUID(), 'T')], true)]),
-        );
+        request.write(frame([batchAppend(randomUUID(), 'reset.stream-1', [proposed(randomUUID(), 'T')], true)]));
         request.close(constants.NGHTTP2_CANCEL);
         return once(request, 'close');
       });
@@ -163,9 +155,7 @@ if (!process.env.EVENTSTORE_URL) {
         request.on('error', () => {});
         for (let n = 0; n < 50; n++) {
           request.write(
-            frame([
-              batchAppend(randomUUID(), 'leaving.stream-1', [proposed(randomUUID(), 'T')], n % 2 === 0),
-            ]),
+            frame([batchAppend(randomUUID(), 'leaving.stream-1', [proposed(randomUUID(), 'T')], n % 2 === 0)]),
           );
         }
         await once(leaving, 'connect');

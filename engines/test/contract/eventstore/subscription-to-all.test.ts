@@ -43,18 +43,12 @@ describe('a subscription to $all', () => {
     const { position } = await store.client.appendToStream(freshStream(), numbered(0));
     const names = [`${one}.room-1`, `${other}.room-1`, `${one}.message-1`, `${one}x.room-1`, `${one}`];
     for (const name of names) await store.client.appendToStream(name, numbered(1));
-    for (const prefix of [one, other])
-      await store.client.appendToStream(`${prefix}.room-9`, numbered(1, 'Last'));
+    for (const prefix of [one, other]) await store.client.appendToStream(`${prefix}.room-9`, numbered(1, 'Last'));
 
-    const seen = async (...prefixes: string[]) =>
-      streamsOf(await untilLast(streamNameFilter({ prefixes }), position));
+    const seen = async (...prefixes: string[]) => streamsOf(await untilLast(streamNameFilter({ prefixes }), position));
     expect(await seen(`${one}.`)).deep.equal([`${one}.room-1`, `${one}.message-1`]);
     expect(await seen(`${one}.room-`)).deep.equal([`${one}.room-1`]);
-    expect(await seen(`${one}.`, `${other}.`)).deep.equal([
-      `${one}.room-1`,
-      `${other}.room-1`,
-      `${one}.message-1`,
-    ]);
+    expect(await seen(`${one}.`, `${other}.`)).deep.equal([`${one}.room-1`, `${other}.room-1`, `${one}.message-1`]);
     expect(await seen(one)).deep.equal([`${one}.room-1`, `${one}.message-1`, `${one}x.room-1`, one]);
   });
 
@@ -120,8 +114,7 @@ describe('a subscription to $all', () => {
 
   for (const [kind, filterOf] of Object.entries({
     'that scans': (name: string, options: object) => streamNameFilter({ prefixes: [name], ...options }),
-    'by category': (name: string, options: object) =>
-      streamNameFilter({ prefixes: [`${name}.`], ...options }),
+    'by category': (name: string, options: object) => streamNameFilter({ prefixes: [`${name}.`], ...options }),
   })) {
     it(`${kind} reports checkpoints over other events, in history and live, from which it can resume`, async () => {
       const [name, noise] = [service(), service()];

@@ -3,14 +3,7 @@ import { once } from 'node:events';
 import { END, jsonEvent, type ResolvedEvent, StreamDeletedError } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { eventually } from '../../support/condition.js';
-import {
-  all,
-  freshStream,
-  numberedFrom,
-  numberOf,
-  take,
-  useEventStore,
-} from '../../support/eventstore-client.js';
+import { all, freshStream, numberedFrom, numberOf, take, useEventStore } from '../../support/eventstore-client.js';
 
 describe('a subscription to a stream', () => {
   const store = useEventStore();
@@ -136,8 +129,7 @@ describe('a subscription to a stream', () => {
     for await (const event of store.client.subscribeToStream(stream)) {
       expect(numberOf(event)).equal(expected++);
       // It does something else meanwhile, which takes as long as it takes.
-      if (expected % 500 === 0)
-        expect(await all(store.client.readStream(stream, { maxCount: 500 }))).length(500);
+      if (expected % 500 === 0) expect(await all(store.client.readStream(stream, { maxCount: 500 }))).length(500);
       if (expected === 4000) break;
     }
   });

@@ -30,9 +30,7 @@ describe('MongoDB: authentication', () => {
   const finish = (challenge: Binary, password: string) => ({
     saslContinue: 1,
     conversationId: 1,
-    payload: new Binary(
-      Buffer.from(clientFinal(password, `n=annals,r=${NONCE}`, challenge.toString('utf8'))),
-    ),
+    payload: new Binary(Buffer.from(clientFinal(password, `n=annals,r=${NONCE}`, challenge.toString('utf8')))),
   });
 
   it('lets strangers ask who is there', async () => {
@@ -100,9 +98,7 @@ describe('MongoDB: authentication', () => {
   it('lets a client with the password in while others connect and leave without it', async () => {
     const { server } = mongo;
     for (let count = 0; count < 1000; count += 50) {
-      const sockets = Array.from({ length: 50 }, () =>
-        connect(server.port, '127.0.0.1').on('error', () => {}),
-      );
+      const sockets = Array.from({ length: 50 }, () => connect(server.port, '127.0.0.1').on('error', () => {}));
       await Promise.all(sockets.map((socket) => once(socket, 'connect')));
       for (const socket of sockets) socket.destroy();
     }

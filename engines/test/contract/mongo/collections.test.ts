@@ -81,7 +81,6 @@ describe('MongoDB: collections', () => {
   });
 
   it('refuses names that cannot be', async () => {
-    for (const name of ['', 'a$b', '.a'])
-      expect(await codeOf(mongo.db.command({ create: name })), name).to.equal(73);
+    for (const name of ['', 'a$b', '.a']) expect(await codeOf(mongo.db.command({ create: name })), name).to.equal(73);
   });
 });

@@ -107,11 +107,7 @@ describe('MongoDB: documents', () => {
     const rows = mongo.collection();
     const filter = { _id: 'l' as never };
     expect(await rows.findOneAndUpdate(filter, { $set: { a: 1 } })).to.equal(null);
-    const raw = await rows.findOneAndUpdate(
-      filter,
-      { $set: { a: 1 } },
-      { upsert: true, includeResultMetadata: true },
-    );
+    const raw = await rows.findOneAndUpdate(filter, { $set: { a: 1 } }, { upsert: true, includeResultMetadata: true });
     expect(raw.lastErrorObject).to.deep.equal({ n: 1, updatedExisting: false, upserted: 'l' });
     expect(raw.value).to.equal(null);
     expect(await rows.findOneAndUpdate(filter, { $inc: { a: 1 } })).to.deep.equal({ _id: 'l', a: 1 });
@@ -124,11 +120,7 @@ describe('MongoDB: documents', () => {
     const rows = mongo.collection();
     await rows.insertMany([{ a: 2 }, { a: 1 }, { a: 3 }]);
     for (let i = 0; i < 2; i++) {
-      const taken = await rows.findOneAndUpdate(
-        { done: { $ne: i } },
-        { $set: { done: i } },
-        { sort: { a: -1 } },
-      );
+      const taken = await rows.findOneAndUpdate({ done: { $ne: i } }, { $set: { done: i } }, { sort: { a: -1 } });
       expect(taken?.a).to.equal(3);
       await rows.createIndex({ a: 1 });
     }
@@ -184,10 +176,7 @@ describe('MongoDB: documents', () => {
       const found = await search.toArray();
       expect(found).to.have.length(sizes.length);
       for (const { _id, payload } of found)
-        expect(
-          payload.buffer.equals(Buffer.alloc(sizes[Number(_id)]!, Number(_id) + 1)),
-          String(_id),
-        ).to.equal(true);
+        expect(payload.buffer.equals(Buffer.alloc(sizes[Number(_id)]!, Number(_id) + 1)), String(_id)).to.equal(true);
     }
   });
 
@@ -209,10 +198,7 @@ describe('MongoDB: documents', () => {
   it('keeps the types of its answers', async () => {
     const rows = mongo.collection();
     const options = { promoteValues: false } as const;
-    const inserted = await mongo.db.command(
-      { insert: rows.collectionName, documents: [{ _id: 1 }] },
-      options,
-    );
+    const inserted = await mongo.db.command({ insert: rows.collectionName, documents: [{ _id: 1 }] }, options);
     expect(inserted.n).to.be.instanceOf(Int32);
     expect(inserted.ok).to.be.instanceOf(Double);
     const found = await mongo.db.command({ find: rows.collectionName }, options);

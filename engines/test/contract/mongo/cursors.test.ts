@@ -26,21 +26,14 @@ describe('MongoDB: cursors', () => {
     const { name } = await filled(5);
     const first = await mongo.db.command({ find: name, batchSize: 5 }, { promoteLongs: false });
     expect(first.cursor.id.isZero()).to.equal(false);
-    const rest = await mongo.db.command(
-      { getMore: first.cursor.id, collection: name },
-      { promoteLongs: false },
-    );
+    const rest = await mongo.db.command({ getMore: first.cursor.id, collection: name }, { promoteLongs: false });
     expect(rest.cursor.nextBatch).to.deep.equal([]);
     expect(rest.cursor.id.isZero()).to.equal(true);
   });
 
   it('closes a cursor when the limit is reached or fewer are left than asked for', async () => {
     const { name } = await filled(5);
-    for (const command of [
-      { limit: 5, batchSize: 5 },
-      { batchSize: 6 },
-      { singleBatch: true, batchSize: 2 },
-    ]) {
+    for (const command of [{ limit: 5, batchSize: 5 }, { batchSize: 6 }, { singleBatch: true, batchSize: 2 }]) {
       const answer = await mongo.db.command({ find: name, ...command }, { promoteLongs: false });
       expect(answer.cursor.id.isZero(), JSON.stringify(command)).to.equal(true);
     }
@@ -70,8 +63,7 @@ describe('MongoDB: cursors', () => {
   it('refuses cursors that are unknown, of another collection, or no Long', async () => {
     const { name } = await filled(5);
     const { cursor } = await mongo.db.command({ find: name, batchSize: 1 }, { promoteLongs: false });
-    const more = (command: object) =>
-      codeOf(mongo.db.command({ getMore: cursor.id, collection: name, ...command }));
+    const more = (command: object) => codeOf(mongo.db.command({ getMore: cursor.id, collection: name, ...command }));
     expect(await more({ getMore: Long.fromNumber(12345) })).to.equal(43);
     expect(await more({ collection: 'other' })).to.equal(13);
     expect(await more({ getMore: new Int32(1) })).to.equal(14);
@@ -116,8 +108,7 @@ describe('MongoDB: cursors', () => {
       { update: rows.collectionName, updates: [{ q: slow, u: { $set: { b: 1 } } }] },
       { delete: rows.collectionName, deletes: [{ q: slow, limit: 0 }] },
     ];
-    for (const change of changes)
-      expect(await codeOf(mongo.db.command({ ...change, maxTimeMS: 1 }))).to.equal(50);
+    for (const change of changes) expect(await codeOf(mongo.db.command({ ...change, maxTimeMS: 1 }))).to.equal(50);
     const batch = { update: rows.collectionName, updates: many, maxTimeMS: 60 };
     expect(await codeOf(mongo.db.command(batch))).to.equal(50);
   });

@@ -13,8 +13,7 @@ describe('MongoDB: durability and fairness', () => {
   it('answers pings while a search without an index goes through 50,000 documents', async function () {
     this.timeout(120_000);
     const rows = mongo.collection();
-    for (let i = 0; i < 50; i++)
-      await rows.insertMany(Array.from({ length: 1000 }, (_, k) => ({ a: i * 1000 + k })));
+    for (let i = 0; i < 50; i++) await rows.insertMany(Array.from({ length: 1000 }, (_, k) => ({ a: i * 1000 + k })));
     let scanning = true;
     const scan = rows.countDocuments({ a: { $lt: 0 } }).finally(() => {
       scanning = false;
@@ -36,10 +35,7 @@ describe('MongoDB: durability and fairness', () => {
     let working = true;
     const work = rows
       .updateMany({ a: { $gte: 0 } }, { $inc: { a: 1 } })
-      .then(async ({ modifiedCount }) => [
-        modifiedCount,
-        (await rows.deleteMany({ a: { $lte: 500 } })).deletedCount,
-      ])
+      .then(async ({ modifiedCount }) => [modifiedCount, (await rows.deleteMany({ a: { $lte: 500 } })).deletedCount])
       .finally(() => {
         working = false;
       });
@@ -100,9 +96,7 @@ describe('MongoDB: durability and fairness', () => {
       await Promise.all(writing);
       await restarted;
       const found = new Set(
-        (await rows.find({ _id: { $gte: round * 1_000_000 } as never }).toArray()).map(({ _id }) =>
-          Number(_id),
-        ),
+        (await rows.find({ _id: { $gte: round * 1_000_000 } as never }).toArray()).map(({ _id }) => Number(_id)),
       );
       expect(acknowledged.filter((_id) => !found.has(_id))).to.deep.equal([]);
       const byEmail = await rows

@@ -44,16 +44,8 @@ describe('MongoDB: indexes', () => {
     ['a key of true', { key: { a: true }, name: 'x' }, 67],
     ['an empty field', { key: { 'a..b': 1 }, name: 'x' }, 67],
     ['a dollar field', { key: { $a: 1 }, name: 'x' }, 67],
-    [
-      'sparse with partial',
-      { key: { a: 1 }, name: 'x', sparse: true, partialFilterExpression: { a: 1 } },
-      67,
-    ],
-    [
-      'a partial filter that negates',
-      { key: { a: 1 }, name: 'x', partialFilterExpression: { a: { $ne: 1 } } },
-      67,
-    ],
+    ['sparse with partial', { key: { a: 1 }, name: 'x', sparse: true, partialFilterExpression: { a: 1 } }, 67],
+    ['a partial filter that negates', { key: { a: 1 }, name: 'x', partialFilterExpression: { a: { $ne: 1 } } }, 67],
     [
       'a partial filter on absence',
       { key: { a: 1 }, name: 'x', partialFilterExpression: { a: { $exists: false } } },
@@ -77,9 +69,7 @@ describe('MongoDB: indexes', () => {
     expect(await codeOf(create(rows, { key: { b: 1 }, name: 'a' }))).to.equal(86);
     expect(await codeOf(create(rows, { key: { a: 1 }, name: 'b' }))).to.equal(85);
     expect(await codeOf(create(rows, { key: { a: 1 }, name: 'a', unique: true }))).to.be.oneOf([85, 86]);
-    expect(await codeOf(create(rows, { key: { a: 1 }, name: 'a', expireAfterSeconds: 5 }))).to.be.oneOf([
-      85, 86,
-    ]);
+    expect(await codeOf(create(rows, { key: { a: 1 }, name: 'a', expireAfterSeconds: 5 }))).to.be.oneOf([85, 86]);
   });
 
   it('drops by name, by key and all but _id', async () => {
@@ -106,9 +96,7 @@ describe('MongoDB: indexes', () => {
     const missing = await rows.insertOne({ b: 1 }).catch((reason) => reason);
     expect(missing.errorResponse.keyValue).to.deep.equal({ a: null });
     expect(await codeOf(rows.updateOne({ _id: 2 as never }, { $set: { a: 'x' } }))).to.equal(11000);
-    expect(await codeOf(rows.updateOne({ _id: 1 as never }, { $set: { a: 'x', b: 1 } }))).to.equal(
-      'accepted',
-    );
+    expect(await codeOf(rows.updateOne({ _id: 1 as never }, { $set: { a: 'x', b: 1 } }))).to.equal('accepted');
     expect(await codeOf(rows.insertOne({ a: ['y', 'y'] }))).to.equal('accepted');
     expect(await codeOf(rows.insertOne({ a: ['z', 'x'] }))).to.equal(11000);
     expect(await rows.countDocuments({ a: 'z' })).to.equal(0);
@@ -208,11 +196,7 @@ describe('MongoDB: indexes', () => {
     expect(await rows.countDocuments({ a: { $lte: text('b') } })).to.equal(2);
     const sorted = await rows.find().sort({ a: 1 }).toArray();
     expect(sorted.map(({ a }) => a.at(-1))).to.deep.equal(['a', 'b', 'c']);
-    expect((await ids(rows.find().sort({ _id: -1 }))).map((id) => String(id).at(-1))).to.deep.equal([
-      'c',
-      'b',
-      'a',
-    ]);
+    expect((await ids(rows.find().sort({ _id: -1 }))).map((id) => String(id).at(-1))).to.deep.equal(['c', 'b', 'a']);
   });
 
   it('indexes what was there before, while others write', async function () {

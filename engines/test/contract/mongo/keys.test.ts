@@ -10,9 +10,7 @@ import { compoundKey, END, keyOf } from '../../../mongo/bson/key.js';
 const SCALE = 10n ** 20n;
 const exactNumber = fc.oneof(
   fc.integer({ min: -5, max: 5 }).map((n): [unknown, bigint] => [new Int32(n), BigInt(n) * SCALE]),
-  fc
-    .integer({ min: -5, max: 5 })
-    .map((n): [unknown, bigint] => [new Double(n / 4), (BigInt(n) * SCALE) / 4n]),
+  fc.integer({ min: -5, max: 5 }).map((n): [unknown, bigint] => [new Double(n / 4), (BigInt(n) * SCALE) / 4n]),
   fc
     .bigInt({ min: 2n ** 53n - 4n, max: 2n ** 53n + 4n })
     .map((n): [unknown, bigint] => [Long.fromBigInt(n), n * SCALE]),
@@ -61,8 +59,7 @@ describe('MongoDB: the order of keys', () => {
         ];
         expect(sign(compareValues(a, b))).to.equal(-sign(compareValues(b, a)) + 0);
         expect(compareValues(a, a)).to.equal(0);
-        if (compareValues(a, b) <= 0 && compareValues(b, c) <= 0)
-          expect(compareValues(a, c)).to.be.at.most(0);
+        if (compareValues(a, b) <= 0 && compareValues(b, c) <= 0) expect(compareValues(a, c)).to.be.at.most(0);
       }),
       { numRuns: 2000 },
     );
@@ -75,8 +72,7 @@ describe('MongoDB: the order of keys', () => {
         const order = sign(compareValues(a!, b!));
         expect(sign(Buffer.compare(keyOf(a!), keyOf(b!)))).to.equal(order);
         for (const direction of [1, -1]) {
-          const key = (...values: (typeof a)[]) =>
-            Buffer.concat([compoundKey(HEAD, values, [direction, 1]), END]);
+          const key = (...values: (typeof a)[]) => Buffer.concat([compoundKey(HEAD, values, [direction, 1]), END]);
           expect(sign(Buffer.compare(key(a), key(b)))).to.equal(order * direction + 0);
           const expected = order === 0 ? sign(compareValues(x!, y!)) : order * direction;
           expect(sign(Buffer.compare(key(a, x), key(b, y)))).to.equal(expected + 0);

@@ -23,8 +23,7 @@ describe('MongoDB: large commands', () => {
     ['$and', (n: number) => rows().findOne({ $and: list(n, (i) => ({ a: { $gt: i } })) })],
     [
       '$addToSet',
-      (n: number) =>
-        rows().updateOne({ key: 1 }, { $addToSet: { a: { $each: list(n, (i) => i) } } }, { upsert: true }),
+      (n: number) => rows().updateOne({ key: 1 }, { $addToSet: { a: { $each: list(n, (i) => i) } } }, { upsert: true }),
     ],
   ] as const)
     it(`takes a ${what} of many as long as it is`, async () => {

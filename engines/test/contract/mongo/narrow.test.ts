@@ -163,9 +163,7 @@ describe('MongoDB: the embedded engine refuses', () => {
     expect(await codeOf(rows.insertOne({ _id: 1 as never, a: many(100_001) }))).to.equal(201);
     expect(await rows.countDocuments({ _id: 1 as never })).to.equal(0);
     await rows.insertOne({ _id: 1 as never, a: many(100_000) });
-    expect(await codeOf(rows.updateOne({ _id: 1 as never }, { $push: { a: 'one more' } as never }))).to.equal(
-      201,
-    );
+    expect(await codeOf(rows.updateOne({ _id: 1 as never }, { $push: { a: 'one more' } as never }))).to.equal(201);
     expect(await rows.countDocuments({ a: 'one more' })).to.equal(0);
     const other = mongo.collection();
     await other.insertOne({ a: many(100_001) });

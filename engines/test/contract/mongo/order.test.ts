@@ -1,18 +1,7 @@
 /** The order and equality of values, the same in the matcher, in sorts and in indexes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  Binary,
-  BSONRegExp,
-  Decimal128,
-  Double,
-  Int32,
-  Long,
-  MaxKey,
-  MinKey,
-  ObjectId,
-  Timestamp,
-} from 'mongodb';
+import { Binary, BSONRegExp, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, Timestamp } from 'mongodb';
 import { fixture, ids } from '../../support/mongo-fixture.js';
 
 /** One after another in the order of the server; values in one list are equal. */
@@ -81,12 +70,8 @@ describe('MongoDB: order of values', () => {
       const rows = mongo.collection();
       // An array would make the index multikey, and such an index is not used for sorting.
       const sorted = 'index' in options ? ORDER.filter(([v]) => !Array.isArray(v)) : ORDER;
-      const documents = sorted.flatMap((equal, rank) =>
-        equal.map((v) => (v === undefined ? { rank } : { rank, v })),
-      );
-      await rows.insertMany(
-        fc.sample(fc.shuffledSubarray(documents, { minLength: documents.length }), 1)[0]!,
-      );
+      const documents = sorted.flatMap((equal, rank) => equal.map((v) => (v === undefined ? { rank } : { rank, v })));
+      await rows.insertMany(fc.sample(fc.shuffledSubarray(documents, { minLength: documents.length }), 1)[0]!);
       if ('index' in options) await rows.createIndex({ v: options.index });
       for (const direction of [1, -1] as const) {
         const ranks: number[] = [];
@@ -104,9 +89,7 @@ describe('MongoDB: order of values', () => {
     const scalars = ORDER.map((equal, rank) => [equal, rank] as const).filter(
       ([[v]]) => !Array.isArray(v) && !(v instanceof BSONRegExp),
     );
-    const documents = scalars.flatMap(([equal, rank]) =>
-      equal.map((v) => (v === undefined ? { rank } : { rank, v })),
-    );
+    const documents = scalars.flatMap(([equal, rank]) => equal.map((v) => (v === undefined ? { rank } : { rank, v })));
     await rows.insertMany(documents);
     for (let pass = 0; pass < 2; pass++) {
       for (const [equal, rank] of scalars)
@@ -123,9 +106,7 @@ describe('MongoDB: order of values', () => {
 
   it('keeps range comparisons inside a type', async () => {
     const rows = mongo.collection();
-    await rows.insertMany(
-      [4, 6, '6', true, null, new Date(9), Number.NaN].map((v, i) => ({ _id: i as never, v })),
-    );
+    await rows.insertMany([4, 6, '6', true, null, new Date(9), Number.NaN].map((v, i) => ({ _id: i as never, v })));
     for (let pass = 0; pass < 2; pass++) {
       const found = (condition: object) => ids(rows.find({ v: condition }).sort({ _id: 1 }));
       expect(await found({ $gt: 5 })).to.deep.equal([1]);

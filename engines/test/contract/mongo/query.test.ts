@@ -17,12 +17,7 @@ const scalar = fc.oneof(
   ),
 );
 const embedded = fc.record({ x: scalar, y: scalar }, { requiredKeys: [] });
-const value = fc.oneof(
-  scalar,
-  fc.array(scalar, { maxLength: 3 }),
-  embedded,
-  fc.array(embedded, { maxLength: 2 }),
-);
+const value = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }), embedded, fc.array(embedded, { maxLength: 2 }));
 const documents = fc.array(fc.record({ a: value, b: scalar }, { requiredKeys: [] }), {
   minLength: 1,
   maxLength: 25,
@@ -63,29 +58,23 @@ describe('MongoDB: queries', () => {
   it('finds the same with every index as with none', async function () {
     this.timeout(120_000);
     await fc.assert(
-      fc.asyncProperty(
-        documents,
-        fc.array(filter, { minLength: 20, maxLength: 20 }),
-        async (rows, filters) => {
-          const plain = mongo.collection();
-          await plain.insertMany(rows.map((row, _id) => ({ ...row, _id: _id as never })));
-          const expected = await Promise.all(
-            filters.map((one) => ids(plain.find(one as never).sort({ _id: 1 }))),
-          );
-          for (const [i, index] of INDEXES.entries()) {
-            const { key, ...options } = index;
-            await plain.createIndex(key, { ...options, name: `i${i}` }).catch((error) => {
-              expect(error.code).to.be.oneOf([171, 16746, 85]);
-            });
-            for (const [k, one] of filters.entries())
-              expect(
-                await ids(plain.find(one as never).sort({ _id: 1 })),
-                JSON.stringify([rows, one, key]),
-              ).to.deep.equal(expected[k]);
-          }
-          await plain.drop();
-        },
-      ),
+      fc.asyncProperty(documents, fc.array(filter, { minLength: 20, maxLength: 20 }), async (rows, filters) => {
+        const plain = mongo.collection();
+        await plain.insertMany(rows.map((row, _id) => ({ ...row, _id: _id as never })));
+        const expected = await Promise.all(filters.map((one) => ids(plain.find(one as never).sort({ _id: 1 }))));
+        for (const [i, index] of INDEXES.entries()) {
+          const { key, ...options } = index;
+          await plain.createIndex(key, { ...options, name: `i${i}` }).catch((error) => {
+            expect(error.code).to.be.oneOf([171, 16746, 85]);
+          });
+          for (const [k, one] of filters.entries())
+            expect(
+              await ids(plain.find(one as never).sort({ _id: 1 })),
+              JSON.stringify([rows, one, key]),
+            ).to.deep.equal(expected[k]);
+        }
+        await plain.drop();
+      }),
       { numRuns: Number(process.env.RUNS ?? 12) },
     );
   });
@@ -118,14 +107,7 @@ describe('MongoDB: queries', () => {
     [
       'takes null for missing',
       { a: null, s: 5, l: [{ x: 1 }, {}], e: [] },
-      [
-        { a: null },
-        { z: null },
-        { 's.t': null },
-        { 'l.x': null },
-        { z: { $in: [null] } },
-        { z: { $lte: null } },
-      ],
+      [{ a: null }, { z: null }, { 's.t': null }, { 'l.x': null }, { z: { $in: [null] } }, { z: { $lte: null } }],
       [{ s: null }, { a: { $ne: null } }, { 'e.x': null }, { z: { $gt: null } }, { e: null }],
     ],
     [
@@ -182,16 +164,13 @@ describe('MongoDB: queries', () => {
       { a: { $gt: 1, $foo: 2 } },
       { a: { $in: [{ $gt: 1 }] } },
     ];
-    for (const one of wrong)
-      expect(await codeOf(rows.findOne(one as never)), JSON.stringify(one)).to.equal(2);
+    for (const one of wrong) expect(await codeOf(rows.findOne(one as never)), JSON.stringify(one)).to.equal(2);
   });
 
   it('refuses the sorts and hints that make no sense', async () => {
     const rows = mongo.collection();
     await rows.insertOne({ a: 1 });
-    expect(await codeOf(mongo.db.command({ find: rows.collectionName, sort: { a: 2 } }))).to.be.oneOf([
-      2, 15975,
-    ]);
+    expect(await codeOf(mongo.db.command({ find: rows.collectionName, sort: { a: 2 } }))).to.be.oneOf([2, 15975]);
     expect(await codeOf(rows.find().hint('nope').toArray())).to.equal(2);
     expect(await codeOf(mongo.db.command({ find: rows.collectionName, filter: 5 }))).to.be.oneOf([9, 14]);
   });

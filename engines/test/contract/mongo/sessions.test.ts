@@ -34,11 +34,7 @@ describe('MongoDB: retryable writes', () => {
       (c) => ({ insert: c, documents: [{ _id: 1 }, { _id: 2 }] }),
       [{ _id: 0, a: 1 }, { _id: 1 }, { _id: 2 }],
     ],
-    [
-      'an update',
-      (c) => ({ update: c, updates: [{ q: { _id: 0 }, u: { $inc: { a: 1 } } }] }),
-      [{ _id: 0, a: 2 }],
-    ],
+    ['an update', (c) => ({ update: c, updates: [{ q: { _id: 0 }, u: { $inc: { a: 1 } } }] }), [{ _id: 0, a: 2 }]],
     [
       'an upsert',
       (c) => ({ update: c, updates: [{ q: { _id: 5 }, u: { $inc: { a: 1 } }, upsert: true }] }),
@@ -172,9 +168,7 @@ describe('MongoDB: retryable writes', () => {
     expect(await code({ ...insert, lsid: session(), txnNumber: new Int32(1) })).to.equal(14);
     expect(await code({ ...insert, lsid: 5, txnNumber })).to.equal(14);
     expect(await code({ ...insert, txnNumber })).to.equal(72);
-    expect(await code({ delete: name, deletes: [{ q: {}, limit: 0 }], lsid: session(), txnNumber })).to.equal(
-      72,
-    );
+    expect(await code({ delete: name, deletes: [{ q: {}, limit: 0 }], lsid: session(), txnNumber })).to.equal(72);
     expect(
       await code({
         update: name,

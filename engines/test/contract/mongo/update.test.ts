@@ -27,12 +27,7 @@ describe('MongoDB: updates', () => {
       { z: 2, a: 1, b: 1, c: 1 },
     ],
     ['makes the documents on the way', {}, { $set: { 'a.b.c': 1 } }, { a: { b: { c: 1 } } }],
-    [
-      'fills an array with nulls up to a position',
-      { a: [1] },
-      { $set: { 'a.3': 4 } },
-      { a: [1, null, null, 4] },
-    ],
+    ['fills an array with nulls up to a position', { a: [1] }, { $set: { 'a.3': 4 } }, { a: [1, null, null, 4] }],
     ['refuses a way through a scalar', { a: 1 }, { $set: { 'a.b': 1 } }, 28],
     ['refuses a way through null', { a: null }, { $set: { 'a.b': 1 } }, 28],
     ['refuses a name in an array', { a: [1] }, { $set: { 'a.b': 1 } }, 28],
@@ -75,12 +70,7 @@ describe('MongoDB: updates', () => {
       { a: 3, b: 5, c: 1, d: 1 },
     ],
     ['compares across types for $max', { a: 5 }, { $max: { a: 'x' } }, { a: 'x' }],
-    [
-      'does nothing by $setOnInsert to a document that is there',
-      { a: 1 },
-      { $setOnInsert: { a: 2, b: 2 } },
-      { a: 1 },
-    ],
+    ['does nothing by $setOnInsert to a document that is there', { a: 1 }, { $setOnInsert: { a: 2, b: 2 } }, { a: 1 }],
     ['refuses to increase a text', { a: 'x' }, { $inc: { a: 1 } }, 14],
     ['refuses to increase by a text', { a: 1 }, { $inc: { a: 'x' } }, 14],
     ['refuses unknown operators', {}, { $foo: { a: 1 } }, 9],
@@ -148,8 +138,7 @@ describe('MongoDB: updates', () => {
   it('counts a replacement without an _id as a change, and one that is the document itself as none', async () => {
     const rows = mongo.collection();
     await rows.insertOne({ _id: 1 as never, a: 1 });
-    const replaced = async (replacement: object) =>
-      (await rows.replaceOne({ a: 1 }, replacement)).modifiedCount;
+    const replaced = async (replacement: object) => (await rows.replaceOne({ a: 1 }, replacement)).modifiedCount;
     expect(await replaced({ a: 1 })).to.equal(1);
     expect(await replaced({ _id: 1, a: 1 })).to.equal(0);
   });
@@ -175,9 +164,7 @@ describe('MongoDB: updates', () => {
     await rows.replaceOne({ a: 1 }, { b: 2 });
     expect(await rows.findOne()).to.deep.equal({ _id: 1, b: 2 });
     const name = rows.collectionName;
-    expect(await codeOf(mongo.db.command({ update: name, updates: [{ q: {}, u: { _id: 2 } }] }))).to.equal(
-      'accepted',
-    );
+    expect(await codeOf(mongo.db.command({ update: name, updates: [{ q: {}, u: { _id: 2 } }] }))).to.equal('accepted');
     const answer = await mongo.db.command({ update: name, updates: [{ q: {}, u: { _id: 2 } }] });
     expect(answer.writeErrors[0].code).to.equal(66);
     const mixed = await mongo.db.command({ update: name, updates: [{ q: {}, u: { a: 1, $set: { b: 1 } } }] });

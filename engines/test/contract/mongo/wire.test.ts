@@ -17,8 +17,7 @@ describe('MongoDB: the wire', () => {
   });
   afterEach(() => raw.close());
 
-  const hello = async (command: object, flags = 0) =>
-    (await raw.command({ ...command, $db: 'admin' }, flags))!.body;
+  const hello = async (command: object, flags = 0) => (await raw.command({ ...command, $db: 'admin' }, flags))!.body;
 
   /** That so many answers come, and no more while others are served. */
   const expectSilence = async (message: Buffer, answers = 0) => {
@@ -53,13 +52,7 @@ describe('MongoDB: the wire', () => {
       maxWriteBatchSize: 100000,
       logicalSessionTimeoutMinutes: 30,
     });
-    expect(answer).to.include.keys(
-      'topologyVersion',
-      'electionId',
-      'lastWrite',
-      '$clusterTime',
-      'operationTime',
-    );
+    expect(answer).to.include.keys('topologyVersion', 'electionId', 'lastWrite', '$clusterTime', 'operationTime');
     expect(answer).to.not.have.any.keys('helloOk', 'ismaster');
     const old = await hello({ isMaster: 1, helloOk: true });
     expect(old).to.include({ ismaster: true, helloOk: true }).and.not.have.property('isWritablePrimary');
@@ -146,10 +139,7 @@ describe('MongoDB: the wire', () => {
     ['a document 5,000 levels deep', body(deep(5000))],
     [
       'two bodies',
-      frame(
-        2013,
-        Buffer.concat([uint32(0), ...[1, 2].flatMap(() => [Buffer.of(0), document({ ping: 1, $db: 'a' })])]),
-      ),
+      frame(2013, Buffer.concat([uint32(0), ...[1, 2].flatMap(() => [Buffer.of(0), document({ ping: 1, $db: 'a' })])])),
     ],
     ['no body', frame(2013, uint32(0))],
   ];

@@ -22,13 +22,13 @@ import {
 } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { readAll } from '../../../../adapters/eventstore/call.js';
-import { AppendingClient } from '../../../../adapters/eventstore/fast-client/client.js';
+import { FastClient } from '../../../../adapters/eventstore/fast-client/client.js';
 
 describe('an append of our own', () => {
   const store = useOwnEventStore();
-  let own: AppendingClient;
+  let own: FastClient;
   before(() => {
-    own = AppendingClient.open(store.server.url);
+    own = FastClient.open(store.server.url);
   });
   after(() => own?.dispose());
 
@@ -105,8 +105,8 @@ describe('an append of our own', () => {
   });
 
   it('needs no end where nothing was ever asked, or nobody found', async () => {
-    await AppendingClient.open(store.server.url).dispose();
-    const nowhere = AppendingClient.open('esdb://127.0.0.1:1?tls=false&maxDiscoverAttempts=1');
+    await FastClient.open(store.server.url).dispose();
+    const nowhere = FastClient.open('esdb://127.0.0.1:1?tls=false&maxDiscoverAttempts=1');
     expect(await rejection(nowhere.appendToStream(freshStream(), numbered(1)))).to.be.instanceOf(Error);
     await nowhere.dispose();
   });
@@ -184,9 +184,7 @@ describe('an append of our own', () => {
     if (!embedded) return this.skip();
     await own.appendToStream(freshStream(), numbered(1));
     process.kill(embedded.pid, 'SIGSTOP');
-    const waiting = Array.from({ length: 3 }, () =>
-      rejection(own.appendToStream(freshStream(), numbered(1))),
-    );
+    const waiting = Array.from({ length: 3 }, () => rejection(own.appendToStream(freshStream(), numbered(1))));
     await embedded.restart('SIGKILL');
     for (const error of await Promise.all(waiting)) expect(error).to.be.instanceOf(Error);
     const stream = freshStream();

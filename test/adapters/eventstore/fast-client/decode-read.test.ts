@@ -43,10 +43,7 @@ function recorded({
   return event;
 }
 
-function answer(
-  told: Told,
-  change: (event: InstanceType<typeof messages.ReadResp.ReadEvent>) => void = () => {},
-) {
+function answer(told: Told, change: (event: InstanceType<typeof messages.ReadResp.ReadEvent>) => void = () => {}) {
   const event = new messages.ReadResp.ReadEvent();
   event.setEvent(recorded(told));
   event.setCommitPosition(String(told.position ?? 4711n));
@@ -72,17 +69,9 @@ describe('what a subscription says', () => {
       metadata: Uint8Array.of(255),
     },
     { contentType: 'application/octet-stream', data: '' },
-    ...[
-      0n,
-      127n,
-      128n,
-      2n ** 32n,
-      2n ** 53n - 1n,
-      2n ** 53n,
-      2n ** 53n + 1n,
-      2n ** 63n - 1n,
-      2n ** 64n - 1n,
-    ].map((position) => ({ position, revision: position })),
+    ...[0n, 127n, 128n, 2n ** 32n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n, 2n ** 64n - 1n].map(
+      (position) => ({ position, revision: position }),
+    ),
     { created: '0' },
     { created: '9' },
   ];
@@ -112,9 +101,7 @@ describe('what a subscription says', () => {
   it('may have fields that are not known yet', () => {
     const [plain, event] = [answer({}), recorded({}).serializeBinary()];
     // Of each kind of field, one more: a number, 64 and 32 bits, bytes.
-    const more = Buffer.from([
-      0xf8, 1, 5, 0xf9, 1, 1, 2, 3, 4, 5, 6, 7, 8, 0xfd, 1, 1, 2, 3, 4, 0xfa, 1, 2, 9, 9,
-    ]);
+    const more = Buffer.from([0xf8, 1, 5, 0xf9, 1, 1, 2, 3, 4, 5, 6, 7, 8, 0xfd, 1, 1, 2, 3, 4, 0xfa, 1, 2, 9, 9]);
     const inner = Buffer.concat([event, more]);
     const sized = (tag: number, bytes: Uint8Array) =>
       Buffer.concat([Buffer.from([tag, (bytes.length & 127) | 128, bytes.length >> 7]), bytes]);

@@ -7,7 +7,7 @@ import { Long, MongoServerError } from 'mongodb';
 import { connectMongo, type Mongo } from '../../../../adapters/mongo/client.js';
 import { createCheckpoints } from '../../../../adapters/mongo/coordination/checkpoints.js';
 import { createWindows } from '../../../../adapters/mongo/coordination/resume-windows.js';
-import { type Checkpoints, Unavailable } from '../../../../application/ports/index.js';
+import { type Checkpoints, UnavailableError } from '../../../../application/ports/index.js';
 
 describe('a checkpoint', () => {
   const by = (fence: bigint, name = 'projector:toys') => ({ name, fence });
@@ -89,7 +89,7 @@ describe('a checkpoint', () => {
 
   it('is not taken for another leader’s because MongoDB is away or refuses', async () => {
     for (const failure of [
-      new Unavailable('MongoDB does not answer'),
+      new UnavailableError('MongoDB does not answer'),
       new MongoServerError({ message: 'not authorized', code: 13 }),
       Object.assign(new Error('another code of that number'), { code: 11000 }),
     ]) {

@@ -68,14 +68,14 @@ describe('the members', () => {
     const [hers, his] = [heldTime(), heldTime(5)];
     const ann = await member('ann', hers);
     const bob = await member('bob', his);
-    expect([...bob.alive()].sort()).to.deep.equal(['ann', 'bob']);
+    expect([...bob.liveNodes()].sort()).to.deep.equal(['ann', 'bob']);
     expect(bob.address('ann')).to.equal('ann:1');
     expect(ann.address('bob')).to.equal(undefined);
     await ann.look();
     expect(ann.address('bob')).to.equal('bob:1');
     await bob.leave();
     await ann.look();
-    expect([...ann.alive()]).to.deep.equal(['ann']);
+    expect([...ann.liveNodes()]).to.deep.equal(['ann']);
     expect(ann.address('bob')).to.equal(undefined);
   });
 
@@ -84,15 +84,15 @@ describe('the members', () => {
     const ann = await member('ann', hers);
     await member('bob', his);
     await pass(30_000, ['ann', hers], ['bob', his]);
-    expect(ann.alive().has('bob')).to.equal(true);
+    expect(ann.liveNodes().has('bob')).to.equal(true);
     // Bob is frozen.
     await pass(LOST_MS - BEAT_MS, ['ann', hers]);
-    expect(ann.alive().has('bob')).to.equal(true);
+    expect(ann.liveNodes().has('bob')).to.equal(true);
     await pass(2 * BEAT_MS, ['ann', hers]);
-    expect([ann.alive().has('bob'), ann.address('bob')]).to.deep.equal([false, undefined]);
+    expect([ann.liveNodes().has('bob'), ann.address('bob')]).to.deep.equal([false, undefined]);
     // And goes on.
     await pass(BEAT_MS, ['bob', his], ['ann', hers]);
-    expect([ann.alive().has('bob'), ann.address('bob')]).to.deep.equal([true, 'bob:1']);
+    expect([ann.liveNodes().has('bob'), ann.address('bob')]).to.deep.equal([true, 'bob:1']);
   });
 
   it('blame nobody for the time in which they did not look themselves', async () => {
@@ -102,9 +102,9 @@ describe('the members', () => {
     await ann.look();
     hers.sleep(3_600_000);
     await ann.look();
-    expect(ann.alive().has('bob')).to.equal(true);
+    expect(ann.liveNodes().has('bob')).to.equal(true);
     await pass(LOST_MS + BEAT_MS, ['ann', hers]);
-    expect(ann.alive().has('bob')).to.equal(false);
+    expect(ann.liveNodes().has('bob')).to.equal(false);
   });
 
   it('clear away what is left of who was killed, and believe one who was only frozen for so long', async () => {
@@ -148,9 +148,9 @@ describe('the members', () => {
       time.pass(BEAT_MS);
       await eventually(() => failures.length === beat && time.isDue(BEAT_MS));
     }
-    expect(ann.alive().has('bob')).to.equal(true);
+    expect(ann.liveNodes().has('bob')).to.equal(true);
     isAway = false;
     await ann.look();
-    expect(ann.alive().has('bob')).to.equal(true);
+    expect(ann.liveNodes().has('bob')).to.equal(true);
   });
 });

@@ -7,9 +7,9 @@ import { aes256gcm } from '../../../../adapters/crypto/cipher.js';
 import { connectMongo, type Mongo } from '../../../../adapters/mongo/client.js';
 import { createCheckpoints } from '../../../../adapters/mongo/coordination/checkpoints.js';
 import { createSnapshots } from '../../../../adapters/mongo/coordination/snapshots.js';
-import { Unavailable } from '../../../../application/ports/index.js';
+import { UnavailableError } from '../../../../application/ports/index.js';
 import { createVault, type KeyStore } from '../../../../application/secrets/vault.js';
-import { sealing } from '../../../../application/subscription/encrypted-snapshots.js';
+import { encryptSnapshots } from '../../../../application/subscription/encrypted-snapshots.js';
 import type { Snapshots } from '../../../../application/subscription/restore-fold.js';
 import { interrupted } from '../../../support/key-databases.js';
 
@@ -140,10 +140,8 @@ describe('the snapshot of an audience, saved', () => {
   });
 
   it('was not written by who could not say so', async () => {
-    const away = new Unavailable('MongoDB did not answer');
-    const refusing = interrupted(mongo.models, (name) =>
-      name === 'updateOne' ? Promise.reject(away) : undefined,
-    );
+    const away = new UnavailableError('MongoDB did not answer');
+    const refusing = interrupted(mongo.models, (name) => (name === 'updateOne' ? Promise.reject(away) : undefined));
     expect(await rejection(createSnapshots(refusing).write('toys', 1, 50n, parts(1)))).to.equal(away);
     expect(await snapshots.read('toys', 1)).to.equal(undefined);
   });
@@ -152,7 +150,7 @@ describe('the snapshot of an audience, saved', () => {
     const keys = new Map<string, Buffer | 'destroyed'>([['ann', aes256gcm.newKey()]]);
     const store = { read: async (subject: string) => keys.get(subject) } as KeyStore;
     const vault = () => createVault(store, aes256gcm);
-    const sealed = () => sealing(snapshots, vault());
+    const sealed = () => encryptSnapshots(snapshots, vault());
     const part = { id: 1, subject: 'ann', secret: { name: 'Antoinette' } };
     await sealed().write('toys', 1, 50n, [part, { id: 2 }]);
     expect((await pieces().find().toArray())[0]!.text).not.to.include('Antoinette');

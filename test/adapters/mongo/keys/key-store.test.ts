@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { Binary } from 'mongodb';
 import { WrongSecret } from '../../../../adapters/crypto/wrapping.js';
 import { INSTALLATION } from '../../../../adapters/mongo/keys/key-rows.js';
-import { Unavailable, Unopenable } from '../../../../application/ports/index.js';
+import { UnavailableError, UndecryptableError } from '../../../../application/ports/index.js';
 import {
   deposable,
   interrupted,
@@ -28,9 +28,7 @@ describe('the key database', function () {
     const { db, before } = await filled({ given: OLD });
     const rows = await rowsOf(db).find().toArray();
     expect(rows).to.have.length(6);
-    const text = rows
-      .map((row) => (row.wrapped ? Buffer.from(row.wrapped.buffer).toString('hex') : ''))
-      .join();
+    const text = rows.map((row) => (row.wrapped ? Buffer.from(row.wrapped.buffer).toString('hex') : '')).join();
     for (const key of before) expect(text).not.to.contain(key);
     for (const row of rows) expect(row).not.to.have.property('key');
     expect(await opened(db, { given: OLD })).to.deep.equal(before);
@@ -71,9 +69,7 @@ describe('the key database', function () {
     let asked = 0;
     const late = interrupted(db, (name) =>
       // The first made none, for there is a mark; the second is to take the place of that.
-      name === 'findOneAndUpdate' && ++asked === 3
-        ? keys.renew('toys.day-1', quick).then(() => {})
-        : undefined,
+      name === 'findOneAndUpdate' && ++asked === 3 ? keys.renew('toys.day-1', quick).then(() => {}) : undefined,
     );
     const { keys: other } = await open(late, { given: OLD });
     expect(await other.renew('toys.day-1', slow)).to.deep.equal(quick);
@@ -87,7 +83,7 @@ describe('the key database', function () {
       .toArray();
     await rowsOf(db).updateOne({ _id: one!._id }, { $set: { wrapped: two!.wrapped! } });
     const { keys } = await open(db, { given: OLD });
-    expect(await rejection(keys.read(one!._id))).to.be.instanceOf(Unopenable);
+    expect(await rejection(keys.read(one!._id))).to.be.instanceOf(UndecryptableError);
     expect(await keys.read(two!._id)).to.have.length(32);
   });
 
@@ -96,7 +92,7 @@ describe('the key database', function () {
     const [victim = '', other = ''] = SUBJECTS;
     await rowsOf(db).updateOne({ _id: victim }, { $set: { under: 'damaged' } });
     const { keys } = await open(db, { given: OLD });
-    expect(await rejection(keys.read(victim))).to.be.instanceOf(Unopenable);
+    expect(await rejection(keys.read(victim))).to.be.instanceOf(UndecryptableError);
     expect(await keys.read(other)).to.have.length(32);
   });
 
@@ -109,8 +105,8 @@ describe('the key database', function () {
     const key = randomBytes(32);
     await late.keys.create('room:late', key);
     depose();
-    expect(await rejection(stale.keys.read('room:late'))).to.be.instanceOf(Unavailable);
-    expect(await rejection(stale.keys.read('room:never'))).to.be.instanceOf(Unavailable);
+    expect(await rejection(stale.keys.read('room:late'))).to.be.instanceOf(UnavailableError);
+    expect(await rejection(stale.keys.read('room:never'))).to.be.instanceOf(UnavailableError);
     depose(false);
     const found = await Promise.all(['room:late', 'room:never', SUBJECTS[0]!].map(stale.keys.read));
     expect(found).to.deep.equal([key, undefined, Buffer.from(before[1]!, 'hex')]);
@@ -121,9 +117,7 @@ describe('the key database', function () {
     const { keys } = await open(db, { given: OLD });
     const [, , , , erased = ''] = SUBJECTS;
     const already = findsIn(db).length;
-    const found = await Promise.all(
-      [SUBJECTS[0]!, erased, 'room:never'].map((each) => keys.readReplica?.(each)),
-    );
+    const found = await Promise.all([SUBJECTS[0]!, erased, 'room:never'].map((each) => keys.readReplica?.(each)));
     expect(found).to.deep.equal([Buffer.from(before[1]!, 'hex'), undefined, undefined]);
     const [asked, ...more] = findsIn(db).slice(already);
     expect(more).to.deep.equal([]);
@@ -136,10 +130,7 @@ describe('the key database', function () {
   it('asks the secondaries for a key when the primary does not answer in a moment', async () => {
     const { db, before } = await filled({ given: OLD });
     const key = Buffer.from(before[1]!, 'hex');
-    for (const silence of [
-      () => new Promise<void>(() => {}),
-      () => Promise.reject(new Unavailable('frozen')),
-    ]) {
+    for (const silence of [() => new Promise<void>(() => {}), () => Promise.reject(new UnavailableError('frozen'))]) {
       const frozen = withoutPrimary(db, silence);
       const { keys } = await open(frozen.db, { given: OLD });
       frozen.begin();
@@ -189,19 +180,17 @@ describe('the key database', function () {
     await running.create('room:behind', randomBytes(32));
     const refused = await rejection(open(db, { given: NEW }));
     expect(refused)
-      .to.be.instanceOf(Unavailable)
+      .to.be.instanceOf(UnavailableError)
       .with.property('message')
       .that.matches(
-        new RegExp(
-          `^the row ${_id} of ${db.databaseName}.secrets is damaged: .* room:behind .*backup.*[^\n]$`,
-        ),
+        new RegExp(`^the row ${_id} of ${db.databaseName}.secrets is damaged: .* room:behind .*backup.*[^\n]$`),
       )
       .and.includes('delete the row, and what they sealed is shown as erased');
     await secrets.deleteOne({ _id });
     expect(await opened(db, { given: NEW })).to.deep.equal(before);
     const { keys } = await open(db, { given: NEW });
     // As of a secret that nobody ever had: nothing will ever open it.
-    expect(await rejection(keys.read('room:behind'))).to.be.instanceOf(Unopenable);
+    expect(await rejection(keys.read('room:behind'))).to.be.instanceOf(UndecryptableError);
   });
 
   it('never says that a link may be deleted which the key of the installation needs', async () => {
@@ -209,10 +198,7 @@ describe('the key database', function () {
     const installation = (await rowsOf(db).findOne({ _id: INSTALLATION }))!;
     await rotation(db, { given: OLD, next: NEW });
     // As it is when the rotation is killed before it comes to any key.
-    await rowsOf(db).replaceOne(
-      { _id: INSTALLATION },
-      { wrapped: installation.wrapped!, under: installation.under! },
-    );
+    await rowsOf(db).replaceOne({ _id: INSTALLATION }, { wrapped: installation.wrapped!, under: installation.under! });
     await db.collection('secrets').updateMany({}, { $unset: { wrapped: true } });
     expect(await rejection(open(db, { given: NEW })))
       .to.have.property('message')

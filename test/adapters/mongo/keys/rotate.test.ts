@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import { Binary } from 'mongodb';
-import { type KeptSecret, WrongSecret } from '../../../../adapters/crypto/wrapping.js';
+import { type StoredSecret, WrongSecret } from '../../../../adapters/crypto/wrapping.js';
 import { INSTALLATION } from '../../../../adapters/mongo/keys/key-rows.js';
 import type { SecretSource } from '../../../../adapters/mongo/keys/key-store.js';
 import { NoNewSecret } from '../../../../adapters/mongo/keys/rotate.js';
 import { secretBesideKeys } from '../../../../adapters/mongo/keys/stored-secret.js';
-import { Unavailable } from '../../../../application/ports/index.js';
+import { UnavailableError } from '../../../../application/ports/index.js';
 import {
   interrupted,
   killAfter,
@@ -56,8 +56,7 @@ describe('the secret of the key database', function () {
       await running.create('room:after', randomBytes(32));
       expect(await opened(db, { kept })).to.deep.equal(before);
       const { keys } = await open(db, { kept });
-      for (const subject of ['room:behind', 'room:after'])
-        expect(await keys.read(subject)).to.have.length(32);
+      for (const subject of ['room:behind', 'room:after']) expect(await keys.read(subject)).to.have.length(32);
       expect(await rejection(open(db, { given: former }))).to.be.instanceOf(WrongSecret);
       const names = new Set((await rowsOf(db).find().toArray()).map(({ under }) => under));
       names.delete(undefined);
@@ -78,7 +77,7 @@ describe('the secret of the key database', function () {
     expect(await rejection(open(db, { given: OLD }))).to.be.instanceOf(WrongSecret);
     const refused = await rejection(running.read(SUBJECTS[0]!));
     expect(refused)
-      .to.be.instanceOf(Unavailable)
+      .to.be.instanceOf(UnavailableError)
       .with.property('message')
       .that.matches(/start this node with it/);
     // What it makes meanwhile is not lost.
@@ -133,9 +132,7 @@ describe('the secret of the key database', function () {
     const { keys } = await open(db, { given: OLD });
     // The installation's key is written first, then all others.
     let writes = 0;
-    const slow = interrupted(db, (name) =>
-      name === 'bulkWrite' && ++writes === 2 ? keys.destroy(victim) : undefined,
-    );
+    const slow = interrupted(db, (name) => (name === 'bulkWrite' && ++writes === 2 ? keys.destroy(victim) : undefined));
     await rotation(slow, { given: OLD, next: NEW });
     const after = await opened(db, { given: NEW });
     expect(after[1]).to.equal('destroyed');
@@ -162,9 +159,9 @@ describe('the secret of the key database', function () {
       const former = await kept.read();
       let asked = 0;
       const assertAlone = () => {
-        if (asked++ >= most) throw new Unavailable('no longer alone');
+        if (asked++ >= most) throw new UnavailableError('no longer alone');
       };
-      expect(await rejection(rotation(db, { kept, assertAlone }))).to.be.instanceOf(Unavailable);
+      expect(await rejection(rotation(db, { kept, assertAlone }))).to.be.instanceOf(UnavailableError);
       expect(await kept.read()).to.equal(former);
       expect(await db.collection('secrets').countDocuments()).to.equal(most);
     }
@@ -226,11 +223,7 @@ describe('the secret of the key database', function () {
     expect(await rowsOf(db).countDocuments({ key: { $exists: true } })).to.equal(0);
   });
 
-  const KINDS: [
-    name: string,
-    source: (kept: KeptSecret) => Partial<SecretSource>,
-    next: string | undefined,
-  ][] = [
+  const KINDS: [name: string, source: (kept: StoredSecret) => Partial<SecretSource>, next: string | undefined][] = [
     ['a configured secret', (kept) => ({ given: OLD, kept }), NEW],
     ['a kept secret', (kept) => ({ kept }), undefined],
   ];
@@ -251,9 +244,7 @@ describe('the secret of the key database', function () {
           );
           if (looksFirst) {
             const sources = [sourceOf(kept), ...(next ? [{ given: next }] : [])];
-            const found = await Promise.all(
-              sources.map((source) => opened(db, source).catch(() => undefined)),
-            );
+            const found = await Promise.all(sources.map((source) => opened(db, source).catch(() => undefined)));
             expect(found.filter(Boolean), `${writes} writes`).to.deep.include(before);
           }
           await rotation(db, { ...sourceOf(kept), ...named });

@@ -57,11 +57,7 @@ describe('rows that go with what they are about', function () {
   it('are deleted together: who deleted thousands, one by one, kept everybody from what was said since', async () => {
     const { apply, written, left } = await opened();
     const named = (n: number) => `thing ${n}`;
-    await apply([
-      event(1, 'Answered', named(7)),
-      event(2, 'Answered', named(8)),
-      event(3, 'Answered', 'kept'),
-    ]);
+    await apply([event(1, 'Answered', named(7)), event(2, 'Answered', named(8)), event(3, 'Answered', 'kept')]);
     written.times = 0;
     await apply(Array.from({ length: 900 }, (_, n) => event(10 + n, 'Deleted', named(n))));
     expect(written.times).to.be.lessThan(5);
@@ -86,11 +82,7 @@ describe('rows that go with what they are about', function () {
 
   it('all go, however many each of them has', async () => {
     const { apply, left } = await opened();
-    await apply([
-      event(1, 'Answered', 'a', 1200),
-      event(2, 'Answered', 'b', 1100),
-      event(3, 'Answered', 'c', 2),
-    ]);
+    await apply([event(1, 'Answered', 'a', 1200), event(2, 'Answered', 'b', 1100), event(3, 'Answered', 'c', 2)]);
     await apply([event(4, 'Deleted', 'a'), event(5, 'Answered', 'a'), event(6, 'Deleted', 'b')]);
     expect(await left()).to.deep.equal(['3-0', '3-1', '5-0']);
   });

@@ -51,9 +51,7 @@ describe('the profile of a provider', () => {
       { confirmed_at: null },
       { confirmed_at: false },
     ])
-      expect(profileOf({ email: 'ada@example.org', ...doubt }).email, JSON.stringify(doubt)).to.equal(
-        undefined,
-      );
+      expect(profileOf({ email: 'ada@example.org', ...doubt }).email, JSON.stringify(doubt)).to.equal(undefined);
   });
 
   it('has the primary address of a list, if it is verified, else another that is', () => {

@@ -71,8 +71,7 @@ describe('the reach of an address', () => {
   };
   for (const [reach, addresses] of Object.entries(cases)) {
     it(`is ${reach} where it should be`, () => {
-      for (const address of addresses)
-        expect(`${address} ${verdict(address)}`).to.equal(`${address} ${reach}`);
+      for (const address of addresses) expect(`${address} ${verdict(address)}`).to.equal(`${address} ${reach}`);
     });
   }
 });

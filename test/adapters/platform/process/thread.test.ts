@@ -6,7 +6,7 @@ import { owned } from '@annals/engines/testing/children.js';
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createThread } from '../../../../adapters/platform/process/worker.js';
-import { Unavailable } from '../../../../application/ports/index.js';
+import { UnavailableError } from '../../../../application/ports/index.js';
 
 class Tired extends Error {
   override readonly name = 'Tired';
@@ -62,8 +62,8 @@ describe('a thread', function () {
   for (const end of ['die', 'devour'])
     it(`is replaced when it has died (${end})`, async () => {
       const waiting = failure(thread.call('untilStopped', []));
-      expect(await failure(thread.call(end, []))).to.be.instanceOf(Unavailable);
-      expect(await waiting).to.be.instanceOf(Unavailable);
+      expect(await failure(thread.call(end, []))).to.be.instanceOf(UnavailableError);
+      expect(await waiting).to.be.instanceOf(UnavailableError);
       expect(await thread.call('double', [4])).to.equal(8);
     });
 
@@ -75,7 +75,7 @@ describe('a thread', function () {
   it('answers nothing any more once it is closed', async () => {
     const waiting = failure(thread.call('untilStopped', []));
     await thread.close();
-    expect(await waiting).to.be.instanceOf(Unavailable);
-    expect(await failure(thread.call('double', [1]))).to.be.instanceOf(Unavailable);
+    expect(await waiting).to.be.instanceOf(UnavailableError);
+    expect(await failure(thread.call('double', [1]))).to.be.instanceOf(UnavailableError);
   });
 });

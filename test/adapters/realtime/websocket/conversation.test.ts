@@ -28,8 +28,7 @@ describe('a conversation over a WebSocket', () => {
     const { socket } = talker;
     for (const each of ['', 'no json', '[]', '"say"', 'null', '{}', '{"type":1}']) socket.send(each);
     socket.send(Buffer.from('{"type":"say","text":"as bytes"}'));
-    for (const each of ['{"type":"sing"}', '{"type":"__proto__"}', '{"type":"constructor"}'])
-      socket.send(each);
+    for (const each of ['{"type":"sing"}', '{"type":"__proto__"}', '{"type":"constructor"}']) socket.send(each);
     socket.send('{"type":"say"}');
     socket.send('{"type":"say","text":7}');
     socket.send('{"type":"say","text":""}');
@@ -141,10 +140,7 @@ describe('a conversation over a WebSocket', () => {
 
     it('is pinged every 25 s, and over for who has been silent for 60 s', async () => {
       // Half-open, as far as anybody can tell.
-      const [lives, silent] = await Promise.all([
-        talk.open('lives'),
-        talk.open('silent', { autoPong: false }),
-      ]);
+      const [lives, silent] = await Promise.all([talk.open('lives'), talk.open('silent', { autoPong: false })]);
       for (let pings = 1; pings <= 3; pings++) {
         const pinged = once(lives!.socket, 'ping');
         time.pass(25_000);
@@ -219,8 +215,7 @@ describe('a conversation over a WebSocket', () => {
   it('ends as the service says, once all is delivered', async () => {
     talk = await serveTalk();
     const talker = await talk.open();
-    for (let index = 0; index < 50; index++)
-      talk.speakers[0]!.sink.send({ json: `{"type":"said","text":"${index}"}` });
+    for (let index = 0; index < 50; index++) talk.speakers[0]!.sink.send({ json: `{"type":"said","text":"${index}"}` });
     talk.speakers[0]!.close(4003, 'Kicked');
     expect(await talker.closed).to.deep.equal({ code: 4003, reason: 'Kicked' });
     expect(talker.heard).to.have.length(50);
@@ -242,10 +237,7 @@ describe('a conversation over a WebSocket', () => {
     third!.say('goes on');
     await eventually(() => expect(third!.heard).to.have.length(1));
     const failures = talk.lines.filter(({ message }) => message === 'a conversation failed');
-    expect(failures.map(({ fields }) => String(fields.err))).to.have.members([
-      'Error: at once',
-      'Error: later',
-    ]);
+    expect(failures.map(({ fields }) => String(fields.err))).to.have.members(['Error: at once', 'Error: later']);
   });
 
   it('ends with 1011 when the service fails to begin it', async () => {

@@ -78,7 +78,7 @@ describe('a conversation over a WebSocket', () => {
 
   it('takes a place for what is answered, and gives it back however that ends', async () => {
     const places = createBudget('places', 1);
-    const place = places.hold();
+    const place = places.reserve();
     for (const said of [() => {}, async () => {}]) {
       const each = new Line();
       const { misunderstood } = converseOver(each, said, { place });

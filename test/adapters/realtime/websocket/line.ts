@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { quiet } from '@annals/engines/testing/engines.js';
 import type { WebSocket } from 'ws';
 import type { Message, Misunderstanding } from '../../../../adapters/realtime/websocket/message-schema.js';
-import { type ConversationOptions, hold } from '../../../../adapters/realtime/websocket/session.js';
+import { type ConversationOptions, runSession } from '../../../../adapters/realtime/websocket/session.js';
 import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
 
 export class Line extends EventEmitter {
@@ -46,8 +46,8 @@ export function converseOver(
   const state = { misunderstood, left: 0, close: (_code: number) => {} };
   const options: ConversationOptions = {
     read: (text) => (text ? { message: { type: 'say', text } } : { why: 'unreadable' }),
-    place: createBudget('places', 100).hold(),
-    bytes: createBudget('bytes', 2 ** 30).hold(),
+    place: createBudget('places', 100).reserve(),
+    bytes: createBudget('bytes', 2 ** 30).reserve(),
     perSecond: 1000,
     logger: quiet,
     after: () => () => {},
@@ -56,11 +56,11 @@ export function converseOver(
   const begin = (close: (code: number) => void) => {
     state.close = close;
     return {
-      said,
+      onMessage: said,
       misunderstood: (why: Misunderstanding) => void misunderstood.push(why),
-      left: () => void state.left++,
+      onClose: () => void state.left++,
     };
   };
-  hold(line as unknown as WebSocket, new PassThrough(), begin, options);
+  runSession(line as unknown as WebSocket, new PassThrough(), begin, options);
   return state;
 }

@@ -42,11 +42,7 @@ function textsOf(written: readonly Buffer[]): string[] {
     expect(bytes[0]).to.equal(0x81);
     const kind = bytes.readUInt8(1);
     const [begin, length] =
-      kind < 126
-        ? [2, kind]
-        : kind === 126
-          ? [4, bytes.readUInt16BE(2)]
-          : [10, Number(bytes.readBigUInt64BE(2))];
+      kind < 126 ? [2, kind] : kind === 126 ? [4, bytes.readUInt16BE(2)] : [10, Number(bytes.readBigUInt64BE(2))];
     expect(kind, 'in as few bytes as it can').to.equal(length < 126 ? length : length < 65_536 ? 126 : 127);
     texts.push(bytes.toString('utf8', begin, begin + length));
     bytes = bytes.subarray(begin + length);

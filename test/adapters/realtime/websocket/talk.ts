@@ -7,11 +7,7 @@ import { problem } from '../../../../adapters/http/server/problem.js';
 import { type Route, route } from '../../../../adapters/http/server/route.js';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { frame } from '../../../../adapters/realtime/relay/sink.js';
-import type {
-  Message,
-  Misunderstanding,
-  Said,
-} from '../../../../adapters/realtime/websocket/message-schema.js';
+import type { Message, MessageOf, Misunderstanding } from '../../../../adapters/realtime/websocket/message-schema.js';
 import type { Conversation, Speaker } from '../../../../adapters/realtime/websocket/session.js';
 import { serveToys, type Toys } from '../../../http/toy.js';
 
@@ -80,7 +76,7 @@ export async function serveTalk({
         speakers.push(speaker);
         relay.connect({ keys: [room] }, speaker.sink);
         return {
-          said(message: Said<typeof says>) {
+          onMessage(message: MessageOf<typeof says>) {
             said.push(message);
             const done = meanwhile(message);
             const to = 'to' in message ? message.to : undefined;
@@ -91,7 +87,7 @@ export async function serveTalk({
             misunderstood.push(why);
             speaker.sink.send({ json: JSON.stringify({ type: 'sorry', why: why.why }) });
           },
-          left(code) {
+          onClose(code) {
             left.push(room);
             codes.push(code);
           },

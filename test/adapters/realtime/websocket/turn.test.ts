@@ -5,7 +5,7 @@ import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { WebSocket } from 'ws';
 import type { Message, Misunderstanding } from '../../../../adapters/realtime/websocket/message-schema.js';
-import { hold } from '../../../../adapters/realtime/websocket/session.js';
+import { runSession } from '../../../../adapters/realtime/websocket/session.js';
 import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
 import { Line } from './line.js';
 
@@ -17,16 +17,16 @@ describe('much that is said over many WebSockets at once', () => {
       const options = {
         read: (text: string) =>
           text ? { message: { type: 'say', text: text.slice(0, 1) } } : ({ why: 'unreadable' } as const),
-        place: createBudget('places', 100).hold(),
-        bytes: createBudget('bytes', 2 ** 30).hold(),
+        place: createBudget('places', 100).reserve(),
+        bytes: createBudget('bytes', 2 ** 30).reserve(),
         perSecond: 100,
         logger: quiet,
         after: () => () => {},
       };
       const said = ({ text }: Message) => void answered.push(`${who}${text}`);
       const misunderstood = ({ why }: Misunderstanding) => void answered.push(`${who} ${why}`);
-      const begin = () => ({ said, misunderstood, left() {} });
-      hold(line as unknown as WebSocket, new PassThrough(), begin, options);
+      const begin = () => ({ onMessage: said, misunderstood, onClose() {} });
+      runSession(line as unknown as WebSocket, new PassThrough(), begin, options);
       return line;
     });
     return { answered, lines };

@@ -29,9 +29,7 @@ describe('an upgrade to a WebSocket', () => {
     const socket = connect(talk.port, '127.0.0.1');
     await once(socket, 'connect');
     const all = Object.entries({ Host: `127.0.0.1:${talk.port}`, ...headers });
-    socket.write(
-      `${lines.join('\r\n')}\r\n${all.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
-    );
+    socket.write(`${lines.join('\r\n')}\r\n${all.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`);
     return text(socket);
   }
   const asked = (headers: object, path = '/talk/a', method = 'GET', body = '') =>
@@ -61,15 +59,12 @@ describe('an upgrade to a WebSocket', () => {
   });
 
   it('meets the guard of its service, unknown paths and other methods like every request', async () => {
-    const guard: Guard = ({ headers }) =>
-      headers.host?.startsWith('127.') ? undefined : problem(403, 'Not you');
+    const guard: Guard = ({ headers }) => (headers.host?.startsWith('127.') ? undefined : problem(403, 'Not you'));
     talk = await serveTalk({ policy: { guard } });
     expect(statusOf(await asked({ ...HANDSHAKE, Host: 'evil.example' }))).to.equal(403);
     expect(statusOf(await asked(HANDSHAKE, '/elsewhere'))).to.equal(404);
     expect(statusOf(await asked(HANDSHAKE, '/talk/a', 'PUT'))).to.equal(405);
-    expect(statusOf(await asked({ ...HANDSHAKE, 'X-Request-Id': 'a'.repeat(300) }, '/talk/a%ZZ'))).to.equal(
-      404,
-    );
+    expect(statusOf(await asked({ ...HANDSHAKE, 'X-Request-Id': 'a'.repeat(300) }, '/talk/a%ZZ'))).to.equal(404);
   });
 
   it('is asked for where there is none, and must be one that can be', async () => {
@@ -157,15 +152,11 @@ describe('an upgrade to a WebSocket', () => {
   it('loses nothing that came with it', async () => {
     talk = await serveTalk();
     const socket = connect(talk.port, '127.0.0.1');
-    const headers = Object.entries({ Host: '127.0.0.1', ...HANDSHAKE }).map(
-      ([name, value]) => `${name}: ${value}`,
-    );
+    const headers = Object.entries({ Host: '127.0.0.1', ...HANDSHAKE }).map(([name, value]) => `${name}: ${value}`);
     const message = Buffer.from(JSON.stringify({ type: 'say', text: 'at once' }));
     // Masked with zeros: as it is.
     const framed = Buffer.concat([Buffer.from([0x81, 0x80 | message.length, 0, 0, 0, 0]), message]);
-    socket.write(
-      Buffer.concat([Buffer.from(`GET /talk/a HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`), framed]),
-    );
+    socket.write(Buffer.concat([Buffer.from(`GET /talk/a HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`), framed]));
     await eventually(() => expect(talk.said).to.deep.equal([{ type: 'say', text: 'at once' }]));
     socket.destroy();
     await eventually(() => expect(talk.left).to.deep.equal(['a']));
@@ -176,9 +167,7 @@ describe('an upgrade to a WebSocket', () => {
     for (const cut of [1, 40, 120, 180]) {
       const socket = connect(talk.port, '127.0.0.1');
       await once(socket, 'connect');
-      const headers = Object.entries({ Host: '127.0.0.1', ...HANDSHAKE }).map(
-        ([name, value]) => `${name}: ${value}`,
-      );
+      const headers = Object.entries({ Host: '127.0.0.1', ...HANDSHAKE }).map(([name, value]) => `${name}: ${value}`);
       socket.write(`GET /talk/a HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`.slice(0, cut));
       socket.resetAndDestroy();
     }
@@ -215,9 +204,7 @@ describe('an upgrade to a WebSocket', () => {
       answers: {},
       handle: () => ({ status: 200 }),
     };
-    const { get } = (openapi(toyPolicy, [route]).paths as { '/talk': { get: { [name: string]: object } } })[
-      '/talk'
-    ];
+    const { get } = (openapi(toyPolicy, [route]).paths as { '/talk': { get: { [name: string]: object } } })['/talk'];
     expect(get['x-websocket']).to.deep.equal({ says, hears: {} });
     expect(get.responses).to.include.keys('101', '426');
   });

@@ -52,8 +52,8 @@ describe('what waits of a conversation over a WebSocket', () => {
     const bodies = createBudget('bodies', MiB);
     talk = await serveTalk({ budgets: { ...createBudgets(), bodies } });
     const talker = await talk.open();
-    const other = bodies.hold('198.51.100.1');
-    other.take(MiB);
+    const other = bodies.reserve('198.51.100.1');
+    other.acquire(MiB);
     talker.say('no room for it');
     await eventually(() => expect(talk.misunderstood).to.deep.equal([{ why: 'too-many' }]));
     other.release();
@@ -66,9 +66,7 @@ describe('what waits of a conversation over a WebSocket', () => {
     const bodies = createBudget('bodies', MiB);
     talk = await serveTalk({ budgets: { ...createBudgets(), bodies } });
     const half = '{"type":"say","text":"'.padEnd(300_000, 'x');
-    const [first, second, third, honest] = await Promise.all(
-      ['a', 'b', 'c', 'd'].map((each) => talk.open(each)),
-    );
+    const [first, second, third, honest] = await Promise.all(['a', 'b', 'c', 'd'].map((each) => talk.open(each)));
     first!.socket.send(half, { fin: false });
     await eventually(() => expect(bodies.used()).to.be.greaterThan(250_000));
     second!.socket.send(half, { fin: false });

@@ -5,14 +5,14 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createGridFsStore } from '../../../../adapters/mongo/gridfs-blobs.js';
-import { fileKind } from '../../../../application/chat/aggregates.js';
+import { fileAggregate } from '../../../../application/chat/aggregates.js';
 import { createLostFiles } from '../../../../application/chat/files/check-missing-blobs.js';
 import { createFileSweep } from '../../../../application/chat/files/collect-orphans.js';
 import { createFiles } from '../../../../application/chat/files/files.js';
 import { createEraseUser } from '../../../../application/chat/people/erase-user.js';
 import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
 import { type FileStore, NotStored } from '../../../../application/ports/blob-store.js';
-import { type CertainClock, Damaged } from '../../../../application/ports/index.js';
+import { type ConfirmedClock, CorruptEventError } from '../../../../application/ports/index.js';
 import { fileSubject } from '../../../../domain/chat/events/files.js';
 import { userSubject } from '../../../../domain/chat/events/roster.js';
 import { fileIdOf } from '../../../../domain/chat/file-names.js';
@@ -72,7 +72,7 @@ describe('files of the chat', function () {
   /** A round, so many hours from now. */
   async function sweep(hours: number, fileStore = storeLater(0), streams = node.kernel.streams) {
     const now = () => Date.now() + hours * HOUR;
-    const clock: CertainClock = { now, certain: async () => now(), agrees: () => true };
+    const clock: ConfirmedClock = { now, confirmedNow: async () => now(), inSync: () => true };
     const position = await node.kernel.head();
     expect(await node.kernel.settled.wait('chat.files', position)).to.equal(true);
     const run = createFileSweep({ ...node.kernel, streams, clock, context: () => context(), fileStore });
@@ -122,15 +122,15 @@ describe('files of the chat', function () {
 
   it('that hang on nothing go after a day, though the log of one before them is damaged', async () => {
     const [damaged, alone] = [await upload(), await upload()];
-    const { refresh } = node.kernel.streams;
+    const { reload } = node.kernel.streams;
     const streams: typeof node.kernel.streams = {
       ...node.kernel.streams,
-      refresh: (kind, stream, ...rest) =>
+      reload: (kind, stream, ...rest) =>
         stream === fileSubject(damaged)
-          ? Promise.reject(new Damaged('the log is damaged'))
-          : refresh(kind, stream, ...rest),
+          ? Promise.reject(new CorruptEventError('the log is damaged'))
+          : reload(kind, stream, ...rest),
     };
-    expect(await sweep(25, storeLater(0), streams).catch((error) => error)).to.be.instanceOf(Damaged);
+    expect(await sweep(25, storeLater(0), streams).catch((error) => error)).to.be.instanceOf(CorruptEventError);
     expect(await isReadable(alone)).to.equal(false);
     expect(await isReadable(damaged)).to.equal(true);
   });
@@ -171,7 +171,7 @@ describe('files of the chat', function () {
     const file = await upload();
     const holding = { holderId: 'm'.repeat(22), messageId: 'm'.repeat(22), channelId };
     const attachment = { filename: file.filename, originalName: '', contentType: '', size: 0 };
-    expect(await node.uploads.hang(ada.userId, holding, { attachments: [attachment] }, context())).to.equal(
+    expect(await node.uploads.attach(ada.userId, holding, { attachments: [attachment] }, context())).to.equal(
       undefined,
     );
     await sweep(25);
@@ -265,7 +265,7 @@ describe('files of the chat', function () {
       await eventually(async () => isDeepStrictEqual(await names(), called(file.filename)));
       // Neither had to read it again for that.
       for (const { kernel } of [node, other])
-        expect(kernel.streams.known(fileKind, fileSubject(file))?.state.sealedName).not.to.equal('');
+        expect(kernel.streams.cached(fileAggregate, fileSubject(file))?.state.sealedName).not.to.equal('');
     } finally {
       await other.stop();
       await feeding.catch(() => {});

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { messageKind } from '../../../../application/chat/aggregates.js';
+import { messageAggregate } from '../../../../application/chat/aggregates.js';
 import { createHistory } from '../../../../application/chat/messages/message-history.js';
 import { messageStream } from '../../../../domain/chat/message.js';
 import { context } from '../../../support/toys.js';
@@ -38,11 +38,9 @@ describe('the versions of a message', function () {
   it('are read from the log as they are taken, up to what there was when they were asked for', async () => {
     const EDITS = 300;
     const ada = await node.join('ada');
-    const { id: channel } = accepted(await node.channels.create(ada, { name: 'one' }, context())).body
-      .channel;
+    const { id: channel } = accepted(await node.channels.create(ada, { name: 'one' }, context())).body.channel;
     const { message } = accepted(await node.messages.post(ada, channel, { content: '0' }, context())).body;
-    const edit = async (content: string) =>
-      accepted(await node.messages.edit(ada, message.id, { content }, context()));
+    const edit = async (content: string) => accepted(await node.messages.edit(ada, message.id, { content }, context()));
     for (let n = 1; n <= EDITS; n++) await edit(`${n} ${'x'.repeat(500)}`);
     const { history, read } = counted();
     const { pieces } = accepted(await history(ada, message.id));
@@ -61,11 +59,8 @@ describe('the versions of a message', function () {
   it('of a long thread, and of its last reply, begin at once, and need not all that is remembered of it', async () => {
     const REPLIES = 600;
     const ada = await node.join('bob');
-    const { id: channel } = accepted(await node.channels.create(ada, { name: 'two' }, context())).body
-      .channel;
-    const { message } = accepted(
-      await node.messages.post(ada, channel, { content: 'first' }, context()),
-    ).body;
+    const { id: channel } = accepted(await node.channels.create(ada, { name: 'two' }, context())).body.channel;
+    const { message } = accepted(await node.messages.post(ada, channel, { content: 'first' }, context())).body;
     const reply = async (content: string) =>
       accepted(await node.replies.post(ada, message.id, { content }, context())).body.reply;
     const early = await reply('the first');
@@ -90,7 +85,7 @@ describe('the versions of a message', function () {
       expect(versions).to.deep.equal(contents);
       expect(read.events, 'in all').to.be.lessThan(most);
       expect(read.times).to.be.lessThan(20);
-      expect(node.kernel.streams.known(messageKind, stream)).to.equal(undefined);
+      expect(node.kernel.streams.cached(messageAggregate, stream)).to.equal(undefined);
     }
   });
 });

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { rosterKind } from '../../../../application/chat/aggregates.js';
+import { rosterAggregate } from '../../../../application/chat/aggregates.js';
 import { createOlderPages } from '../../../../application/chat/messages/older-pages.js';
 import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
 import { talkProjections } from '../../../../bin/services/chat/messaging.js';
@@ -101,7 +101,7 @@ describe('pages of older messages', function () {
     const name = `ada ${randomUUID().slice(0, 8)}`;
     expect(before).not.to.equal(name);
     const rename = { type: 'RenameUser' as const, userId: ada.userId, userName: name, now: Date.now() };
-    accepted(await node.kernel.handle(rosterKind, ROSTER, rename, context()));
+    accepted(await node.kernel.handle(rosterAggregate, ROSTER, rename, context()));
     expect(await named()).to.equal(name);
   });
 

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createAcknowledged } from '../../../../application/chat/messages/acknowledged-positions.js';
-import { createHotPages, KEPT } from '../../../../application/chat/messages/page-cache.js';
+import { createWritePositions } from '../../../../application/chat/messages/acknowledged-positions.js';
+import { createPageCache, KEPT } from '../../../../application/chat/messages/page-cache.js';
 import { createPages } from '../../../../application/chat/messages/page-query.js';
 import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
 import { messageView } from '../../../../application/chat/view-models.js';
@@ -55,7 +55,7 @@ describe('the newest messages of a channel', function () {
 
   /** As the rows have them, now that they show everything. */
   async function rows(at: string, limit = 50) {
-    const pages = createPages({ ...node.kernel, ...node, acknowledged: createAcknowledged() });
+    const pages = createPages({ ...node.kernel, ...node, acknowledged: createWritePositions() });
     const { found } = await pages.newest(at, limit, await node.kernel.head());
     const { state } = await node.admission.roster();
     return JSON.parse(JSON.stringify(found.map(({ message }) => messageView(state, message))));
@@ -114,14 +114,14 @@ describe('the newest messages of a channel', function () {
     const nameIn = async () => (await shown(at))[0].author.userName;
     expect(await nameIn()).to.equal(dan.userName);
     const { handle } = node.kernel;
-    const { rosterKind } = await import('../../../../application/chat/aggregates.js');
+    const { rosterAggregate } = await import('../../../../application/chat/aggregates.js');
     const renaming = {
       type: 'RenameUser' as const,
       userId: dan.userId,
       userName: `${dan.userName}!`,
       now: 0,
     };
-    accepted(await handle(rosterKind, 'chat.roster-main', renaming, context()));
+    accepted(await handle(rosterAggregate, 'chat.roster-main', renaming, context()));
     expect(await nameIn()).to.equal(`${dan.userName}!`);
   });
 
@@ -152,7 +152,7 @@ describe('the newest messages of a channel', function () {
   });
 
   it('take once what the rows and the feed both tell', async () => {
-    const hot = createHotPages();
+    const hot = createPageCache();
     const event = (position: bigint, userId: string) =>
       ({
         type: 'ReactionAdded',
@@ -178,7 +178,7 @@ describe('the newest messages of a channel', function () {
   });
 
   it('are read again where something that was heard could not be brought in', async () => {
-    const hot = createHotPages();
+    const hot = createPageCache();
     const found = [{ message: plain('m'), at: 1n }];
     await hot.fill('c', async () => ({ found, position: 1n }));
     expect(hot.show('c', 50, roster.initialState)).to.be.a('string');
@@ -193,7 +193,7 @@ describe('the newest messages of a channel', function () {
   });
 
   it('count a message as it is held, and as it was shown once it is', async () => {
-    const hot = createHotPages();
+    const hot = createPageCache();
     const found = Array.from({ length: 90 }, (_, n) => ({
       message: plain(`m${n}`, 'x'.repeat(1000)),
       at: 1n,
@@ -213,7 +213,7 @@ describe('the newest messages of a channel', function () {
   });
 
   it('show what is too large to be kept once it is shown, and then let it go', async () => {
-    const hot = createHotPages(60_000);
+    const hot = createPageCache(60_000);
     const found = Array.from({ length: 15 }, (_, n) => ({
       message: plain(`m${n}`, 'x'.repeat(1000)),
       at: 1n,
@@ -224,7 +224,7 @@ describe('the newest messages of a channel', function () {
   });
 
   it('stay within their bound', async () => {
-    const small = createHotPages(60_000);
+    const small = createPageCache(60_000);
     const message = (n: number) => plain(`m${n}`, 'x'.repeat(1000));
     for (let n = 0; n < 50; n++) {
       const found = [0, 1, 2].map((each) => ({ message: message(each), at: 1n }));
@@ -268,15 +268,12 @@ describe('the newest messages of a channel', function () {
         else if (each.type === 'remove') await messages.remove(by, id, context());
         else if (each.type === 'pin') await messages.pin('PinMessage', by, id, context());
         else if (each.type === 'unpin') await messages.pin('UnpinMessage', by, id, context());
-        else if (each.type === 'react')
-          await messages.react('AddReaction', by, id, `r${each.who}`, context());
-        else if (each.type === 'unreact')
-          await messages.react('RemoveReaction', by, id, `r${each.who}`, context());
+        else if (each.type === 'react') await messages.react('AddReaction', by, id, `r${each.who}`, context());
+        else if (each.type === 'unreact') await messages.react('RemoveReaction', by, id, `r${each.who}`, context());
         else await replies.post(by, id, { content: 'reply' }, context());
       };
       // Three at a time, as people are.
-      for (let from = 0; from < steps.length; from += 3)
-        await Promise.all(steps.slice(from, from + 3).map(take));
+      for (let from = 0; from < steps.length; from += 3) await Promise.all(steps.slice(from, from + 3).map(take));
       expect(await shown(at)).to.deep.equal(await rows(at));
     });
     await fc.assert(property, { numRuns: 12 });

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import type { Shown } from '../../../../application/chat/messages/read-messages.js';
+import type { RenderedPage } from '../../../../application/chat/messages/read-messages.js';
 import type { Rejection } from '../../../../domain/shared/decider.js';
 import { context } from '../../../support/toys.js';
 import { accepted, type ChatNode, somebody, startChatNode } from '../node.js';
@@ -35,34 +35,19 @@ describe('pages that many ask for at once', function () {
     await servers?.stop();
   });
 
-  const shown = (page: Shown | Rejection): readonly { readonly id: string }[] =>
+  const shown = (page: RenderedPage | Rejection): readonly { readonly id: string }[] =>
     Object.values(JSON.parse(Buffer.from(accepted(page).json).toString()))[0] as never;
 
-  const kinds: readonly [string, number, (limit: number) => Promise<Shown | Rejection>, number][] = [
-    [
-      'long ones of the newest messages',
-      500,
-      (limit) => node.reading.messages(somebody, places[0]!, { limit }),
-      3,
-    ],
+  const kinds: readonly [string, number, (limit: number) => Promise<RenderedPage | Rejection>, number][] = [
+    ['long ones of the newest messages', 500, (limit) => node.reading.messages(somebody, places[0]!, { limit }), 3],
     [
       'long ones of older messages',
       500,
       (limit) => node.reading.messages(somebody, places[0]!, { limit, before: said[1]! }),
       1,
     ],
-    [
-      'long ones of replies',
-      500,
-      (limit) => node.reading.replies(somebody, places[0]!, parent, { limit }),
-      1,
-    ],
-    [
-      'short ones',
-      50,
-      (limit) => node.reading.messages(somebody, places[0]!, { limit, before: said[2]! }),
-      2,
-    ],
+    ['long ones of replies', 500, (limit) => node.reading.replies(somebody, places[0]!, parent, { limit }), 1],
+    ['short ones', 50, (limit) => node.reading.messages(somebody, places[0]!, { limit, before: said[2]! }), 2],
     ['pins', 100, () => node.reading.pins(somebody, places[0]!), 3],
   ];
 

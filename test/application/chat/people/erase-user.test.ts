@@ -7,7 +7,7 @@ import type { EventLog, RecordedEvent } from '../../../../application/ports/inde
 import type { ChatEvent } from '../../../../domain/chat/catalog.js';
 import { CHANNELS } from '../../../../domain/chat/channels.js';
 import { messageStream } from '../../../../domain/chat/message.js';
-import { handlerOf } from '../../../../domain/shared/event-handlers.js';
+import { handlerFor } from '../../../../domain/shared/event-handlers.js';
 import { context } from '../../../support/toys.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
 
@@ -36,9 +36,7 @@ describe('what was deleted of the chat', function () {
     accepted(await node.messages.post(who, at, { content }, context())).body.message.id;
   const rowsOf = (channelId: string) =>
     Promise.all(
-      ['chat.messages', 'chat.replies'].map((each) =>
-        node.kernel.rows.find(each, { filter: { channel: channelId } }),
-      ),
+      ['chat.messages', 'chat.replies'].map((each) => node.kernel.rows.find(each, { filter: { channel: channelId } })),
     );
   const read = (messageId: string) => node.kernel.log.read(messageStream(messageId));
 
@@ -106,13 +104,11 @@ describe('what was deleted of the chat', function () {
     const at = await channel(ada);
     const ids = await Promise.all(Array.from({ length: 30 }, (_, n) => post(ada, at, `m${n}`)));
     accepted(await node.channels.remove(ada, at, context()));
-    const deleted = (await eventsOf()).find(
-      ({ type, data }) => type === 'ChannelDeleted' && data.channelId === at,
-    );
+    const deleted = (await eventsOf()).find(({ type, data }) => type === 'ChannelDeleted' && data.channelId === at);
     const react = () => {
       const event = deleted as RecordedEvent<ChatEvent<'ChannelDeleted'>>;
       for (const { on } of node.reactions) {
-        const work = handlerOf(on as never, event as never) as ((of: unknown) => Promise<void>) | undefined;
+        const work = handlerFor(on as never, event as never) as ((of: unknown) => Promise<void>) | undefined;
         if (work) return work(event);
       }
       throw new Error('nothing follows the end of a channel');

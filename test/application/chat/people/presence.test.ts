@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { presenceKind } from '../../../../application/chat/aggregates.js';
+import { presenceAggregate } from '../../../../application/chat/aggregates.js';
 import { createPresence, presenceWork } from '../../../../application/chat/people/presence.js';
 import { createChatAdmission } from '../../../../application/chat/sign-in/authenticate.js';
 import type { Rows } from '../../../../application/ports/index.js';
@@ -20,19 +20,17 @@ describe('sweeping the presence of users', () => {
     const kernel = memoryKernel(memoryWorld(), [catalog]);
     const known = new Set<string>();
     const state = async (userId: string) =>
-      (await kernel.streams.refresh(presenceKind, presenceStream(userId))).state;
+      (await kernel.streams.reload(presenceAggregate, presenceStream(userId))).state;
     /** As the read model has them: those who have streams open somewhere. */
     const find = async () => {
-      const all = await Promise.all(
-        Array.from(known, async (_id) => ({ _id, ...(await state(_id)), _at: 0n })),
-      );
+      const all = await Promise.all(Array.from(known, async (_id) => ({ _id, ...(await state(_id)), _at: 0n })));
       return all.filter(({ runs }) => runs.length > 0);
     };
     const admission = createChatAdmission({
       streams: kernel.streams,
       tokens: {} as never,
       clock: Date,
-      heard: () => 0n,
+      feedPosition: () => 0n,
     });
     const holder = async (name: string) =>
       alive.some((node) => name === `periodic:${presenceWork(node)}`) ? 'somebody' : undefined;
@@ -55,18 +53,18 @@ describe('sweeping the presence of users', () => {
       of,
       /** How often the log was told of somebody. */
       told: async (userId: string) =>
-        (await kernel.streams.refresh(presenceKind, presenceStream(userId))).revision + 1,
+        (await kernel.streams.reload(presenceAggregate, presenceStream(userId))).revision + 1,
       /** Somebody has streams open at a run of some node. */
       async connect(userId: string, run: string) {
         known.add(userId);
         const command = { type: 'Connect' as const, userId, run, now: Date.now() };
-        await kernel.handle(presenceKind, presenceStream(userId), command, context(randomUUID()));
+        await kernel.handle(presenceAggregate, presenceStream(userId), command, context(randomUUID()));
       },
       /** Another node says that nobody is at this one. */
       async takeForDead(userId: string) {
         for (const run of (await state(userId)).runs) {
           const command = { type: 'Disconnect' as const, userId, run, now: Date.now() };
-          await kernel.handle(presenceKind, presenceStream(userId), command, context(randomUUID()));
+          await kernel.handle(presenceAggregate, presenceStream(userId), command, context(randomUUID()));
         }
       },
       /** Somebody opens a stream here. */

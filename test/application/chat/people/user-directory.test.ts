@@ -1,7 +1,7 @@
 /** Everybody in the order in which they came, whatever has been done since they were listed last. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createEverybody } from '../../../../application/chat/people/user-directory.js';
+import { createUserDirectory } from '../../../../application/chat/people/user-directory.js';
 import { userView } from '../../../../application/chat/people/user-view.js';
 import { type RosterState, roster, type User, withUser } from '../../../../domain/chat/roster.js';
 
@@ -25,7 +25,7 @@ describe('everybody', () => {
   it('stands in the order in which they came, by whatever state they are listed next', async () => {
     const change = fc.tuple(fc.nat(40), fc.nat(5), fc.boolean());
     const property = fc.asyncProperty(fc.array(fc.array(change, { maxLength: 10 })), async (rounds) => {
-      const everybody = createEverybody();
+      const everybody = createUserDirectory();
       let state = roster.initialState;
       const states = [state];
       const came = new Map<number, number>();
@@ -45,7 +45,7 @@ describe('everybody', () => {
   it('is in order however many there are, and listed once for all who ask', async () => {
     let state = roster.initialState;
     for (let n = 0; n < 5000; n++) state = withUser(state, user(`u${n}`, (n * 7919) % 1009, n % 10 === 0));
-    const everybody = createEverybody();
+    const everybody = createUserDirectory();
     const [one, other] = await Promise.all([everybody(state), everybody(state)]);
     expect(one).to.equal(other);
     expect(one).to.deep.equal(sorted(state));

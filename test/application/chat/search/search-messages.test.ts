@@ -5,8 +5,7 @@ import { createSearch, type SearchQuery } from '../../../../application/chat/sea
 describe('searching the chat', () => {
   it('lets others have their turn while it looks for many words in the names of many', async () => {
     const users = new Map<string, object>();
-    for (let n = 0; n < 100_000; n++)
-      users.set(`u${n}`, { id: `u${n}`, userName: `somebody of number ${n}` });
+    for (let n = 0; n < 100_000; n++) users.set(`u${n}`, { id: `u${n}`, userName: `somebody of number ${n}` });
     let asked: SearchQuery | undefined;
     const search = createSearch({
       index: {

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js';
-import { rosterKind, sessionKind } from '../../../../application/chat/aggregates.js';
+import { rosterAggregate, sessionAggregate } from '../../../../application/chat/aggregates.js';
 import { createChatAdmission } from '../../../../application/chat/sign-in/authenticate.js';
 import { createTokens } from '../../../../application/chat/sign-in/tokens.js';
 import { catalog } from '../../../../domain/chat/catalog.js';
@@ -23,15 +23,15 @@ async function twoNodes() {
   const derivation = createDerivation(randomBytes(32));
   const signed = createSignedTokens(randomBytes(32));
   const tokens = createTokens({ signed, derivation, clock, jwtExpirySeconds: 900 });
-  const admission = createChatAdmission({ streams: other.streams, tokens, clock, heard: () => 0n });
+  const admission = createChatAdmission({ streams: other.streams, tokens, clock, feedPosition: () => 0n });
   const run = async (command: SessionCommand) => {
-    const done = await one.handle(sessionKind, sessionStream('ada'), command, context(randomUUID()));
+    const done = await one.handle(sessionAggregate, sessionStream('ada'), command, context(randomUUID()));
     if (isRejection(done)) throw new Error(done.rejected);
     return done;
   };
   await one.vault.create('chat.user-ada');
   const admit: RosterCommand = { type: 'AdmitUser', isAdmin: true, how: 'initial', ...newcomer('ada') };
-  await one.handle(rosterKind, ROSTER, admit, context(randomUUID()));
+  await one.handle(rosterAggregate, ROSTER, admit, context(randomUUID()));
   const sign = async (sessionId: string) => {
     await run(open(sessionId));
     return tokens.access(ada, { id: sessionId, generation: 0 }, NOON);
@@ -42,22 +42,24 @@ async function twoNodes() {
 describe('the admission of the chat', () => {
   it('lets in who has signed in on another node since, and sees a role that was changed there', async () => {
     const { one, admission, sign } = await twoNodes();
-    expect(await admission.admit(await sign('first'))).to.include({
+    expect(await admission.authenticate(await sign('first'))).to.include({
       userId: 'ada',
       sessionId: 'first',
       isAdmin: true,
     });
-    expect(await admission.admit(await sign('second'))).to.include({ sessionId: 'second' });
+    expect(await admission.authenticate(await sign('second'))).to.include({ sessionId: 'second' });
     const renamed = { type: 'RenameUser' as const, userId: 'ada', userName: 'Ada L.', now: NOON };
-    const done = await one.handle(rosterKind, ROSTER, renamed, context(randomUUID()));
+    const done = await one.handle(rosterAggregate, ROSTER, renamed, context(randomUUID()));
     if (isRejection(done)) throw new Error(done.rejected);
-    expect(await admission.admit(await sign('third'), done.position)).to.include({ userName: 'Ada L.' });
+    expect(await admission.authenticate(await sign('third'), done.position)).to.include({
+      userName: 'Ada L.',
+    });
   });
 
   it('refuses who has seen the end of their session on another node', async () => {
     const { admission, sign, run } = await twoNodes();
     const token = await sign('first');
-    expect(await admission.admit(token)).to.include({ sessionId: 'first' });
+    expect(await admission.authenticate(token)).to.include({ sessionId: 'first' });
     const { position } = await run({
       type: 'EndSession',
       userId: 'ada',
@@ -65,7 +67,7 @@ describe('the admission of the chat', () => {
       reason: 'logout',
       now: NOON,
     });
-    expect(await admission.admit(token, position)).to.include({
+    expect(await admission.authenticate(token, position)).to.include({
       rejected: 'chat/unauthorized',
       kind: 'unauthenticated',
     });
@@ -76,6 +78,6 @@ describe('the admission of the chat', () => {
     const { admission, sign } = await twoNodes();
     const token = await sign('first');
     for (const each of [undefined, '', 'x', `${token}x`])
-      expect(await admission.admit(each), each).to.include({ rejected: 'chat/unauthorized' });
+      expect(await admission.authenticate(each), each).to.include({ rejected: 'chat/unauthorized' });
   });
 });

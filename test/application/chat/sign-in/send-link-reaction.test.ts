@@ -4,8 +4,8 @@ import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js';
-import type { ChatAdmission } from '../../../../application/chat/sign-in/authenticate.js';
-import { createLinks } from '../../../../application/chat/sign-in/one-time-links.js';
+import type { Authentication } from '../../../../application/chat/sign-in/authenticate.js';
+import { createOneTimeLinks } from '../../../../application/chat/sign-in/one-time-links.js';
 import { mailReaction } from '../../../../application/chat/sign-in/send-link-reaction.js';
 import type { Mail } from '../../../../application/ports/identity.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
@@ -24,11 +24,17 @@ function desk({ isTaken = true } = {}) {
   const admission = {
     user: async (whose: { readonly id?: string; readonly email?: string }) =>
       whose.id === 'ada' || whose.email === ADA ? user : undefined,
-  } as Partial<ChatAdmission> as ChatAdmission;
+  } as Partial<Authentication> as Authentication;
   const ports = { ...kernel, derivation, admission, signed: createSignedTokens(randomBytes(32)) };
   const lives = { magicLinkExpirySeconds: 900, inviteExpirySeconds: 604_800 };
   const log = { ...kernel.log, retain: async () => {} };
-  const links = createLinks({ ...ports, ...lives, log, clock: { now: () => NOON }, isInviteRequired: true });
+  const links = createOneTimeLinks({
+    ...ports,
+    ...lives,
+    log,
+    clock: { now: () => NOON },
+    isInviteRequired: true,
+  });
   const sent: Mail[] = [];
   const send = async (mail: Mail) => {
     sent.push(mail);

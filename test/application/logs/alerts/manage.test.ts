@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { owned } from '@annals/engines/testing/children.js';
 import { expect } from 'chai';
-import { takenFor } from '../../../../application/command/event-guards.js';
+import { asEvent } from '../../../../application/command/event-guards.js';
 import { alertHistory } from '../../../../projections/logs/alerts.js';
 import { useAlerting } from '../../../support/alerts.js';
 import { answer, type Respond } from '../../../support/receiver.js';
@@ -60,9 +60,7 @@ describe('alerting', function () {
     alerting.now.errors = 0;
     const { alerts } = await settled(node, (page) => page.alerts[0]?.state === 'resolved');
     expect(alerts[0]).to.include({ resolution: 'recovered' });
-    expect(Date.parse(alerts[0]?.resolvedAt ?? '')).to.be.greaterThan(
-      Date.parse(alerts[0]?.triggeredAt ?? ''),
-    );
+    expect(Date.parse(alerts[0]?.resolvedAt ?? '')).to.be.greaterThan(Date.parse(alerts[0]?.triggeredAt ?? ''));
   });
 
   it('notices a policy that another node changed', async () => {
@@ -191,14 +189,13 @@ describe('alerting', function () {
     const events = await node.kernel.log.read('logs.alert-error_threshold');
     const raised = Array.isArray(events) ? events.find(({ type }) => type === 'AlertRaised') : undefined;
     expect(raised).not.to.equal(undefined);
-    await node.reaction.on.AlertRaised(takenFor(raised));
+    await node.reaction.on.AlertRaised(asEvent(raised));
     expect(alerting.receiver.received).to.have.length(1);
   });
 
   it('sends a test once for one Idempotency-Key', async () => {
     const node = await start();
-    const test = (body: object) =>
-      node.ask('POST', '/api/alerts/test-webhook', body, { 'Idempotency-Key': 'once' });
+    const test = (body: object) => node.ask('POST', '/api/alerts/test-webhook', body, { 'Idempotency-Key': 'once' });
     const first = await test({ webhookUrl: alerting.receiver.url });
     expect((await test({ webhookUrl: alerting.receiver.url })).body).to.deep.equal(first.body);
     expect((await test({})).status).to.equal(422);

@@ -2,11 +2,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createAppender } from '../../../../application/command/group-commit.js';
+import { createGroupCommit } from '../../../../application/command/group-commit.js';
 import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
 import { createIngest } from '../../../../application/logs/ingest/ingest-records.js';
 import { INTAKE_BYTES } from '../../../../application/logs/ingest/limits.js';
-import { type EventLog, Unavailable } from '../../../../application/ports/index.js';
+import { type EventLog, UnavailableError } from '../../../../application/ports/index.js';
 import { requestStream } from '../../../../domain/logs/retention-bucket.js';
 import { foundIn, type LogsNode, startLogsNode } from '../../../support/logs.js';
 
@@ -32,7 +32,7 @@ describe('a request with an Idempotency-Key', () => {
   function ingestOf(node: LogsNode, now: number, append?: EventLog['append']) {
     const { vault, streams, settled, release, appended } = node.kernel;
     const log = { ...node.kernel.log, ...(append && { append }) };
-    const appender = createAppender({ log, logger: quiet, appended });
+    const appender = createGroupCommit({ log, logger: quiet, appended });
     const budget = createBudget('intake', INTAKE_BYTES);
     const clock = { now: () => now };
     return createIngest({ log, appender, vault, streams, settled, clock, release, budget, appended });
@@ -102,7 +102,7 @@ describe('a request with an Idempotency-Key', () => {
     let lost = 0;
     const ingest = ingestOf(node, FIRST, async (...given) => {
       const outcome = await node.kernel.log.append(...given);
-      if (lost++ === 0) throw new Unavailable('the answer got lost');
+      if (lost++ === 0) throw new UnavailableError('the answer got lost');
       return outcome;
     });
     expect(await receipt(ingest, lines({ message: 'a' }))).to.deep.include({ accepted: 1 });
@@ -128,10 +128,7 @@ describe('a request with an Idempotency-Key', () => {
         return node.kernel.log.append(...given);
       });
       expect(await post(crashing, body).catch(({ message }) => message)).to.equal('killed');
-      const again = await Promise.all([
-        receipt(ingestOf(other, SECOND), body),
-        receipt(ingestOf(node, SECOND), body),
-      ]);
+      const again = await Promise.all([receipt(ingestOf(other, SECOND), body), receipt(ingestOf(node, SECOND), body)]);
       for (const each of again)
         expect(each).to.deep.include({ accepted: 30, receivedAt: new Date(FIRST).toISOString() });
       expect(await messages(commandId), `after ${appends} appends`).to.deep.equal(wanted);
@@ -142,11 +139,11 @@ describe('a request with an Idempotency-Key', () => {
 
   it('fails as unavailable while the log is away', async () => {
     const away: EventLog['append'] = async () => {
-      throw new Unavailable('away');
+      throw new UnavailableError('away');
     };
     const [node] = nodes as [LogsNode];
     const failed = await post(ingestOf(node, FIRST, away), lines({ message: 'a' })).catch((error) => error);
-    expect(failed).to.be.instanceOf(Unavailable);
+    expect(failed).to.be.instanceOf(UnavailableError);
     expect(await receipt(ingestOf(node, SECOND), lines({ message: 'a' }))).to.deep.include({ accepted: 1 });
   });
 });

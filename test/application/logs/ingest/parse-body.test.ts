@@ -8,7 +8,7 @@ import {
   type ReadBody,
   readBody,
 } from '../../../../application/logs/ingest/parse-body.js';
-import { Abandoned, whileAwaited } from '../../../../application/logs/query/query-budget.js';
+import { Abandoned, untilAborted } from '../../../../application/logs/query/query-budget.js';
 import { record } from '../../../domain/logs/arbitrary.js';
 
 const MEBI = 1024 * 1024;
@@ -43,9 +43,7 @@ describe('a body', () => {
   it('may be one object, written over many lines', async () => {
     for (const announced of ['lines', 'anything', 'json'] as const) {
       expect(await dataOf('{"a": {"b": 1}}', announced)).to.deep.equal([{ a: { b: 1 } }]);
-      expect(await dataOf('\uFEFF{"a": {"b": 1},\n "c": 2\n}\n', announced)).to.deep.equal([
-        { a: { b: 1 }, c: 2 },
-      ]);
+      expect(await dataOf('\uFEFF{"a": {"b": 1},\n "c": 2\n}\n', announced)).to.deep.equal([{ a: { b: 1 }, c: 2 }]);
     }
   });
 
@@ -130,7 +128,7 @@ describe('a body', () => {
   it('is not read on when its sender has gone', async () => {
     const leaving = new AbortController();
     leaving.abort();
-    const reading = readBody('{}\n{}', 'lines', 'api', whileAwaited(leaving.signal));
+    const reading = readBody('{}\n{}', 'lines', 'api', untilAborted(leaving.signal));
     expect(await reading.catch((error) => error)).to.be.instanceOf(Abandoned);
   });
 
@@ -149,9 +147,7 @@ describe('a body', () => {
   it('overwrites what a record says of its producer, and nothing else', async () => {
     const of = (text: string) => textsOf(text, 'lines');
     expect(await of('{"producerId":"forged","a":1}')).to.deep.equal(['{"producerId":"api","a":1}']);
-    expect(await of('{"a":{"producerId":1}, "producer":2}')).to.deep.equal([
-      '{"a":{"producerId":1},"producer":2}',
-    ]);
+    expect(await of('{"a":{"producerId":1}, "producer":2}')).to.deep.equal(['{"a":{"producerId":1},"producer":2}']);
     expect(
       await of('{"n":9007199254740993, "producer\\u0049d" : {"x":["}"]}, "b":"\\u00e9", "producerId":null}'),
     ).to.deep.equal(['{"n":9007199254740993,"producerId":"api","b":"é","producerId":"api"}']);

@@ -2,16 +2,16 @@
 import { expect } from 'chai';
 import {
   Abandoned,
-  createPace,
+  createQueryBudget,
   TimedOut,
-  unhurried,
-  whileAwaited,
+  untilAborted,
+  yieldOnly,
 } from '../../../../application/logs/query/query-budget.js';
 
 describe('the pace of a query', () => {
   it('gives up after its budget, not at its end', () => {
     let now = 100;
-    const pace = createPace({ now: () => now }, 200, new AbortController().signal);
+    const pace = createQueryBudget({ now: () => now }, 200, new AbortController().signal);
     pace();
     now = 200;
     pace();
@@ -21,11 +21,11 @@ describe('the pace of a query', () => {
 
   it('gives up when nobody waits any more', () => {
     const gone = new AbortController();
-    const paces = [createPace({ now: () => 0 }, 200, gone.signal), whileAwaited(gone.signal)];
+    const paces = [createQueryBudget({ now: () => 0 }, 200, gone.signal), untilAborted(gone.signal)];
     for (const pace of paces) pace();
     gone.abort();
     for (const pace of paces) expect(pace).to.throw(Abandoned);
-    whileAwaited(undefined)();
+    untilAborted(undefined)();
   });
 
   it('lets others have their turn when its own is over, and goes on at once after that', async () => {
@@ -33,7 +33,7 @@ describe('the pace of a query', () => {
     const timer = setInterval(() => others++, 0);
     const turns: Promise<void>[] = [];
     while (others < 3) {
-      const turn = unhurried();
+      const turn = yieldOnly();
       if (!turn) continue;
       turns.push(turn);
       await turn;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createLogQueries } from '../../../../application/logs/query/query-service.js';
 import { createSearcher, type SearcherPorts } from '../../../../application/logs/query/searcher.js';
 import type { Block, BlockRef, RecordIndex } from '../../../../application/logs/record-index.js';
-import { Unavailable } from '../../../../application/ports/index.js';
+import { UnavailableError } from '../../../../application/ports/index.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { countRounds } from '../../../support/rounds.js';
 
@@ -69,7 +69,7 @@ describe('a query of the records', () => {
           // The blocks asked for before have failed by the time that this one is found.
           await new Promise(setImmediate);
           const read = async () => {
-            throw new Unavailable('the rows can not be read');
+            throw new UnavailableError('the rows can not be read');
           };
           yield { from: at, to: at, count: 1, size: 1, read };
         }
@@ -87,7 +87,7 @@ describe('a query of the records', () => {
     process.removeAllListeners('unhandledRejection').on('unhandledRejection', listener);
     try {
       const page = asked.page({ filter, order: 'desc', limit: 10 });
-      expect(await page.catch((error) => error)).to.be.instanceOf(Unavailable);
+      expect(await page.catch((error) => error)).to.be.instanceOf(UnavailableError);
       await new Promise(setImmediate);
     } finally {
       process.off('unhandledRejection', listener);
@@ -174,9 +174,7 @@ describe('a query of the records', () => {
     };
     setImmediate(turn);
     const narrow = { ...filter, words: [], from: NOON };
-    const several = [10, 11, 12].map((limit) =>
-      asked.aggregate(narrow, { by: 'time', intervalMs: 1000 }, limit),
-    );
+    const several = [10, 11, 12].map((limit) => asked.aggregate(narrow, { by: 'time', intervalMs: 1000 }, limit));
     const answers = await Promise.all(several);
     done = true;
     expect(answers.map((each) => 'total' in each && each.total)).to.deep.equal([400_000, 400_000, 400_000]);
@@ -215,12 +213,10 @@ describe('a query of the records', () => {
     const order = Array.from({ length: 40_000 }, (_, n) => n);
     const index = blockOf({ ...nothing, order, level: (n) => `${long}${n}` });
     const asked = queriesOf({ ...common, index });
-    const byLevel = (to: number) =>
-      asked.aggregate({ fields: [], words: [], from: NOON, to }, { by: 'level' }, 10);
+    const byLevel = (to: number) => asked.aggregate({ fields: [], words: [], from: NOON, to }, { by: 'level' }, 10);
     expect(await byLevel(NOON)).to.include({ rejected: 'logs/too-many-keys', kind: 'unavailable' });
     order.length = 20_000;
-    for (const to of [NOON + 1, NOON + 2, NOON + 3])
-      expect(await byLevel(to)).to.have.property('total', 20_000);
+    for (const to of [NOON + 1, NOON + 2, NOON + 3]) expect(await byLevel(to)).to.have.property('total', 20_000);
   });
 
   it('has pages that end at a few MB, with all the records in the end', async () => {

@@ -1,8 +1,8 @@
 /** Counting by key: within its room, the largest first, and its room given back. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { unhurried } from '../../../../application/logs/query/query-budget.js';
-import { createTally, TooManyKeys } from '../../../../application/logs/query/top-k-counter.js';
+import { yieldOnly } from '../../../../application/logs/query/query-budget.js';
+import { createTopKCounter, TooManyKeys } from '../../../../application/logs/query/top-k-counter.js';
 
 describe('a tally', () => {
   it('gives the largest counts, and of equal ones the first keys', () =>
@@ -11,7 +11,7 @@ describe('a tally', () => {
         fc.array(fc.tuple(fc.constantFrom(...'abcdefghij'), fc.integer({ min: 1, max: 3 }))),
         fc.integer({ min: 1, max: 5 }),
         async (counted, limit) => {
-          const tally = createTally({ left: 1e6 });
+          const tally = createTopKCounter({ left: 1e6 });
           const counts = new Map<string, number>();
           for (const [key, count] of counted) {
             tally.add([key], count);
@@ -19,7 +19,7 @@ describe('a tally', () => {
           }
           const all = [...counts].map(([key, count]) => ({ key, count }));
           const sorted = all.sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
-          expect(await tally.largest(limit, unhurried)).to.deep.equal(sorted.slice(0, limit));
+          expect(await tally.largest(limit, yieldOnly)).to.deep.equal(sorted.slice(0, limit));
           expect(tally.total()).to.equal(counted.reduce((sum, [, count]) => sum + count, 0));
         },
       ),
@@ -27,18 +27,18 @@ describe('a tally', () => {
 
   it('shows fewer where the keys are long, but one at least', async () => {
     const key = (first: string, length: number) => first.padEnd(length, 'x');
-    const tally = createTally({ left: 1e9 });
+    const tally = createTopKCounter({ left: 1e9 });
     for (const [nth, first] of [...'abc'].entries()) tally.add([key(first, 2_000_000)], 9 - nth);
-    expect((await tally.largest(10, unhurried)).map(({ key }) => key[0])).to.deep.equal(['a', 'b']);
-    const longest = createTally({ left: 1e9 });
+    expect((await tally.largest(10, yieldOnly)).map(({ key }) => key[0])).to.deep.equal(['a', 'b']);
+    const longest = createTopKCounter({ left: 1e9 });
     longest.add([key('a', 5_000_000), 'b'], 1);
-    expect((await longest.largest(10, unhurried)).map(({ key }) => key[0])).to.deep.equal(['a']);
+    expect((await longest.largest(10, yieldOnly)).map(({ key }) => key[0])).to.deep.equal(['a']);
   });
 
   it('takes room for every key once, as large as it is, and gives all of it back', () => {
     const room = { left: 1000 };
-    const one = createTally(room);
-    const other = createTally(room);
+    const one = createTopKCounter(room);
+    const other = createTopKCounter(room);
     one.add(['a'.repeat(100)], 1);
     const { left } = room;
     expect(left).to.be.within(700, 900);
@@ -55,12 +55,12 @@ describe('a tally', () => {
 
   it('can be filled to the last character', () => {
     const room = { left: 64 + 10 };
-    createTally(room).add(['x'.repeat(10)], 1);
+    createTopKCounter(room).add(['x'.repeat(10)], 1);
     expect(room.left).to.equal(0);
   });
 
   it('lets others have their turn while it sorts', async () => {
-    const tally = createTally({ left: 1e6 });
+    const tally = createTopKCounter({ left: 1e6 });
     tally.add(['a', 'b', 'c'], 1);
     let turns = 0;
     const pace = () => {

@@ -2,11 +2,11 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { Abandoned } from '../../../../application/logs/query/query-budget.js';
-import { createAsked } from '../../../../application/logs/query/versioned-memo.js';
+import { createVersionedMemo } from '../../../../application/logs/query/versioned-memo.js';
 
 function fixture(limitBytes = 1000) {
   let [version, now] = [1, 0];
-  const asked = createAsked<string>({
+  const asked = createVersionedMemo<string>({
     name: 'toys.answers',
     version: () => version,
     limitBytes,

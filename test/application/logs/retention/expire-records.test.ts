@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { takenFor } from '../../../../application/command/event-guards.js';
-import { createAppender } from '../../../../application/command/group-commit.js';
+import { asEvent } from '../../../../application/command/event-guards.js';
+import { createGroupCommit } from '../../../../application/command/group-commit.js';
 import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
 import { createIngest } from '../../../../application/logs/ingest/ingest-records.js';
 import { INTAKE_BYTES } from '../../../../application/logs/ingest/limits.js';
 import { createRetention, eraseReaction } from '../../../../application/logs/retention/expire-records.js';
-import { Unavailable } from '../../../../application/ports/index.js';
+import { UnavailableError } from '../../../../application/ports/index.js';
 import { catalog } from '../../../../domain/logs/catalog.js';
 import { RETENTION_STREAM, retention } from '../../../../domain/logs/retention.js';
-import { keepingSubject, requestStream } from '../../../../domain/logs/retention-bucket.js';
+import { bucketSubject, requestStream } from '../../../../domain/logs/retention-bucket.js';
 import { records as model } from '../../../../projections/logs/index/records.js';
 import { foundIn, type LogsNode, startLogsNode } from '../../../support/logs.js';
 
@@ -22,7 +22,7 @@ describe('expired records', () => {
   let servers: Servers;
   let node: LogsNode;
   let now = START;
-  const clock = { now: () => now, certain: async () => now, agrees: () => true };
+  const clock = { now: () => now, confirmedNow: async () => now, inSync: () => true };
   const { signal } = new AbortController();
 
   before(async () => {
@@ -36,7 +36,7 @@ describe('expired records', () => {
 
   const startIngest = () => {
     const { log, vault, streams, settled, release, appended } = node.kernel;
-    const appender = createAppender({ log, logger: quiet, appended });
+    const appender = createGroupCommit({ log, logger: quiet, appended });
     const budget = createBudget('intake', INTAKE_BYTES);
     return createIngest({ log, appender, vault, streams, settled, clock, release, budget, appended });
   };
@@ -77,8 +77,8 @@ describe('expired records', () => {
 
     const keeping = { producerId: 'api', day: '20260301', audit: false };
     const erase = eraseReaction({ vault, log, requestStreams: receipts.requestStreams }).on.BatchesErased;
-    for (const _ of [1, 2]) await erase(takenFor(facts[1]!));
-    expect(await vault.seal(keepingSubject(keeping), { a: 1 })).to.equal(undefined);
+    for (const _ of [1, 2]) await erase(asEvent(facts[1]!));
+    expect(await vault.seal(bucketSubject(keeping), { a: 1 })).to.equal(undefined);
     expect(await log.read('logs.batch-api-2026-03-01-12')).to.equal('deleted');
     expect(await log.read('logs.audit-api-2026-03-01-12')).to.have.length(1);
     expect(await log.read(requestStream('a-key', false))).to.equal('deleted');
@@ -96,7 +96,7 @@ describe('expired records', () => {
     const ingest = startIngest();
     now = START;
     const again = () => put([{ message: 'back in time' }], {}, 'api', ingest).catch((error) => error);
-    expect(await again()).to.be.instanceOf(Unavailable);
+    expect(await again()).to.be.instanceOf(UnavailableError);
     const { receipt, ingested } = await again();
     expect(receipt.accepted).to.equal(1);
     while (!(await settled.wait('logs.records', ingested.position)));
@@ -120,7 +120,7 @@ describe('expired records', () => {
       receivedBefore: async (_, audit) => (audit ? [] : many),
       context: systemContext,
     })();
-    const { state, revision } = await streams.refresh({ catalog, decider: retention }, RETENTION_STREAM);
+    const { state, revision } = await streams.reload({ catalog, decider: retention }, RETENTION_STREAM);
     expect(state.before).to.equal(START - DAY / 2 + 70 * DAY);
     expect(revision).to.be.greaterThan(4000);
   });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
-import { NOTHING_SAID } from '../../../../domain/chat/events/messages.js';
+import { EMPTY_CONTENT } from '../../../../domain/chat/events/messages.js';
 import { foldText } from '../../../../domain/chat/text-search.js';
 import { search, searchOf } from '../../../../projections/chat/search/projection.js';
 import { NOON } from '../../../support/chat-messages.js';
@@ -37,12 +37,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ act: fc.constant('edit' as const), which: fc.nat(), words }) },
   { weight: 6, arbitrary: fc.record({ act: fc.constant('delete' as const), which: fc.nat() }) },
 );
-const history = fc
-  .tuple(fc.array(act, { minLength: 700, maxLength: 1000 }), fc.boolean())
-  .map(([acts, isErased]) =>
-    // A place that goes at last.
-    isErased ? [...acts, { act: 'erase' as const, place: 1 }] : acts,
-  );
+const history = fc.tuple(fc.array(act, { minLength: 700, maxLength: 1000 }), fc.boolean()).map(([acts, isErased]) =>
+  // A place that goes at last.
+  isErased ? [...acts, { act: 'erase' as const, place: 1 }] : acts,
+);
 
 interface There {
   readonly id: string;
@@ -69,9 +67,8 @@ function told(acts: readonly Act[]): { readonly events: Said[]; readonly there: 
     if ('author' in each) {
       const [channelId, author] = [PLACES[each.place]!, AUTHORS[each.author]!];
       const content = each.words.map((word) => WORDS[word]).join(' ');
-      const secret = { ...NOTHING_SAID, content };
-      const parent =
-        each.act === 'reply' ? there.findLast((one) => one.place === channelId && !one.parent) : undefined;
+      const secret = { ...EMPTY_CONTENT, content };
+      const parent = each.act === 'reply' ? there.findLast((one) => one.place === channelId && !one.parent) : undefined;
       const common = { channelId, author, createdAt, quotedMessageId, secret };
       if (parent) {
         const id = `${parent.id}.r${index}`;
@@ -91,14 +88,13 @@ function told(acts: readonly Act[]): { readonly events: Said[]; readonly there: 
     const about = { channelId, author, by: author };
     if (each.act === 'delete') {
       const ids = { messageId: parent ?? id, deletedAt: createdAt, postedPosition: '1' };
-      if (parent)
-        events.push({ type: 'ReplyDeleted', data: { ...ids, replyId: id, ...about, thread: null } });
+      if (parent) events.push({ type: 'ReplyDeleted', data: { ...ids, replyId: id, ...about, thread: null } });
       else events.push({ type: 'MessageDeleted', data: { ...ids, ...about } });
       there = there.filter((other) => other.id !== id && other.parent !== id);
       continue;
     }
     one.content = each.words.map((word) => WORDS[word]).join(' ');
-    const secret = { ...NOTHING_SAID, content: one.content };
+    const secret = { ...EMPTY_CONTENT, content: one.content };
     const times = { createdAt: NOON, quotedMessageId };
     if (parent) {
       const data = {
@@ -238,9 +234,7 @@ describe('the index of what was said', function () {
           limit: 1000,
         };
         const named = there.filter(({ content, author }) => author === 'bob' || content.includes('alpha'));
-        expect((await reader.find(byBob)).map(({ id }) => id)).to.deep.equal(
-          named.map(({ id }) => id).reverse(),
-        );
+        expect((await reader.find(byBob)).map(({ id }) => id)).to.deep.equal(named.map(({ id }) => id).reverse());
       }),
       { numRuns: 2, endOnFailure: true },
     );
@@ -279,7 +273,7 @@ describe('the index of what was said', function () {
     const long = '\u0001'.repeat(8000);
     const edits = there.slice(0, 40).map(({ id, place: channelId, author }, at): Said => {
       const times = { createdAt: NOON, updatedAt: NOON + at, pinnedAt: null, quotedMessageId: null };
-      const secret = { ...NOTHING_SAID, content: `${long} ${at}`, reactions: {} };
+      const secret = { ...EMPTY_CONTENT, content: `${long} ${at}`, reactions: {} };
       const data = { messageId: id, channelId, author, by: author, ...times, thread: null, secret };
       return { type: 'MessageEdited', data };
     });

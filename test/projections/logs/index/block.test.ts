@@ -5,7 +5,7 @@ import { EVERYTHING } from '../../../../domain/logs/filter.js';
 import { termsOf, termsOfFilter } from '../../../../domain/logs/index-terms.js';
 import { levelBit } from '../../../../domain/logs/levels.js';
 import { understand } from '../../../../domain/logs/record.js';
-import { comparePlaces, idOf } from '../../../../domain/logs/record-id.js';
+import { compareRecords, idOf } from '../../../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../../../domain/logs/timestamp.js';
 import { buildBlock, openBlock, reopenBlock, wholeText } from '../../../../projections/logs/index/block.js';
 import { growTermFilter, makeTermFilter, mayHold } from '../../../../projections/logs/index/bloom-filter.js';
@@ -27,7 +27,7 @@ describe('a block', () => {
           }),
         );
         const open = openBlock([block.text()]);
-        expect(open.order.map((index) => open.record(index))).to.deep.equal(put.toSorted(comparePlaces));
+        expect(open.order.map((index) => open.record(index))).to.deep.equal(put.toSorted(compareRecords));
         for (const index of open.order) {
           expect(open.level(index)).to.equal(open.record(index).level);
           expect(open.instant(index)).to.equal(open.record(index).instant);
@@ -50,8 +50,7 @@ describe('a block', () => {
           records.length,
         ]);
         expect(levels).to.equal(records.reduce((bits, { level }) => bits | levelBit(level), 0));
-        for (const { correlationId } of records)
-          if (correlationId) expect(correlations).to.include(correlationId);
+        for (const { correlationId } of records) if (correlationId) expect(correlations).to.include(correlationId);
         for (const each of records) termsOf(each, (term) => expect(mayHold(terms, term)).to.equal(true));
       }),
     );
@@ -78,7 +77,7 @@ describe('a block that is written in pieces', () => {
   it('is the same as one that is written at once', async () => {
     for (const cut of [1, 4, 14]) {
       const { block, pieces, records } = written(cut);
-      expect(shown(openBlock(pieces))).to.deep.equal(records.toSorted(comparePlaces));
+      expect(shown(openBlock(pieces))).to.deep.equal(records.toSorted(compareRecords));
       expect(await wholeText(pieces, 'api')).to.equal(block.text());
     }
   });
@@ -87,7 +86,7 @@ describe('a block that is written in pieces', () => {
     const { pieces, records } = written(5);
     for (const until of [0, 1, 3, 5])
       expect(shown(openBlock(pieces, BigInt(until)))).to.deep.equal(
-        records.slice(0, 3 * until).toSorted(comparePlaces),
+        records.slice(0, 3 * until).toSorted(compareRecords),
       );
   });
 
@@ -97,7 +96,7 @@ describe('a block that is written in pieces', () => {
     const rest = await reopenBlock(pieces, 'api', from);
     const kept = records.filter(({ instant }) => instant >= from);
     expect(rest.count).to.equal(kept.length);
-    expect(shown(openBlock([rest.text()]))).to.deep.equal(kept.toSorted(comparePlaces));
+    expect(shown(openBlock([rest.text()]))).to.deep.equal(kept.toSorted(compareRecords));
   });
 
   it('is counted as no less than its texts and its terms take', () => {
@@ -136,9 +135,7 @@ describe('a term filter', () => {
 
   it('errs for few of the terms it does not hold', () => {
     const terms = (from: number) =>
-      Array.from({ length: 5000 }, (_, n) =>
-        termsOfFilter({ ...EVERYTHING, words: [`w${from + n}`] }),
-      ).flat();
+      Array.from({ length: 5000 }, (_, n) => termsOfFilter({ ...EVERYTHING, words: [`w${from + n}`] })).flat();
     const filter = makeTermFilter(terms(0), 5000);
     expect(filter.length, 'two bytes a term at most').to.be.at.most(2 * 5000);
     expect(terms(0).every((term) => mayHold(filter, term))).to.equal(true);

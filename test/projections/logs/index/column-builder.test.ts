@@ -31,8 +31,7 @@ const names: Names = { scalars: (path) => `s${path}`, arrays: (path) => `a${path
 /** As they are fetched, but for sealing: an alias stands for what it names. */
 function sectionsIn(records: readonly LogRecord[]) {
   const block = buildBlock('api');
-  for (const [place, each] of records.entries())
-    block.add(each, each.json, BigInt(7 + (place >> 2)), place % 4);
+  for (const [place, each] of records.entries()) block.add(each, each.json, BigInt(7 + (place >> 2)), place % 4);
   const chunks = chunksOf(block.lines);
   const plain = sectionsOf(block, chunks, names);
   const open = (kind: Kind): OpenSections => {
@@ -57,20 +56,7 @@ const truthOf = (column: Column, { level, event, correlationId, data }: LogRecor
   return value === undefined ? [] : [value];
 };
 
-const PATHS = [
-  'a',
-  'b',
-  'a.b',
-  'tags',
-  'tags.0',
-  'a.0.b',
-  'b.a',
-  'http.status',
-  'a.b.a.b',
-  'message',
-  '0',
-  '',
-];
+const PATHS = ['a', 'b', 'a.b', 'tags', 'tags.0', 'a.0.b', 'b.a', 'http.status', 'a.b.a.b', 'message', '0', ''];
 const column: fc.Arbitrary<Column> = fc.oneof(
   fc.constantFrom<Column>({ by: 'level' }, { by: 'event' }, { by: 'correlation' }),
   fc.constantFrom(...PATHS).map((path): Column => ({ by: 'field', path })),
@@ -127,8 +113,7 @@ describe('the columns of a block', () => {
   });
 
   it('are given up for all paths where there are more of them than may have columns', () => {
-    const wide = (many: number) =>
-      read(Object.fromEntries(Array.from({ length: many }, (_, n) => [`key${n}`, n])));
+    const wide = (many: number) => read(Object.fromEntries(Array.from({ length: many }, (_, n) => [`key${n}`, n])));
     expect(textsOf(sectionsIn([wide(256)]).values(one('key255'))!, 1)).to.deep.equal([['255']]);
     const { values } = sectionsIn([wide(257)]);
     for (const path of ['key0', 'key256', 'nothing']) expect(values(one(path))).to.equal(undefined);
@@ -178,9 +163,7 @@ describe('a column', () => {
     for (const different of [1, 2, 254, 255, 256, 3000])
       for (const gaps of [0, 7]) {
         const column = createColumn();
-        const given = Array.from({ length: 3000 }, (_, n) =>
-          n % gaps === 3 ? undefined : (n * 31) % different,
-        );
+        const given = Array.from({ length: 3000 }, (_, n) => (n % gaps === 3 ? undefined : (n * 31) % different));
         for (const [index, value] of given.entries()) if (value !== undefined) column.add(index, value);
         const { at, entries } = decodeColumn<number>(encodeColumn(column, false), given.length + 2);
         const found = Array.from(at, (entry) => (entry === 0 ? undefined : entries[entry - 1]));

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { type Collection, Long } from 'mongodb';
 import { aggregate } from '../../../../application/logs/query/aggregate.js';
 import type { JsonObject } from '../../../../domain/logs/json.js';
-import { comparePlaces, idOf } from '../../../../domain/logs/record-id.js';
-import { keepingSubject } from '../../../../domain/logs/retention-bucket.js';
+import { compareRecords, idOf } from '../../../../domain/logs/record-id.js';
+import { bucketSubject } from '../../../../domain/logs/retention-bucket.js';
 import { DAY_MS } from '../../../../domain/logs/timestamp.js';
 import { expire } from '../../../../projections/logs/index/expiry.js';
 import { headersIn } from '../../../../projections/logs/index/filter-group.js';
@@ -14,13 +14,7 @@ import { records } from '../../../../projections/logs/index/records.js';
 import type { BlockRow, RequestRow } from '../../../../projections/logs/index/rows.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { foundIn } from '../../../support/logs.js';
-import {
-  held,
-  type IndexGround,
-  leisurely,
-  requests,
-  startIndexGround,
-} from '../../../support/record-index.js';
+import { held, type IndexGround, leisurely, requests, startIndexGround } from '../../../support/record-index.js';
 
 describe('the expiry of log records', function () {
   this.timeout(120_000);
@@ -40,15 +34,13 @@ describe('the expiry of log records', function () {
         const first = await ground.ingested(old);
         const expired = ground.recorded({ before, auditBefore }, 'RecordsExpired');
         const rest = await ground.ingested(later);
-        const received = new Map(
-          first.map(({ position: at, data }) => [idOf(at, 0).slice(0, 13), data.receivedAt]),
-        );
+        const received = new Map(first.map(({ position: at, data }) => [idOf(at, 0).slice(0, 13), data.receivedAt]));
         const kept = (await ground.placedRecords(first)).filter(({ id, instant, audit }) => {
           const least = audit ? auditBefore : before;
           return instant >= least && Number(received.get(id.slice(0, 13))) >= least;
         });
         const name = await ground.build(first, [expired], rest);
-        const expected = [...kept, ...(await ground.placedRecords(rest))].sort(comparePlaces);
+        const expected = [...kept, ...(await ground.placedRecords(rest))].sort(compareRecords);
         const everything = { fields: [], words: [] };
         expect(await foundIn(ground.indexOf(name), everything, 'asc')).to.deep.equal(expected);
         const { total } = await aggregate(
@@ -153,7 +145,7 @@ describe('the expiry of log records', function () {
       _at: Long.fromNumber(n),
       subject,
     });
-    const subject = keepingSubject(keeping);
+    const subject = bucketSubject(keeping);
     await rows.insertMany(Array.from({ length: 2500 }, (_, n) => row(n, subject)));
     await rows.insertMany([row(5_000_000, subject), row(1, 'of-another-day')]);
     const { rows: watched, told: marked } = telling(rows, 'updateMany', 'matchedCount');
@@ -182,7 +174,7 @@ describe('the expiry of log records', function () {
     const request = (n: number, at: number) => ({
       _id: `${n} at ${at}`,
       _at: Long.fromNumber(at),
-      subject: keepingSubject(keepings[n]!),
+      subject: bucketSubject(keepings[n]!),
     });
     await rows.insertMany([0, 7, 299].flatMap((n) => [request(n, 1), request(n, 1000 + n + 1)]));
     let looked = 0;

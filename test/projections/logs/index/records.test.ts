@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { BSON } from 'mongodb';
-import { unhurried } from '../../../../application/logs/query/query-budget.js';
+import { yieldOnly } from '../../../../application/logs/query/query-budget.js';
 import { eachPassing } from '../../../../application/logs/query/search-blocks.js';
 import type { BlockRef } from '../../../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
@@ -107,7 +107,7 @@ describe('the index of log records', function () {
     const name = await ground.build(await ground.ingested(all, 10));
     for (const order of ['asc', 'desc'] as const) {
       const bounds: number[] = [];
-      for await (const { from, to } of ground.indexOf(name).blocks(EVERYTHING, order, unhurried))
+      for await (const { from, to } of ground.indexOf(name).blocks(EVERYTHING, order, yieldOnly))
         bounds.push(order === 'asc' ? from : to);
       expect(bounds).to.have.length(10);
       const inOrder = bounds.toSorted((a, b) => (order === 'asc' ? a - b : b - a));
@@ -139,7 +139,7 @@ describe('the index of log records', function () {
       { ...EVERYTHING, fields: [{ path: 'm', value: '7' }] },
     ];
     const asking: AsyncIterator<BlockRef>[] = filters.map((filter) =>
-      ground.indexOf(name).blocks(filter, 'desc', unhurried)[Symbol.asyncIterator](),
+      ground.indexOf(name).blocks(filter, 'desc', yieldOnly)[Symbol.asyncIterator](),
     );
     const blocks: BlockRef[][] = await Promise.all(asking.map(async (some) => [(await some.next()).value]));
     await apply(events);
@@ -147,7 +147,7 @@ describe('the index of log records', function () {
       for await (const ref of { [Symbol.asyncIterator]: () => some }) blocks[nth]!.push(ref);
       const found: PlacedRecord[] = [];
       for (const ref of blocks[nth]!) {
-        const search = { filter: filters[nth]!, order: 'desc', pace: unhurried } as const;
+        const search = { filter: filters[nth]!, order: 'desc', pace: yieldOnly } as const;
         await ref.read((block) =>
           eachPassing(block, search, (at) => {
             found.push(block.record(at));

@@ -1,0 +1,2 @@
+/** Replaying history. */
+export { NoSuchStream, type ReplayFilter, replay } from './replay.js';

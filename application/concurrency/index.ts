@@ -1,0 +1,29 @@
+/** Concurrency primitives: mutex, semaphore, single-flight, batching, rate limits, deadlines, cooperative scheduling. */
+export { createBatchLoader } from './batch-loader.js';
+export { collectFailures } from './collect-failures.js';
+export {
+  createSliceQueue,
+  createYielder,
+  runSliced,
+  sliceExpired,
+  yieldToEventLoop,
+} from './cooperative-scheduler.js';
+export { HEALTH_MS, REQUEST_MS, RETRY_MS, STORE_CALL_MS, withDeadline } from './deadline.js';
+export { createFairSemaphore, type WaitOptions } from './fair-semaphore.js';
+export {
+  type Budget,
+  createBudget,
+  type Level,
+  type Reservation,
+  type Shortage,
+} from './fair-share-budget.js';
+export { createKeyedMutex } from './keyed-mutex.js';
+export { createSingleFlight } from './single-flight.js';
+export { sleep } from './sleep.js';
+export {
+  combine,
+  createTokenBucket,
+  createTokenBuckets,
+  type TokenBucket,
+  type TokenBucketOptions,
+} from './token-bucket.js';

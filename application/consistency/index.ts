@@ -1,0 +1,10 @@
+/** Read-your-writes: waiting until a read model or the live feed has reached a position. */
+export { createCaughtUpBarrier } from './await-caught-up.js';
+export {
+  awaitConsistent,
+  type Consistency,
+  maxPosition,
+  type Positioned,
+  withRows,
+} from './await-consistent.js';
+export { createProjectionProgress, PATIENCE_MS } from './projection-progress.js';

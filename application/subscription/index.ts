@@ -1,0 +1,30 @@
+/** Reading the log forward: live feed, process managers, leader election, scheduled jobs, snapshots. */
+export {
+  type Audience,
+  type Delivery,
+  type EventRouting,
+  foldOf,
+  type Message,
+  route,
+  type StreamControl,
+} from './audience.js';
+export { encryptSnapshots, type SealedPart } from './encrypted-snapshots.js';
+export { fanOut } from './fan-out.js';
+export { type LeaderTask, runAsLeader, withLease } from './leader-election.js';
+export type { LiveEvent } from './live-event.js';
+export { type Feed, runLiveFeed } from './live-feed.js';
+export { type AnyReaction, causedBy, type Reaction, runReaction } from './reaction-runner.js';
+export { type Parts, restoreFold, type SnapshotForm, type Snapshots } from './restore-fold.js';
+export { readWindow, type WindowStart, type Windows } from './resume-window.js';
+export { runPeriodically } from './scheduled-job.js';
+export { createSnapshotKeeper, type KeepOptions } from './snapshot-writer.js';
+export {
+  advance,
+  initialCursors,
+  type KeyedPart,
+  loadedAt,
+  type ReachedPart,
+  reachedWith,
+  type StreamCursors,
+  serialize,
+} from './stream-cursors.js';

@@ -1,0 +1,29 @@
+/** Projections: their shape, the projector, rebuilds and their check. */
+export { createActiveBuilds } from './active-builds.js';
+export { assertBuildExists } from './assert-build-exists.js';
+export { awaitBuilt, type Progress, projectorLease } from './build.js';
+export { coalesceWrites, guardOf, idOf, isUncertain, type Merged } from './coalesce-writes.js';
+export {
+  type Apply,
+  type Build,
+  type Builds,
+  GONE_INDEX,
+  groupsOf,
+  longOf,
+  newRun,
+  type OwnProjection,
+  type Pieces,
+  type Projection,
+  type ProjectorGroup,
+  positionGuarded,
+  type ReadModel,
+  type Row,
+  type RowChange,
+  type RowUpdate,
+  type RowWrite,
+  writesOf,
+} from './projection.js';
+export { type Projector, runProjector } from './projector.js';
+export { BuildInProgress, createRebuilder } from './rebuild.js';
+export { rebuildsOf } from './rebuild-api.js';
+export type { Share } from './shared-subscription.js';
