@@ -87,7 +87,7 @@ export function handlingCommands(start: StartRoads) {
   });
 
   describe('that streams are born of', () => {
-    const cradle = { ...box, begins: ({ most }: PutToy) => most === 0 };
+    const cradle = { ...box, creates: ({ most }: PutToy) => most === 0 };
     const born = (kernel: Road, how = context(), toy = 'bear') => {
       const reads: string[] = [];
       const streams: AggregateStore = {

@@ -55,7 +55,7 @@ describe('in memory, what follows the log', () => {
       });
       const reaction = {
         name: 'toys.react',
-        together: true as const,
+        concurrent: true as const,
         on: {
           async ToyPut(event: RecordedEvent) {
             seen.push(toyOf(event));

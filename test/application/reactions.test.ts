@@ -59,18 +59,18 @@ describe('a reaction', function () {
     react: (event: RecordedEvent) => Promise<void>,
     {
       begun,
-      unordered,
+      retryInBackground,
       ...more
     }: {
       leases?: Leases;
       follow?: Subscribe;
       checkpoints?: Checkpoints;
       begun?: bigint;
-      unordered?: true;
+      retryInBackground?: true;
     } = {},
   ) => {
     const from = begun ?? (await kernel.head());
-    const reaction = { name, on: { ToyPut: react }, ...(unordered && { unordered }) };
+    const reaction = { name, on: { ToyPut: react }, ...(retryInBackground && { retryInBackground }) };
     const common = { ...kernel, ...more, logger: quiet, signal: stop.signal };
     running.push(runReaction({ ...common, service: 'toys', reaction, begun: from, reacted: () => {} }));
   };
@@ -125,7 +125,7 @@ describe('a reaction', function () {
       if (bad.has(toyOf(event))) throw new Error('the stream is damaged');
       done.push(toyOf(event));
     };
-    await run(reacting, { unordered: true });
+    await run(reacting, { retryInBackground: true });
     await eventually(async () => (await saved()) !== undefined);
     const before = await put('ball');
     await eventually(async () => (await saved()) === before);
@@ -140,7 +140,7 @@ describe('a reaction', function () {
     await Promise.all(running);
     expect(await saved()).to.equal(before);
     stop = new AbortController();
-    await run(reacting, { unordered: true });
+    await run(reacting, { retryInBackground: true });
     await eventually(() => done.filter((toy) => toy === 'doll').length === 2);
     // It is mended.
     bad.clear();
@@ -155,7 +155,7 @@ describe('a reaction', function () {
       tried.push(toyOf(event));
       if (tried.length < 4) throw new UnavailableError('the log is away');
     };
-    await run(reacting, { unordered: true });
+    await run(reacting, { retryInBackground: true });
     await put('bear');
     await put('car');
     await eventually(() => tried.includes('car'));
@@ -181,7 +181,7 @@ describe('a reaction', function () {
     async function* follow() {
       if (typeof events !== 'string') yield { events, position, caughtUp: true };
     }
-    await run(reacting, { unordered: true, checkpoints, follow });
+    await run(reacting, { retryInBackground: true, checkpoints, follow });
     await eventually(async () => (await saved()) === before);
     expect(done).to.deep.equal(['bear', 'bear']);
   });

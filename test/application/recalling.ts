@@ -59,7 +59,7 @@ export function recallingCommands(start: StartRoads) {
 
   it('are known while the log keeps their events', async () => {
     const { streams, handle } = freshNode(kernel);
-    const kept = { ...box, keeps: 3 };
+    const kept = { ...box, maxCount: 3 };
     const id = randomUUID();
     const stream = `toys.box-${id}`;
     await kernel.vault.create(stream);

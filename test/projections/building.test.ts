@@ -154,7 +154,7 @@ describe('a build', () => {
     });
 
     it('asks for as few events at once as its model can take', async () => {
-      const large = { name: 'toys.large', version: 1, atOnce: 7, open: async () => async () => {} };
+      const large = { name: 'toys.large', version: 1, batchSize: 7, open: async () => async () => {} };
       await to(5n, { projection: { ...large, async *scan() {} } });
       // It says of no event that it is nothing to it.
       expect(world.asked[0]).to.deep.include({ atOnce: 7, prefixes: ['toys.'] });

@@ -96,7 +96,7 @@ describe('the projector', () => {
     const large = {
       name: 'toys.shelf',
       version: 1,
-      atOnce: 7,
+      batchSize: 7,
       open: async () => async () => {},
     } as unknown as ReadModel;
     project([contents, large]);

@@ -57,7 +57,7 @@ export function useBuildWorld() {
   const lifecycle = (more: Partial<LifecyclePorts> = {}) =>
     createRebuilder({
       ...ports(),
-      streams: { refresh: async () => ({ state: now.state, revision: now.revision }) },
+      streams: { reload: async () => ({ state: now.state, revision: now.revision }) },
       handle: async (_: unknown, stream: string, { type: _type, ...build }: SwitchProjection) => {
         expect(stream).to.equal('toys.projection-contents');
         if (now.rejected) return { rejected: now.rejected, kind: 'conflict' };

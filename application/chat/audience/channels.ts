@@ -101,7 +101,7 @@ export function seenByRole(userId: string, after: ChatState, before: ChatState):
   const private_ = all.filter((each) => !maySee(each, { userId, isAdmin: false }));
   return private_.map((channel) => ({
     to: [userKey(userId)],
-    about: channel.id,
+    resource: channel.id,
     message: is.isAdmin ? shown(after, 'NEW_CHANNEL', channel) : gone(channel),
   }));
 }

@@ -17,7 +17,7 @@ const audience: Audience<null, Thing> = {
     Note: {
       deliver: ({ type, data: { to, about: resource, also } }) => [
         { to, message: { type }, ...(resource !== undefined && { resource }) },
-        ...(also === undefined ? [] : [{ to, message: { type: 'Also' }, about: also }]),
+        ...(also === undefined ? [] : [{ to, message: { type: 'Also' }, resource: also }]),
       ],
     },
     Over: {

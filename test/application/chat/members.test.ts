@@ -19,11 +19,11 @@ describe('the members that a channel is to have', function () {
     servers = await startServers();
     node = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
     const { streams, clock } = node.kernel;
-    const refresh: typeof streams.reload = (...asked) => {
+    const reload: typeof streams.reload = (...asked) => {
       reads++;
       return streams.reload(...asked);
     };
-    const counted = { ...streams, refresh };
+    const counted = { ...streams, reload };
     const admission = createChatAdmission({
       streams: counted,
       tokens: {} as never,

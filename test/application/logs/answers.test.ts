@@ -19,7 +19,7 @@ import { type Batch, type MemoryIndex, memoryIndex } from '../../support/memory-
 const batch: fc.Arbitrary<Batch> = fc.record({
   producerId: fc.constantFrom('api', 'web'),
   audit: fc.boolean(),
-  scattered: fc.boolean(),
+  outOfOrder: fc.boolean(),
   records: fc.array(record, { minLength: 1, maxLength: 4 }),
 });
 const index = fc.array(batch, { maxLength: 8 }).map((batches) => memoryIndex(batches));

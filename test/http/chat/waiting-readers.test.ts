@@ -128,7 +128,7 @@ describe('a page that is waited for', function () {
       accepted(await node.reading.messages({ userId: bob.userId }, channel, range as never));
     for (const range of [newest, older]) {
       await shown(range);
-      expect(await shown(range), 'from memory').to.include({ atOnce: true });
+      expect(await shown(range), 'from memory').to.include({ fromCache: true });
       isHeld = new Promise((resolve) => {
         go = resolve;
       });

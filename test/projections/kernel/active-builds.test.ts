@@ -41,7 +41,7 @@ describe('the build that is served', () => {
     const named = (name: string) => ({ ...contents, name });
     const [shelf, search, list] = [
       named('toys.shelf'),
-      { ...named('toys.search'), apart: true as const },
+      { ...named('toys.search'), isolated: true as const },
       named('toys.list'),
     ];
     expect(groupsOf('toys', [shelf, search, list])).to.deep.equal([

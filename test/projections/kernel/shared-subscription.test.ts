@@ -149,7 +149,7 @@ describe('a reading of the log that several share', () => {
     world.put(10n, 20n);
     const other: AnyProjection = { ...contents, name: 'toys.others', indexes: [] };
     const { shares, rebuild, check } = world.lifecycle({
-      streams: { refresh: async () => ({ state: world.state, revision: world.revision }) } as never,
+      streams: { reload: async () => ({ state: world.state, revision: world.revision }) } as never,
       handle: (async () => ({ position: 20n })) as never,
     });
     const models = [contents, other] as const;
@@ -188,11 +188,11 @@ describe('a reading of the log that several share', () => {
   });
 
   it('is of one service, and of those that take as many events at once', async () => {
-    const own = (name: string, atOnce?: number) =>
+    const own = (name: string, batchSize?: number) =>
       ({
         name,
         version: 1,
-        ...(atOnce && { atOnce }),
+        ...(batchSize && { batchSize }),
         open: async () => async () => {},
         scan: async function* () {},
       }) as const;
@@ -200,7 +200,7 @@ describe('a reading of the log that several share', () => {
     const shares = sharesOf(world.ports().follow, models);
     const select = { prefixes: ['toys.'], from: 'start', signal: world.stop.signal } as const;
     const begun = models.map((model) =>
-      shares.get(model)!.follow({ ...select, ...('atOnce' in model && { atOnce: 5 }) }),
+      shares.get(model)!.follow({ ...select, ...('batchSize' in model && { atOnce: 5 }) }),
     );
     const firsts = begun.map((each) => each.next());
     await Promise.all(firsts);

@@ -21,7 +21,7 @@ describe('the collections of the record index', () => {
       const first = partOf(midnight, counted(midnight), audit);
       const last = midnight + DAY_MS - 1;
       expect(partOf(last, counted(last), audit)).to.equal(first);
-      const common = { name: first, audit, scattered: false };
+      const common = { name: first, audit, outOfOrder: false };
       expect(readPart(first)).to.deep.equal({ ...common, from: midnight, to: last });
       expect(partOf(last + 1, counted(last + 1), audit)).not.to.equal(first);
     }
@@ -35,7 +35,7 @@ describe('the collections of the record index', () => {
       expect(readPart(name)).to.deep.equal({
         name,
         audit: nth === 1,
-        scattered: true,
+        outOfOrder: true,
         from: 0,
         to: Number.POSITIVE_INFINITY,
       });
