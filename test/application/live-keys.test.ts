@@ -53,7 +53,7 @@ describe('keys while no key server takes writes', () => {
   it('come from the primary alone for what is of any age', async () => {
     const key = aes256gcm.newKey();
     const { vault, asked } = away({ key });
-    expect(await failure(vault.open(SUBJECT, sealed(key, 'one')))).to.equal('Unavailable');
+    expect(await failure(vault.open(SUBJECT, sealed(key, 'one')))).to.equal('UnavailableError');
     expect(asked).to.deep.equal(['primary']);
   });
 
@@ -62,7 +62,7 @@ describe('keys while no key server takes writes', () => {
     for (const stale of [undefined, aes256gcm.newKey()]) {
       const { vault, keys, back } = away({ key: stale });
       await keys.create(SUBJECT, key);
-      expect(await failure(vault.openLive(SUBJECT, sealed(key, 'one')))).to.equal('Unavailable');
+      expect(await failure(vault.openLive(SUBJECT, sealed(key, 'one')))).to.equal('UnavailableError');
       back();
       expect(await vault.openLive(SUBJECT, sealed(key, 'one'))).to.deep.equal({ note: 'one' });
     }
@@ -73,7 +73,7 @@ describe('keys while no key server takes writes', () => {
     const { vault, keys, asked, back } = away({ key });
     await vault.openLive(SUBJECT, sealed(key, 'one'));
     vault.forget(SUBJECT);
-    expect(await failure(vault.openLive(SUBJECT, sealed(key, 'two')))).to.equal('Unavailable');
+    expect(await failure(vault.openLive(SUBJECT, sealed(key, 'two')))).to.equal('UnavailableError');
     await keys.destroy(SUBJECT);
     back();
     expect(await vault.openLive(SUBJECT, sealed(key, 'two'))).to.equal(undefined);

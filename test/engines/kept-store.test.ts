@@ -18,7 +18,7 @@ const outcome = (call: Promise<unknown>): Promise<string> =>
     (error) => error.type ?? error.name,
   );
 
-const REFUSED = ['unavailable', 'Unavailable'];
+const REFUSED = ['unavailable', 'UnavailableError'];
 const TAKEN = ['taken', 'taken'];
 
 async function startAll(dataDir: string, logger = quiet) {

@@ -108,8 +108,8 @@ describe('in memory, a request with a key', () => {
   it('has expired, or is to be sent again, when what was first under its key is gone as it is looked for', async () => {
     for (const [found, wanted] of [
       ['deleted', 'logs/request-expired'],
-      ['missing', 'Unavailable'],
-      [[], 'Unavailable'],
+      ['missing', 'UnavailableError'],
+      [[], 'UnavailableError'],
     ] as const) {
       const ingest = ingestOf({ append: async () => ({ outcome: 'conflict' }), read: async () => found });
       const done = await ingest.post(text, 'lines', 'api', how).catch((error) => error);
