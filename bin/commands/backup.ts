@@ -106,8 +106,8 @@ function takeOver(unfinished: string) {
 async function copy(from: string, to: string): Promise<{ bytes: number; isApart: boolean }> {
   // Whatever lmdb makes is for this user alone.
   process.umask(0o077);
-  const log = openToCopy(from, 'eventstore');
-  const rows = openToCopy(from, 'mongo');
+  const log = await openToCopy(from, 'eventstore');
+  const rows = await openToCopy(from, 'mongo');
   try {
     const written = log.written();
     const secret = secretIn(from);

@@ -1,7 +1,6 @@
 /** Copies an embedded store as it is at one moment, also while its engine goes on writing to it. */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { open } from 'lmdb';
 import { flushDirectory, flushFile, privateDirectory } from './private-files.js';
 import { checkStore, type EngineKind, FILES } from './store-check.js';
 
@@ -17,8 +16,9 @@ export interface StoreToCopy {
 }
 
 /** Throws `StoreDamaged` where there is none, and makes none. The engine may run, or be started or killed meanwhile. */
-export function openToCopy(dataDir: string, kind: EngineKind): StoreToCopy {
+export async function openToCopy(dataDir: string, kind: EngineKind): Promise<StoreToCopy> {
   checkStore(dataDir, kind);
+  const { open } = await import('lmdb');
   const file = FILES[kind];
   // As the engine opens it: two processes may, of which this one writes nothing.
   const environment = open({ path: dirname(join(dataDir, file)), readOnly: true, noMemInit: true });

@@ -200,7 +200,7 @@ describe('to other users of the machine', function () {
     expect(engines.eventStoreUrl).to.contain(secret);
     expect(JSON.stringify(said)).not.to.contain(secret);
     expect([...pids.keys()]).to.have.members(['eventstore', 'mongo']);
-    for (const pid of pids.values()) expect(commandLine(pid)).to.contain('child.js').and.not.to.contain(secret);
+    for (const pid of pids.values()) expect(commandLine(pid)).to.contain('child-main.js').and.not.to.contain(secret);
   });
 });
 
