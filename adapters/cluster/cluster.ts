@@ -1,4 +1,4 @@
-/** The nodes of an installation, each connected to every other (docs/mesh.md). */
+/** The nodes of an installation, each connected to every other (docs/guide/cluster.md). */
 import type { Cluster, Logger, Members, MessageHandler } from '../../application/ports/index.js';
 import { type After, afterAll } from '../platform/process/timer.js';
 import { openDoor } from './listener.js';

@@ -1,6 +1,6 @@
 /** Long work in turns: nothing holds the event loop longer than a slice, however many are at work. */
 
-/** Far under the 20 ms that anybody may be kept waiting (docs/bounds.md). */
+/** Far under the 20 ms that anybody may be kept waiting (docs/guide/bounds.md). */
 const SLICE_MS = 8;
 
 /** Work of one kind, of which there may be much: all of it together has one turn each round of the event loop. */

@@ -6,7 +6,7 @@ export const STORE_CALL_MS = 3500;
 
 /**
  * How long a request may take to be answered, ms, whatever it asks of the stores: two calls in a row, and a little.
- * The 10 s that are promised leave the rest to a machine that has other work to do (docs/bounds.md).
+ * The 10 s that are promised leave the rest to a machine that has other work to do (docs/guide/bounds.md).
  */
 export const REQUEST_MS = 8000;
 

@@ -20,7 +20,7 @@ export interface Consistency {
 }
 
 /**
- * Reading what was written (docs/reading.md): to be awaited before the rows of `projection` are read, to be told with
+ * Reading what was written (docs/guide/reading.md): to be awaited before the rows of `projection` are read, to be told with
  * them. Waits until they show what is owed, and all that was in the log when the node started; after 2 s they are
  * `pending`.
  */

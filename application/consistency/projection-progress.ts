@@ -2,7 +2,7 @@
 import { serviceOf } from '../../domain/shared/index.js';
 import type { Position, ProjectionProgress } from '../ports/index.js';
 
-/** How long a reader waits before it is answered with `Consistency: pending` (docs/reading.md). */
+/** How long a reader waits before it is answered with `Consistency: pending` (docs/guide/reading.md). */
 export const PATIENCE_MS = 2000;
 const POLL_MS = 25;
 /** The node's own projector has told of something, and is believed to go on, for so many of these: half a second. */

@@ -1,4 +1,4 @@
-/** What the processes of an installation tell each other directly, and is in no log (docs/mesh.md). */
+/** What the processes of an installation tell each other directly, and is in no log (docs/guide/cluster.md). */
 
 /** A message of one process to another. */
 export interface ClusterMessage {

@@ -12,7 +12,7 @@ export interface SweepPorts {
   readonly context: (actor: string) => CommandContext;
 }
 
-/** Often enough that content is gone within a minute of the room's end, as it is promised (docs/erasure.md). */
+/** Often enough that content is gone within a minute of the room's end, as it is promised (docs/guide/erasure.md). */
 export const SWEEP_EVERY_MS = 15_000;
 /** Rooms that are looked at in one go. */
 export const AT_ONCE = 200;

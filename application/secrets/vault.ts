@@ -1,4 +1,4 @@
-/** Keys of subjects and what they seal: the only way that a secret is ever read (docs/erasure.md). */
+/** Keys of subjects and what they seal: the only way that a secret is ever read (docs/guide/erasure.md). */
 import { LRUCache } from 'lru-cache';
 import { sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
 import { estimateBytes } from '../memory/estimate-size.js';

@@ -1,4 +1,4 @@
-/** What one process of all does at a time: it leads while it holds a lease (docs/nodes.md). */
+/** What one process of all does at a time: it leads while it holds a lease (docs/guide/many-nodes.md). */
 import { sleep } from '../concurrency/index.js';
 import { type Lease, type Leases, UnavailableError } from '../ports/index.js';
 

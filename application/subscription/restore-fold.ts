@@ -1,4 +1,4 @@
-/** What a fold of the log begins with where the live feed begins: a snapshot of before, and the facts since (docs/seeds.md). */
+/** What a fold of the log begins with where the live feed begins: a snapshot of before, and the facts since (docs/guide/snapshots.md). */
 import type { EventLog, Logger, Position, RecordedEvent, RevealedEvent, Subscribe } from '../ports/index.js';
 import type { WindowStart } from './resume-window.js';
 import { eventCount, eventsSince, type StreamCursors } from './stream-cursors.js';

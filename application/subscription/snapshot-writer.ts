@@ -1,4 +1,4 @@
-/** Keeps, for the next start, what the fold of a service was where its window begins (docs/seeds.md). */
+/** Keeps, for the next start, what the fold of a service was where its window begins (docs/guide/snapshots.md). */
 import type { Position } from '../ports/index.js';
 import type { Fold, SnapshotForm, SnapshotSize, Snapshots, StateAt } from './restore-fold.js';
 import type { Windows } from './resume-window.js';

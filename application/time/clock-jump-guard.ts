@@ -1,4 +1,4 @@
-/** A clock by which what was kept for days is let go: a leap ahead has to last before it is believed (docs/nodes.md). */
+/** A clock by which what was kept for days is let go: a leap ahead has to last before it is believed (docs/guide/many-nodes.md). */
 import type { Clock, ConfirmedClock, Logger } from '../ports/index.js';
 
 /** By so much no clock is set that was right, ms; a node may have been away as long. */

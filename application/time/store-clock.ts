@@ -1,4 +1,4 @@
-/** A machine's clock held against the event store's: a wrong one ends and stamps nothing (docs/nodes.md). */
+/** A machine's clock held against the event store's: a wrong one ends and stamps nothing (docs/guide/many-nodes.md). */
 import type { Clock, ConfirmedClock, Logger } from '../ports/index.js';
 
 /** Clocks no further apart than this count as one, ms: those that are kept right are within a second. */

@@ -1,4 +1,4 @@
-/** What a service is to the program: its parts as plain objects, to be connected and run (docs/services.md). */
+/** What a service is to the program: its parts as plain objects, to be connected and run (docs/guide/services.md). */
 import type { ServicePolicy } from '../../adapters/http/server/policy.js';
 import type { Route } from '../../adapters/http/server/route.js';
 import type { Metrics } from '../../adapters/platform/observability/metrics.js';

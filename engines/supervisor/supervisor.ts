@@ -1,4 +1,4 @@
-/** Starts the two embedded engines, each in a process of its own, and again when one dies (docs/engines.md). */
+/** Starts the two embedded engines, each in a process of its own, and again when one dies (docs/guide/engines.md). */
 import { type ChildProcess, fork, type SendHandle } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

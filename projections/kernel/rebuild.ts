@@ -1,4 +1,4 @@
-/** Build, switch, check: how a read model is rebuilt beside the served one, in log order (docs/reading.md). */
+/** Build, switch, check: how a read model is rebuilt beside the served one, in log order (docs/guide/reading.md). */
 import type { AggregateStore, HandleCommand } from '../../application/command/index.js';
 import { sleep } from '../../application/concurrency/index.js';
 import {

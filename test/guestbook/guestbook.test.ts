@@ -1,4 +1,4 @@
-/** A service that was written by following docs/services.md, to see that it can be. */
+/** A service that was written by following docs/guide/services.md, to see that it can be. */
 import { expect } from 'chai';
 import { EventSource } from 'eventsource';
 import { specOf } from '../support/decider-spec.js';

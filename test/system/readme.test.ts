@@ -3,28 +3,33 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { commands } from '../../bin/commands/all.js';
 import { services } from '../../bin/services/all.js';
-import { serviceNames, settings } from '../../bin/settings.js';
+import { serviceNames } from '../../bin/settings.js';
+import { renderSettings, SETTINGS_PAGE } from '../support/settings-page.js';
 
-const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+const readme = read('README.md');
+const operating = read('docs/operating.md');
 
 describe('the README', () => {
-  it('lists every setting with its default', () => {
-    for (const [key, setting] of Object.entries(settings)) {
-      const row = readme.split('\n').find((line) => line.includes(`| \`${key}\``)) ?? '';
-      expect(row, key).to.contain(setting.description);
-      if ('default' in setting) expect(row, key).to.contain([setting.default].flat().join(', ') || 'none');
-    }
+  it('comes with a page of settings as the code has them', () => {
+    expect(readFileSync(SETTINGS_PAGE, 'utf8'), 'run npm run docs:settings').to.equal(renderSettings());
+  });
+
+  it('is short enough to be read', () => {
+    expect(Buffer.byteLength(readme)).to.be.below(16 * 1024);
   });
 
   it('lists every command and every service', () => {
-    for (const { name } of commands) expect(readme, name).to.contain(`annals ${name}`);
+    for (const { name } of commands) expect(operating, name).to.contain(`annals ${name}`);
     expect(services.map(({ name }) => name)).to.deep.equal(serviceNames);
     for (const { name } of services) expect(readme, name).to.contain(`| \`${name}\``);
   });
 
-  it('names only files that exist', () => {
+  it('names and links only files that exist', () => {
     const named = [...readme.matchAll(/`((?:adapters|application|domain|projections|test|bin)\/[\w./-]+\.ts)`/g)];
-    expect(named.length).to.be.greaterThan(5);
-    for (const [, path] of named) readFileSync(new URL(`../../../${path}`, import.meta.url));
+    for (const [, path = ''] of named) read(path);
+    const linked = [...readme.matchAll(/\]\(([\w./-]+)\)/g)];
+    expect(linked.length).to.be.greaterThan(5);
+    for (const [, path = ''] of linked) read(path);
   });
 });

@@ -49,7 +49,7 @@ export interface ConnectionsOptions<Item extends RingItem> {
  */
 const MAX_BUFFERED = 2 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
-/** A client that has read nothing for so many heartbeats is cut, and resumes with its cursor (docs/relay.md). */
+/** A client that has read nothing for so many heartbeats is cut, and resumes with its cursor (docs/guide/relay.md). */
 const MOST_IN_VAIN = 4;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const NOBODY: ReadonlySet<never> = new Set();

@@ -1,4 +1,4 @@
-/** Where a stream begins, by the cursor its client comes with (docs/relay.md). */
+/** Where a stream begins, by the cursor its client comes with (docs/guide/relay.md). */
 import type { Position } from '../../../application/ports/index.js';
 
 /**

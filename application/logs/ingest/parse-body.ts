@@ -22,7 +22,7 @@ export interface ReadBody {
 export type Announced = 'json' | 'lines' | 'anything';
 
 export const RECORD_BYTES = 64 * 1024;
-/** Records of a request, rejected ones included (docs/bounds.md). */
+/** Records of a request, rejected ones included (docs/guide/bounds.md). */
 export const MOST_RECORDS = 50_000;
 const DEPTH = 64;
 const BYTE_ORDER_MARK = '\uFEFF';

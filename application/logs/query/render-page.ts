@@ -6,7 +6,7 @@ import type { Checkpoint } from './query-budget.js';
 import type { Page } from './query-service.js';
 import { type Hit, search } from './search-blocks.js';
 
-/** A page ends at the first record beyond so many bytes (docs/bounds.md). */
+/** A page ends at the first record beyond so many bytes (docs/guide/bounds.md). */
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Records are fetched so many, or so many characters, at a time: as shown they are up to three times as large. */
 const FETCHED = { records: 200, characters: 1024 * 1024 };
