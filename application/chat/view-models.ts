@@ -22,20 +22,20 @@ export interface MessageSnapshot {
   readonly updatedAt: number | null;
   readonly pinnedAt: number | null;
   readonly quotedMessageId: string | null;
-  readonly said: MessageContent;
+  readonly body: MessageContent;
   readonly reactions: Reactions | null;
   readonly thread: Thread | null;
 }
 
 export interface MessageView
-  extends Omit<MessageSnapshot, 'author' | 'said' | 'reactions' | 'thread'>,
+  extends Omit<MessageSnapshot, 'author' | 'body' | 'reactions' | 'thread'>,
     Omit<MessageContent, 'botName'> {
   readonly author: AuthorView;
   readonly reactions?: Reactions;
   readonly threadMeta?: ThreadView;
 }
 
-export interface ReplyStanding {
+export interface ReplySnapshot {
   readonly id: string;
   readonly threadId: string;
   readonly channelId: string;
@@ -43,10 +43,10 @@ export interface ReplyStanding {
   readonly createdAt: number;
   readonly updatedAt: number | null;
   readonly quotedMessageId: string | null;
-  readonly said: MessageContent;
+  readonly body: MessageContent;
 }
 
-export interface ReplyView extends Omit<ReplyStanding, 'author' | 'said'>, Omit<MessageContent, 'botName'> {
+export interface ReplyView extends Omit<ReplySnapshot, 'author' | 'body'>, Omit<MessageContent, 'botName'> {
   readonly author: AuthorView;
 }
 
@@ -84,13 +84,13 @@ export const threadView = (roster: RosterState, thread: Thread): ThreadView => (
 });
 
 export function messageView(roster: RosterState, message: MessageSnapshot): MessageView {
-  const { said, author, reactions, thread, id, channelId, createdAt, updatedAt } = message;
-  const { content, attachments, images, mentions } = said;
+  const { body, author, reactions, thread, id, channelId, createdAt, updatedAt } = message;
+  const { content, attachments, images, mentions } = body;
   const { quotedMessageId, pinnedAt } = message;
   return {
     id,
     channelId,
-    author: speakerView(roster, author, said),
+    author: speakerView(roster, author, body),
     content,
     attachments,
     images,
@@ -104,9 +104,9 @@ export function messageView(roster: RosterState, message: MessageSnapshot): Mess
   };
 }
 
-export function replyView(roster: RosterState, reply: ReplyStanding): ReplyView {
-  const { said, author, id, threadId, channelId, createdAt, updatedAt, quotedMessageId } = reply;
-  const { content, attachments, images, mentions } = said;
+export function replyView(roster: RosterState, reply: ReplySnapshot): ReplyView {
+  const { body, author, id, threadId, channelId, createdAt, updatedAt, quotedMessageId } = reply;
+  const { content, attachments, images, mentions } = body;
   const by = authorView(roster, author);
   const texts = { content, attachments, images, mentions };
   return { id, threadId, channelId, author: by, ...texts, quotedMessageId, createdAt, updatedAt };

@@ -1,7 +1,7 @@
-/** What auditors are told was done to what is others’, by facts whose streams go with what they are about. */
+/** Audit entries for events whose streams are erased later. */
 import type { ChatEvent } from './catalog.js';
 
-/** What somebody did: `target` is what it was done to. */
+/** An action; `target` is what it was done to. */
 export interface AuditEntry {
   /** `<target>.<verb>`. */
   readonly action: string;
@@ -10,15 +10,15 @@ export interface AuditEntry {
   readonly metadata?: object;
 }
 
-/** Told in streams that are let go of: of messages, and about a person. */
+/** Events in streams that are erased: those of messages and of users. */
 export type ErasableFact = ChatEvent<'MessageDeleted' | 'ReplyDeleted' | 'PasswordSet'>;
 
-/** As it is told: whatever is sealed in it tells auditors nothing. */
+/** The event without its sealed part, which is of no interest to auditors. */
 type Unsealed<Fact> = Fact extends { readonly type: infer Type; readonly data: infer Data }
   ? { readonly type: Type; readonly data: Omit<Data, 'secret'> }
   : never;
 
-/** Undefined for what people do to their own: no auditor asks for it. */
+/** Undefined for actions of users on their own content, which are not audited. */
 export function actOf({ type, data }: Unsealed<ErasableFact>): AuditEntry | undefined {
   if (type === 'PasswordSet') {
     const { userId, by } = data;

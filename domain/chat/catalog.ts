@@ -1,4 +1,4 @@
-/** Every event of the chat: its versions, schemas, and what of it is sealed under whose key. */
+/** Catalog of all chat events: versions, schemas, sealed parts and key subjects. */
 import type { Catalog, EventOf } from '../shared/index.js';
 import { auditEvents } from './events/audit.js';
 import { channelEvents } from './events/channels.js';
@@ -33,5 +33,5 @@ export const catalog = {
 
 type Chat = typeof catalog;
 
-/** The events of the chat: all of them, or those that are named. */
+/** Chat events: all, or those named. */
 export type ChatEvent<Type extends keyof Chat['events'] = keyof Chat['events']> = EventOf<Chat, Type>;

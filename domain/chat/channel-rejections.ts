@@ -1,4 +1,4 @@
-/** Why a channel is not made, or not changed, as it was wished. */
+/** Rejections of channel commands. */
 import type { Rejection } from '../shared/index.js';
 
 export const CHANNEL_NAME_LENGTH = 80;

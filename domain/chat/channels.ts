@@ -1,8 +1,14 @@
-/** Which channels there are, what they are called, who may see each, and their webhooks. Stream `chat.channels-main`. */
+/** Channels with their names, members and webhooks, as one aggregate. Stream `chat.channels-main`. */
 import { type Decider, type Evolve, isVisible, notBefore, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { badName, badTopic, CHANNEL_NAME_LENGTH, nameTaken, notYours, TOPIC_LENGTH } from './channel-rejections.js';
-import { counted, isTooCrowded, type MembershipCount, nobody, tooCrowded } from './membership-limit.js';
+import {
+  exceedsMemberLimit,
+  type MembershipCount,
+  noMembers,
+  tooManyMembers,
+  updateCount,
+} from './membership-limit.js';
 import { nameKey } from './names.js';
 import {
   createWebhook,
@@ -16,7 +22,7 @@ import {
 
 export interface Channel {
   readonly id: string;
-  /** Counted in the order in which channels were made. */
+  /** Sequence number by creation. */
   readonly number: number;
   readonly name: string;
   readonly topic: string;
@@ -28,19 +34,19 @@ export interface Channel {
 }
 
 export interface ChannelsState {
-  /** How many there ever were. */
+  /** Channels ever created. */
   readonly made: number;
   readonly channels: PersistentMap<Channel>;
-  /** Ids by names, without regard to their case. */
+  /** Channel ids by case-insensitive name key. */
   readonly names: PersistentMap<string>;
-  /** Those that are deleted, and whose messages are not all gone yet. */
+  /** Deleted channels whose messages are not all erased yet. */
   readonly ending: PersistentMap<true>;
-  /** Of how many members all channels are. */
-  readonly crowd: MembershipCount;
+  /** Memberships of all channels, counted for the limit. */
+  readonly memberships: MembershipCount;
   readonly webhooks: Webhooks;
 }
 
-/** Who asks, and whether as an admin. */
+/** The user who sent the command, and whether as an admin. */
 export interface Requester {
   readonly userId: string;
   readonly isAdmin: boolean;
@@ -51,15 +57,15 @@ export type ChannelsCommand =
       type: 'CreateChannel';
       channelId: string;
       by: string;
-      /** Bounded then by all channels alone, and not by how many of them are theirs. */
+      /** Exempts the creator from the limit per user; the limit of all channels still applies. */
       asAdmin?: boolean;
       name: string;
       topic?: string | undefined;
       isPrivate: boolean;
-      /** Of users who are there. */
+      /** Ids of existing users. */
       members: readonly string[];
       now: number;
-      /** Only where there never was a channel. */
+      /** Applies only if no channel has ever existed. */
       first?: true;
     }
   | {
@@ -69,7 +75,7 @@ export type ChannelsCommand =
       name?: string | undefined;
       topic?: string | undefined;
       isPrivate?: boolean | undefined;
-      /** The new list, of users who are there. */
+      /** The new list; ids of existing users. */
       members?: readonly string[] | undefined;
       now: number;
     }
@@ -90,7 +96,7 @@ const initialState: ChannelsState = {
   channels: PersistentMap.empty(),
   names: PersistentMap.empty(),
   ending: PersistentMap.empty(),
-  crowd: nobody,
+  memberships: noMembers,
   webhooks: noWebhooks,
 };
 
@@ -99,21 +105,21 @@ export const channelNotFound: Rejection = {
   kind: 'not-found',
   detail: 'Channel not found',
 };
-/** Admins see all; a private one is told to its members, and to nobody else that it is there. */
-export const maySee = (
+/** Admins see all channels. Others must not learn that a private channel exists unless they are members. */
+export const canSee = (
   { isPrivate, members }: Pick<Channel, 'isPrivate' | 'members'>,
   { userId, isAdmin }: Requester,
 ): boolean => !isPrivate || isAdmin || members.includes(userId);
 
-/** A channel, for somebody who may see it. */
+/** The channel, if the requester may see it. */
 export function channelFor({ channels }: ChannelsState, channelId: string, by: Requester): Channel | undefined {
   const channel = channels.get(channelId);
-  return channel && maySee(channel, by) ? channel : undefined;
+  return channel && canSee(channel, by) ? channel : undefined;
 }
 
-/** All that somebody may see, in the order in which they were made. */
+/** All channels the requester may see, by creation. */
 export const channelsFor = ({ channels }: ChannelsState, by: Requester): Channel[] =>
-  [...channels.values()].filter((each) => maySee(each, by)).sort((a, b) => a.number - b.number);
+  [...channels.values()].filter((each) => canSee(each, by)).sort((a, b) => a.number - b.number);
 
 const lengthOf = (text: string): number => [...text].length;
 
@@ -134,9 +140,9 @@ function decide(command: ChannelsCommand, state: ChannelsState): readonly Channe
   }
 }
 
-/** A name as it is kept, and whether it may be: `own` is the channel that has it now. */
-function named({ names }: ChannelsState, wanted: string, own?: string): { name: string } | Rejection {
-  const name = wanted.normalize('NFC').trim();
+/** Normalizes a name and checks that it is valid and free; `own` is the channel that has it now. */
+function validateName({ names }: ChannelsState, rawName: string, own?: string): { name: string } | Rejection {
+  const name = rawName.normalize('NFC').trim();
   if (!isVisible(name) || lengthOf(name) > CHANNEL_NAME_LENGTH) return badName;
   const holder = names.get(nameKey(name));
   return holder !== undefined && holder !== own ? nameTaken : { name };
@@ -145,24 +151,24 @@ function named({ names }: ChannelsState, wanted: string, own?: string): { name: 
 function create(command: Command<'CreateChannel'>, state: ChannelsState): readonly ChannelsEvent[] | Rejection {
   const { channelId, by, asAdmin = false, topic = '', isPrivate, now, first } = command;
   if (first && state.made > 0) return [];
-  const found = named(state, command.name);
-  if ('rejected' in found) return found;
+  const validName = validateName(state, command.name);
+  if ('rejected' in validName) return validName;
   if (lengthOf(topic) > TOPIC_LENGTH) return badTopic;
   const members = [...new Set([by, ...command.members])];
-  if (isTooCrowded(state.crowd, undefined, { createdBy: by, members }, asAdmin)) return tooCrowded;
+  if (exceedsMemberLimit(state.memberships, undefined, { createdBy: by, members }, asAdmin)) return tooManyMembers;
   const data = {
     channelId,
     createdBy: by,
     createdAt: now,
     isPrivate,
     members,
-    secret: { name: found.name, ...(topic && { topic }) },
+    secret: { name: validName.name, ...(topic && { topic }) },
   };
   return [{ type: 'ChannelCreated', data }];
 }
 
-/** The channel, for who may change it. */
-function changeable(state: ChannelsState, channelId: string, by: Requester): Channel | Rejection {
+/** The channel, if the requester may change it. */
+function authorizeChange(state: ChannelsState, channelId: string, by: Requester): Channel | Rejection {
   const channel = channelFor(state, channelId, by);
   if (!channel) return channelNotFound;
   return by.isAdmin || channel.createdBy === by.userId ? channel : notYours;
@@ -170,21 +176,21 @@ function changeable(state: ChannelsState, channelId: string, by: Requester): Cha
 
 function update(command: Command<'UpdateChannel'>, state: ChannelsState): readonly ChannelsEvent[] | Rejection {
   const { channelId, by, now } = command;
-  const channel = changeable(state, channelId, by);
+  const channel = authorizeChange(state, channelId, by);
   if ('rejected' in channel) return channel;
   const { name = channel.name, topic = channel.topic, isPrivate = channel.isPrivate } = command;
-  // What it is called already it stays, though that may count as another's by now.
-  const found = name === channel.name ? { name } : named(state, name, channelId);
-  if ('rejected' in found) return found;
+  // An unchanged name stays valid, even if it now counts as equal to another channel's.
+  const validName = name === channel.name ? { name } : validateName(state, name, channelId);
+  if ('rejected' in validName) return validName;
   if (lengthOf(topic) > TOPIC_LENGTH) return badTopic;
-  const wanted = new Set([channel.createdBy, ...(command.members ?? channel.members)]);
-  const then = { createdBy: channel.createdBy, members: [...wanted] };
-  if (isTooCrowded(state.crowd, channel, then, by.isAdmin)) return tooCrowded;
+  const newMembers = new Set([channel.createdBy, ...(command.members ?? channel.members)]);
+  const proposed = { createdBy: channel.createdBy, members: [...newMembers] };
+  if (exceedsMemberLimit(state.memberships, channel, proposed, by.isAdmin)) return tooManyMembers;
   const members = new Set(channel.members);
-  const joined = [...wanted].filter((each) => !members.has(each));
-  const left = channel.members.filter((each) => !wanted.has(each));
+  const joined = [...newMembers].filter((each) => !members.has(each));
+  const left = channel.members.filter((each) => !newMembers.has(each));
   const secret = {
-    ...(found.name !== channel.name && { name: found.name }),
+    ...(validName.name !== channel.name && { name: validName.name }),
     ...(topic !== channel.topic && { topic }),
   };
   const kind = isPrivate === channel.isPrivate ? {} : { isPrivate };
@@ -198,7 +204,7 @@ function remove(
   { channelId, by, now }: Command<'DeleteChannel'>,
   state: ChannelsState,
 ): readonly ChannelsEvent[] | Rejection {
-  const channel = changeable(state, channelId, by);
+  const channel = authorizeChange(state, channelId, by);
   if ('rejected' in channel) return channel;
   return [{ type: 'ChannelDeleted', data: { channelId, by: by.userId, deletedAt: now } }];
 }
@@ -206,18 +212,18 @@ function remove(
 const erase = ({ channelId, now }: Command<'EraseChannel'>, { ending }: ChannelsState): ChannelsEvent[] =>
   ending.has(channelId) ? [{ type: 'ChannelErased', data: { channelId, erasedAt: now } }] : [];
 
-/** What is erased has no name that anybody could take, or give back; who had one first has it. */
-const taken = (names: PersistentMap<string>, name: string, id: string) =>
+/** Erased names are empty and are neither claimed nor released; the first owner keeps a name. */
+const claimName = (names: PersistentMap<string>, name: string, id: string) =>
   name === '' || names.has(nameKey(name)) ? names : names.set(nameKey(name), id);
-const freed = (names: PersistentMap<string>, name: string, id: string) =>
+const releaseName = (names: PersistentMap<string>, name: string, id: string) =>
   names.get(nameKey(name)) === id ? names.delete(nameKey(name)) : names;
 
-/** With a channel more, or with another state of one. */
+/** Adds or replaces a channel. */
 export const withChannel = (state: ChannelsState, channel: Channel): ChannelsState => ({
   ...state,
   channels: state.channels.set(channel.id, channel),
-  names: taken(state.names, channel.name, channel.id),
-  crowd: counted(state.crowd, state.channels.get(channel.id), channel),
+  names: claimName(state.names, channel.name, channel.id),
+  memberships: updateCount(state.memberships, state.channels.get(channel.id), channel),
 });
 
 const evolve: Evolve<ChannelsState, ChannelsEvent> = {
@@ -231,8 +237,8 @@ const evolve: Evolve<ChannelsState, ChannelsEvent> = {
     const channel = state.channels.get(id);
     if (!channel) return state;
     const { name, topic } = secret as { name?: string; topic?: string };
-    const gone = new Set(left);
-    const members = [...channel.members.filter((each) => !gone.has(each)), ...joined];
+    const departed = new Set(left);
+    const members = [...channel.members.filter((each) => !departed.has(each)), ...joined];
     const changed = {
       ...channel,
       updatedAt,
@@ -241,7 +247,7 @@ const evolve: Evolve<ChannelsState, ChannelsEvent> = {
       ...(name !== undefined && { name }),
       ...(topic !== undefined && { topic }),
     };
-    return withChannel({ ...state, names: freed(state.names, channel.name, id) }, changed);
+    return withChannel({ ...state, names: releaseName(state.names, channel.name, id) }, changed);
   },
   ChannelDeleted(state, { channelId: id }) {
     const channel = state.channels.get(id);
@@ -249,9 +255,9 @@ const evolve: Evolve<ChannelsState, ChannelsEvent> = {
     return {
       ...state,
       channels: state.channels.delete(id),
-      names: freed(state.names, channel.name, id),
+      names: releaseName(state.names, channel.name, id),
       ending: state.ending.set(id, true),
-      crowd: counted(state.crowd, channel, undefined),
+      memberships: updateCount(state.memberships, channel, undefined),
       webhooks: withoutChannel(state.webhooks, id),
     };
   },

@@ -1,7 +1,6 @@
 /**
- * What a request that carries a key asks for: which conversation it is to begin. A conversation's stream is found by who
- * the two are, which callers choose; by this one the same key, with somebody else, is found to be misused. Stream
- * `chat.request-<id>`.
+ * Records which conversation an idempotency key started. Conversation streams are named by their participants, so only
+ * this stream reveals a key that is reused with another user. Stream `chat.request-<id>`.
  */
 import type { Decider } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
@@ -21,7 +20,7 @@ export type RequestEvent = ChatEvent<'ConversationRequested'>;
 
 export const requestStream = (requestId: string): string => `chat.request-${requestId}`;
 
-/** So long a key is known. */
+/** Seconds an idempotency key is remembered. */
 export const REQUEST_SECONDS = 86_400;
 
 export const request: Decider<RequestState, RequestConversation, RequestEvent> = {

@@ -1,10 +1,10 @@
-/** A conversation of two: that it was begun is all there is to know. Stream `chat.conversation-<pair>`. */
+/** Direct conversation of two users; its state is only that it was started. Stream `chat.conversation-<pair>`. */
 import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { participantsOf } from './conversation-id.js';
 
 export interface ConversationState {
-  /** Unix ms; undefined before it was begun. */
+  /** Unix ms; undefined before the start. */
   readonly startedAt?: number;
 }
 

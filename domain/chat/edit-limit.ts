@@ -1,7 +1,7 @@
-/** How often each user changed a message with its thread: every change is kept, and read with it. */
+/** Limits edits per user and message: every change stays in the stream and is read with it. */
 import { PersistentMap, type Rejection } from '../shared/index.js';
 
-/** Edits and pins of one person, those of their replies too. */
+/** Edits and pins per user and message, including edits of replies. */
 export const MOST_CHANGES = 5000;
 
 export type Changes = PersistentMap<number>;

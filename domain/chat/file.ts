@@ -1,24 +1,24 @@
-/** A file or an image: who uploaded it, and what it hangs on. Stream `chat.file-<id>`. */
+/** A file or image: its uploader and the messages it is attached to. Stream `chat.file-<id>`. */
 import { type Decider, type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { Content } from './events/files.js';
 
-/** What hangs on nothing is kept for so long: its uploader may still be writing. */
+/** Time an unattached file is kept: its uploader may still be writing the message. */
 export const UNATTACHED_MS = 24 * 3_600_000;
 /**
- * Messages that its uploader hangs a file on, and as many for all others together, who could leave them none: whoever wants
- * to know whether they may read it looks at each.
+ * Messages a file may be attached to by its uploader, and separately by all others, who could otherwise use up the
+ * limit. An access check looks at each of them.
  */
-export const MOST_HOLDERS = 100;
-/** Of them so many ever by one person, those counted too that it hangs on no more: all that was is read with the file. */
-export const MOST_HUNG = 1000;
+export const MAX_HOLDERS = 100;
+/** Attachments per user and file, including detached ones: all events are read with the file. */
+export const MAX_ATTACHMENTS = 1000;
 
-/** A message, or a reply to it, as one that holds the file. */
+/** A message or reply that the file is attached to. */
 export interface Holder {
   readonly holderId: string;
   readonly messageId: string;
   readonly channelId: string;
-  /** Who hung it there. */
+  /** The user who attached it. */
   readonly by: string;
   readonly attachedAt: number;
 }
@@ -28,17 +28,17 @@ export interface FileState {
   readonly name: string;
   readonly uploadedBy: string;
   readonly uploadedAt: number;
-  /** Of an image. */
+  /** Set for images. */
   readonly channelId: string | null;
   readonly content: Content;
   readonly thumbnail: Content | null;
-  /** Under the file's own key; empty once its uploader is erased. */
+  /** Sealed under the file's own key; empty once the uploader is erased. */
   readonly sealedName: string;
-  /** In the order in which they came. */
+  /** By time of attaching. */
   readonly holders: readonly Holder[];
-  /** How often each user ever hung it on something. */
-  readonly hung: PersistentMap<number>;
-  /** When it was last seen to come or go. */
+  /** Attachments ever made, per user. */
+  readonly attachCounts: PersistentMap<number>;
+  /** When it was last attached or detached. */
   readonly touchedAt: number;
 }
 
@@ -63,15 +63,18 @@ export type FileCommand =
       channelId: string;
       now: number;
     }
-  /** Edited away from what held it: there is a day to take it back. */
+  /** Removed by an edit, which can be undone within a day. */
   | { type: 'DetachFile'; fileId: string; holderId: string; now: number }
-  /** All that `held` says of it is deleted. */
-  | { type: 'ReleaseFile'; fileId: string; held: Held; now: number }
-  /** A day after: `gone` are those who hold it that were never said, or say so no more. */
-  | { type: 'ReviewFile'; fileId: string; gone: readonly string[]; now: number };
+  /** Everything in `scope` was deleted. */
+  | { type: 'ReleaseFile'; fileId: string; scope: ReleaseScope; now: number }
+  /** Sent a day later; `missing` lists holders that do not exist or no longer contain the file. */
+  | { type: 'ReviewFile'; fileId: string; missing: readonly string[]; now: number };
 
-/** By a reply, by a message with its thread, or by whatever is said in a channel, which is its own image's place too. */
-export type Held = { readonly holderId: string } | { readonly messageId: string } | { readonly channelId: string };
+/** A reply, a message with its thread, or a channel with its messages and images. */
+export type ReleaseScope =
+  | { readonly holderId: string }
+  | { readonly messageId: string }
+  | { readonly channelId: string };
 
 type Command<Type extends FileCommand['type']> = Extract<FileCommand, { type: Type }>;
 
@@ -89,7 +92,7 @@ const initialState: FileState = {
   thumbnail: null,
   sealedName: '',
   holders: [],
-  hung: PersistentMap.empty(),
+  attachCounts: PersistentMap.empty(),
   touchedAt: 0,
 };
 
@@ -98,15 +101,15 @@ export const fileNotFound: Rejection = {
   kind: 'not-found',
   detail: 'File not found',
 };
-const held: Rejection = {
+const tooManyHolders: Rejection = {
   rejected: 'chat/file-on-too-many-messages',
   kind: 'invalid',
-  detail: `A file hangs on ${MOST_HOLDERS} messages of its uploader's, and on ${MOST_HOLDERS} of all others, upload it once more`,
+  detail: `A file hangs on ${MAX_HOLDERS} messages of its uploader's, and on ${MAX_HOLDERS} of all others, upload it once more`,
 };
-const hungEnough: Rejection = {
+const attachedTooOften: Rejection = {
   rejected: 'chat/file-hung-too-often',
   kind: 'invalid',
-  detail: `One person hangs a file on messages ${MOST_HUNG} times, upload it once more`,
+  detail: `One person hangs a file on messages ${MAX_ATTACHMENTS} times, upload it once more`,
 };
 
 type Outcome = readonly FileEvent[] | Rejection;
@@ -117,7 +120,7 @@ function decide(command: FileCommand, state: FileState): Outcome {
   if (state.status !== 'there') return [];
   switch (command.type) {
     case 'DetachFile':
-      return detached(command, ({ holderId }) => holderId === command.holderId, state);
+      return detachEvents(command, ({ holderId }) => holderId === command.holderId, state);
     case 'ReleaseFile':
       return release(command, state);
     case 'ReviewFile':
@@ -134,47 +137,47 @@ function upload(command: Command<'UploadFile'>, { status }: FileState): Outcome 
 }
 
 function attach(command: Command<'AttachFile'>, state: FileState): Outcome {
-  const { status, uploadedBy, holders, hung } = state;
+  const { status, uploadedBy, holders, attachCounts } = state;
   if (status !== 'there') return fileNotFound;
   const { fileId, holderId, messageId, channelId, by, now } = command;
   if (holders.some((each) => each.holderId === holderId)) return [];
   const isOwn = by === uploadedBy;
-  if (holders.filter((each) => (each.by === uploadedBy) === isOwn).length >= MOST_HOLDERS) return held;
-  if ((hung.get(by) ?? 0) >= MOST_HUNG) return hungEnough;
+  if (holders.filter((each) => (each.by === uploadedBy) === isOwn).length >= MAX_HOLDERS) return tooManyHolders;
+  if ((attachCounts.get(by) ?? 0) >= MAX_ATTACHMENTS) return attachedTooOften;
   return [{ type: 'FileAttached', data: { fileId, messageId, holderId, channelId, by, attachedAt: now } }];
 }
 
-const detached = (
+const detachEvents = (
   { fileId, now }: { readonly fileId: string; readonly now: number },
-  isGone: (holder: Holder) => boolean,
+  matches: (holder: Holder) => boolean,
   { holders }: FileState,
 ): readonly FileEvent[] =>
-  holders.filter(isGone).map(({ messageId, holderId }) => ({
+  holders.filter(matches).map(({ messageId, holderId }) => ({
     type: 'FileDetached',
     data: { fileId, messageId, holderId, detachedAt: now },
   }));
 
-const discarded = (
+const discardEvent = (
   { fileId, now }: { readonly fileId: string; readonly now: number },
   reason: 'unattached' | 'deleted',
 ): FileEvent => ({ type: 'FileDiscarded', data: { fileId, reason, discardedAt: now } });
 
 function release(command: Command<'ReleaseFile'>, state: FileState): Outcome {
-  const { held } = command;
-  if ('channelId' in held && state.channelId === held.channelId) return [discarded(command, 'deleted')];
-  const isGone = (holder: Holder) => Object.entries(held).every(([by, id]) => holder[by as keyof Holder] === id);
-  const gone = detached(command, isGone, state);
-  if (gone.length === 0) return [];
-  return gone.length === state.holders.length ? [...gone, discarded(command, 'deleted')] : gone;
+  const { scope } = command;
+  if ('channelId' in scope && state.channelId === scope.channelId) return [discardEvent(command, 'deleted')];
+  const matches = (holder: Holder) => Object.entries(scope).every(([by, id]) => holder[by as keyof Holder] === id);
+  const detachments = detachEvents(command, matches, state);
+  if (detachments.length === 0) return [];
+  return detachments.length === state.holders.length ? [...detachments, discardEvent(command, 'deleted')] : detachments;
 }
 
 function review(command: Command<'ReviewFile'>, state: FileState): Outcome {
-  const { fileId, gone, now } = command;
-  // Something has come or gone since: it is looked at a day after that.
+  const { fileId, missing, now } = command;
+  // The file was attached or detached since; it is reviewed a day after that.
   if (now - state.touchedAt < UNATTACHED_MS) return [];
-  const lost = detached(command, ({ holderId }) => gone.includes(holderId), state);
-  if (lost.length === state.holders.length) return [...lost, discarded(command, 'unattached')];
-  return [...lost, { type: 'FileKept', data: { fileId, keptAt: now } }];
+  const detachments = detachEvents(command, ({ holderId }) => missing.includes(holderId), state);
+  if (detachments.length === state.holders.length) return [...detachments, discardEvent(command, 'unattached')];
+  return [...detachments, { type: 'FileKept', data: { fileId, keptAt: now } }];
 }
 
 const evolve: Evolve<FileState, FileEvent> = {
@@ -188,13 +191,13 @@ const evolve: Evolve<FileState, FileEvent> = {
     thumbnail,
     sealedName: secret.sealedName,
     holders: [],
-    hung: PersistentMap.empty(),
+    attachCounts: PersistentMap.empty(),
     touchedAt: uploadedAt,
   }),
   FileAttached: (state, { holderId, messageId, channelId, by, attachedAt }) => ({
     ...state,
     holders: [...state.holders, { holderId, messageId, channelId, by, attachedAt }],
-    hung: state.hung.set(by, (state.hung.get(by) ?? 0) + 1),
+    attachCounts: state.attachCounts.set(by, (state.attachCounts.get(by) ?? 0) + 1),
     touchedAt: Math.max(state.touchedAt, attachedAt),
   }),
   FileKept: (state) => state,

@@ -1,14 +1,17 @@
-/** How many members all channels may have together: every node keeps them all in memory, and decides on them. */
+/** Limits the memberships of all channels together: every node keeps them in memory. */
 import { PersistentMap, type Rejection } from '../shared/index.js';
 
-/** Of all channels together. The state of them all is remembered however large it is, and kept for the next start. */
-export const MOST_MEMBERS = 1_000_000;
-/** What a channel counts besides its members: its name and topic may take as much room. */
-const ITSELF = 40;
-/** Who is no admin may have this part of what is left for all others: however many join in, something is left. */
-const SHARE = 10;
+/** Memberships of all channels. The state is cached and stored in snapshots however large it is. */
+export const MAX_MEMBERS = 1_000_000;
+/** Memberships a channel counts for by itself; its name and topic take about as much memory. */
+const CHANNEL_WEIGHT = 40;
+/**
+ * A user who is not an admin may hold 1/10 of what remains for all others, so the limit is never exhausted by new
+ * users.
+ */
+const SHARE_DIVISOR = 10;
 
-/** How many there are, by who made their channels. */
+/** Memberships in total and by channel creator. */
 export interface MembershipCount {
   readonly all: number;
   readonly of: PersistentMap<number>;
@@ -19,39 +22,39 @@ interface Counted {
   readonly members: readonly string[];
 }
 
-export const nobody: MembershipCount = { all: 0, of: PersistentMap.empty() };
+export const noMembers: MembershipCount = { all: 0, of: PersistentMap.empty() };
 
-export const tooCrowded: Rejection = {
+export const tooManyMembers: Rejection = {
   rejected: 'chat/too-many-members',
   kind: 'invalid',
   detail: 'There are too many channels, or too many members in them',
 };
 
-const weightOf = (channel: Counted | undefined): number => (channel ? channel.members.length + ITSELF : 0);
+const weightOf = (channel: Counted | undefined): number => (channel ? channel.members.length + CHANNEL_WEIGHT : 0);
 
-/** With a channel as it is now for what it was before; undefined for one that is not there. */
-export function counted(
-  crowd: MembershipCount,
+/** Replaces a channel's count; undefined stands for a missing channel. */
+export function updateCount(
+  memberships: MembershipCount,
   before: Counted | undefined,
   now: Counted | undefined,
 ): MembershipCount {
   const creator = (now ?? before)?.createdBy;
   const more = weightOf(now) - weightOf(before);
-  if (creator === undefined || more === 0) return crowd;
-  const theirs = (crowd.of.get(creator) ?? 0) + more;
-  const of = theirs > 0 ? crowd.of.set(creator, theirs) : crowd.of.delete(creator);
-  return { all: crowd.all + more, of };
+  if (creator === undefined || more === 0) return memberships;
+  const theirs = (memberships.of.get(creator) ?? 0) + more;
+  const of = theirs > 0 ? memberships.of.set(creator, theirs) : memberships.of.delete(creator);
+  return { all: memberships.all + more, of };
 }
 
-/** Whether a channel may become what it is to be; fewer members it may always have. */
-export function isTooCrowded(
-  crowd: MembershipCount,
+/** Whether a change would exceed the limit; reducing members is always allowed. */
+export function exceedsMemberLimit(
+  memberships: MembershipCount,
   before: Counted | undefined,
-  wanted: Counted,
+  proposed: Counted,
   isAdmin: boolean,
 ): boolean {
-  const then = counted(crowd, before, wanted);
-  if (then.all <= crowd.all) return false;
-  const left = MOST_MEMBERS - then.all;
-  return left < 0 || (!isAdmin && (then.of.get(wanted.createdBy) ?? 0) > left / SHARE);
+  const next = updateCount(memberships, before, proposed);
+  if (next.all <= memberships.all) return false;
+  const left = MAX_MEMBERS - next.all;
+  return left < 0 || (!isAdmin && (next.of.get(proposed.createdBy) ?? 0) > left / SHARE_DIVISOR);
 }

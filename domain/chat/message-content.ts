@@ -1,8 +1,8 @@
-/** What somebody says, taken by itself. */
+/** Message content: extraction, emptiness and equality. */
 import { isVisible } from '../shared/index.js';
 import type { MessageContent } from './events/messages.js';
 
-/** What is said by something that carries more. */
+/** Extracts the content from an object with more members. */
 export const contentOf = ({ content, attachments, images, mentions, botName }: MessageContent): MessageContent => ({
   content,
   attachments,
@@ -14,5 +14,5 @@ export const contentOf = ({ content, attachments, images, mentions, botName }: M
 export const isEmpty = ({ content, attachments, images }: MessageContent): boolean =>
   !isVisible(content) && attachments.length === 0 && images.length === 0;
 
-/** Of what is JSON, written alike. */
+/** Compares JSON with equal member order. */
 export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

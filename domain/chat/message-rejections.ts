@@ -1,4 +1,4 @@
-/** Why something is not done to a message, its reactions or its thread. */
+/** Rejections of commands on messages, reactions and threads. */
 import type { Rejection } from '../shared/index.js';
 import { MOST_EVER, MOST_REACTIONS } from './reactions.js';
 import { MOST_REPLIES } from './thread.js';
@@ -13,12 +13,12 @@ export const notAuthor: Rejection = {
   kind: 'forbidden',
   detail: 'Only its author may do this',
 };
-export const empty: Rejection = {
+export const emptyMessage: Rejection = {
   rejected: 'chat/empty-message',
   kind: 'invalid',
   detail: 'A message needs content, an attachment or an image',
 };
-/** What it was made from is not what it says any more: it is to be made from that. */
+/** The edit is based on content that has changed; prepare it again. */
 export const replyChanged: Rejection = { rejected: 'chat/reply-changed', kind: 'conflict' };
 export const tooManyReactions: Rejection = {
   rejected: 'chat/too-many-reactions',

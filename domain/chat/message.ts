@@ -1,4 +1,4 @@
-/** A message with its reactions and its thread. Stream `chat.message-<id>`. */
+/** A message with its reactions and thread. Stream `chat.message-<id>`. */
 import { type Decider, type Evolve, notBefore, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { Requester } from './channels.js';
@@ -7,7 +7,7 @@ import { type Changes, changedBy, limitReached, noChanges, tooManyChanges } from
 import { EMPTY_CONTENT, type MessageContent } from './events/messages.js';
 import { contentOf, isEmpty, isSame } from './message-content.js';
 import {
-  empty,
+  emptyMessage,
   messageNotFound,
   notAuthor,
   notInDirect,
@@ -16,20 +16,20 @@ import {
   tooManyReplies,
 } from './message-rejections.js';
 import {
-  hasEnough,
+  eventReactions,
   nextPlace,
   noReactions,
   placeOf,
-  type Reacting,
-  toldReactions,
+  type ReactionState,
+  reactionLimitReached,
   withoutReaction,
   withReaction,
 } from './reactions.js';
 import {
-  hasRepliedEnough,
   noReplies,
   type Replies,
   type ReplyEdit,
+  replyLimitReached,
   replyWith,
   threadOf,
   withoutReply,
@@ -38,24 +38,24 @@ import {
 
 export interface MessageState {
   readonly status: 'none' | 'there' | 'deleted';
-  /** Or the id of a conversation. */
+  /** Channel or conversation id. */
   readonly channelId: string;
   readonly author: string;
   readonly createdAt: number;
   readonly quotedMessageId: string | null;
   readonly updatedAt: number | null;
   readonly pinnedAt: number | null;
-  readonly said: MessageContent;
-  readonly reacting: Reacting;
+  readonly body: MessageContent;
+  readonly reactionState: ReactionState;
   readonly replies: Replies;
-  /** How often replies of it were edited. */
+  /** Number of edits of replies. */
   readonly edits: number;
-  /** How often each user edited or pinned it, or edited a reply. */
+  /** Edits and pins per user, including edits of replies. */
   readonly changes: Changes;
 }
 
 interface WithContent {
-  readonly said: MessageContent;
+  readonly body: MessageContent;
   readonly quotedMessageId?: string | null;
 }
 
@@ -66,11 +66,11 @@ interface CommandBase {
 
 export type MessageCommand =
   | ({ type: 'PostMessage'; channelId: string; author: string } & WithContent & CommandBase)
-  /** What is not said stays as it is. */
+  /** Absent members stay unchanged. */
   | ({
       type: 'EditMessage';
       by: string;
-      said: Partial<MessageContent>;
+      body: Partial<MessageContent>;
       quotedMessageId?: string | null;
     } & CommandBase)
   | ({ type: 'DeleteMessage'; by: Requester; postedPosition: string } & CommandBase)
@@ -106,8 +106,8 @@ const initialState: MessageState = {
   quotedMessageId: null,
   updatedAt: null,
   pinnedAt: null,
-  said: EMPTY_CONTENT,
-  reacting: noReactions,
+  body: EMPTY_CONTENT,
+  reactionState: noReactions,
   replies: noReplies,
   edits: 0,
   changes: noChanges,
@@ -142,23 +142,23 @@ function decide(command: MessageCommand, state: MessageState): Outcome {
 
 function post(command: Command<'PostMessage'>, { status }: MessageState): Outcome {
   if (status !== 'none') return { rejected: 'chat/message-exists', kind: 'conflict' };
-  const { messageId, channelId, author, said, quotedMessageId = null, now } = command;
-  if (isEmpty(said)) return empty;
-  const data = { messageId, channelId, author, createdAt: now, quotedMessageId, secret: said };
+  const { messageId, channelId, author, body, quotedMessageId = null, now } = command;
+  if (isEmpty(body)) return emptyMessage;
+  const data = { messageId, channelId, author, createdAt: now, quotedMessageId, secret: body };
   return [{ type: 'MessagePosted', data }];
 }
 
-/** The message as it stands, with what is changed of it. */
-function standing(
+/** The whole message with a change applied. */
+function snapshotOf(
   messageId: string,
   state: MessageState,
-  change: Partial<Pick<MessageState, 'said' | 'quotedMessageId' | 'updatedAt' | 'pinnedAt'>>,
+  change: Partial<Pick<MessageState, 'body' | 'quotedMessageId' | 'updatedAt' | 'pinnedAt'>>,
 ) {
-  const { channelId, author, createdAt, quotedMessageId, updatedAt, pinnedAt, said } = {
+  const { channelId, author, createdAt, quotedMessageId, updatedAt, pinnedAt, body } = {
     ...state,
     ...change,
   };
-  const secret = { ...said, reactions: toldReactions(state.reacting) };
+  const secret = { ...body, reactions: eventReactions(state.reactionState) };
   const thread = threadOf(state.replies);
   const message = { messageId, channelId, author, createdAt, quotedMessageId, updatedAt, pinnedAt };
   return { ...message, thread, secret };
@@ -167,12 +167,12 @@ function standing(
 function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
   const { messageId, by, quotedMessageId = state.quotedMessageId, now } = command;
   if (state.author !== by) return notAuthor;
-  const said = contentOf({ ...state.said, ...command.said });
-  if (isEmpty(said)) return empty;
-  if (quotedMessageId === state.quotedMessageId && isSame(said, state.said)) return [];
+  const body = contentOf({ ...state.body, ...command.body });
+  if (isEmpty(body)) return emptyMessage;
+  if (quotedMessageId === state.quotedMessageId && isSame(body, state.body)) return [];
   if (limitReached(state.changes, by)) return tooManyChanges;
   const updatedAt = notBefore(now, state.createdAt, state.updatedAt);
-  const data = { ...standing(messageId, state, { said, quotedMessageId, updatedAt }), by };
+  const data = { ...snapshotOf(messageId, state, { body, quotedMessageId, updatedAt }), by };
   return [{ type: 'MessageEdited', data }];
 }
 
@@ -188,41 +188,47 @@ function pin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, sta
   if (state.pinnedAt !== null) return [];
   if (limitReached(state.changes, by)) return tooManyChanges;
   const pinnedAt = notBefore(now, state.createdAt);
-  return [{ type: 'MessagePinned', data: { ...standing(messageId, state, { pinnedAt }), by } }];
+  return [{ type: 'MessagePinned', data: { ...snapshotOf(messageId, state, { pinnedAt }), by } }];
 }
 
 function unpin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, state: MessageState): Outcome {
   if (isDirect(state.channelId)) return notInDirect('cannot be pinned');
   if (state.pinnedAt === null) return [];
-  const data = { ...standing(messageId, state, { pinnedAt: null }), by, unpinnedAt: now };
+  const data = { ...snapshotOf(messageId, state, { pinnedAt: null }), by, unpinnedAt: now };
   return [{ type: 'MessageUnpinned', data }];
 }
 
-type Reaction = Command<'AddReaction' | 'RemoveReaction'>;
+type ReactionCommand = Command<'AddReaction' | 'RemoveReaction'>;
 
-function react({ messageId, userId, reaction, now }: Reaction, { channelId, reacting }: MessageState): Outcome {
-  if (placeOf(reacting, reaction, userId)) return [];
-  if (hasEnough(reacting, userId)) return tooManyReactions;
-  const placed = nextPlace(reacting, reaction, userId);
+function react(
+  { messageId, userId, reaction, now }: ReactionCommand,
+  { channelId, reactionState }: MessageState,
+): Outcome {
+  if (placeOf(reactionState, reaction, userId)) return [];
+  if (reactionLimitReached(reactionState, userId)) return tooManyReactions;
+  const placed = nextPlace(reactionState, reaction, userId);
   const data = { messageId, channelId, ...placed, addedAt: now, secret: { reaction } };
   return [{ type: 'ReactionAdded', data }];
 }
 
-function unreact({ messageId, userId, reaction, now }: Reaction, { channelId, reacting }: MessageState): Outcome {
-  const placed = placeOf(reacting, reaction, userId);
+function unreact(
+  { messageId, userId, reaction, now }: ReactionCommand,
+  { channelId, reactionState }: MessageState,
+): Outcome {
+  const placed = placeOf(reactionState, reaction, userId);
   if (!placed) return [];
   const data = { messageId, channelId, ...placed, removedAt: now, secret: { reaction } };
   return [{ type: 'ReactionRemoved', data }];
 }
 
 function postReply(command: Command<'PostReply'>, { channelId, replies }: MessageState): Outcome {
-  const { messageId, replyId, author, said, quotedMessageId = null, now: createdAt } = command;
+  const { messageId, replyId, author, body, quotedMessageId = null, now: createdAt } = command;
   if (isDirect(channelId)) return notInDirect('have no threads');
-  if (isEmpty(said)) return empty;
-  if (hasRepliedEnough(replies, author)) return tooManyReplies;
+  if (isEmpty(body)) return emptyMessage;
+  if (replyLimitReached(replies, author)) return tooManyReplies;
   const thread = threadOf(withReply(replies, replyId, { author, createdAt }))!;
   const reply = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
-  return [{ type: 'ReplyPosted', data: { ...reply, thread, secret: said } }];
+  return [{ type: 'ReplyPosted', data: { ...reply, thread, secret: body } }];
 }
 
 function editReply(command: Command<'EditReply'>, state: MessageState): Outcome {
@@ -233,14 +239,14 @@ function editReply(command: Command<'EditReply'>, state: MessageState): Outcome 
   const { author, createdAt } = reply;
   if (author !== by) return notAuthor;
   if (edit.edits !== edits) return replyChanged;
-  const { said, quotedMessageId } = edit.to;
-  if (isEmpty(said)) return empty;
-  if (quotedMessageId === edit.from.quotedMessageId && isSame(contentOf(said), contentOf(edit.from.said))) return [];
+  const { body, quotedMessageId } = edit.to;
+  if (isEmpty(body)) return emptyMessage;
+  if (quotedMessageId === edit.from.quotedMessageId && isSame(contentOf(body), contentOf(edit.from.body))) return [];
   if (limitReached(state.changes, by)) return tooManyChanges;
   const thread = threadOf(replies)!;
   const editedAt = notBefore(now, createdAt);
   const written = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
-  return [{ type: 'ReplyEdited', data: { ...written, by, editedAt, thread, secret: said } }];
+  return [{ type: 'ReplyEdited', data: { ...written, by, editedAt, thread, secret: body } }];
 }
 
 function removeReply(command: Command<'DeleteReply'>, { channelId, replies }: MessageState): Outcome {
@@ -262,25 +268,25 @@ const evolve: Evolve<MessageState, MessageEvent> = {
     author,
     createdAt,
     quotedMessageId,
-    said: contentOf(secret),
+    body: contentOf(secret),
   }),
   MessageEdited: (state, { by, quotedMessageId, updatedAt, secret }) => ({
     ...state,
     changes: changedBy(state.changes, by),
     quotedMessageId,
     updatedAt,
-    said: contentOf(secret),
+    body: contentOf(secret),
   }),
   MessagePinned: (state, { by, pinnedAt }) => ({ ...state, changes: changedBy(state.changes, by), pinnedAt }),
   MessageUnpinned: (state) => ({ ...state, pinnedAt: null }),
   MessageDeleted: (_, { channelId }) => ({ ...initialState, status: 'deleted', channelId }),
   ReactionAdded: (state, { secret, ...placed }) => ({
     ...state,
-    reacting: withReaction(state.reacting, secret.reaction, placed),
+    reactionState: withReaction(state.reactionState, secret.reaction, placed),
   }),
   ReactionRemoved: (state, { secret, place }) => ({
     ...state,
-    reacting: withoutReaction(state.reacting, secret.reaction, { place }),
+    reactionState: withoutReaction(state.reactionState, secret.reaction, { place }),
   }),
   ReplyPosted: (state, { replyId, author, createdAt }) => ({
     ...state,

@@ -1,4 +1,4 @@
-/** The state of a sign-in by way of another provider: it comes back once. Stream `chat.oauth-<digest>`. */
+/** State parameter of an OAuth sign-in, valid once. Stream `chat.oauth-<digest>`. */
 import type { Decider, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 

@@ -1,4 +1,7 @@
-/** The links of an address: one of a purpose at a time, used once, five mails in a quarter of an hour. Stream `chat.address-<digest>`. */
+/**
+ * One-time links of an email address: one per purpose, usable once, at most 5 mails in 15 minutes. Stream
+ * `chat.address-<digest>`.
+ */
 import type { Decider, Evolve, Rejection, Sealed } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { PURPOSES } from './events/one-time-links.js';
@@ -9,14 +12,14 @@ export interface Link {
   readonly linkId: string;
   readonly expiresAt: number;
   readonly userId: string | undefined;
-  /** Sent, or given up. */
+  /** Mail sent or given up. */
   readonly isDone: boolean;
 }
 
 export interface AddressState {
-  /** The newest of each purpose, until it is spent. */
+  /** Newest unused link of each purpose. */
   readonly links: { readonly [purpose in Purpose]?: Link };
-  /** When links were asked for, within a quarter of an hour before the newest. */
+  /** Times of the requests within 15 minutes before the newest. */
   readonly recent: readonly number[];
 }
 
@@ -47,7 +50,7 @@ export const badLink: Rejection = {
 
 export const addressStream = (addressId: string): string => `chat.address-${addressId}`;
 
-/** A link that can still be used. */
+/** A link that is still valid. */
 export function linkWith(
   { links }: AddressState,
   { purpose, linkId, now }: Pick<About, 'purpose' | 'linkId' | 'now'>,
@@ -58,7 +61,7 @@ export function linkWith(
 
 const initialState: AddressState = { links: {}, recent: [] };
 
-/** A clock that was set back leaves times behind it that would count for as long as it is behind: they do not. */
+/** Absolute difference: after a clock was set back, times in the future must not count for long. */
 const isWithin = (now: number) => (at: number) => Math.abs(now - at) < WINDOW_MS;
 
 function decide(command: AddressCommand, state: AddressState): readonly AddressEvent[] | Rejection {
@@ -66,11 +69,11 @@ function decide(command: AddressCommand, state: AddressState): readonly AddressE
   const about = { addressId, purpose, linkId };
   switch (command.type) {
     case 'RequestLink': {
-      // Whoever asks is told nothing of it: the answer is the same.
+      // Over the limit the answer is the same, so that it reveals nothing.
       if (state.recent.filter(isWithin(now)).length >= MOST_MAILS) return [];
       const { expiresAt, userId, email } = command;
-      const whose = userId === undefined ? {} : { userId };
-      const data = { ...about, requestedAt: now, expiresAt, ...whose, secret: { email } };
+      const owner = userId === undefined ? {} : { userId };
+      const data = { ...about, requestedAt: now, expiresAt, ...owner, secret: { email } };
       return [{ type: 'LinkRequested', data }];
     }
     case 'RecordMail':
@@ -84,7 +87,7 @@ function decide(command: AddressCommand, state: AddressState): readonly AddressE
   }
 }
 
-function done(
+function markDone(
   { links, recent }: AddressState,
   { purpose, linkId }: { readonly purpose: Purpose; readonly linkId: string },
 ): AddressState {
@@ -94,7 +97,7 @@ function done(
     : { links, recent };
 }
 
-/** The rules look at no secret, so that they fold events as they stand in the log. */
+/** The rules use no secrets, so sealed events are folded as they are. */
 export type FoldedAddress = AddressEvent | Sealed<AddressEvent>;
 
 const evolve: Evolve<AddressState, FoldedAddress> = {
@@ -102,8 +105,8 @@ const evolve: Evolve<AddressState, FoldedAddress> = {
     links: { ...links, [purpose]: { linkId, expiresAt, userId, isDone: false } },
     recent: [...recent.filter(isWithin(requestedAt)), requestedAt],
   }),
-  LinkMailed: done,
-  LinkNotMailed: done,
+  LinkMailed: markDone,
+  LinkNotMailed: markDone,
   LinkSpent({ links, recent }, { purpose, linkId }) {
     const { [purpose]: spent, ...others } = links;
     return { links: spent?.linkId === linkId ? others : links, recent };

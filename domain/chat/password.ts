@@ -1,4 +1,4 @@
-/** The password of a user, as salt and derived key. Stream `chat.user-<userId>`. */
+/** Password of a user, as salt and derived key. Stream `chat.user-<userId>`. */
 import type { Decider, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { userSubject } from './events/roster.js';
@@ -9,14 +9,14 @@ export interface Hashed {
   readonly hash: string;
 }
 
-/** Undefined where none was ever set, or it is erased. */
+/** Undefined when never set or erased. */
 export type PasswordState = Hashed | undefined;
 
 export interface SetPassword extends Hashed {
   readonly type: 'SetPassword';
   readonly userId: string;
   readonly by: string;
-  /** One that is there stays. */
+  /** Keeps an existing password. */
   readonly isFirst: boolean;
   readonly now: number;
 }
@@ -34,7 +34,7 @@ export const badPassword: Rejection = {
 
 export const userStream = (userId: string): string => userSubject({ userId });
 
-/** By whole characters. */
+/** Counts code points. */
 export function isPassword(text: string): boolean {
   const { length } = [...text.slice(0, 2 * MOST_CHARACTERS + 1)];
   return length >= LEAST_CHARACTERS && length <= MOST_CHARACTERS;

@@ -1,4 +1,4 @@
-/** Whether a user is there: by their open streams, or as they say themselves. Stream `chat.presence-<userId>`. */
+/** Presence of a user: from open streams, or set by hand. Stream `chat.presence-<userId>`. */
 import type { Decider, Evolve } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 
@@ -7,13 +7,13 @@ export type Status = PresenceEvent['data']['status'];
 
 export const STATUSES = ['online', 'away', 'offline'] as const satisfies readonly Status[];
 
-/** So long after their last stream has closed somebody is gone: they may only be loading the page again. */
+/** Milliseconds after the last stream closes until the user is offline; covers page reloads. */
 export const GRACE_MS = 10_000;
 
 export interface PresenceState {
   readonly status: Status;
   readonly isByHand: boolean;
-  /** Where they have streams open. */
+  /** Node runs with open streams of the user. */
   readonly runs: readonly string[];
   readonly lastSeen: number;
 }
@@ -26,7 +26,7 @@ interface About {
 export type PresenceCommand = About &
   (
     | { type: 'SetStatus'; status: Status }
-    /** Their first stream was opened at a run of a node, or the last one was closed there. */
+    /** First stream opened, or last one closed, at a node run. */
     | { type: 'Connect' | 'Disconnect'; run: string }
   );
 
@@ -45,7 +45,7 @@ function changed(
   return [{ type: 'PresenceChanged', data: { userId, status, former, isByHand, runs, changedAt: now, lastSeen } }];
 }
 
-/** What was set by hand stays until something else is, or the last stream has closed. */
+/** A status set by hand stays until it is changed or the last stream closes. */
 function decide(command: PresenceCommand, state: PresenceState): readonly PresenceEvent[] {
   const { status, isByHand, runs } = state;
   switch (command.type) {
@@ -61,8 +61,8 @@ function decide(command: PresenceCommand, state: PresenceState): readonly Presen
     case 'Disconnect': {
       if (!runs.includes(command.run)) return [];
       const left = runs.filter((each) => each !== command.run);
-      const gone = left.length === 0 ? ({ status: 'offline', isByHand: false } as const) : {};
-      return changed(command, state, { ...gone, runs: left });
+      const offline = left.length === 0 ? ({ status: 'offline', isByHand: false } as const) : {};
+      return changed(command, state, { ...offline, runs: left });
     }
   }
 }

@@ -1,32 +1,32 @@
-/** Reactions to a message: which there are, and who reacted so. */
+/** Reactions to a message, by reaction and user. */
 import { PersistentMap } from '../shared/index.js';
 import type { Reactions } from './events/messages.js';
 
-/** A whole message is told with no more reactions than this, since each further one would make it larger. */
-const TOLD_REACTIONS = 1000;
+/** Reactions above which events leave them out; each event holds the whole message. */
+const MAX_EVENT_REACTIONS = 1000;
 
-/** Different ones of one user to one message: everybody is shown all of them. */
+/** Distinct reactions per user and message. */
 export const MOST_REACTIONS = 50;
-/** Of one user to one message, those counted too that were taken back: what ever was is kept, and read with the message. */
+/** Reactions ever added per user and message, including removed ones: all events are read with the message. */
 export const MOST_EVER = 1000;
 
-interface Reacted {
+interface ReactionUsers {
   readonly sign: number;
-  /** Who reacted so, by their place, in order. */
+  /** Users by sequence number. */
   readonly by: readonly { readonly userId: string; readonly place: number }[];
 }
 
-export interface Reacting {
-  readonly byReaction: PersistentMap<Reacted>;
-  /** How many each user has, and ever had. */
+export interface ReactionState {
+  readonly byReaction: PersistentMap<ReactionUsers>;
+  /** Reactions per user: current and ever added. */
   readonly byUser: PersistentMap<{ readonly now: number; readonly ever: number }>;
-  /** How many there ever were, and how many different ones. */
+  /** Reactions ever added, and distinct ones. */
   readonly places: number;
   readonly signs: number;
   readonly count: number;
 }
 
-export const noReactions: Reacting = {
+export const noReactions: ReactionState = {
   byReaction: PersistentMap.empty(),
   byUser: PersistentMap.empty(),
   places: 0,
@@ -34,35 +34,43 @@ export const noReactions: Reacting = {
   count: 0,
 };
 
-interface Placed {
+interface ReactionPlace {
   readonly userId: string;
   readonly place: number;
   readonly sign: number;
 }
 
-/** Where a user's reaction stands, if there is one. */
-export function placeOf({ byReaction }: Reacting, reaction: string, userId: string): Placed | undefined {
+/** Place of a user's reaction, if any. */
+export function placeOf({ byReaction }: ReactionState, reaction: string, userId: string): ReactionPlace | undefined {
   const found = byReaction.get(reaction);
-  const mine = found?.by.find((each) => each.userId === userId);
-  return found && mine && { ...mine, sign: found.sign };
+  const own = found?.by.find((each) => each.userId === userId);
+  return found && own && { ...own, sign: found.sign };
 }
 
-/** Whether a user may add no more. */
-export function hasEnough({ byUser }: Reacting, userId: string): boolean {
+/** Whether a user may not add another. */
+export function reactionLimitReached({ byUser }: ReactionState, userId: string): boolean {
   const { now, ever } = byUser.get(userId) ?? NONE;
   return now >= MOST_REACTIONS || ever >= MOST_EVER;
 }
 
 const NONE = { now: 0, ever: 0 };
 
-/** Where a new one comes to stand. */
-export const nextPlace = ({ byReaction, places, signs }: Reacting, reaction: string, userId: string): Placed => ({
+/** Place for a new reaction. */
+export const nextPlace = (
+  { byReaction, places, signs }: ReactionState,
+  reaction: string,
+  userId: string,
+): ReactionPlace => ({
   userId,
   place: places,
   sign: byReaction.get(reaction)?.sign ?? signs,
 });
 
-export function withReaction(state: Reacting, reaction: string, { userId, place, sign }: Placed): Reacting {
+export function withReaction(
+  state: ReactionState,
+  reaction: string,
+  { userId, place, sign }: ReactionPlace,
+): ReactionState {
   const by = [...(state.byReaction.get(reaction)?.by ?? []), { userId, place }];
   const { now, ever } = state.byUser.get(userId) ?? NONE;
   return {
@@ -74,28 +82,32 @@ export function withReaction(state: Reacting, reaction: string, { userId, place,
   };
 }
 
-/** A reaction that nobody has any more keeps its sign. */
-export function withoutReaction(state: Reacting, reaction: string, { place }: Pick<Placed, 'place'>): Reacting {
+/** A reaction without users keeps its sequence number. */
+export function withoutReaction(
+  state: ReactionState,
+  reaction: string,
+  { place }: Pick<ReactionPlace, 'place'>,
+): ReactionState {
   const found = state.byReaction.get(reaction);
-  const gone = found?.by.find((each) => each.place === place);
-  if (!found || !gone) return state;
-  const by = found.by.filter((each) => each !== gone);
-  const { now, ever } = state.byUser.get(gone.userId) ?? NONE;
+  const removed = found?.by.find((each) => each.place === place);
+  if (!found || !removed) return state;
+  const by = found.by.filter((each) => each !== removed);
+  const { now, ever } = state.byUser.get(removed.userId) ?? NONE;
   return {
     ...state,
     byReaction: state.byReaction.set(reaction, { ...found, by }),
-    byUser: state.byUser.set(gone.userId, { now: now - 1, ever }),
+    byUser: state.byUser.set(removed.userId, { now: now - 1, ever }),
     count: state.count - 1,
   };
 }
 
-/** As they are shown: each with the users who reacted so, in order. */
-export function reactionsOf({ byReaction }: Reacting): Reactions {
-  const shown = [...byReaction].filter(([, { by }]) => by.length > 0);
-  shown.sort(([, a], [, b]) => a.sign - b.sign);
-  return Object.fromEntries(shown.map(([reaction, { by }]) => [reaction, by.map(({ userId }) => userId)]));
+/** Current reactions with their users, in order. */
+export function reactionsOf({ byReaction }: ReactionState): Reactions {
+  const present = [...byReaction].filter(([, { by }]) => by.length > 0);
+  present.sort(([, a], [, b]) => a.sign - b.sign);
+  return Object.fromEntries(present.map(([reaction, { by }]) => [reaction, by.map(({ userId }) => userId)]));
 }
 
-/** Null where they are too many to be told with every change of the message. */
-export const toldReactions = (state: Reacting): Reactions | null =>
-  state.count > TOLD_REACTIONS ? null : reactionsOf(state);
+/** Null when there are too many to include in events. */
+export const eventReactions = (state: ReactionState): Reactions | null =>
+  state.count > MAX_EVENT_REACTIONS ? null : reactionsOf(state);

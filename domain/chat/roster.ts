@@ -1,4 +1,4 @@
-/** Who is in the chat, who of them is an admin, and what they are called. Stream `chat.roster-main`. */
+/** Users, their roles and names. Stream `chat.roster-main`. */
 import { type Decider, type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { NOBODY } from './events/roster.js';
@@ -6,19 +6,19 @@ import { freeName, isEmail, nameKey, tidyName } from './names.js';
 
 export interface User {
   readonly id: string;
-  /** Tidy; empty once it is erased. */
+  /** Normalized; empty once erased. */
   readonly email: string;
   readonly userName: string;
   readonly isAdmin: boolean;
   readonly createdAt: number;
-  /** Those who are gone are still called what they were: their messages stay. */
+  /** Former users keep their names, as their messages remain. */
   readonly isGone: boolean;
 }
 
 export interface RosterState {
-  /** By id, those who are gone too. */
+  /** By id, including former users. */
   readonly users: PersistentMap<User>;
-  /** Ids by the emails, and the names without their case, of those who are there. */
+  /** Ids of current users by email and by name key. */
   readonly emails: PersistentMap<string>;
   readonly names: PersistentMap<string>;
   readonly admins: number;
@@ -26,15 +26,15 @@ export interface RosterState {
 
 interface Newcomer {
   readonly userId: string;
-  /** Tidy. */
+  /** Normalized. */
   readonly email: string;
-  /** Made free by a number. */
+  /** Made unique with a number. */
   readonly userName: string;
   readonly now: number;
 }
 
 export type RosterCommand =
-  /** Whoever signs in first, or is in the configuration: who is there already is let in as they are. */
+  /** First sign-in or configured admin; an existing user stays unchanged. */
   | ({ type: 'AdmitUser'; isAdmin: boolean; how: 'initial' | 'sign-in' } & Newcomer)
   | ({ type: 'RegisterUser' } & Newcomer)
   | ({ type: 'AddUser'; isAdmin: boolean; by: string } & Newcomer)
@@ -42,7 +42,7 @@ export type RosterCommand =
   | { type: 'ChangeRole'; userId: string; isAdmin: boolean; by: string; now: number }
   | { type: 'RemoveUser'; userId: string; by: string; now: number }
   | { type: 'LeaveServer'; userId: string; now: number }
-  /** By whoever runs the server. */
+  /** Sent by the operator. */
   | { type: 'EraseUser'; userId: string; by: string; now: number };
 
 type Command<Type extends RosterCommand['type']> = Extract<RosterCommand, { type: Type }>;
@@ -97,25 +97,27 @@ const lastAdmin: Rejection = {
   detail: 'The last admin must stay one',
 };
 
-/** Somebody who is there. */
+/** A current user. */
 export function userWith({ users }: RosterState, userId: string): User | undefined {
   const user = users.get(userId);
   return user && !user.isGone ? user : undefined;
 }
 
-/** By a tidy email. */
+/** Takes a normalized email. */
 export const userOf = (roster: RosterState, email: string): User | undefined =>
   userWith(roster, roster.emails.get(email) ?? '');
 
-/** What somebody is called, who is there, or was. */
+/** Name of a current or former user. */
 export const nameOf = ({ users }: RosterState, userId: string): string => users.get(userId)?.userName ?? NOBODY;
 
 function decide(command: RosterCommand, state: RosterState): readonly RosterEvent[] | Rejection {
   switch (command.type) {
     case 'AdmitUser':
-      return userOf(state, command.email) ? [] : added(state, command, command);
+      return userOf(state, command.email) ? [] : createUser(state, command, command);
     case 'RegisterUser':
-      return userOf(state, command.email) ? userExists : added(state, command, { how: 'register', isAdmin: false });
+      return userOf(state, command.email)
+        ? userExists
+        : createUser(state, command, { how: 'register', isAdmin: false });
     case 'AddUser':
       return add(command, state);
     case 'RenameUser':
@@ -131,7 +133,7 @@ function decide(command: RosterCommand, state: RosterState): readonly RosterEven
   }
 }
 
-function added(
+function createUser(
   { names }: RosterState,
   { userId, email, userName, now }: Newcomer,
   { how, isAdmin, by }: { how: 'initial' | 'admin' | 'sign-in' | 'register'; isAdmin: boolean; by?: string },
@@ -145,7 +147,7 @@ function added(
   return [{ type: 'UserAdded', data }];
 }
 
-/** What those are called who are erased. */
+/** Whether the name is that of erased users. */
 const isReserved = (name: string) => nameKey(name) === nameKey(NOBODY);
 
 const mayAdminister = (state: RosterState, by: string) => userWith(state, by)?.isAdmin === true;
@@ -154,16 +156,16 @@ function add(command: Command<'AddUser'>, state: RosterState) {
   const { by, isAdmin } = command;
   if (!mayAdminister(state, by)) return notAdmin;
   if (userOf(state, command.email)) return userExists;
-  return added(state, command, { how: 'admin', isAdmin, by });
+  return createUser(state, command, { how: 'admin', isAdmin, by });
 }
 
 function rename(
-  { userId, userName: wanted, now }: Command<'RenameUser'>,
+  { userId, userName: rawName, now }: Command<'RenameUser'>,
   state: RosterState,
 ): readonly RosterEvent[] | Rejection {
   const user = userWith(state, userId);
   if (!user) return userNotFound;
-  const userName = tidyName(wanted);
+  const userName = tidyName(rawName);
   if (userName === undefined) return badName;
   if (userName === user.userName) return [];
   if (isReserved(userName) || (state.names.get(nameKey(userName)) ?? userId) !== userId) return nameTaken;
@@ -199,7 +201,7 @@ function leave({ userId, now }: Command<'LeaveServer'>, state: RosterState): rea
   return [{ type: 'UserLeft', data: { userId, leftAt: now } }];
 }
 
-/** Who is erased is gone as well. Once more does no harm: a key may have been left by a crash. */
+/** Also removes the user. Repeating it is safe: a crash may have left the key. */
 function erase({ userId, by, now }: Command<'EraseUser'>, state: RosterState): readonly RosterEvent[] | Rejection {
   const user = state.users.get(userId);
   if (!user) return userNotFound;
@@ -210,40 +212,40 @@ function erase({ userId, by, now }: Command<'EraseUser'>, state: RosterState): r
   return user.userName === NOBODY && user.email === '' ? [] : [erased];
 }
 
-/** Another state of somebody who is known; nothing is made of whom the log does not know. */
-function changed(state: RosterState, userId: string, change: Partial<User>): RosterState {
+/** Updates a known user; unknown ids are ignored. */
+function patchUser(state: RosterState, userId: string, change: Partial<User>): RosterState {
   const user = state.users.get(userId);
   return user ? { ...state, users: state.users.set(userId, { ...user, ...change }) } : state;
 }
 
-function gone(state: RosterState, userId: string): RosterState {
+function markDeparted(state: RosterState, userId: string): RosterState {
   const user = userWith(state, userId);
   if (!user) return state;
   return {
-    ...changed(state, userId, { isGone: true, isAdmin: false }),
-    emails: freed(state.emails, user.email, userId),
-    names: freed(state.names, nameKey(user.userName), userId),
+    ...patchUser(state, userId, { isGone: true, isAdmin: false }),
+    emails: releaseKey(state.emails, user.email, userId),
+    names: releaseKey(state.names, nameKey(user.userName), userId),
     admins: state.admins - (user.isAdmin ? 1 : 0),
   };
 }
 
-/** What is erased is called the same as all others who are, and is nobody's. */
-const freed = (ids: PersistentMap<string>, key: string, userId: string) =>
+/** Erased users share one name, which nobody owns. */
+const releaseKey = (ids: PersistentMap<string>, key: string, userId: string) =>
   ids.get(key) === userId ? ids.delete(key) : ids;
 
-/** Who had it first has it: names that count as one today may have been two when they were taken. */
-const taken = (ids: PersistentMap<string>, key: string, userId: string) =>
+/** The first owner keeps it: two names may count as equal only under newer rules. */
+const claimKey = (ids: PersistentMap<string>, key: string, userId: string) =>
   key === '' || isReserved(key) || ids.has(key) ? ids : ids.set(key, userId);
 
-/** With somebody more, who is there or gone. */
+/** Adds a current or former user. */
 export function withUser(state: RosterState, user: User): RosterState {
   const { id, email, userName, isAdmin, isGone } = user;
   const users = state.users.set(id, user);
   if (isGone) return { ...state, users };
   return {
     users,
-    emails: taken(state.emails, email, id),
-    names: taken(state.names, nameKey(userName), id),
+    emails: claimKey(state.emails, email, id),
+    names: claimKey(state.names, nameKey(userName), id),
     admins: state.admins + (isAdmin ? 1 : 0),
   };
 }
@@ -253,18 +255,18 @@ const evolve: Evolve<RosterState, RosterEvent> = {
     withUser(state, { id, email, userName, isAdmin, createdAt, isGone: false }),
   UserRenamed(state, { userId, secret: { userName } }) {
     const user = userWith(state, userId);
-    if (!user) return changed(state, userId, { userName });
-    const names = freed(state.names, nameKey(user.userName), userId);
-    return { ...changed(state, userId, { userName }), names: taken(names, nameKey(userName), userId) };
+    if (!user) return patchUser(state, userId, { userName });
+    const names = releaseKey(state.names, nameKey(user.userName), userId);
+    return { ...patchUser(state, userId, { userName }), names: claimKey(names, nameKey(userName), userId) };
   },
   RoleChanged(state, { userId, isAdmin }) {
     const wasAdmin = userWith(state, userId)?.isAdmin ?? isAdmin;
     const admins = state.admins + Number(isAdmin) - Number(wasAdmin);
-    return { ...changed(state, userId, { isAdmin }), admins };
+    return { ...patchUser(state, userId, { isAdmin }), admins };
   },
-  UserRemoved: (state, { userId }) => gone(state, userId),
-  UserLeft: (state, { userId }) => gone(state, userId),
-  UserErased: (state, { userId }) => changed(gone(state, userId), userId, { email: '', userName: NOBODY }),
+  UserRemoved: (state, { userId }) => markDeparted(state, userId),
+  UserLeft: (state, { userId }) => markDeparted(state, userId),
+  UserErased: (state, { userId }) => patchUser(markDeparted(state, userId), userId, { email: '', userName: NOBODY }),
 };
 
 export const roster: Decider<RosterState, RosterCommand, RosterEvent> = { initialState, decide, evolve };

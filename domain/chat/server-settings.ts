@@ -1,4 +1,4 @@
-/** What can be set about the server while it runs: what it is called. Stream `chat.settings-main`. */
+/** Server settings that admins change at run time: the server name. Stream `chat.settings-main`. */
 import { type Decider, type Evolve, isVisible, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { SERVER_NAME } from './events/settings.js';
@@ -26,8 +26,8 @@ const badName: Rejection = {
   detail: `name must be of 1 to ${SERVER_NAME_LENGTH} characters`,
 };
 
-function decide({ name: wanted, by, now }: RenameServer, state: ServerState): readonly ServerEvent[] | Rejection {
-  const name = wanted.normalize('NFC').trim();
+function decide({ name: rawName, by, now }: RenameServer, state: ServerState): readonly ServerEvent[] | Rejection {
+  const name = rawName.normalize('NFC').trim();
   if (!isVisible(name) || [...name].length > SERVER_NAME_LENGTH) return badName;
   if (name === state.name) return [];
   return [{ type: 'ServerRenamed', data: { by, renamedAt: now, secret: { name } } }];

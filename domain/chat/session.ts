@@ -1,13 +1,13 @@
-/** The sessions of a user: how many, how their refresh tokens go on, how they end. Stream `chat.session-<userId>`. */
+/** Sessions of a user: limit, refresh token rotation, and end. Stream `chat.session-<userId>`. */
 import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 
 export interface Session {
   readonly id: string;
-  /** Of its refresh token: how often that was replaced. */
+  /** Number of refreshes. */
   readonly generation: number;
   readonly createdAt: number;
-  /** When its refresh token was made. */
+  /** When the current refresh token was issued. */
   readonly lastUsedAt: number;
   readonly expiresAt: number;
   readonly ip: string;
@@ -15,7 +15,7 @@ export interface Session {
 }
 
 export interface SessionsState {
-  /** Those that were not ended, oldest first; they may have expired. */
+  /** Sessions not ended, oldest first; may have expired. */
   readonly sessions: readonly Session[];
 }
 
@@ -32,16 +32,16 @@ export type SessionCommand = About &
         type: 'OpenSession';
         sessionId: string;
         expiresAt: number;
-        /** Sessions a user may have; the oldest makes room. */
+        /** Maximum sessions per user; the oldest are ended. */
         most: number;
         ip: string;
         userAgent: string;
-        /** The others end, as the password is another one. */
+        /** Ends all other sessions, as after a password change. */
         alone?: boolean;
       }
     | { type: 'RefreshSession'; sessionId: string; generation: number; expiresAt: number }
     | { type: 'EndSession'; sessionId: string; reason: Reason }
-    /** `before`: only those that were opened before. */
+    /** `before`: only sessions opened before. */
     | { type: 'EndSessions'; except?: string; before?: number; reason: Reason }
   );
 
@@ -49,12 +49,12 @@ type Command<Type extends SessionCommand['type']> = Extract<SessionCommand, { ty
 
 export type SessionEvent = ChatEvent<'SessionOpened' | 'SessionRefreshed' | 'SessionEnded'>;
 
-/** So long the refresh token before the newest is taken: two tabs may refresh at once. */
+/** Time the previous refresh token is still accepted: two tabs may refresh concurrently. */
 export const GRACE_MS = 30_000;
 
 /**
- * What is kept of a user's sessions, since all of it is read before anything is decided of them. Each event tells all of its
- * session: one that has not gone on while so much has happened to the others is over.
+ * Events kept per user, as all are read before a decision. Each event holds its whole session, so a session without
+ * events within this window counts as ended.
  */
 export const SESSION_EVENTS = 10_000;
 
@@ -68,7 +68,7 @@ export const sessionEnded: Rejection = {
 
 const initialState: SessionsState = { sessions: [] };
 
-/** Those that live. */
+/** Sessions that have not expired. */
 export const activeSessions = ({ sessions }: SessionsState, now: number): readonly Session[] =>
   sessions.filter(({ expiresAt }) => now < expiresAt);
 
@@ -85,11 +85,11 @@ function decide(command: SessionCommand, state: SessionsState): readonly Session
     case 'EndSession':
       return active.filter(({ id }) => id === command.sessionId).map(({ id }) => ended(id, command));
     case 'EndSessions':
-      return active.filter((each) => isMeant(each, command)).map(({ id }) => ended(id, command));
+      return active.filter((each) => isSelected(each, command)).map(({ id }) => ended(id, command));
   }
 }
 
-const isMeant = (
+const isSelected = (
   { id, createdAt }: Session,
   { except, before = Number.POSITIVE_INFINITY }: Command<'EndSessions'>,
 ): boolean => id !== except && createdAt < before;
@@ -102,15 +102,15 @@ const ended = (sessionId: string, { userId, reason, now }: About & { readonly re
 function open(command: Command<'OpenSession'>, active: readonly Session[]): readonly SessionEvent[] {
   const { userId, sessionId, expiresAt, most, ip, userAgent, alone = false, now } = command;
   const reason = alone ? 'password' : 'superseded';
-  const over = alone ? active : active.slice(0, Math.max(0, active.length - most + 1));
+  const replaced = alone ? active : active.slice(0, Math.max(0, active.length - most + 1));
   const data = { userId, sessionId, generation: 0, createdAt: now, lastUsedAt: now, expiresAt };
   return [
-    ...over.map(({ id }) => ended(id, { userId, reason, now })),
+    ...replaced.map(({ id }) => ended(id, { userId, reason, now })),
     { type: 'SessionOpened', data: { ...data, secret: { ip, userAgent } } },
   ];
 }
 
-/** A token that was replaced a while ago is in two hands: nobody knows in whose, and the session ends. */
+/** A token replaced a while ago was presented again: it may be stolen, so the session ends. */
 function refresh(command: Command<'RefreshSession'>, active: readonly Session[]): readonly SessionEvent[] | Rejection {
   const { userId, sessionId, generation, expiresAt, now } = command;
   const session = active.find(({ id }) => id === sessionId);
@@ -125,8 +125,8 @@ function refresh(command: Command<'RefreshSession'>, active: readonly Session[])
   return [{ type: 'SessionRefreshed', data: { ...data, secret: { ip, userAgent } } }];
 }
 
-/** In the place of what was known of it, if anything was. */
-function known(
+/** Adds or replaces a session. */
+function upsert(
   { sessions }: SessionsState,
   { sessionId: id, secret, ...data }: ChatEvent<'SessionOpened' | 'SessionRefreshed'>['data'],
 ): SessionsState {
@@ -138,8 +138,8 @@ function known(
 }
 
 const evolve: Evolve<SessionsState, SessionEvent> = {
-  SessionOpened: known,
-  SessionRefreshed: known,
+  SessionOpened: upsert,
+  SessionRefreshed: upsert,
   SessionEnded: ({ sessions }, { sessionId }) => ({
     sessions: sessions.filter(({ id }) => id !== sessionId),
   }),

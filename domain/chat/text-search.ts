@@ -1,12 +1,12 @@
-/** How texts are found by parts of their words: folded, cut into short pieces, and ruled out by a filter of these. */
+/** N-gram search: folds text, hashes n-grams, and rules texts out by Bloom filter. */
 
 const MARKS = /\p{M}+/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII.
 const ASCII = /^[\x00-\x7f]*$/;
 
 /**
- * Folds case, accents and width, for the index and for queries alike. Upper case in between is full case folding: it
- * writes out what lower case keeps apart (`ß`, `ẞ`, final sigma). NFC at the end only puts Korean syllables together again.
+ * Folds case, accents and width, for index and queries alike. The upper-case step is full case folding (`ß`, `ẞ`, final
+ * sigma). The final NFC recomposes Korean syllables.
  */
 export function foldText(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
@@ -15,10 +15,10 @@ export function foldText(text: string): string {
   return plain.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
 }
 
-/** Different ones that may be asked for at once: each is looked for in every name, and in what is not ruled out. */
+/** Distinct words per query: each is searched in every name and every candidate text. */
 export const MOST_WORDS = 32;
 
-/** What is asked for: words, each of which is to be found. */
+/** Distinct words of a query, all of which must match. */
 export const wordsOf = (query: string): readonly string[] => [
   ...new Set(
     foldText(query)
@@ -27,15 +27,15 @@ export const wordsOf = (query: string): readonly string[] => [
   ),
 ];
 
-/** So many characters has a piece of a word. */
+/** Characters per n-gram. */
 const PIECE = 4;
 const SEED = 0x811c9dc5;
 const PRIME = 0x01000193;
 
-/** No word that is asked for has any of these. */
+/** White space, which no query word contains. */
 const isGap = (code: number): boolean => code === 32 || (code >= 9 && code <= 13);
 
-/** FNV-1a of all pieces of a folded text, some of them more than once. */
+/** Calls back with the FNV-1a hash of each n-gram of a folded text; may repeat. */
 export function ngramsOf(text: string, found: (piece: number) => void): void {
   let length = 0;
   for (let at = 0; at < text.length; at++) {
@@ -44,7 +44,7 @@ export function ngramsOf(text: string, found: (piece: number) => void): void {
   }
 }
 
-/** The pieces that every text has in which the word is found: none, where it is too short. */
+/** N-grams that every text containing the word has; none for short words. */
 export function piecesOfWord(word: string): readonly number[] {
   const pieces: number[] = [];
   for (let at = 0; at + PIECE <= word.length; at++) pieces.push(pieceAt(word, at));
@@ -57,10 +57,10 @@ function pieceAt(text: string, from: number): number {
   return hash;
 }
 
-/** Bits that a piece sets, of 8 that there are for each: it is found in one filter of 40 that does not have it. */
+/** Bits set per n-gram. With 8 bits per n-gram, 1 in 40 lookups is a false positive. */
 const PROBES = 4;
 
-/** A Bloom filter. Pieces can be guessed: it is to be sealed. */
+/** Bloom filter. It must be stored sealed, as n-grams can be guessed. */
 export function bloomFilterOf(pieces: ReadonlySet<number>): Uint8Array {
   const filter = new Uint8Array(Math.max(8, pieces.size));
   const bits = filter.length * 8;
@@ -76,7 +76,7 @@ export function bloomFilterOf(pieces: ReadonlySet<number>): Uint8Array {
   return filter;
 }
 
-/** False only for what it has not. */
+/** False means certainly absent. */
 export function mightContain(filter: Uint8Array, piece: number): boolean {
   const [bits, step] = [filter.length * 8, stepOf(piece)];
   let place = beginOf(piece);
@@ -88,6 +88,6 @@ export function mightContain(filter: Uint8Array, piece: number): boolean {
   return true;
 }
 
-/** Where a piece is looked for first, and how far on each time after that. */
+/** First probe, and the step to the next. */
 const beginOf = (piece: number): number => Math.imul(piece ^ (piece >>> 16), 0x85ebca6b);
 const stepOf = (piece: number): number => Math.imul(piece ^ (piece >>> 13), 0xc2b2ae35) | 1;

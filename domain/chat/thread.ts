@@ -1,27 +1,27 @@
-/** The replies to a message: who wrote each, and what is told of all of them. Kept short, since they may be 100,000. */
+/** Replies of a message, held compactly as there may be 100,000. */
 import { PersistentMap } from '../shared/index.js';
 import type { MessageContent, Thread } from './events/messages.js';
 
-/** Told of who took part: more would make every further reply as large as they are many. */
-export const SHOWN_PARTICIPANTS = 100;
+/** Participants in a thread summary; each reply's event repeats the summary. */
+export const MAX_PARTICIPANTS = 100;
 
-/** Of one person to one message, those counted too that are deleted: all that was is read before another is written. */
+/** Replies per user and message, including deleted ones: all events are read before the next reply. */
 export const MOST_REPLIES = 10_000;
 
-/** Lines that are put together once they are so many. */
+/** Lines joined into one block. */
 const BLOCK = 128;
 
 export interface Replies {
-  /** A line a reply, oldest first: its id, when it was written, and its author by number; of a deleted one nothing. */
+  /** One line per reply, oldest first: id, time and author number; empty when deleted. */
   readonly blocks: readonly string[];
   readonly tail: readonly string[];
   readonly count: number;
-  /** All who ever wrote one, in the order in which they came; and how many of each are there, and ever were. */
+  /** Authors in order of their first reply, with the number of current replies and of all. */
   readonly authors: readonly string[];
-  readonly written: PersistentMap<Written>;
+  readonly authorStats: PersistentMap<AuthorStats>;
 }
 
-interface Written {
+interface AuthorStats {
   readonly number: number;
   readonly count: number;
   readonly ever: number;
@@ -32,19 +32,19 @@ export const noReplies: Replies = {
   tail: [],
   count: 0,
   authors: [],
-  written: PersistentMap.empty(),
+  authorStats: PersistentMap.empty(),
 };
 
-export interface ReplyText {
-  readonly said: MessageContent;
+export interface ReplyContent {
+  readonly body: MessageContent;
   readonly quotedMessageId: string | null;
 }
 
-/** The whole reply as it is to be, from what it was. */
+/** An edit: content before and after. */
 export interface ReplyEdit {
-  readonly from: ReplyText;
-  readonly to: ReplyText;
-  /** How often replies of the message had been edited then. */
+  readonly from: ReplyContent;
+  readonly to: ReplyContent;
+  /** Number of reply edits in the thread when `from` was read; detects concurrent edits. */
   readonly edits: number;
 }
 
@@ -55,16 +55,16 @@ export interface Reply {
 
 const RADIX = 36;
 
-/** A reply that is there. */
-export const replyWith = (replies: Replies, replyId: string): Reply | undefined => found(replies, replyId)?.reply;
+/** An existing reply. */
+export const replyWith = (replies: Replies, replyId: string): Reply | undefined => findLine(replies, replyId)?.reply;
 
-/** Whether somebody may write no more. */
-export const hasRepliedEnough = ({ written }: Replies, author: string): boolean =>
-  (written.get(author)?.ever ?? 0) >= MOST_REPLIES;
+/** Whether a user may not post another reply. */
+export const replyLimitReached = ({ authorStats }: Replies, author: string): boolean =>
+  (authorStats.get(author)?.ever ?? 0) >= MOST_REPLIES;
 
 export function withReply(replies: Replies, replyId: string, { author, createdAt }: Reply): Replies {
-  const { blocks, tail, count, authors, written } = replies;
-  const { number, count: before, ever } = written.get(author) ?? { number: authors.length, count: 0, ever: 0 };
+  const { blocks, tail, count, authors, authorStats } = replies;
+  const { number, count: before, ever } = authorStats.get(author) ?? { number: authors.length, count: 0, ever: 0 };
   const lines = [...tail, `\n${replyId} ${createdAt.toString(RADIX)} ${number.toString(RADIX)}`];
   const isFull = lines.length === BLOCK;
   return {
@@ -72,39 +72,39 @@ export function withReply(replies: Replies, replyId: string, { author, createdAt
     tail: isFull ? [] : lines,
     count: count + 1,
     authors: number < authors.length ? authors : [...authors, author],
-    written: written.set(author, { number, count: before + 1, ever: ever + 1 }),
+    authorStats: authorStats.set(author, { number, count: before + 1, ever: ever + 1 }),
   };
 }
 
 export function withoutReply(replies: Replies, replyId: string): Replies {
-  const place = found(replies, replyId);
+  const place = findLine(replies, replyId);
   if (!place) return replies;
   const { list, index, line, reply } = place;
-  const mine = replies.written.get(reply.author)!;
+  const stats = replies.authorStats.get(reply.author)!;
   const without = replies[list][index]!.replace(line, '');
   return {
     ...replies,
     [list]: replies[list].with(index, without),
     count: replies.count - 1,
-    written: replies.written.set(reply.author, { ...mine, count: mine.count - 1 }),
+    authorStats: replies.authorStats.set(reply.author, { ...stats, count: stats.count - 1 }),
   };
 }
 
-/** What is told of them; null where there are none. */
+/** Thread summary; null without replies. */
 export function threadOf(replies: Replies): Thread | null {
-  const { count, authors, written } = replies;
+  const { count, authors, authorStats } = replies;
   const last = lastOf(replies);
   if (!last) return null;
   const participants: string[] = [];
   for (const author of authors) {
-    if (participants.length === SHOWN_PARTICIPANTS) break;
-    if (written.get(author)!.count > 0) participants.push(author);
+    if (participants.length === MAX_PARTICIPANTS) break;
+    if (authorStats.get(author)!.count > 0) participants.push(author);
   }
   return { replyCount: count, lastReplyAt: last.createdAt, lastReplyBy: last.author, participants };
 }
 
-/** A line that is there, and in which of the lists. */
-function found({ blocks, tail, authors }: Replies, replyId: string) {
+/** The line of an existing reply, and its list. */
+function findLine({ blocks, tail, authors }: Replies, replyId: string) {
   const head = `\n${replyId} `;
   for (const [list, texts] of [
     ['tail', tail],
@@ -130,7 +130,7 @@ function replyIn(line: string, authors: readonly string[]): Reply | undefined {
   };
 }
 
-/** The newest that is not deleted. */
+/** The newest reply not deleted. */
 function lastOf({ blocks, tail, count, authors }: Replies): Reply | undefined {
   if (count === 0) return undefined;
   for (const texts of [tail, blocks]) {

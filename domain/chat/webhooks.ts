@@ -1,4 +1,4 @@
-/** By what other programs speak in a channel, each by a token of its own: known with the channels, and gone with theirs. */
+/** Webhooks, by which programs post to a channel; part of the channels aggregate. */
 import { type Evolve, isVisible, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 
@@ -8,7 +8,7 @@ export interface Webhook {
   readonly id: string;
   readonly channelId: string;
   readonly name: string;
-  /** SHA-256: the token itself is nowhere. */
+  /** SHA-256; the token itself is not stored. */
   readonly tokenHash: string;
   readonly createdBy: string;
   readonly createdAt: number;
@@ -45,14 +45,14 @@ const badName: Rejection = {
   detail: `name must be of 1 to ${WEBHOOK_NAME_LENGTH} characters`,
 };
 
-/** Whose author something is that was said by a webhook. */
+/** Author id of messages posted by a webhook. */
 export const webhookAuthor = (webhookId: string): string => `webhook:${webhookId}`;
 
-/** In the order in which they were made. */
+/** By creation. */
 export const webhooksOf = (webhooks: Webhooks): readonly Webhook[] =>
   [...webhooks.values()].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 
-/** In a channel that is there. */
+/** The channel must exist. */
 export function createWebhook(command: Command<'CreateWebhook'>): readonly WebhookEvent[] | Rejection {
   const { webhookId, channelId, by, tokenHash, now } = command;
   const name = command.name.normalize('NFC').trim();
@@ -71,7 +71,7 @@ export function deleteWebhook(
   return [{ type: 'WebhookDeleted', data: { webhookId, channelId, by, deletedAt: now } }];
 }
 
-/** Those of a channel that is deleted go with it. */
+/** Removes the webhooks of a deleted channel. */
 export const withoutChannel = (webhooks: Webhooks, channelId: string): Webhooks =>
   [...webhooks.values()]
     .filter((each) => each.channelId === channelId)

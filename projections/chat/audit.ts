@@ -26,14 +26,14 @@ type AuditedEvent = ChatEvent<
   | 'ActKept'
 >;
 
-interface Noted extends AuditEntry {
+interface AuditRowInput extends AuditEntry {
   /** Under whose key the texts are sealed that belong to it. */
   readonly sealed?: { readonly subject: string; readonly secret: string };
 }
 
 type Fact = Pick<RecordedEvent<AuditedEvent>, 'id' | 'position' | 'recordedAt'>;
 
-function row({ id, position, recordedAt }: Fact, act: Noted): RowChange[] {
+function row({ id, position, recordedAt }: Fact, act: AuditRowInput): RowChange[] {
   const { action, by, target, metadata = {}, sealed = {} } = act;
   const [targetType, targetId] = target;
   const about = { action, actorId: by, targetType, targetId, createdAt: recordedAt, metadata };
@@ -43,7 +43,7 @@ function row({ id, position, recordedAt }: Fact, act: Noted): RowChange[] {
 }
 
 /** Of a day's worth of strangers nobody is the actor. */
-const NOBODY = 'system';
+const SYSTEM = 'system';
 
 export const audit: Projection<AuditedEvent> = {
   name: 'chat.audit',
@@ -66,7 +66,7 @@ export const audit: Projection<AuditedEvent> = {
     UserLeft: (event) =>
       row(event, { action: 'user.exit', by: event.data.userId, target: ['user', event.data.userId] }),
     UserErased: (event) => row(event, { action: 'user.erase', by: event.data.by, target: ['user', event.data.userId] }),
-    PasswordSet: passing,
+    PasswordSet: rowOfErasable,
     ServerRenamed(event) {
       const { by, secret } = event.data;
       const sealed = { subject: SETTINGS_SUBJECT, secret };
@@ -97,23 +97,23 @@ export const audit: Projection<AuditedEvent> = {
       const metadata = { channelId };
       return row(event, { action: 'webhook.delete', by, target: ['webhook', webhookId], metadata });
     },
-    MessageDeleted: passing,
-    ReplyDeleted: passing,
+    MessageDeleted: rowOfErasable,
+    ReplyDeleted: rowOfErasable,
     SignInLimitReached(event) {
       const { addressId, limit, userId } = event.data;
       const target = userId === undefined ? (['address', addressId] as const) : (['user', userId] as const);
-      return row(event, { action: 'sign-in.limit', by: NOBODY, target, metadata: { limit } });
+      return row(event, { action: 'sign-in.limit', by: SYSTEM, target, metadata: { limit } });
     },
     Exported: (event) => row(event, { action: 'server.export', by: event.data.by, target: ['server', 'main'] }),
     // The very row that its fact makes: where that is still there, nothing more.
-    ActKept({ data: { factId: id, position: told, doneAt: recordedAt, targetType, targetId, ...act } }) {
-      const position = BigInt(told);
+    ActKept({ data: { factId: id, position: positionText, doneAt: recordedAt, targetType, targetId, ...act } }) {
+      const position = BigInt(positionText);
       return row({ id, position, recordedAt }, { ...act, target: [targetType, targetId] });
     },
   },
 };
 
-function passing(event: RecordedEvent<ErasableFact>): RowChange[] {
+function rowOfErasable(event: RecordedEvent<ErasableFact>): RowChange[] {
   const act = actOf(event);
   return act ? row(event, act) : [];
 }

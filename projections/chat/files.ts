@@ -22,17 +22,17 @@ export const files: Projection<FileChange> = {
     FileAttached({ data: { fileId: file, messageId, holderId, channelId, attachedAt: due } }) {
       const held = { file, message: messageId, holder: holderId, channel: channelId };
       return [
-        { put: holdingRow(file, holderId), update: { $set: held } },
+        { put: holderRow(file, holderId), update: { $set: held } },
         { patch: file, update: { $set: { due } } },
       ];
     },
     FileKept: ({ data: { fileId } }) => [{ patch: fileId, update: { $unset: { due: '' } } }],
     FileDetached: ({ data: { fileId, holderId, detachedAt: due } }) => [
-      { remove: holdingRow(fileId, holderId) },
+      { remove: holderRow(fileId, holderId) },
       { patch: fileId, update: { $set: { due } } },
     ],
     FileDiscarded: ({ data: { fileId } }) => [{ remove: fileId }, { purge: { file: fileId } }],
   },
 };
 
-const holdingRow = (fileId: string, holderId: string): string => `${fileId} ${holderId}`;
+const holderRow = (fileId: string, holderId: string): string => `${fileId} ${holderId}`;

@@ -35,8 +35,8 @@ export const messages: Projection<MessageChange> = {
   on: {
     MessagePosted({ data, position }) {
       const { messageId, channelId: channel, author, createdAt, quotedMessageId, secret } = data;
-      const said = { author, createdAt, updatedAt: null, pinnedAt: null, quotedMessageId, secret };
-      return [{ make: messageId, row: { channel, posted: longOf(position), ...said } }];
+      const fields = { author, createdAt, updatedAt: null, pinnedAt: null, quotedMessageId, secret };
+      return [{ make: messageId, row: { channel, posted: longOf(position), ...fields } }];
     },
     MessageEdited: ({ data: { messageId, updatedAt, quotedMessageId, secret } }) => [
       { patch: messageId, update: { $set: { updatedAt, quotedMessageId, secret } } },
@@ -54,7 +54,7 @@ export const messages: Projection<MessageChange> = {
       { replace: messageId, row: { channel, place: longOf(BigInt(postedPosition)) } },
       { purge: { of: messageId } },
     ],
-    ReactionAdded: reacted,
+    ReactionAdded: addReaction,
     ReactionRemoved: ({ data: { messageId, place } }) => [
       { patch: reactionsRow(messageId, place), update: { $pull: { reactions: { place } } } },
     ],
@@ -70,7 +70,7 @@ export const messages: Projection<MessageChange> = {
 const reactionsRow = (messageId: string, place: number): string =>
   place < PER_ROW ? messageId : `${messageId}:${String(Math.floor(place / PER_ROW)).padStart(8, '0')}`;
 
-function reacted({ data }: RecordedEvent<ChatEvent<'ReactionAdded'>>): RowChange[] {
+function addReaction({ data }: RecordedEvent<ChatEvent<'ReactionAdded'>>): RowChange[] {
   const { messageId, channelId, userId, place, sign, secret } = data;
   const reactions = { place, sign, userId, secret };
   const row = reactionsRow(messageId, place);

@@ -8,7 +8,7 @@ import { longOf, type Projection } from '../kernel/index.js';
 type ReplyChange = ChatEvent<'ReplyPosted' | 'ReplyEdited' | 'ReplyDeleted' | 'MessageDeleted' | 'ChannelErased'>;
 
 /** What a deleted reply loses. */
-const WRITTEN = {
+const CONTENT_FIELDS = {
   posted: '',
   author: '',
   createdAt: '',
@@ -25,14 +25,14 @@ export const replies: Projection<ReplyChange> = {
     ReplyPosted({ data, position }) {
       const { messageId: thread, channelId: channel, replyId, author, createdAt } = data;
       const { quotedMessageId, secret } = data;
-      const said = { author, createdAt, updatedAt: null, quotedMessageId, secret };
+      const fields = { author, createdAt, updatedAt: null, quotedMessageId, secret };
       const posted = longOf(position);
-      return [{ make: replyId, row: { thread, channel, posted, place: posted, ...said } }];
+      return [{ make: replyId, row: { thread, channel, posted, place: posted, ...fields } }];
     },
     ReplyEdited: ({ data: { replyId, editedAt: updatedAt, quotedMessageId, secret } }) => [
       { patch: replyId, update: { $set: { updatedAt, quotedMessageId, secret } } },
     ],
-    ReplyDeleted: ({ data: { replyId } }) => [{ patch: replyId, update: { $unset: WRITTEN } }],
+    ReplyDeleted: ({ data: { replyId } }) => [{ patch: replyId, update: { $unset: CONTENT_FIELDS } }],
     MessageDeleted: ({ data: { messageId } }) => [{ purge: { thread: messageId }, many: true }],
     ChannelErased: ({ data: { channelId } }) => [{ purge: { channel: channelId }, many: true }],
   },

@@ -41,9 +41,9 @@ export async function fill({ dataDir, channels, author, amount }: Filling): Prom
       const index = begun++;
       const context = kernel.systemContext(author);
       const messageId = kernel.derivation.idInTime('chat.message', context.commandId);
-      const said = { ...EMPTY_CONTENT, content: words(index) };
+      const body = { ...EMPTY_CONTENT, content: words(index) };
       const channelId = channels[index % channels.length]!;
-      const command = { type: 'PostMessage' as const, messageId, channelId, author, now: Date.now(), said };
+      const command = { type: 'PostMessage' as const, messageId, channelId, author, now: Date.now(), body };
       const outcome = await kernel.handle(messageAggregate, messageStream(messageId), command, context);
       if (isRejection(outcome)) throw new Error(outcome.rejected);
     }

@@ -1,6 +1,6 @@
 /** Files for specs: their commands, and bytes that begin as those of each type do. */
 import type { Content } from '../../domain/chat/events/files.js';
-import type { FileCommand, Held } from '../../domain/chat/file.js';
+import type { FileCommand, ReleaseScope } from '../../domain/chat/file.js';
 import { ADA, CHANNEL, NOON } from './chat-messages.js';
 
 export const FILE = 'file'.padEnd(22, '0');
@@ -47,17 +47,17 @@ export const detach = (holderId: string, now = NOON + 2): FileCommand => ({
   now,
 });
 
-export const release = (held: Held, now = NOON + 3): FileCommand => ({
+export const release = (scope: ReleaseScope, now = NOON + 3): FileCommand => ({
   type: 'ReleaseFile',
   fileId: FILE,
-  held,
+  scope,
   now,
 });
 
-export const review = (gone: readonly string[], now: number): FileCommand => ({
+export const review = (missing: readonly string[], now: number): FileCommand => ({
   type: 'ReviewFile',
   fileId: FILE,
-  gone,
+  missing,
   now,
 });
 

@@ -79,7 +79,7 @@ export const postMessage = (
   messageId: 'm',
   channelId: CHANNEL,
   author: ADA,
-  said: saying(content),
+  body: saying(content),
   now: NOON,
   ...more,
 });
@@ -88,7 +88,7 @@ export const editMessage = (content: string, by = ADA, now = NOON + 1): MessageC
   type: 'EditMessage',
   messageId: 'm',
   by,
-  said: saying(content),
+  body: saying(content),
   now,
 });
 
@@ -136,7 +136,7 @@ export const postReply = (content: string, author = BOB, replyId = `m.${content}
   messageId: 'm',
   replyId,
   author,
-  said: saying(content),
+  body: saying(content),
   now,
 });
 export const editReply = (replyId: string, content: string, by = BOB, edits = 0, now = NOON + 7): MessageCommand => ({
@@ -145,8 +145,8 @@ export const editReply = (replyId: string, content: string, by = BOB, edits = 0,
   replyId,
   by,
   edit: {
-    from: { said: saying(replyId.slice(2)), quotedMessageId: null },
-    to: { said: saying(content), quotedMessageId: null },
+    from: { body: saying(replyId.slice(2)), quotedMessageId: null },
+    to: { body: saying(content), quotedMessageId: null },
     edits,
   },
   now,

@@ -44,7 +44,7 @@ export interface AuditRow extends Positioned, Omit<AuditEntry, 'id'> {
   readonly secret?: string;
 }
 
-export interface Wanted {
+export interface AuditQuery {
   readonly limit: number;
   /** Of an entry: those just before it. */
   readonly before?: string;
@@ -77,17 +77,17 @@ export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts)
   }
 
   /** Newest first. */
-  async function list({ limit, before, action }: Wanted, seen?: Position): Promise<Entries | Rejection> {
-    const reflected = await awaitConsistent(settled, 'chat.audit', { told: settled.latestOf('chat'), seen });
+  async function list({ limit, before, action }: AuditQuery, seen?: Position): Promise<Entries | Rejection> {
+    const freshness = await awaitConsistent(settled, 'chat.audit', { told: settled.latestOf('chat'), seen });
     const end = before === undefined ? undefined : await positionOf(before);
     if (before !== undefined && end === undefined) return unknownBefore;
     const filter = action === undefined ? {} : { action };
-    const first = await pageOf(filter, limit, end);
-    return { ...withRows(reflected, first), pieces: () => pieces(pages(filter, limit, first)) };
+    const first = await readPage(filter, limit, end);
+    return { ...withRows(freshness, first), pieces: () => pieces(pages(filter, limit, first)) };
   }
 
   /** Those of before a position, or the newest. */
-  const pageOf = (filter: object, limit: number, end?: Position): Promise<readonly AuditRow[]> => {
+  const readPage = (filter: object, limit: number, end?: Position): Promise<readonly AuditRow[]> => {
     const at = end === undefined ? { $gt: 0n } : { $gt: 0n, $lt: end };
     const query = {
       filter: { ...filter, at },
@@ -98,11 +98,11 @@ export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts)
   };
 
   async function* pages(filter: object, limit: number, first: readonly AuditRow[]) {
-    let left = limit;
-    for (let page = first; page.length > 0; page = await pageOf(filter, left, page.at(-1)!.at.toBigInt())) {
+    let remaining = limit;
+    for (let page = first; page.length > 0; page = await readPage(filter, remaining, page.at(-1)!.at.toBigInt())) {
       yield await Promise.all(page.map((each) => entryOf(vault, each)));
-      left -= page.length;
-      if (left === 0 || page.length < AUDIT_PAGE) return;
+      remaining -= page.length;
+      if (remaining === 0 || page.length < AUDIT_PAGE) return;
     }
   }
 
@@ -114,11 +114,11 @@ export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts)
   return { note, list };
 }
 
-const KEEP = 'chat.keep-acts';
+const NAME = 'chat.keep-acts';
 
 /** Of what was done to what is others' the log tells for ever, though the streams that told it first are let go of. */
 export function keepActs(note: Audit['note'], derivation: Derivation): Reaction<ErasableFact> {
-  async function keep(event: RecordedEvent<ErasableFact>) {
+  async function preserveAct(event: RecordedEvent<ErasableFact>) {
     const act = actOf(event);
     if (!act) return;
     const { action, by, target, metadata = {} } = act;
@@ -127,11 +127,11 @@ export function keepActs(note: Audit['note'], derivation: Derivation): Reaction<
     const position = String(event.position);
     const data = { factId, position, doneAt, action, by, targetType, targetId, metadata };
     // With a fingerprint it is looked for before it is kept: who was stopped just after may have kept it.
-    const context = { ...causedBy(derivation, KEEP, event), fingerprint: derivation.id(KEEP, factId) };
+    const context = { ...causedBy(derivation, NAME, event), fingerprint: derivation.id(NAME, factId) };
     await note({ type: 'ActKept', data }, context, doneAt);
   }
-  const on = { MessageDeleted: keep, ReplyDeleted: keep, PasswordSet: keep };
-  return { name: KEEP, retryInBackground: true, on };
+  const on = { MessageDeleted: preserveAct, ReplyDeleted: preserveAct, PasswordSet: preserveAct };
+  return { name: NAME, retryInBackground: true, on };
 }
 
 async function* pieces(pages: AsyncIterable<readonly AuditEntry[]>): AsyncGenerator<string> {

@@ -8,7 +8,7 @@ import type { AggregateStore } from '../../command/index.js';
 import { streamList } from '../../json/stream-list.js';
 import type { Clock, CommandContext, Position, ProjectionProgress, Rows, Vault } from '../../ports/index.js';
 import { channelsAggregate, rosterAggregate, serverAggregate } from '../aggregates.js';
-import type { MessageRow, Opened, ReplyRow } from '../messages/row-mapper.js';
+import type { MessageRow, ReplyRow, RowMapper } from '../messages/row-mapper.js';
 import { userView } from '../people/user-view.js';
 import { channelView, messageView, replyView } from '../view-models.js';
 import { AUDIT_PAGE, type Audit, type AuditRow, entryOf } from './audit-log.js';
@@ -21,7 +21,7 @@ export interface ExportPorts {
   readonly vault: Pick<Vault, 'open'>;
   readonly clock: Clock;
   readonly audit: Pick<Audit, 'note'>;
-  readonly opened: Opened;
+  readonly opened: RowMapper;
 }
 
 export interface Exported {

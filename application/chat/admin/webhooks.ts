@@ -7,7 +7,7 @@ import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, Position } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
 import type { Messages } from '../messages/messages.js';
-import { createMentions } from '../messages/prepare-content.js';
+import { createMentionFinder } from '../messages/prepare-content.js';
 import type { Authentication } from '../sign-in/authenticate.js';
 import type { CommandResult } from '../sign-in/sessions.js';
 import type { MessageView } from '../view-models.js';
@@ -30,7 +30,7 @@ const noToken: Rejection = {
   kind: 'unauthenticated',
   detail: 'The token of the webhook is missing, or is none',
 };
-const othersToken: Rejection = {
+const tokenOfAnotherWebhook: Rejection = {
   rejected: 'chat/token-of-another-webhook',
   kind: 'forbidden',
   detail: 'The token is of another webhook',
@@ -42,7 +42,7 @@ const hashOf = (token: string): string => hash('sha256', token, 'base64url');
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
 export function createWebhooks({ handle, streams, derivation, clock, admission, messages }: WebhookPorts) {
-  const mentionsIn = createMentions(admission);
+  const findMentions = createMentionFinder(admission);
   const run = (command: ChannelsCommand, context: CommandContext) =>
     handle(channelsAggregate, CHANNELS, command, context);
 
@@ -79,10 +79,14 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
   /** The webhook that speaks by this token, as this node knows it or, where it knows it not, as the log has it. */
   async function admit(webhookId: string, token: string | undefined, seen?: Position) {
     if (token === undefined) return noToken;
-    const given = hashOf(token);
-    const known = speaking((await admission.load(channelsAggregate, CHANNELS, seen)).state, webhookId, given);
+    const presentedHash = hashOf(token);
+    const known = findByToken(
+      (await admission.load(channelsAggregate, CHANNELS, seen)).state,
+      webhookId,
+      presentedHash,
+    );
     return isRejection(known)
-      ? speaking((await streams.reload(channelsAggregate, CHANNELS)).state, webhookId, given)
+      ? findByToken((await streams.reload(channelsAggregate, CHANNELS)).state, webhookId, presentedHash)
       : known;
   }
 
@@ -91,17 +95,17 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
     content: string,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
-    const said = { content, mentions: await mentionsIn(content), botName: name };
-    return messages.say(webhookAuthor(id), channelId, { said }, context);
+    const body = { content, mentions: await findMentions(content), botName: name };
+    return messages.postPrepared(webhookAuthor(id), channelId, { body }, context);
   }
 
   return { create, remove, list, admit, say };
 }
 
 /** Hashes tell nothing of the tokens, however long comparing them takes. */
-function speaking({ webhooks }: ChannelsState, webhookId: string, given: string): Webhook | Rejection {
+function findByToken({ webhooks }: ChannelsState, webhookId: string, presentedHash: string): Webhook | Rejection {
   const webhook = webhooks.get(webhookId);
   if (!webhook) return webhookNotFound;
-  if (webhook.tokenHash === given) return webhook;
-  return [...webhooks.values()].some(({ tokenHash }) => tokenHash === given) ? othersToken : noToken;
+  if (webhook.tokenHash === presentedHash) return webhook;
+  return [...webhooks.values()].some(({ tokenHash }) => tokenHash === presentedHash) ? tokenOfAnotherWebhook : noToken;
 }

@@ -1,5 +1,5 @@
 /** What is told of channels, and to whom: what somebody sees from now on comes, and what they see no more goes. */
-import { type Channel, type ChannelsEvent, channels, channelsFor, maySee } from '../../../domain/chat/channels.js';
+import { type Channel, type ChannelsEvent, canSee, channels, channelsFor } from '../../../domain/chat/channels.js';
 import { userWith } from '../../../domain/chat/roster.js';
 import { evolveOf } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
@@ -17,92 +17,93 @@ const evolve = (state: ChatState, event: RevealedEvent<ChannelsEvent>): ChatStat
 });
 
 /** Those who see a channel now, as keys of their streams; undefined for everybody. */
-function seeing({ admins }: ChatState, channel: Channel | undefined): readonly string[] | undefined {
+function viewersOf({ admins }: ChatState, channel: Channel | undefined): readonly string[] | undefined {
   if (!channel) return [];
   return channel.isPrivate ? [...new Set([...channel.members, ...admins])].map(userKey) : undefined;
 }
 
 /** To those who see the channel now: nobody where there is none. */
-export const toSeers = (state: ChatState, channelId: string): Pick<Delivery, 'to' | 'resource'> => ({
-  to: seeing(state, state.channels.channels.get(channelId)) ?? [EVERYBODY],
+export const toViewers = (state: ChatState, channelId: string): Pick<Delivery, 'to' | 'resource'> => ({
+  to: viewersOf(state, state.channels.channels.get(channelId)) ?? [EVERYBODY],
   resource: channelId,
 });
 
-const shown = (state: ChatState, type: 'NEW_CHANNEL' | 'UPDATE_CHANNEL', channel: Channel) => ({
+const channelMessage = (state: ChatState, type: 'NEW_CHANNEL' | 'UPDATE_CHANNEL', channel: Channel) => ({
   type,
   payload: channelView(state.roster, channel),
 });
-const gone = ({ id, name }: Channel) => ({ type: 'DELETE_CHANNEL', payload: { id, name } });
+const deletionMessage = ({ id, name }: Channel) => ({ type: 'DELETE_CHANNEL', payload: { id, name } });
 
 /** What is told where a channel has become another one, or has come, or gone. */
-function changed(
+function deliverChange(
   { data: { channelId } }: RevealedEvent<ChannelsEvent>,
   after: ChatState,
   before: ChatState,
 ): readonly Delivery[] {
   const [was, is] = [before.channels.channels.get(channelId), after.channels.channels.get(channelId)];
-  const [saw, see] = [seeing(before, was), seeing(after, is)];
-  const told: Delivery[] = [];
+  const [saw, see] = [viewersOf(before, was), viewersOf(after, is)];
+  const deliveries: Delivery[] = [];
   const resource = channelId;
   if (is) {
-    if (was) told.push({ ...both(saw, see), resource, message: shown(after, 'UPDATE_CHANNEL', is) });
-    told.push({ ...only(see, saw), resource, message: shown(after, 'NEW_CHANNEL', is) });
+    if (was)
+      deliveries.push({ ...intersect(saw, see), resource, message: channelMessage(after, 'UPDATE_CHANNEL', is) });
+    deliveries.push({ ...subtract(see, saw), resource, message: channelMessage(after, 'NEW_CHANNEL', is) });
   }
-  if (was) told.push({ ...only(saw, see), resource, message: gone(was), erases: !is });
-  return told.filter(({ to }) => to.length > 0);
+  if (was) deliveries.push({ ...subtract(saw, see), resource, message: deletionMessage(was), erases: !is });
+  return deliveries.filter(({ to }) => to.length > 0);
 }
 
 type Keys = readonly string[] | undefined;
 
 /** Those who are in both. */
-function both(a: Keys, b: Keys): Pick<Delivery, 'to'> {
+function intersect(a: Keys, b: Keys): Pick<Delivery, 'to'> {
   if (!a || !b) return { to: a ?? b ?? [EVERYBODY] };
   const others = new Set(b);
   return { to: a.filter((key) => others.has(key)) };
 }
 
 /** Those who are in the first alone. */
-function only(these: Keys, others: Keys): Pick<Delivery, 'to' | 'except'> {
+function subtract(these: Keys, others: Keys): Pick<Delivery, 'to' | 'except'> {
   if (!others) return { to: [] };
   if (!these) return { to: [EVERYBODY], except: others };
-  const not = new Set(others);
-  return { to: these.filter((key) => !not.has(key)) };
+  const excluded = new Set(others);
+  return { to: these.filter((key) => !excluded.has(key)) };
 }
 
 /** To those who see the channel. */
-const webhook = (state: ChatState, channelId: string, type: string, payload: object): readonly Delivery[] =>
-  [{ ...toSeers(state, channelId), message: { type, payload } }].filter(({ to }) => to.length > 0);
+const deliverWebhook = (state: ChatState, channelId: string, type: string, payload: object): readonly Delivery[] =>
+  [{ ...toViewers(state, channelId), message: { type, payload } }].filter(({ to }) => to.length > 0);
 
 export const channelsOn: On = {
-  ChannelCreated: { evolve, deliver: changed },
-  ChannelUpdated: { evolve, deliver: changed },
-  ChannelDeleted: { evolve, deliver: changed },
+  ChannelCreated: { evolve, deliver: deliverChange },
+  ChannelUpdated: { evolve, deliver: deliverChange },
+  ChannelDeleted: { evolve, deliver: deliverChange },
   ChannelErased: { evolve },
   WebhookCreated: {
     evolve,
     deliver({ data: { webhookId: id, channelId, createdAt, createdBy, secret }, erased }, state) {
       const payload = { id, name: secret.name, channelId, createdAt, createdBy };
-      return erased ? [] : webhook(state, channelId, 'NEW_WEBHOOK', payload);
+      return erased ? [] : deliverWebhook(state, channelId, 'NEW_WEBHOOK', payload);
     },
   },
   WebhookDeleted: {
     evolve,
     deliver: ({ data: { webhookId: id, channelId } }, state) =>
-      webhook(state, channelId, 'DELETE_WEBHOOK', { id, channelId }),
+      deliverWebhook(state, channelId, 'DELETE_WEBHOOK', { id, channelId }),
   },
 };
 
 /** Whoever becomes an admin sees all channels from then on, and not before, nor after. */
-export function seenByRole(userId: string, after: ChatState, before: ChatState): readonly Delivery[] {
+export function deliverRoleVisibility(userId: string, after: ChatState, before: ChatState): readonly Delivery[] {
   const is = { userId, isAdmin: userWith(after.roster, userId)?.isAdmin ?? false };
   const was = { userId, isAdmin: userWith(before.roster, userId)?.isAdmin ?? false };
   if (is.isAdmin === was.isAdmin) return [];
   const all = channelsFor(after.channels, { userId, isAdmin: true });
-  const private_ = all.filter((each) => !maySee(each, { userId, isAdmin: false }));
-  return private_.map((channel) => ({
+  const privateChannels = all.filter((each) => !canSee(each, { userId, isAdmin: false }));
+  return privateChannels.map((channel) => ({
     to: [userKey(userId)],
     resource: channel.id,
-    message: is.isAdmin ? shown(after, 'NEW_CHANNEL', channel) : gone(channel),
+    message: is.isAdmin ? channelMessage(after, 'NEW_CHANNEL', channel) : deletionMessage(channel),
   }));
 }
 
@@ -111,5 +112,5 @@ export function isEntitled({ resource, message }: Delivery, now: ChatState, user
   if (resource === undefined || message.type === 'DELETE_CHANNEL') return true;
   const channel = now.channels.channels.get(resource);
   const isAdmin = userWith(now.roster, userId)?.isAdmin ?? false;
-  return channel !== undefined && maySee(channel, { userId, isAdmin });
+  return channel !== undefined && canSee(channel, { userId, isAdmin });
 }

@@ -4,7 +4,7 @@ import { evolveOf } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
 import { type Audience, advance, type Delivery, type EventRouting } from '../../subscription/index.js';
 import { userView } from '../people/user-view.js';
-import { seenByRole } from './channels.js';
+import { deliverRoleVisibility } from './channels.js';
 import { type ChatState, EVERYBODY } from './state.js';
 
 type On = Audience<ChatState, RosterEvent>['on'];
@@ -21,31 +21,33 @@ function evolve<Event extends RosterEvent>(before: ChatState, event: RevealedEve
   return { ...state, admins: isAdmin ? [...others, userId].sort() : others };
 }
 
-const told = (type: string, payload: object): readonly Delivery[] => [{ to: [EVERYBODY], message: { type, payload } }];
+const broadcast = (type: string, payload: object): readonly Delivery[] => [
+  { to: [EVERYBODY], message: { type, payload } },
+];
 
 /** `type` about whom the event is about, as `tell` says; nothing of whom nobody knows any more. */
-const hearing = <Event extends RosterEvent>(
+const routeUserEvent = <Event extends RosterEvent>(
   type: string,
-  tell: (user: User) => object,
+  payloadOf: (user: User) => object,
 ): EventRouting<ChatState, RevealedEvent<Event>> => ({
   evolve,
   deliver({ data: { userId }, erased }, { roster: { users } }) {
     const user = users.get(userId);
-    return user && !erased ? told(type, tell(user)) : [];
+    return user && !erased ? broadcast(type, payloadOf(user)) : [];
   },
 });
 
 export const rosterOn: On = {
-  UserAdded: hearing('NEW_USER', (user) => ({ ...userView(user), email: user.email })),
-  UserRenamed: hearing('UPDATE_USER', userView),
+  UserAdded: routeUserEvent('NEW_USER', (user) => ({ ...userView(user), email: user.email })),
+  UserRenamed: routeUserEvent('UPDATE_USER', userView),
   RoleChanged: {
     evolve,
     deliver: (event, after, before) => [
-      ...(hearing<RosterEvent>('UPDATE_USER', userView).deliver?.(event, after, before) ?? []),
-      ...seenByRole(event.data.userId, after, before),
+      ...(routeUserEvent<RosterEvent>('UPDATE_USER', userView).deliver?.(event, after, before) ?? []),
+      ...deliverRoleVisibility(event.data.userId, after, before),
     ],
   },
-  UserRemoved: hearing('REMOVE_USER', (user) => ({ ...userView(user), email: user.email })),
-  UserLeft: hearing('USER_EXIT', userView),
+  UserRemoved: routeUserEvent('REMOVE_USER', (user) => ({ ...userView(user), email: user.email })),
+  UserLeft: routeUserEvent('USER_EXIT', userView),
   UserErased: { evolve },
 };

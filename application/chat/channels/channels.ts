@@ -27,7 +27,7 @@ export interface ChannelPorts {
   readonly places: Visibility;
 }
 
-export interface ChannelWishes {
+export interface ChannelInput {
   readonly name?: string;
   readonly topic?: string;
   readonly isPrivate?: boolean;
@@ -48,30 +48,30 @@ const noChange: Rejection = {
 export type Channels = ReturnType<typeof createChannels>;
 
 export function createChannels({ handle, vault, derivation, clock, admission, places }: ChannelPorts) {
-  const viewed = async (channel: Channel): Promise<ChannelView> =>
+  const viewOf = async (channel: Channel): Promise<ChannelView> =>
     channelView((await admission.roster()).state, channel);
 
   async function create(
     caller: Caller,
-    { name, topic, isPrivate = false, members = [] }: ChannelWishes & { readonly name: string },
+    { name, topic, isPrivate = false, members = [] }: ChannelInput & { readonly name: string },
     context: CommandContext,
   ): Promise<CommandResult<{ readonly channel: ChannelView }> | Rejection> {
     if (!(await admission.areUsers(members))) return unknownMember;
-    const wishes = { name, topic, isPrivate, members };
-    const made = await make({ by: caller.userId, asAdmin: caller.isAdmin, ...wishes }, context);
+    const fields = { name, topic, isPrivate, members };
+    const made = await createChannel({ by: caller.userId, asAdmin: caller.isAdmin, ...fields }, context);
     if (isRejection(made)) return made;
     const { channelId, outcome } = made;
-    return shown(channelId, outcome);
+    return resultFor(channelId, outcome);
   }
 
   /** The one that is there from the first start, unless there ever was one. */
   async function createFirst(by: string, name: string, context: CommandContext): Promise<void> {
-    const made = await make({ by, name, isPrivate: false, members: [], first: true }, context);
+    const made = await createChannel({ by, name, isPrivate: false, members: [], first: true }, context);
     if (isRejection(made)) throw new Error(`the first channel was refused: ${made.rejected}`);
   }
 
-  async function make(
-    wishes: Omit<Extract<ChannelsCommand, { type: 'CreateChannel' }>, 'type' | 'channelId' | 'now'>,
+  async function createChannel(
+    fields: Omit<Extract<ChannelsCommand, { type: 'CreateChannel' }>, 'type' | 'channelId' | 'now'>,
     context: CommandContext,
   ) {
     const channelId = derivation.id('chat.channel', context.commandId);
@@ -80,25 +80,25 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
       await vault.create(channelSubject({ channelId }));
       return undefined;
     };
-    const command = { type: 'CreateChannel' as const, channelId, ...wishes, now: clock.now() };
+    const command = { type: 'CreateChannel' as const, channelId, ...fields, now: clock.now() };
     const outcome = await handle(channelsAggregate, CHANNELS, command, context, before);
     return isRejection(outcome) ? outcome : { channelId, outcome };
   }
 
   /** As it is by the command. */
-  async function shown(
+  async function resultFor(
     channelId: string,
     { state, position }: Handled<ChannelsState>,
   ): Promise<CommandResult<{ readonly channel: ChannelView }>> {
     const channel = (await state()).channels.get(channelId);
     if (!channel) throw new Error('a channel was changed, and is not there');
-    return { body: { channel: await viewed(channel) }, position };
+    return { body: { channel: await viewOf(channel) }, position };
   }
 
   async function update(
     caller: Caller,
     channelId: string,
-    { name, topic, isPrivate, members }: ChannelWishes,
+    { name, topic, isPrivate, members }: ChannelInput,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly channel: ChannelView }> | Rejection> {
     const place = await places.channel(caller, channelId);
@@ -106,12 +106,12 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     if ([name, topic, isPrivate, members].every((each) => each === undefined)) return noChange;
     const isTheirs = caller.isAdmin || place.createdBy === caller.userId;
     if (isTheirs && !(await admission.areUsers(members ?? []))) return unknownMember;
-    const wishes = { name, topic, isPrivate, members };
+    const fields = { name, topic, isPrivate, members };
     const about = { channelId, by: caller, now: clock.now() };
-    const command = { type: 'UpdateChannel' as const, ...about, ...wishes };
+    const command = { type: 'UpdateChannel' as const, ...about, ...fields };
     const outcome = await handle(channelsAggregate, CHANNELS, command, context);
     if (isRejection(outcome)) return outcome;
-    const { body, position } = await shown(channelId, outcome);
+    const { body, position } = await resultFor(channelId, outcome);
     const { updatedAt = body.channel.createdAt } = body.channel;
     return { body: { channel: { ...body.channel, updatedAt } }, position };
   }

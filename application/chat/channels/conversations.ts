@@ -40,7 +40,7 @@ interface ConversationRow extends Positioned {
 }
 
 /** The last that somebody had. */
-const MOST = 1000;
+const MAX_CONVERSATIONS = 1000;
 
 const withOneself: Rejection = {
   rejected: 'chat/conversation-with-oneself',
@@ -61,8 +61,8 @@ export function createConversations(ports: ConversationPorts) {
     if (targetUserId === userId) return withOneself;
     if (!(await admission.user({ id: targetUserId }))) return unknownUser;
     const id = conversationOf(userId, targetUserId);
-    const misused = context.fingerprint === undefined ? undefined : await note(id, userId, context);
-    if (misused) return misused;
+    const keyMisuse = context.fingerprint === undefined ? undefined : await recordRequest(id, userId, context);
+    if (keyMisuse) return keyMisuse;
     const stream = conversationSubject(id);
     const before = async () => {
       await vault.create(stream);
@@ -74,21 +74,21 @@ export function createConversations(ports: ConversationPorts) {
     for (const each of [userId, targetUserId]) acknowledged.note(conversationListKey(each), outcome.position);
     const { startedAt: createdAt = 0 } = await outcome.state();
     const isNew = outcome.events.length > 0;
-    const lastMessageAt = isNew ? null : await lastIn(userId, id);
+    const lastMessageAt = isNew ? null : await findLastMessageAt(userId, id);
     const about = { id, participants: participantsOf(id) ?? [], createdAt, lastMessageAt };
     const conversation = conversationView((await admission.roster()).state, userId, about);
     return { body: { conversation, isNew }, position: outcome.position };
   }
 
   /** The same key may not begin another one: told by a stream that is found by the key alone. */
-  async function note(conversationId: string, by: string, context: CommandContext) {
+  async function recordRequest(conversationId: string, by: string, context: CommandContext) {
     const stream = requestStream(derivation.id('chat.request', context.commandId));
-    const keep = async () => {
+    const setRetention = async () => {
       await log.retain(stream, { maxAgeSeconds: REQUEST_SECONDS });
       return undefined;
     };
     const command = { type: 'RequestConversation' as const, conversationId, by, now: clock.now() };
-    const outcome = await handle(requestAggregate, stream, command, context, keep);
+    const outcome = await handle(requestAggregate, stream, command, context, setRetention);
     return isRejection(outcome) ? outcome : undefined;
   }
 
@@ -97,11 +97,11 @@ export function createConversations(ports: ConversationPorts) {
     { userId }: Caller,
     seen?: Position,
   ): Promise<Consistency & { readonly body: { readonly conversations: readonly ConversationView[] } }> {
-    const reflected = await owed(userId, seen);
+    const freshness = await awaitRows(userId, seen);
     const found = await rows.find<ConversationRow>('chat.conversations', {
       filter: { user: userId },
       sort: { active: -1 },
-      limit: MOST,
+      limit: MAX_CONVERSATIONS,
     });
     const { state: roster } = await admission.roster(seen);
     const conversations = found.map(({ conversation: id, createdAt, lastMessageAt }) =>
@@ -112,17 +112,17 @@ export function createConversations(ports: ConversationPorts) {
         lastMessageAt,
       }),
     );
-    return { body: { conversations }, ...withRows(reflected, found) };
+    return { body: { conversations }, ...withRows(freshness, found) };
   }
 
-  const owed = (userId: string, seen?: Position) =>
+  const awaitRows = (userId: string, seen?: Position) =>
     awaitConsistent(settled, 'chat.conversations', {
       told: acknowledged.latest(conversationListKey(userId)),
       seen,
     });
 
-  async function lastIn(userId: string, id: string): Promise<number | null> {
-    await owed(userId);
+  async function findLastMessageAt(userId: string, id: string): Promise<number | null> {
+    await awaitRows(userId);
     const filter = { _id: `${userId} ${id}` };
     const [row] = await rows.find<ConversationRow>('chat.conversations', { filter, limit: 1 });
     return row?.lastMessageAt ?? null;

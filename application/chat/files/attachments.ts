@@ -21,17 +21,17 @@ export interface AttachTarget {
 
 export interface Attachments {
   /** What hangs there as it was uploaded, or why not. */
-  check(by: Caller, channelId: string, hanging: AttachedFiles): Promise<AttachedFiles | Rejection>;
+  check(by: Caller, channelId: string, attached: AttachedFiles): Promise<AttachedFiles | Rejection>;
   /** Files are told what they hang on before it is said: only so are they there for whoever reads it. */
   attach(
     by: string,
-    on: AttachTarget,
-    hanging: Partial<AttachedFiles>,
+    target: AttachTarget,
+    attached: Partial<AttachedFiles>,
     context: CommandContext,
   ): Promise<Rejection | undefined>;
 }
 
-export interface UploadPorts {
+export interface AttachmentPorts {
   readonly files: Pick<Files, 'file' | 'image' | 'originalNameOf'>;
   readonly handle: HandleCommand;
   readonly clock: Clock;
@@ -43,7 +43,7 @@ const unknownUpload: Rejection = {
   detail: 'attachments and images must have been uploaded before',
 };
 
-export function createAttachments({ files, handle, clock }: UploadPorts): Attachments {
+export function createAttachments({ files, handle, clock }: AttachmentPorts): Attachments {
   async function attachment(by: Caller, name: string): Promise<Attachment | undefined> {
     const found = await files.file(by, name);
     if ('rejected' in found) return undefined;
@@ -58,17 +58,17 @@ export function createAttachments({ files, handle, clock }: UploadPorts): Attach
   return {
     async check(by, channelId, { attachments, images }) {
       const names = new Set(attachments.map(({ filename }) => filename));
-      const [hanging, pictures] = await Promise.all([
+      const [attached, pictures] = await Promise.all([
         Promise.all([...names].map((name) => attachment(by, name))),
         Promise.all([...new Set(images)].map((name) => image(channelId, name))),
       ]);
-      if (!hanging.every(isThere) || !pictures.every(isThere)) return unknownUpload;
-      return { attachments: hanging, images: pictures };
+      if (!attached.every(isDefined) || !pictures.every(isDefined)) return unknownUpload;
+      return { attachments: attached, images: pictures };
     },
 
-    async attach(by, on, hanging, { quota: _, ...context }) {
-      for (const fileId of filesOf(hanging)) {
-        const command = { type: 'AttachFile' as const, fileId, by, ...on, now: clock.now() };
+    async attach(by, target, attached, { quota: _, ...context }) {
+      for (const fileId of filesOf(attached)) {
+        const command = { type: 'AttachFile' as const, fileId, by, ...target, now: clock.now() };
         const outcome = await handle(fileAggregate, fileSubject({ fileId }), command, context);
         if (isRejection(outcome)) return outcome.kind === 'not-found' ? unknownUpload : outcome;
       }
@@ -77,11 +77,11 @@ export function createAttachments({ files, handle, clock }: UploadPorts): Attach
   };
 }
 
-const isThere = <T>(found: T | undefined): found is T => found !== undefined;
+const isDefined = <T>(found: T | undefined): found is T => found !== undefined;
 
 /** The ids of all files that hang on something. */
 export const filesOf = ({ attachments, images }: Partial<AttachedFiles>): readonly string[] => {
   const { attachments: none, images: nothing } = EMPTY_CONTENT;
   const names = [...(attachments ?? none).map(({ filename }) => filename), ...(images ?? nothing)];
-  return names.map(fileIdOf).filter(isThere);
+  return names.map(fileIdOf).filter(isDefined);
 };

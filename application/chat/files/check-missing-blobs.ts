@@ -4,24 +4,24 @@ import type { AggregateStore } from '../../command/index.js';
 import { type FileStore, NotStored, type Rows } from '../../ports/index.js';
 import { fileAggregate } from '../aggregates.js';
 
-export interface LostFilesPorts {
+export interface MissingBlobPorts {
   readonly streams: Pick<AggregateStore, 'reload'>;
   readonly rows: Rows;
   readonly fileStore: Pick<FileStore, 'read'>;
 }
 
 /** Rows that are looked at, of all files: a store that is lost lacks each of them. */
-const LOOKED_AT = 50;
+const SAMPLE_SIZE = 50;
 
 /** How many of some files lack their bytes. Rejects with `Unavailable`. */
-export function createLostFiles({ streams, rows, fileStore }: LostFilesPorts) {
-  async function storedOf(fileId: string): Promise<string | undefined> {
+export function createLostFiles({ streams, rows, fileStore }: MissingBlobPorts) {
+  async function storedNameOf(fileId: string): Promise<string | undefined> {
     const { state } = await streams.reload(fileAggregate, fileSubject({ fileId }));
     return state.status === 'there' ? state.content.stored : undefined;
   }
 
-  async function isLost(fileId: string): Promise<boolean> {
-    const stored = await storedOf(fileId);
+  async function isMissing(fileId: string): Promise<boolean> {
+    const stored = await storedNameOf(fileId);
     if (stored === undefined) return false;
     try {
       for await (const _ of fileStore.read(stored, 0, 1)) break;
@@ -29,15 +29,15 @@ export function createLostFiles({ streams, rows, fileStore }: LostFilesPorts) {
     } catch (error) {
       if (!(error instanceof NotStored)) throw error;
       // It may have been discarded meanwhile.
-      return (await storedOf(fileId)) !== undefined;
+      return (await storedNameOf(fileId)) !== undefined;
     }
   }
 
   return async (): Promise<{ readonly looked: number; readonly lost: number }> => {
-    const found = await rows.find<{ readonly file: string }>('chat.files', { filter: {}, limit: LOOKED_AT });
+    const found = await rows.find<{ readonly file: string }>('chat.files', { filter: {}, limit: SAMPLE_SIZE });
     const files = new Set(found.map(({ file }) => file));
     let lost = 0;
-    for (const file of files) if (await isLost(file)) lost++;
+    for (const file of files) if (await isMissing(file)) lost++;
     return { looked: files.size, lost };
   };
 }

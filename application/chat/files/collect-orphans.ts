@@ -19,7 +19,7 @@ export interface FileSweepPorts {
 
 export const FILE_SWEEP_EVERY_MS = 10 * 60_000;
 /** Files that are looked at in one go. */
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 const NAME = 'chat.file-sweep';
 
 interface DueRow {
@@ -30,16 +30,16 @@ interface DueRow {
 /** One round over all files that are due. */
 export function createFileSweep({ handle, streams, rows, clock, context, fileStore }: FileSweepPorts) {
   /** The log says whether somebody was told of it, or could have been. */
-  async function isKnown(stored: string, fileId: string): Promise<boolean> {
+  async function isReferenced(stored: string, fileId: string): Promise<boolean> {
     const { state } = await streams.reload(fileAggregate, fileSubject({ fileId }));
     const { status, content, thumbnail } = state;
     return status === 'there' && (content.stored === stored || thumbnail?.stored === stored);
   }
 
-  async function clear(stop: AbortSignal) {
+  async function removeLeftovers(stop: AbortSignal) {
     for await (const { stored, of } of fileStore.unsettled()) {
       if (stop.aborted) return;
-      if (of === undefined || !(await isKnown(stored, of))) await fileStore.remove(stored);
+      if (of === undefined || !(await isReferenced(stored, of))) await fileStore.remove(stored);
       await fileStore.settle(stored);
     }
   }
@@ -49,21 +49,21 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
     const { state, deleted } = await streams.reload(messageAggregate, messageStream(messageId));
     if (deleted || state.status !== 'there') return false;
     if (holderId !== messageId) return replyWith(state.replies, holderId) !== undefined;
-    const { attachments, images } = state.said;
+    const { attachments, images } = state.body;
     return images.includes(name) || attachments.some(({ filename }) => filename === name);
   }
 
-  async function goneOf({ holders, name }: FileState): Promise<readonly string[]> {
-    const gone: string[] = [];
-    for (const holder of holders) if (!(await holds(holder, name))) gone.push(holder.holderId);
-    return gone;
+  async function findMissingHolders({ holders, name }: FileState): Promise<readonly string[]> {
+    const missing: string[] = [];
+    for (const holder of holders) if (!(await holds(holder, name))) missing.push(holder.holderId);
+    return missing;
   }
 
   async function review(fileId: string, now: number) {
     const stream = fileSubject({ fileId });
     const { state } = await streams.reload(fileAggregate, stream);
     if (state.status !== 'there' || now - state.touchedAt < UNATTACHED_MS) return;
-    const command = { type: 'ReviewFile' as const, fileId, gone: await goneOf(state), now };
+    const command = { type: 'ReviewFile' as const, fileId, missing: await findMissingHolders(state), now };
     await handle(fileAggregate, stream, command, context(NAME));
   }
 
@@ -75,20 +75,20 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
     });
 
   return async (stop: AbortSignal): Promise<void> => {
-    await clear(stop);
+    await removeLeftovers(stop);
     // The certain time is asked for only where something hangs on it: to be asked, the store must write.
     if ((await dueBy(clock.now() - UNATTACHED_MS, 0, 1)).length === 0) return;
     const now = await clock.confirmedNow();
     if (now === undefined) return;
     // By pages of their time: a file met again at the edge of two was looked at already, and that is all.
-    const each = collectFailures();
+    const failures = collectFailures();
     for (let from = 0; !stop.aborted; ) {
-      const due = await dueBy(now - UNATTACHED_MS, from, AT_ONCE);
-      for (const { file } of due) await each.run(review(file, now));
+      const due = await dueBy(now - UNATTACHED_MS, from, BATCH_SIZE);
+      for (const { file } of due) await failures.run(review(file, now));
       const last = due.at(-1)?.due ?? from;
-      if (due.length < AT_ONCE || last === from) break;
+      if (due.length < BATCH_SIZE || last === from) break;
       from = last;
     }
-    each.throwFirst();
+    failures.throwFirst();
   };
 }

@@ -1,7 +1,7 @@
 /** What must follow for files where something that held them is deleted or edited, and where they are discarded. */
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { fileSubject } from '../../../domain/chat/events/files.js';
-import type { FileCommand, Held } from '../../../domain/chat/file.js';
+import type { FileCommand, ReleaseScope } from '../../../domain/chat/file.js';
 import { type AggregateStore, type HandleCommand, readForward } from '../../command/index.js';
 import {
   type Clock,
@@ -37,13 +37,13 @@ type Deleted = ChatEvent<'MessageDeleted' | 'ReplyDeleted' | 'ChannelDeleted'>;
 type Edited = ChatEvent<'MessageEdited' | 'ReplyEdited'>;
 type Discarded = ChatEvent<'FileDiscarded'>;
 
-interface HoldingRow {
+interface HolderRow {
   readonly _id: string;
   readonly file: string;
 }
 
 /** Rows that are read in one go. */
-const AT_ONCE = 200;
+const BATCH_SIZE = 200;
 const NAME = 'chat.files';
 
 /** Each step does no harm when done again, so a crash between two of them is made good by the next run. */
@@ -54,25 +54,25 @@ export function maintainFileReferences(ports: FileReactionPorts): Reaction<Delet
   async function* filesBy(filter: { readonly [field: string]: string }, after: Position) {
     if (!(await settled.wait('chat.files', after))) throw new UnavailableError('the rows are behind');
     for (let last = ''; ; ) {
-      const found = await rows.find<HoldingRow>('chat.files', {
+      const found = await rows.find<HolderRow>('chat.files', {
         filter: { ...filter, _id: { $gt: last } },
         sort: { _id: 1 },
-        limit: AT_ONCE,
+        limit: BATCH_SIZE,
       });
       for (const { file } of found) yield file;
       last = found.at(-1)?._id ?? last;
-      if (found.length < AT_ONCE) return;
+      if (found.length < BATCH_SIZE) return;
     }
   }
 
-  async function tell(command: FileCommand, event: RecordedEvent) {
+  async function run(command: FileCommand, event: RecordedEvent) {
     const context = causedBy(derivation, NAME, event, command.type, command.fileId);
     return handle(fileAggregate, fileSubject(command), command, context);
   }
 
-  async function release(held: Held, filter: { readonly [field: string]: string }, event: RecordedEvent) {
+  async function release(scope: ReleaseScope, filter: { readonly [field: string]: string }, event: RecordedEvent) {
     for await (const fileId of filesBy(filter, event.position))
-      await tell({ type: 'ReleaseFile', fileId, held, now: clock.now() }, event);
+      await run({ type: 'ReleaseFile', fileId, scope, now: clock.now() }, event);
   }
 
   /** Whether the same message or reply has been edited again since. */
@@ -87,21 +87,21 @@ export function maintainFileReferences(ports: FileReactionPorts): Reaction<Delet
    * What hangs there now is what the newest edit says: what two edits at once have crossed is set right by the last. An
    * edit that is no longer the newest changes nothing, or it would take away what a later one has taken back.
    */
-  async function rehang(event: RecordedEvent<Edited>) {
+  async function syncAttachments(event: RecordedEvent<Edited>) {
     const { data, erased } = await reveal(catalog, event);
     if (erased) return;
     const { messageId, channelId, by, secret } = data;
     const holderId = 'replyId' in data ? data.replyId : messageId;
-    const hanging = new Set(filesOf(secret));
+    const attached = new Set(filesOf(secret));
     const before = new Set<string>();
     for await (const fileId of filesBy({ holder: holderId }, event.position)) before.add(fileId);
     if (await isSuperseded(event)) return;
     const now = clock.now();
     // Also those that hung there before: the reaction to an earlier edit may just have detached them.
-    for (const fileId of hanging)
-      await tell({ type: 'AttachFile', fileId, by, holderId, messageId, channelId, now }, event);
+    for (const fileId of attached)
+      await run({ type: 'AttachFile', fileId, by, holderId, messageId, channelId, now }, event);
     for (const fileId of before)
-      if (!hanging.has(fileId)) await tell({ type: 'DetachFile', fileId, holderId, now }, event);
+      if (!attached.has(fileId)) await run({ type: 'DetachFile', fileId, holderId, now }, event);
   }
 
   /** The key first: from then on nobody can read what may still stand somewhere. */
@@ -127,8 +127,8 @@ export function maintainFileReferences(ports: FileReactionPorts): Reaction<Delet
         const { channelId } = event.data;
         return release({ channelId }, { channel: channelId }, event);
       },
-      MessageEdited: rehang,
-      ReplyEdited: rehang,
+      MessageEdited: syncAttachments,
+      ReplyEdited: syncAttachments,
       FileDiscarded: erase,
     },
   };

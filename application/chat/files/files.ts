@@ -66,7 +66,7 @@ const unknownType = (purpose: Purpose) =>
       ? 'filename must end in jpg, jpeg, png, webp or svg'
       : 'filename must end in pdf, txt, md, csv, json, zip, doc, docx, xls, xlsx, ppt or pptx',
   );
-const empty = invalid('empty-file', 'The file is empty');
+const emptyFile = invalid('empty-file', 'The file is empty');
 const otherType = invalid('other-file-type', 'The content is not what the end of filename says');
 const badThumbnail = invalid('bad-thumbnail', 'thumbnail must be an image');
 
@@ -87,7 +87,7 @@ export function createFiles(ports: FilePorts) {
     const subject = fileSubject({ fileId });
     await vault.create(subject);
     // Where the file was discarded since, its stream tells so.
-    const seal = async (secret: object) => (await vault.seal(subject, secret)) ?? GONE;
+    const seal = async (secret: object) => (await vault.seal(subject, secret)) ?? ERASED;
     const sealed = async ({ contentType, from }: Part): Promise<Content> => {
       const { size, sha256, stored, key } = from;
       return { contentType, size, sha256, stored, sealedKey: await seal({ key: keyText(key) }) };
@@ -105,24 +105,24 @@ export function createFiles(ports: FilePorts) {
       sealedName: await seal({ name: originalName }),
       now,
     };
-    const keep = async () => {
+    const commit = async () => {
       for (const { from } of received) await from.keep(fileId);
       // From here on the log may know of it, whatever it answers.
       for (const { from } of received) from.release();
       return undefined;
     };
-    const outcome = await handle(fileAggregate, subject, command, context, keep);
+    const outcome = await handle(fileAggregate, subject, command, context, commit);
     if (isRejection(outcome)) {
-      await undo(received);
+      await removeBlobs(received);
       return outcome;
     }
     const [event] = outcome.events as readonly Extract<FileEvent, { type: 'FileUploaded' }>[];
     if (!event) throw new Error('a file was uploaded without an event');
     // Where it was uploaded before, the log has that one's bytes.
     if (event.data.content.stored === main.from.stored) await settle(received);
-    else await undo(received);
-    const { name, content: kept } = event.data;
-    const body = { filename: name, originalName, contentType: kept.contentType, size: kept.size };
+    else await removeBlobs(received);
+    const { name, content: stored } = event.data;
+    const body = { filename: name, originalName, contentType: stored.contentType, size: stored.size };
     return { body, position: outcome.position };
   }
 
@@ -130,7 +130,7 @@ export function createFiles(ports: FilePorts) {
     for (const { from } of parts) await fileStore.settle(from.stored);
   }
 
-  async function undo(parts: readonly Part[]) {
+  async function removeBlobs(parts: readonly Part[]) {
     for (const { from } of parts) await fileStore.remove(from.stored);
     await settle(parts);
   }
@@ -141,7 +141,7 @@ export function createFiles(ports: FilePorts) {
     if (fileId === undefined) return fileNotFound;
     const stream = fileSubject({ fileId });
     const mayRead = async (state: FileState) =>
-      isCalled(state, name) && state.channelId === null && (await isSeen(by, state, seen));
+      isNamed(state, name) && state.channelId === null && (await canSeeAnyHolder(by, state, seen));
     const { state } = await admission.load(fileAggregate, stream, seen);
     if (await mayRead(state)) return state;
     // Another node may have hung it on something a moment ago.
@@ -154,10 +154,14 @@ export function createFiles(ports: FilePorts) {
     const fileId = fileIdOf(name);
     if (fileId === undefined) return fileNotFound;
     const { state } = await admission.load(fileAggregate, fileSubject({ fileId }), seen);
-    return isCalled(state, name) && state.channelId === channelId ? state : fileNotFound;
+    return isNamed(state, name) && state.channelId === channelId ? state : fileNotFound;
   }
 
-  async function isSeen(by: Caller, { uploadedBy, holders, name }: FileState, seen?: Position): Promise<boolean> {
+  async function canSeeAnyHolder(
+    by: Caller,
+    { uploadedBy, holders, name }: FileState,
+    seen?: Position,
+  ): Promise<boolean> {
     if (uploadedBy === by.userId) return true;
     // Reading a message with its thread may take long: none is read of a place that the caller does not see, and those of
     // its uploader's come first, however often others have hung it on theirs since.
@@ -167,18 +171,23 @@ export function createFiles(ports: FilePorts) {
       const { channelId } = holder;
       const seesPlace = known.get(channelId) ?? (await places.canSee(by, channelId, seen));
       known.set(channelId, seesPlace);
-      if (seesPlace && (await isShown(by, holder, name, seen))) return true;
+      if (seesPlace && (await canSeeHolder(by, holder, name, seen))) return true;
     }
     return false;
   }
 
   /** Whether the caller sees what holds it: that it is deleted, or edited away, the message tells at once. */
-  async function isShown(by: Caller, { messageId, holderId }: Holder, name: string, seen?: Position): Promise<boolean> {
+  async function canSeeHolder(
+    by: Caller,
+    { messageId, holderId }: Holder,
+    name: string,
+    seen?: Position,
+  ): Promise<boolean> {
     const found = await places.message(by, messageId, seen);
     if ('rejected' in found) return false;
-    const { said, replies } = found.state;
+    const { body, replies } = found.state;
     if (holderId !== messageId) return replyWith(replies, holderId) !== undefined;
-    return said.attachments.some(({ filename }) => filename === name);
+    return body.attachments.some(({ filename }) => filename === name);
   }
 
   /** Undefined once nobody can open it any more. */
@@ -199,18 +208,18 @@ export function createFiles(ports: FilePorts) {
     const originalName = await originalNameOf(state);
     if (!key || originalName === undefined) return fileNotFound;
     const { position } = await streams.load(fileAggregate, stream);
-    const kept = { stored, size, key: keyOf(key.key) };
-    const read = (from: number, to: number) => sealedFiles.read(kept, from, to);
+    const blob = { stored, size, key: keyOf(key.key) };
+    const read = (from: number, to: number) => sealedFiles.read(blob, from, to);
     return { contentType, size, sha256, originalName, position, read };
   }
 
   return { upload, file, image, download, originalNameOf };
 }
 
-const isCalled = ({ status, name }: FileState, wanted: string): boolean => status === 'there' && name === wanted;
+const isNamed = ({ status, name }: FileState, filename: string): boolean => status === 'there' && name === filename;
 
 /** What stands for something that is sealed under a key that is destroyed. */
-const GONE = '-';
+const ERASED = '-';
 
 /** Bytes that have come in, and what they are. */
 interface Part {
@@ -235,7 +244,7 @@ function check(
   const extension = extensionOf(originalName);
   const contentType = extension && typeOf(extension, purpose);
   if (!contentType) return unknownType(purpose);
-  if (!content || content.size === 0) return empty;
+  if (!content || content.size === 0) return emptyFile;
   if (!fitsType(extension, content.head)) return otherType;
   const main = { contentType, from: content };
   if (!thumbnail || thumbnail.size === 0) return { originalName, extension, received: [main] };

@@ -1,4 +1,4 @@
-/** Every version of a message, or of a reply, as the log has them. */
+/** Reads all versions of a message or reply from the event log. */
 import { catalog } from '../../../domain/chat/catalog.js';
 import type { MessageContent } from '../../../domain/chat/events/messages.js';
 import { type MessageEvent, messageNotFound, messageStream } from '../../../domain/chat/message.js';
@@ -22,35 +22,35 @@ export interface HistoryPorts {
   readonly pages: Pick<Pages, 'replyPosted'>;
 }
 
-/** What it said since `createdAt`, by whom. */
+/** Content of a message from `createdAt` until the next version. */
 export interface Version extends Omit<MessageContent, 'botName'> {
   readonly author: AuthorView;
   readonly createdAt: number;
   readonly quotedMessageId: string | null;
 }
 
-type Telling = Extract<MessageEvent, { type: 'MessagePosted' | 'MessageEdited' | 'ReplyPosted' | 'ReplyEdited' }>;
-const OF_MESSAGE: readonly Telling['type'][] = ['MessagePosted', 'MessageEdited'];
-const OF_REPLY: readonly Telling['type'][] = ['ReplyPosted', 'ReplyEdited'];
+type VersionEvent = Extract<MessageEvent, { type: 'MessagePosted' | 'MessageEdited' | 'ReplyPosted' | 'ReplyEdited' }>;
+const MESSAGE_VERSIONS: readonly VersionEvent['type'][] = ['MessagePosted', 'MessageEdited'];
+const REPLY_VERSIONS: readonly VersionEvent['type'][] = ['ReplyPosted', 'ReplyEdited'];
 
-/** Once told, it may be read once. */
+/** History stream; can be read once. */
 export interface Versions {
   readonly position: Position;
-  /** JSON: `{history: [Version]}`, oldest first. However many there are, a few of them are in hand. */
+  /** JSON: `{history: [Version]}`, oldest first. Only a few versions are in memory at a time. */
   pieces(): AsyncGenerator<string>;
 }
 
-/** Versions in hand at once: each may be of some ten kilobytes, and readers may be slow. */
-const FEW = 20;
+/** Versions in memory at a time: each may take some 10 KB, and readers may be slow. */
+const BATCH_SIZE = 20;
 
 export type History = ReturnType<typeof createHistory>;
 
 export function createHistory({ log, reveal, admission, places, pages }: HistoryPorts) {
-  /** As of now: what is edited while it is read is not in it. */
+  /** Excludes edits made while the history is being read. */
   return async function history(caller: Caller, id: string, seen?: Position): Promise<Versions | Rejection> {
     const messageId = parentOf(id) ?? id;
     const isReply = messageId !== id;
-    const place = isReply ? await replyPlace(caller, messageId, id, seen) : await places.locate(caller, id, seen);
+    const place = isReply ? await locateReply(caller, messageId, id, seen) : await places.locate(caller, id, seen);
     if (isRejection(place)) return place;
     const stream = messageStream(messageId);
     const newest = await log.read(stream, { backwards: true, limit: 1 });
@@ -58,13 +58,13 @@ export function createHistory({ log, reveal, admission, places, pages }: History
     const { position, revision } = newest[0];
     const { state: roster } = await admission.roster(seen);
     const posted = 'posted' in place ? place.posted : undefined;
-    const from = posted === undefined ? 0 : await shortlyBefore(stream, posted, revision);
-    const told = versions(stream, from, position, roster, isReply ? id : undefined);
-    return { position, pieces: () => pieces(told) };
+    const from = posted === undefined ? 0 : await findStartRevision(stream, posted, revision);
+    const found = versions(stream, from, position, roster, isReply ? id : undefined);
+    return { position, pieces: () => pieces(found) };
   };
 
-  /** By its row, or by all that has happened in its thread, where that tells of none. */
-  async function replyPlace(caller: Caller, messageId: string, replyId: string, seen?: Position) {
+  /** Locates a reply by its row, or by its thread when the row is missing. */
+  async function locateReply(caller: Caller, messageId: string, replyId: string, seen?: Position) {
     const place = await places.locate(caller, messageId, seen);
     if ('rejected' in place) return place;
     const posted = await pages.replyPosted(place.channelId, replyId, place.position);
@@ -74,8 +74,8 @@ export function createHistory({ log, reveal, admission, places, pages }: History
     return replyWith(found.state.replies, replyId) ? {} : messageNotFound;
   }
 
-  /** A revision from which on a page, or less, comes before an event: positions of a stream only ever grow. */
-  async function shortlyBefore(stream: string, position: Position, newest: number): Promise<number> {
+  /** Finds by binary search a revision at most one page before the event; positions ascend within a stream. */
+  async function findStartRevision(stream: string, position: Position, newest: number): Promise<number> {
     let [before, after] = [0, newest];
     while (after - before > PAGE) {
       const middle = Math.floor((before + after) / 2);
@@ -87,23 +87,22 @@ export function createHistory({ log, reveal, admission, places, pages }: History
     return before;
   }
 
-  /** Of the message, or of a reply to it. */
   async function* versions(stream: string, from: number, until: Position, roster: RosterState, replyId?: string) {
-    const types = replyId === undefined ? OF_MESSAGE : OF_REPLY;
-    // What is passed over is nothing that a reader keeps in hand: of a long thread it is nearly all.
-    let told = true;
-    for await (const page of readForward(log, stream, from, () => (told ? FEW : PAGE))) {
-      told = false;
+    const types = replyId === undefined ? MESSAGE_VERSIONS : REPLY_VERSIONS;
+    // Pages without a matching event cost the reader no memory and may be large; most of a long thread is skipped.
+    let hasMatch = true;
+    for await (const page of readForward(log, stream, from, () => (hasMatch ? BATCH_SIZE : PAGE))) {
+      hasMatch = false;
       for (const event of page) {
         if (event.position > until) return;
         if (sliceExpired()) await yieldToEventLoop();
-        const type = types.find((each) => isEvent<Telling>(each, event));
+        const type = types.find((each) => isEvent<VersionEvent>(each, event));
         if (!type || (replyId !== undefined && event.data.replyId !== replyId)) continue;
-        told = true;
-        const { data } = await reveal<Telling>(catalog, event as never);
+        hasMatch = true;
+        const { data } = await reveal<VersionEvent>(catalog, event as never);
         yield [versionOf(data, speakerView(roster, data.author, data.secret))];
       }
-      if (!told) yield [];
+      if (!hasMatch) yield [];
     }
   }
 }
@@ -113,7 +112,7 @@ async function* pieces(versions: AsyncIterable<readonly Version[]>): AsyncGenera
   yield '}';
 }
 
-function versionOf(data: Telling['data'], author: AuthorView): Version {
+function versionOf(data: VersionEvent['data'], author: AuthorView): Version {
   const { secret, createdAt, quotedMessageId } = data;
   const { content, attachments, images, mentions } = secret;
   const since = 'editedAt' in data ? data.editedAt : 'updatedAt' in data ? (data.updatedAt ?? createdAt) : createdAt;

@@ -1,4 +1,4 @@
-/** What people do with messages, in channels and between two. */
+/** Use cases on messages in channels and direct conversations: post, edit, delete, pin, react. */
 import { participantsOf } from '../../../domain/chat/conversation-id.js';
 import { EMPTY_CONTENT } from '../../../domain/chat/events/messages.js';
 import {
@@ -42,33 +42,32 @@ export interface Success {
 
 export type Messages = ReturnType<typeof createMessages>;
 
-/** A message as its state says. */
-const standingOf = (id: string, state: MessageState) => {
-  const { channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, said } = state;
-  const message = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, said };
-  return { ...message, reactions: reactionsOf(state.reacting), thread: threadOf(state.replies) };
+const snapshotOf = (id: string, state: MessageState) => {
+  const { channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, body } = state;
+  const message = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, body };
+  return { ...message, reactions: reactionsOf(state.reactionState), thread: threadOf(state.replies) };
 };
 
 export function createMessages(ports: MessagePorts) {
   const { handle, repetition, derivation, clock, log, admission, places, prepareContent, uploads, acknowledged } =
     ports;
 
-  /** Into a channel or a conversation that the caller is known to see. */
+  /** Requires that the caller may see the channel or conversation. */
   async function post(
     caller: Caller,
     channelId: string,
-    wording: MessageInput,
+    input: MessageInput,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
-    const ready = await prepareContent(caller, channelId, wording);
-    return 'rejected' in ready ? ready : say(caller.userId, channelId, ready, context);
+    const prepared = await prepareContent(caller, channelId, input);
+    return 'rejected' in prepared ? prepared : postPrepared(caller.userId, channelId, prepared, context);
   }
 
-  /** What is made ready: by an author who may say it there. */
-  async function say(
+  /** Posts prepared content; the author must be allowed to post there. */
+  async function postPrepared(
     author: string,
     channelId: string,
-    { said, quotedMessageId = null }: PreparedContent,
+    { body, quotedMessageId = null }: PreparedContent,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
     const messageId = derivation.idInTime('chat.message', context.commandId);
@@ -76,19 +75,19 @@ export function createMessages(ports: MessagePorts) {
     const command = {
       type: 'PostMessage' as const,
       ...about,
-      said: { ...EMPTY_CONTENT, ...said },
+      body: { ...EMPTY_CONTENT, ...body },
       quotedMessageId,
     };
-    const holding = { messageId, holderId: messageId, channelId };
-    const done = await run(messageId, command, context, () => uploads.attach(author, holding, said, context));
+    const target = { messageId, holderId: messageId, channelId };
+    const done = await run(messageId, command, context, () => uploads.attach(author, target, body, context));
     if (isRejection(done)) return done;
-    return { body: { message: await viewed(messageId, done.state) }, position: done.position };
+    return { body: { message: await viewOf(messageId, done.state) }, position: done.position };
   }
 
-  const viewed = async (messageId: string, state: MessageState): Promise<MessageView> =>
-    messageView((await admission.roster()).state, standingOf(messageId, state));
+  const viewOf = async (messageId: string, state: MessageState): Promise<MessageView> =>
+    messageView((await admission.roster()).state, snapshotOf(messageId, state));
 
-  /** Answers the message as it is by the command. */
+  /** Runs a command and returns the resulting state. */
   async function run(
     messageId: string,
     command: MessageCommand,
@@ -108,33 +107,33 @@ export function createMessages(ports: MessagePorts) {
   async function edit(
     caller: Caller,
     messageId: string,
-    wording: MessageInput,
+    input: MessageInput,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
     const found = await places.message(caller, messageId);
     if ('rejected' in found) return found;
     const { author, channelId, quotedMessageId } = found.state;
     if (author !== caller.userId) return notAuthor;
-    const ready = await prepareContent(caller, channelId, wording, { id: messageId, quotedMessageId });
-    if ('rejected' in ready) return ready;
+    const prepared = await prepareContent(caller, channelId, input, { id: messageId, quotedMessageId });
+    if ('rejected' in prepared) return prepared;
     const about = { messageId, by: caller.userId, now: clock.now() };
-    const command = { type: 'EditMessage' as const, ...about, ...ready };
-    const holding = { messageId, holderId: messageId, channelId };
-    const hang = () => uploads.attach(caller.userId, holding, ready.said, context);
-    const done = await run(messageId, command, context, hang);
+    const command = { type: 'EditMessage' as const, ...about, ...prepared };
+    const target = { messageId, holderId: messageId, channelId };
+    const attachFiles = () => uploads.attach(caller.userId, target, prepared.body, context);
+    const done = await run(messageId, command, context, attachFiles);
     if (isRejection(done)) return done;
-    return { body: { message: await viewed(messageId, done.state) }, position: done.position };
+    return { body: { message: await viewOf(messageId, done.state) }, position: done.position };
   }
 
-  /** Admins delete whatever there is, also between two others. */
+  /** Admins may delete any message, also in direct conversations of others. */
   async function remove(
     caller: Caller,
     messageId: string,
     context: CommandContext,
   ): Promise<CommandResult<Success> | Rejection> {
     const found = await (caller.isAdmin ? places.findAny(messageId) : places.message(caller, messageId));
-    // It may be this very command that has deleted it.
-    if ('rejected' in found) return (await removed(messageId, context)) ?? found;
+    // The message may have been deleted by this very command, sent again.
+    if ('rejected' in found) return (await findEarlierRemoval(messageId, context)) ?? found;
     const posted = await log.read(messageStream(messageId), { from: 0, limit: 1 });
     const [first] = typeof posted === 'string' ? [] : posted;
     if (!first) return messageNotFound;
@@ -143,14 +142,14 @@ export function createMessages(ports: MessagePorts) {
     return isRejection(done) ? done : { body: { success: true }, position: done.position };
   }
 
-  async function removed(
+  async function findEarlierRemoval(
     messageId: string,
     context: CommandContext,
   ): Promise<CommandResult<Success> | Rejection | undefined> {
     if (context.fingerprint === undefined || !isMessageId(messageId)) return undefined;
-    const earlier = await repetition.findResult(messageAggregate, messageStream(messageId), context);
-    if (!earlier || isRejection(earlier)) return earlier;
-    return { body: { success: true }, position: earlier.position };
+    const previous = await repetition.findResult(messageAggregate, messageStream(messageId), context);
+    if (!previous || isRejection(previous)) return previous;
+    return { body: { success: true }, position: previous.position };
   }
 
   async function pin(
@@ -164,7 +163,7 @@ export function createMessages(ports: MessagePorts) {
     const command = { type, messageId, by: caller.userId, now: clock.now() };
     const done = await run(messageId, command, context);
     if (isRejection(done)) return done;
-    return { body: { message: await viewed(messageId, done.state) }, position: done.position };
+    return { body: { message: await viewOf(messageId, done.state) }, position: done.position };
   }
 
   async function react(
@@ -179,10 +178,10 @@ export function createMessages(ports: MessagePorts) {
     const command = { type, messageId, userId: caller.userId, reaction, now: clock.now() };
     const done = await run(messageId, command, context);
     if (isRejection(done)) return done;
-    const { channelId, reacting } = done.state;
-    const message = { id: messageId, channelId, reactions: reactionsOf(reacting) };
+    const { channelId, reactionState } = done.state;
+    const message = { id: messageId, channelId, reactions: reactionsOf(reactionState) };
     return { body: { message }, position: done.position };
   }
 
-  return { post, say, edit, remove, pin, react };
+  return { post, postPrepared, edit, remove, pin, react };
 }

@@ -1,116 +1,117 @@
-/** Pages of older messages as they were shown: nothing is added to them any more, and what is changed lets them go. */
+/** Caches rendered pages of older messages; any change of a message on a page evicts it. */
 import { LRUCache } from 'lru-cache';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { nameOf, type RosterState } from '../../../domain/chat/roster.js';
 import { estimateBytes } from '../../memory/estimate-size.js';
 import type { Cache, Position, RevealedEvent } from '../../ports/index.js';
 import type { MessageView } from '../view-models.js';
-import { isOfMessage } from './page-cache.js';
+import { isMessageEvent } from './page-cache.js';
 import type { Page, Range } from './page-query.js';
 
-/** Just before a message. */
+/** Page that ends just before a message. */
 export type OlderRange = Required<Range>;
 
-interface Older {
+interface CachedPage {
   readonly channelId: string;
   readonly json: Uint8Array;
   readonly ids: ReadonlySet<string>;
-  /** What people were called when it was shown. */
-  readonly people: ReadonlyMap<string, string>;
+  /** User names at the time of rendering. */
+  readonly userNames: ReadonlyMap<string, string>;
   names: RosterState;
 }
 
 export interface OlderPages {
-  /** Every event of the service, in log order. */
+  /** Takes every event of the service, in log order. */
   hear(event: RevealedEvent<ChatEvent>): void;
-  /** The JSON of `{messages}`, as everything that was heard made it; undefined where it was not shown of late. */
+  /** Rendered `{messages}` JSON as of the last event taken; undefined when not cached. */
   show(channelId: string, range: OlderRange, names: RosterState): Uint8Array | undefined;
-  /** Keeps what a page was shown as, if it shows all changes that were heard. */
-  keep(channelId: string, range: OlderRange, page: Page, shown: ShownPage): void;
-  /** Where a message stands in the log at which a page that was shown began: who reads on asks for those before it. */
+  /** Caches a rendered page unless a message has changed since it was read. */
+  store(channelId: string, range: OlderRange, page: Page, rendered: RenderedOlderPage): void;
+  /** Log position of the oldest message of a rendered page: the next older page ends there. */
   placeOf(channelId: string, messageId: string): Position | undefined;
   readonly cache: Cache;
 }
 
-export interface ShownPage {
+export interface RenderedOlderPage {
   readonly json: Uint8Array;
   readonly views: readonly MessageView[];
   readonly names: RosterState;
 }
 
-const OLDER_BYTES = 8 * 1024 * 1024;
+const DEFAULT_LIMIT_BYTES = 8 * 1024 * 1024;
 const PAGE_BYTES = 800;
 const ID_BYTES = 100;
-/** Places of messages that are remembered. */
-const MOST_PLACES = 5000;
+/** Message positions cached. */
+const MAX_POSITIONS = 5000;
 
 const keyOf = (channelId: string, { before, limit }: OlderRange) => `${channelId} ${before} ${limit}`;
 
-export function createOlderPages(limitBytes = OLDER_BYTES): OlderPages {
+export function createOlderPages(limitBytes = DEFAULT_LIMIT_BYTES): OlderPages {
   const byChannel = new Map<string, Set<string>>();
-  const pages = new LRUCache<string, Older>({
+  const pages = new LRUCache<string, CachedPage>({
     maxSize: limitBytes,
     maxEntrySize: limitBytes / 8,
-    sizeCalculation: ({ json, ids, people }, key) =>
-      PAGE_BYTES + estimateBytes(key) + json.length + ID_BYTES * (ids.size + people.size),
+    sizeCalculation: ({ json, ids, userNames }, key) =>
+      PAGE_BYTES + estimateBytes(key) + json.length + ID_BYTES * (ids.size + userNames.size),
     dispose({ channelId }, key) {
-      const its = byChannel.get(channelId);
-      its?.delete(key);
-      if (its?.size === 0) byChannel.delete(channelId);
+      const keys = byChannel.get(channelId);
+      keys?.delete(key);
+      if (keys?.size === 0) byChannel.delete(channelId);
     },
   });
-  const places = new LRUCache<string, Position>({ max: MOST_PLACES });
-  /** The newest change of a message that was heard, of whatever channel. */
-  let changed: Position = 0n;
+  const positions = new LRUCache<string, Position>({ max: MAX_POSITIONS });
+  /** Position of the newest message change in any channel. */
+  let lastChange: Position = 0n;
 
   return {
     hear(event) {
       if (event.type === 'ChannelDeleted') {
-        changed = event.position;
+        lastChange = event.position;
         for (const key of [...(byChannel.get(event.data.channelId) ?? [])]) pages.delete(key);
-      } else if (isOfMessage(event) && event.type !== 'MessagePosted') {
-        changed = event.position;
+      } else if (isMessageEvent(event) && event.type !== 'MessagePosted') {
+        lastChange = event.position;
         const { channelId, messageId } = event.data;
         for (const key of [...(byChannel.get(channelId) ?? [])])
           if (pages.peek(key)?.ids.has(messageId)) pages.delete(key);
-        if (event.type === 'MessageDeleted') places.delete(`${channelId} ${messageId}`);
+        if (event.type === 'MessageDeleted') positions.delete(`${channelId} ${messageId}`);
       }
     },
 
     show(channelId, range, names) {
       const key = keyOf(channelId, range);
-      const older = pages.get(key);
-      if (!older) return undefined;
-      if (older.names !== names) {
-        if ([...older.people].some(([id, name]) => nameOf(names, id) !== name)) {
+      const page = pages.get(key);
+      if (!page) return undefined;
+      if (page.names !== names) {
+        if ([...page.userNames].some(([id, name]) => nameOf(names, id) !== name)) {
           pages.delete(key);
           return undefined;
         }
-        older.names = names;
+        page.names = names;
       }
-      return older.json;
+      return page.json;
     },
 
-    keep(channelId, range, { consistency, since, first }, { json, views, names }) {
-      if (consistency || since < changed) return;
+    store(channelId, range, { consistency, since, first }, { json, views, names }) {
+      if (consistency || since < lastChange) return;
       const ids = new Set(views.map(({ id }) => id).concat(range.before));
       const key = keyOf(channelId, range);
-      pages.set(key, { channelId, json, ids, people: peopleIn(views), names });
+      pages.set(key, { channelId, json, ids, userNames: userNamesIn(views), names });
       if (pages.has(key)) byChannel.set(channelId, (byChannel.get(channelId) ?? new Set()).add(key));
       const [oldest] = views;
-      if (oldest && first !== undefined) places.set(`${channelId} ${oldest.id}`, first);
+      if (oldest && first !== undefined) positions.set(`${channelId} ${oldest.id}`, first);
     },
 
-    placeOf: (channelId, messageId) => places.get(`${channelId} ${messageId}`),
+    placeOf: (channelId, messageId) => positions.get(`${channelId} ${messageId}`),
 
     cache: { name: 'chat.older', limitBytes, bytes: () => pages.calculatedSize },
   };
 }
 
-/** Everybody whose name is shown; a webhook is called what it was called then. */
-function peopleIn(views: readonly MessageView[]): ReadonlyMap<string, string> {
-  const people = new Map<string, string>();
+/** User names on the page; the names of webhooks never change. */
+function userNamesIn(views: readonly MessageView[]): ReadonlyMap<string, string> {
+  const userNames = new Map<string, string>();
   for (const { author, threadMeta } of views)
-    for (const each of [author, threadMeta?.lastReplyBy]) if (each && !each.isBot) people.set(each.id, each.userName);
-  return people;
+    for (const each of [author, threadMeta?.lastReplyBy])
+      if (each && !each.isBot) userNames.set(each.id, each.userName);
+  return userNames;
 }

@@ -1,6 +1,6 @@
 /**
- * The newest messages of each channel and conversation that is read, kept up from the live feed: their next reader is
- * shown them without asking anybody. Bounded in bytes; what is not here is read from the rows.
+ * Caches the newest messages of channels and conversations that are read, updated from the live feed. Bounded in bytes;
+ * anything else is read from MongoDB.
  */
 import { LRUCache } from 'lru-cache';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
@@ -13,42 +13,42 @@ import { type MessageSnapshot, messageView } from '../view-models.js';
 import type { Page } from './page-query.js';
 import type { MessageAt } from './row-mapper.js';
 
-/** Messages of a page that is kept: whoever asks for more, or for older ones, is shown rows. */
-export const KEPT = 100;
-/** Those of a hundred channels whose messages are of 200 characters are 15 MiB. */
-const HOT_BYTES = 17 * 1024 * 1024;
-/** How long a reader waits for the feed before the rows are asked. */
-const PATIENCE_MS = 500;
+/** Messages per cached page. Longer and older pages are read from MongoDB. */
+export const CACHED_PAGE_SIZE = 100;
+/** 100 pages of 100 messages of 200 characters take 15 MiB. */
+const DEFAULT_LIMIT_BYTES = 17 * 1024 * 1024;
+/** Time a reader waits for the feed before falling back to MongoDB. */
+const FEED_TIMEOUT_MS = 500;
 const ENTRY_BYTES = 350;
 
 interface Entry extends MessageAt {
   readonly bytes: number;
-  /** As it was shown last, with the names that people had then; held by itself and within its page. */
-  shown?: { readonly json: string; readonly bytes: number };
+  /** Rendered JSON of this message with the user names of `names`; its bytes count the copy in the page as well. */
+  rendered?: { readonly json: string; readonly bytes: number };
 }
 
 interface CachedChannel {
   /** Oldest first. */
   readonly entries: Map<string, Entry>;
-  /** Nothing older was ever left out. */
+  /** True while the channel has no messages older than these. */
   isWhole: boolean;
   names: RosterState | undefined;
-  /** The last page that was shown, and of how many. */
-  shown: { readonly limit: number; readonly json: string } | undefined;
+  /** Last rendered page, by its limit. */
+  rendered: { readonly limit: number; readonly json: string } | undefined;
 }
 
 type MessageUpdate = RevealedEvent<MessageEvent>;
 
-export interface HotPages {
-  /** Every event of the service, in log order. */
+export interface PageCache {
+  /** Takes every event of the service, in log order. */
   hear(event: RevealedEvent<ChatEvent>): void;
-  /** Everything of the service up to here is shown. */
-  heard(): Position;
-  /** True once everything of the service up to a position was heard; false when that takes long. */
-  hears(position: Position): Promise<boolean>;
-  /** The JSON of `{messages}`, the newest `limit`; undefined where they are not all here. */
+  /** Position up to which events are included. */
+  feedPosition(): Position;
+  /** Waits until the cache includes a position; resolves false on timeout. */
+  waitForFeed(position: Position): Promise<boolean>;
+  /** Renders the newest `limit` messages as `{messages}` JSON; undefined when they are not all cached. */
   show(channelId: string, limit: number, names: RosterState): string | undefined;
-  /** Reads a page of `KEPT`, and keeps it where it shows all that was heard when it was asked for. */
+  /** Reads a page of `CACHED_PAGE_SIZE` messages and caches it unless the read was behind the feed. */
   fill<Read extends Pick<Page, 'found' | 'consistency'>>(
     channelId: string,
     read: (seen: Position) => Promise<Read>,
@@ -56,63 +56,63 @@ export interface HotPages {
   readonly cache: Cache;
 }
 
-export function createPageCache(limitBytes = HOT_BYTES): HotPages {
+export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
   const pages = new LRUCache<string, CachedChannel>({
     maxSize: limitBytes,
     maxEntrySize: limitBytes / 2,
     sizeCalculation: ({ entries }, channelId) => {
       let bytes = estimateBytes(channelId) + ENTRY_BYTES;
-      for (const each of entries.values()) bytes += each.bytes + (each.shown?.bytes ?? 0);
+      for (const each of entries.values()) bytes += each.bytes + (each.rendered?.bytes ?? 0);
       return bytes;
     },
   });
-  /** What is heard of channels that are being read. */
+  /** Events that arrive while a channel's page is being read. */
   const filling = new Map<string, Set<MessageUpdate[]>>();
   const waiting = new Set<{ readonly position: Position; readonly wake: () => void }>();
-  let heard: Position = 0n;
+  let feedPosition: Position = 0n;
 
   function hear(event: RevealedEvent<ChatEvent>) {
-    if (event.position <= heard) return;
+    if (event.position <= feedPosition) return;
     try {
-      take(event);
+      applyToPage(event);
     } finally {
-      heard = event.position;
-      for (const waiter of waiting) if (waiter.position <= heard) waiter.wake();
+      feedPosition = event.position;
+      for (const waiter of waiting) if (waiter.position <= feedPosition) waiter.wake();
     }
   }
 
-  function take(event: RevealedEvent<ChatEvent>) {
-    if (event.type === 'ChannelDeleted') drop(event.data.channelId);
-    else if (isOfMessage(event)) {
+  function applyToPage(event: RevealedEvent<ChatEvent>) {
+    if (event.type === 'ChannelDeleted') dropChannel(event.data.channelId);
+    else if (isMessageEvent(event)) {
       const { channelId } = event.data;
-      for (const told of filling.get(channelId) ?? []) told.push(event);
-      const hot = pages.peek(channelId);
-      if (!hot) return;
-      // One that an event can't be brought into is not shown again.
+      for (const updates of filling.get(channelId) ?? []) updates.push(event);
+      const page = pages.peek(channelId);
+      if (!page) return;
+      // The page stays evicted if applying the event throws.
       pages.delete(channelId);
-      apply(hot, event);
-      hot.shown = undefined;
-      keep(channelId, hot);
+      apply(page, event);
+      page.rendered = undefined;
+      store(channelId, page);
     }
   }
 
-  function drop(channelId: string) {
+  function dropChannel(channelId: string) {
     pages.delete(channelId);
     filling.delete(channelId);
   }
 
-  /** Counted anew. One that is too large is let go. */
-  function keep(channelId: string, hot: CachedChannel) {
+  /** Recomputes the size; the cache drops pages that are too large. */
+  function store(channelId: string, page: CachedChannel) {
     pages.delete(channelId);
-    pages.set(channelId, hot);
+    pages.set(channelId, page);
   }
 
   return {
     hear,
-    heard: () => heard,
+    feedPosition: () => feedPosition,
 
-    async hears(position) {
-      if (heard >= position) return true;
+    async waitForFeed(position) {
+      if (feedPosition >= position) return true;
       await new Promise<void>((resolve) => {
         const done = () => {
           clearTimeout(timer);
@@ -120,52 +120,52 @@ export function createPageCache(limitBytes = HOT_BYTES): HotPages {
           resolve();
         };
         const waiter = { position, wake: done };
-        const timer = setTimeout(done, PATIENCE_MS);
+        const timer = setTimeout(done, FEED_TIMEOUT_MS);
         waiting.add(waiter);
       });
-      return heard >= position;
+      return feedPosition >= position;
     },
 
     show(channelId, limit, names) {
-      const hot = pages.get(channelId);
-      if (!hot || (hot.entries.size < limit && !hot.isWhole)) return undefined;
-      if (hot.names !== names) {
-        for (const each of hot.entries.values()) delete each.shown;
-        [hot.names, hot.shown] = [names, undefined];
+      const page = pages.get(channelId);
+      if (!page || (page.entries.size < limit && !page.isWhole)) return undefined;
+      if (page.names !== names) {
+        for (const each of page.entries.values()) delete each.rendered;
+        [page.names, page.rendered] = [names, undefined];
       }
-      if (hot.shown?.limit !== limit) {
-        const newest = [...hot.entries.values()].slice(-limit);
+      if (page.rendered?.limit !== limit) {
+        const newest = [...page.entries.values()].slice(-limit);
         const texts = newest.map((each) => {
-          each.shown ??= shownOf(each, names);
-          return each.shown.json;
+          each.rendered ??= renderEntry(each, names);
+          return each.rendered.json;
         });
-        hot.shown = { limit, json: `{"messages":[${texts.join()}]}` };
-        keep(channelId, hot);
-        return hot.shown.json;
+        page.rendered = { limit, json: `{"messages":[${texts.join()}]}` };
+        store(channelId, page);
+        return page.rendered.json;
       }
-      return hot.shown.json;
+      return page.rendered.json;
     },
 
     async fill(channelId, read) {
-      const told: MessageUpdate[] = [];
+      const updates: MessageUpdate[] = [];
       const all = filling.get(channelId) ?? new Set();
-      filling.set(channelId, all.add(told));
+      filling.set(channelId, all.add(updates));
       try {
-        const page = await read(heard);
-        // Unless the channel was deleted meanwhile.
-        if (page.consistency || filling.get(channelId) !== all) return page;
-        const entries = new Map(page.found.map((each) => [each.message.id, entryFor(each)]));
-        const hot: CachedChannel = {
+        const result = await read(feedPosition);
+        // The channel may have been deleted while the page was read.
+        if (result.consistency || filling.get(channelId) !== all) return result;
+        const entries = new Map(result.found.map((each) => [each.message.id, createEntry(each)]));
+        const page: CachedChannel = {
           entries,
-          isWhole: entries.size < KEPT,
+          isWhole: entries.size < CACHED_PAGE_SIZE,
           names: undefined,
-          shown: undefined,
+          rendered: undefined,
         };
-        for (const event of told) apply(hot, event);
-        keep(channelId, hot);
-        return page;
+        for (const event of updates) apply(page, event);
+        store(channelId, page);
+        return result;
       } finally {
-        all.delete(told);
+        all.delete(updates);
         if (all.size === 0 && filling.get(channelId) === all) filling.delete(channelId);
       }
     },
@@ -174,41 +174,41 @@ export function createPageCache(limitBytes = HOT_BYTES): HotPages {
   };
 }
 
-const entryFor = (found: MessageAt): Entry => ({
+const createEntry = (found: MessageAt): Entry => ({
   ...found,
   bytes: ENTRY_BYTES + estimateBytes(found.message),
 });
 
-function shownOf({ message }: Entry, names: RosterState): NonNullable<Entry['shown']> {
+function renderEntry({ message }: Entry, names: RosterState): NonNullable<Entry['rendered']> {
   const json = JSON.stringify(messageView(names, message));
   return { json, bytes: 2 * estimateBytes(json) };
 }
 
-function apply(hot: CachedChannel, event: MessageUpdate): void {
+function apply(page: CachedChannel, event: MessageUpdate): void {
   const { messageId: id } = event.data;
-  const known = hot.entries.get(id);
+  const known = page.entries.get(id);
   if (event.type === 'MessagePosted') {
-    if (!known) hot.entries.set(id, entryFor({ message: postedBy(event), at: event.position }));
-    while (hot.entries.size > KEPT) {
-      const [oldest] = hot.entries.keys();
-      hot.entries.delete(oldest!);
-      hot.isWhole = false;
+    if (!known) page.entries.set(id, createEntry({ message: createSnapshot(event), at: event.position }));
+    while (page.entries.size > CACHED_PAGE_SIZE) {
+      const [oldest] = page.entries.keys();
+      page.entries.delete(oldest!);
+      page.isWhole = false;
     }
     return;
   }
-  // The rows were read after it.
+  // The row already included this event.
   if (!known || known.at >= event.position) return;
-  if (event.type === 'MessageDeleted') return void hot.entries.delete(id);
-  const message = changedBy(known.message, event);
-  hot.entries.set(id, entryFor({ message, at: event.position }));
+  if (event.type === 'MessageDeleted') return void page.entries.delete(id);
+  const message = updateSnapshot(known.message, event);
+  page.entries.set(id, createEntry({ message, at: event.position }));
 }
 
-function postedBy({ data }: RevealedEvent<ChatEvent<'MessagePosted'>>): MessageSnapshot {
-  const { messageId: id, secret: said, ...rest } = data;
-  return { id, ...rest, said, updatedAt: null, pinnedAt: null, reactions: {}, thread: null };
+function createSnapshot({ data }: RevealedEvent<ChatEvent<'MessagePosted'>>): MessageSnapshot {
+  const { messageId: id, secret: body, ...rest } = data;
+  return { id, ...rest, body, updatedAt: null, pinnedAt: null, reactions: {}, thread: null };
 }
 
-function changedBy(
+function updateSnapshot(
   message: MessageSnapshot,
   event: Exclude<MessageUpdate, { readonly type: 'MessagePosted' | 'MessageDeleted' }>,
 ): MessageSnapshot {
@@ -217,8 +217,8 @@ function changedBy(
     case 'MessagePinned':
     case 'MessageUnpinned': {
       const { quotedMessageId, updatedAt, pinnedAt, secret } = event.data;
-      const { reactions: _, ...said } = secret;
-      return { ...message, quotedMessageId, updatedAt, pinnedAt, said };
+      const { reactions: _, ...body } = secret;
+      return { ...message, quotedMessageId, updatedAt, pinnedAt, body };
     }
     case 'ReactionAdded': {
       const { userId, secret } = event.data;
@@ -238,7 +238,7 @@ function changedBy(
   }
 }
 
-const OF_MESSAGES: { readonly [Type in MessageEvent['type']]: true } = {
+const MESSAGE_EVENTS: { readonly [Type in MessageEvent['type']]: true } = {
   MessagePosted: true,
   MessageEdited: true,
   MessagePinned: true,
@@ -251,6 +251,6 @@ const OF_MESSAGES: { readonly [Type in MessageEvent['type']]: true } = {
   ReplyDeleted: true,
 };
 
-/** Whether it changes what is shown of a message. */
-export const isOfMessage = (event: RevealedEvent<ChatEvent>): event is MessageUpdate =>
-  ownEntry(OF_MESSAGES, event.type) !== undefined;
+/** Whether the event changes a message view. */
+export const isMessageEvent = (event: RevealedEvent<ChatEvent>): event is MessageUpdate =>
+  ownEntry(MESSAGE_EVENTS, event.type) !== undefined;

@@ -1,50 +1,49 @@
-/**
- * Pages of what was said are made a few at a time, from their rows to their JSON: one may be of sixteen megabytes, which are
- * in memory several times over until then, and anybody may ask for many.
- */
+/** Limits concurrent page rendering: a page may be 16 MB and is in memory several times while it is built. */
 import { createFairSemaphore, type WaitOptions } from '../../concurrency/index.js';
-import { KEPT } from './page-cache.js';
+import { CACHED_PAGE_SIZE } from './page-cache.js';
 
-/** Of those that are asked for all the time, a few megabytes each at most. */
-const AT_ONCE = 8;
-const MOST_WAITING = 1000;
-/** Of longer ones. */
-const LONG_AT_ONCE = 1;
-const MOST_LONG_WAITING = 200;
-/** Bytes: what is given to many at once waits in memory until each has taken it. */
-const SENT_AT_ONCE = 8 * 1024 * 1024;
+/** Concurrent pages of ordinary length, a few megabytes each at most. */
+const CONCURRENCY = 8;
+const MAX_WAITING = 1000;
+/** The same for longer pages. */
+const LONG_CONCURRENCY = 1;
+const MAX_LONG_WAITING = 200;
+/** Bytes. A page shared by several readers stays in memory until each has received it. */
+const MAX_SHARED_BYTES = 8 * 1024 * 1024;
 
-/** Who is shown a page: of all who ask each has their turn. */
+/** Reader of a page; readers are served round-robin. */
 export interface Reader {
   readonly userId: string;
-  /** Of their request, while it waits. */
+  /** The request, whose abort cancels waiting. */
   readonly leaving?: WaitOptions['leaving'];
 }
 
 /**
- * Runs what makes a page of up to `limit` messages when it is its turn: by turns for each of those who ask. Rejects with
- * `Unavailable` when too many wait, or who waited has gone. What is to be waited for, such as rows that are behind, has
- * been waited for before: so what is made may be given to others who waited for the `same` when it began.
+ * Runs a job that renders up to `limit` messages, fairly per reader. Rejects with `UnavailableError` when too many wait
+ * or the client disconnects. Wait for rows before calling: readers with equal `coalescing` keys share one result.
  */
-export type PageTurns = <Made>(
+export type PageThrottle = <Made>(
   limit: number,
-  asking: Reader,
+  reader: Reader,
   make: () => Promise<Made>,
-  same?: Same<Made>,
+  coalescing?: Coalescing<Made>,
 ) => Promise<Made>;
 
-/** What tells it from others, and what giving it to one more comes to. */
-export interface Same<Made> {
+/** Key of equal jobs, and the bytes of sharing the result with one more reader. */
+export interface Coalescing<Made> {
   readonly key: string;
   readonly bytes: (made: Made) => number;
 }
 
-export function createPageThrottle(): PageTurns {
-  const short = createFairSemaphore('a page', AT_ONCE, MOST_WAITING);
-  const long = createFairSemaphore('a long page', LONG_AT_ONCE, MOST_LONG_WAITING);
-  return (limit, { userId, leaving }, make, same) =>
-    (limit > KEPT ? long : short)(make, userId, {
+export function createPageThrottle(): PageThrottle {
+  const short = createFairSemaphore('a page', CONCURRENCY, MAX_WAITING);
+  const long = createFairSemaphore('a long page', LONG_CONCURRENCY, MAX_LONG_WAITING);
+  return (limit, { userId, leaving }, make, coalescing) =>
+    (limit > CACHED_PAGE_SIZE ? long : short)(make, userId, {
       ...(leaving && { leaving }),
-      ...(same && { coalesceKey: same.key, maxSharers: (made) => SENT_AT_ONCE / same.bytes(made) }),
+      ...(coalescing && {
+        coalesceKey: coalescing.key,
+        maxSharers: (made) => MAX_SHARED_BYTES / coalescing.bytes(made),
+      }),
     });
 }

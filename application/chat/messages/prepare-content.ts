@@ -1,4 +1,4 @@
-/** What somebody says, made ready: who is called by it, what hangs on it, and what it quotes. */
+/** Validates and completes message content: mentions, attachments, quote. */
 import type { MessageContent } from '../../../domain/chat/events/messages.js';
 import { mentionsOf } from '../../../domain/chat/mentions.js';
 import { replyWith } from '../../../domain/chat/thread.js';
@@ -13,7 +13,7 @@ export interface ContentPreparerPorts {
   readonly uploads: Pick<Attachments, 'check'>;
 }
 
-/** As a client sends it. What is not said of an edited message stays as it is. */
+/** Content as sent by a client; an edit leaves absent members unchanged. */
 export interface MessageInput {
   readonly content?: string;
   readonly attachments?: MessageContent['attachments'];
@@ -22,12 +22,12 @@ export interface MessageInput {
 }
 
 export interface PreparedContent {
-  readonly said: Partial<MessageContent>;
+  readonly body: Partial<MessageContent>;
   readonly quotedMessageId?: string | null;
 }
 
-/** The message or reply that is edited, as it stands. */
-export interface Edited {
+/** Message or reply being edited. */
+export interface EditTarget {
   readonly id: string;
   readonly quotedMessageId: string | null;
 }
@@ -43,9 +43,9 @@ const badQuote: Rejection = {
   detail: 'quotedMessageId must be another message of the same channel or conversation',
 };
 
-/** Who is called by a text, by the names that people have now. */
-export const createMentions = (admission: Authentication) =>
-  async function mentionsIn(content: string): Promise<readonly string[]> {
+/** Resolves mentions by the current user names. */
+export const createMentionFinder = (admission: Authentication) =>
+  async function findMentions(content: string): Promise<readonly string[]> {
     if (!content.includes('@')) return [];
     const { names } = (await admission.roster()).state;
     return mentionsOf(content, (key) => names.get(key));
@@ -54,39 +54,39 @@ export const createMentions = (admission: Authentication) =>
 export type PrepareContent = ReturnType<typeof createContentPreparer>;
 
 export function createContentPreparer({ admission, places, uploads }: ContentPreparerPorts) {
-  const mentionsIn = createMentions(admission);
+  const findMentions = createMentionFinder(admission);
 
-  /** A new message, or the changes of one that is `edited`. */
+  /** Prepares a new message, or with `target` an edit. */
   return async function prepareContent(
     by: Caller,
     channelId: string,
-    wording: MessageInput,
-    edited?: Edited,
+    input: MessageInput,
+    target?: EditTarget,
   ): Promise<PreparedContent | Rejection> {
-    const { content, quotedMessageId, attachments, images } = wording;
-    const isGiven = [content, quotedMessageId, attachments, images].some((each) => each !== undefined);
-    if (edited && !isGiven) return emptyEdit;
-    let said: Partial<MessageContent> = {};
+    const { content, quotedMessageId, attachments, images } = input;
+    const hasChange = [content, quotedMessageId, attachments, images].some((each) => each !== undefined);
+    if (target && !hasChange) return emptyEdit;
+    let body: Partial<MessageContent> = {};
     if (attachments || images) {
-      const hanging = await uploads.check(by, channelId, {
+      const checked = await uploads.check(by, channelId, {
         attachments: attachments ?? [],
         images: images ?? [],
       });
-      if ('rejected' in hanging) return hanging;
-      said = {
-        ...(attachments && { attachments: hanging.attachments }),
-        ...(images && { images: hanging.images }),
+      if ('rejected' in checked) return checked;
+      body = {
+        ...(attachments && { attachments: checked.attachments }),
+        ...(images && { images: checked.images }),
       };
     }
-    if (content !== undefined) said = { ...said, content, mentions: await mentionsIn(content) };
-    if (quotedMessageId === undefined) return { said };
-    // A quote that an edit leaves as it is may be of a message that was deleted since.
-    if (quotedMessageId === null || quotedMessageId === edited?.quotedMessageId) return { said, quotedMessageId };
-    const isOther = quotedMessageId !== edited?.id;
-    return isOther && (await isQuotable(by, channelId, quotedMessageId)) ? { said, quotedMessageId } : badQuote;
+    if (content !== undefined) body = { ...body, content, mentions: await findMentions(content) };
+    if (quotedMessageId === undefined) return { body };
+    // A quote that an edit does not change may refer to a message deleted since.
+    if (quotedMessageId === null || quotedMessageId === target?.quotedMessageId) return { body, quotedMessageId };
+    const isOtherMessage = quotedMessageId !== target?.id;
+    return isOtherMessage && (await isQuotable(by, channelId, quotedMessageId)) ? { body, quotedMessageId } : badQuote;
   };
 
-  /** A message there that the caller sees, or a reply to one. */
+  /** Whether the quoted message or reply is in the same channel and visible to the caller. */
   async function isQuotable(by: Caller, channelId: string, quoted: string): Promise<boolean> {
     const parent = parentOf(quoted);
     const found = await places.message(by, parent ?? quoted);

@@ -1,4 +1,4 @@
-/** What people do in the threads of messages. */
+/** Use cases on replies in message threads: post, edit, delete. */
 import { isDirect } from '../../../domain/chat/conversation-id.js';
 import { EMPTY_CONTENT, type MessageContent } from '../../../domain/chat/events/messages.js';
 import {
@@ -20,44 +20,43 @@ import { type ReplyView, replyView, type ThreadView, threadView } from '../view-
 import type { MessageLocation } from './message-location.js';
 import type { MessagePorts, Success } from './messages.js';
 import type { MessageInput } from './prepare-content.js';
-import { createReplyText, type ReplyTextPorts } from './reply-body.js';
+import { createReplyBodyReader, type ReplyBodyPorts } from './reply-body.js';
 import { parentOf, replyIdIn } from './visibility.js';
 
-export interface ReplyPorts extends MessagePorts, ReplyTextPorts {}
+export interface ReplyPorts extends MessagePorts, ReplyBodyPorts {}
 
 export interface Replied {
   readonly reply: ReplyView;
   readonly threadMeta: ThreadView;
 }
 
-/** A reply has no replies of its own. */
-const ofReply: Rejection = {
+const replyHasNoThread: Rejection = {
   rejected: 'chat/reply-to-reply',
   kind: 'invalid',
   detail: 'A reply has no thread of its own',
 };
 
-/** Of an edit that others come between. */
-const MOST_ATTEMPTS = 10;
+/** Attempts of an edit that conflicts with other edits. */
+const MAX_EDIT_ATTEMPTS = 10;
 
 export type Replies = ReturnType<typeof createReplies>;
 
 export function createReplies(ports: ReplyPorts) {
   const { handle, derivation, clock, admission, places, prepareContent, uploads, acknowledged } = ports;
-  const replyText = createReplyText(ports);
+  const readReplyBody = createReplyBodyReader(ports);
 
-  /** Where the message of a thread is, which the caller sees. */
+  /** Locates the message of a thread that the caller may see. */
   async function parent(caller: Caller, messageId: string, seen?: bigint): Promise<MessageLocation | Rejection> {
-    if (parentOf(messageId) !== undefined) return noParent(caller, messageId, seen);
+    if (parentOf(messageId) !== undefined) return rejectParent(caller, messageId, seen);
     const found = await places.locate(caller, messageId, seen);
     if ('rejected' in found) return found;
     return isDirect(found.channelId) ? notInDirect('have no threads') : found;
   }
 
-  async function noParent(caller: Caller, replyId: string, seen?: bigint): Promise<Rejection> {
+  async function rejectParent(caller: Caller, replyId: string, seen?: bigint): Promise<Rejection> {
     const found = await places.message(caller, parentOf(replyId) ?? replyId, seen);
     if ('rejected' in found) return found;
-    return replyWith(found.state.replies, replyId) ? ofReply : messageNotFound;
+    return replyWith(found.state.replies, replyId) ? replyHasNoThread : messageNotFound;
   }
 
   async function run(
@@ -74,36 +73,36 @@ export function createReplies(ports: ReplyPorts) {
   async function post(
     caller: Caller,
     messageId: string,
-    wording: MessageInput,
+    input: MessageInput,
     context: CommandContext,
   ): Promise<CommandResult<Replied> | Rejection> {
     const found = await parent(caller, messageId);
     if ('rejected' in found) return found;
     const { channelId } = found;
-    const ready = await prepareContent(caller, channelId, wording);
-    if ('rejected' in ready) return ready;
-    const said: MessageContent = { ...EMPTY_CONTENT, ...ready.said };
+    const prepared = await prepareContent(caller, channelId, input);
+    if ('rejected' in prepared) return prepared;
+    const body: MessageContent = { ...EMPTY_CONTENT, ...prepared.body };
     const replyId = replyIdIn(messageId, derivation.idInTime('chat.reply', context.commandId));
     const about = { messageId, replyId, author: caller.userId, now: clock.now() };
-    const { quotedMessageId = null } = ready;
-    const command = { type: 'PostReply' as const, ...about, said, quotedMessageId };
-    const holding = { messageId, holderId: replyId, channelId };
-    const hang = () => uploads.attach(caller.userId, holding, ready.said, context);
-    const outcome = await run(command, channelId, context, hang);
+    const { quotedMessageId = null } = prepared;
+    const command = { type: 'PostReply' as const, ...about, body, quotedMessageId };
+    const target = { messageId, holderId: replyId, channelId };
+    const attachFiles = () => uploads.attach(caller.userId, target, prepared.body, context);
+    const outcome = await run(command, channelId, context, attachFiles);
     if (isRejection(outcome)) return outcome;
     const [posted] = outcome.events as readonly Extract<MessageEvent, { type: 'ReplyPosted' }>[];
     if (!posted) throw new Error('a reply was posted without an event');
     const { state: roster } = await admission.roster();
     const { author, createdAt, thread, secret } = posted.data;
-    const written = { id: replyId, threadId: messageId, channelId, author, createdAt, updatedAt: null };
-    const reply = replyView(roster, { ...written, quotedMessageId, said: secret });
+    const snapshot = { id: replyId, threadId: messageId, channelId, author, createdAt, updatedAt: null };
+    const reply = replyView(roster, { ...snapshot, quotedMessageId, body: secret });
     return { body: { reply, threadMeta: threadView(roster, thread) }, position: outcome.position };
   }
 
-  /** Again, from what it says by then, where another edit came between. */
-  async function edit(...asked: Parameters<typeof editOnce>): ReturnType<typeof editOnce> {
-    for (let left = MOST_ATTEMPTS; left > 0; left--) {
-      const done = await editOnce(...asked);
+  /** Retries from the current content when another edit came first. */
+  async function edit(...args: Parameters<typeof editOnce>): ReturnType<typeof editOnce> {
+    for (let remaining = MAX_EDIT_ATTEMPTS; remaining > 0; remaining--) {
+      const done = await editOnce(...args);
       if (!isRejection(done) || done.rejected !== replyChanged.rejected) return done;
     }
     throw new UnavailableError('the thread is edited all the time');
@@ -113,44 +112,44 @@ export function createReplies(ports: ReplyPorts) {
     caller: Caller,
     messageId: string,
     replyId: string,
-    wording: MessageInput,
+    input: MessageInput,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly message: ReplyView }> | Rejection> {
-    const found = await inThread(caller, messageId, replyId);
+    const found = await findReply(caller, messageId, replyId);
     if ('rejected' in found) return found;
     const { channelId, author, createdAt, edits } = found;
     if (author !== caller.userId) return notAuthor;
-    const from = await replyText({ channelId, messageId, replyId, position: found.position });
+    const from = await readReplyBody({ channelId, messageId, replyId, position: found.position });
     if (!from) return messageNotFound;
     const before = { id: replyId, quotedMessageId: from.quotedMessageId };
-    const ready = await prepareContent(caller, channelId, wording, before);
-    if ('rejected' in ready) return ready;
-    const { quotedMessageId = from.quotedMessageId } = ready;
-    const to = { said: { ...from.said, ...ready.said }, quotedMessageId };
+    const prepared = await prepareContent(caller, channelId, input, before);
+    if ('rejected' in prepared) return prepared;
+    const { quotedMessageId = from.quotedMessageId } = prepared;
+    const to = { body: { ...from.body, ...prepared.body }, quotedMessageId };
     const about = { messageId, replyId, by: caller.userId, now: clock.now() };
     const command = { type: 'EditReply' as const, ...about, edit: { from, to, edits } };
-    const holding = { messageId, holderId: replyId, channelId };
-    const hang = () => uploads.attach(caller.userId, holding, ready.said, context);
-    const outcome = await run(command, channelId, context, hang);
+    const target = { messageId, holderId: replyId, channelId };
+    const attachFiles = () => uploads.attach(caller.userId, target, prepared.body, context);
+    const outcome = await run(command, channelId, context, attachFiles);
     if (isRejection(outcome)) return outcome;
     const [edited] = outcome.events as readonly Extract<MessageEvent, { type: 'ReplyEdited' }>[];
     const {
-      secret: said,
+      secret: body,
       editedAt: updatedAt,
       ...rest
     } = edited?.data ?? {
-      secret: from.said,
+      secret: from.body,
       editedAt: from.updatedAt,
       quotedMessageId: from.quotedMessageId,
     };
     const quoted = { quotedMessageId: rest.quotedMessageId };
-    const written = { id: replyId, threadId: messageId, channelId, author, createdAt, updatedAt, ...quoted };
-    const message = replyView((await admission.roster()).state, { ...written, said });
+    const reply = { id: replyId, threadId: messageId, channelId, author, createdAt, updatedAt, ...quoted };
+    const message = replyView((await admission.roster()).state, { ...reply, body });
     return { body: { message }, position: outcome.position };
   }
 
-  /** A reply that is there, in a thread that the caller sees. */
-  async function inThread(caller: Caller, messageId: string, replyId: string) {
+  /** Finds an existing reply in a thread that the caller may see. */
+  async function findReply(caller: Caller, messageId: string, replyId: string) {
     const place = await parent(caller, messageId);
     if ('rejected' in place) return place;
     const found = await places.message(caller, messageId);

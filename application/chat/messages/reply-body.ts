@@ -1,4 +1,4 @@
-/** What a reply says, for its author to change: by its row or, while rows are behind, by the log. */
+/** Reads the current content of a reply for an edit: from its row, or from the log while rows are behind. */
 import { catalog } from '../../../domain/chat/catalog.js';
 import type { MessageContent } from '../../../domain/chat/events/messages.js';
 import { type MessageEvent, messageStream } from '../../../domain/chat/message.js';
@@ -7,43 +7,44 @@ import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import type { DecryptEvent, EventLog, Position } from '../../ports/index.js';
 import type { Pages } from './page-query.js';
 
-export interface ReplyTextPorts {
+export interface ReplyBodyPorts {
   readonly log: Pick<EventLog, 'read'>;
   readonly reveal: DecryptEvent;
   readonly pages: Pick<Pages, 'reply'>;
 }
 
-/** A reply that is there; `position`: of the last event that is known of its message. */
-export interface Sought {
+/** Existing reply; `position` is that of its message's last known event. */
+export interface ReplyLocation {
   readonly channelId: string;
   readonly messageId: string;
   readonly replyId: string;
   readonly position: Position;
 }
 
-export interface ReplyText {
-  readonly said: MessageContent;
+export interface ReplyBody {
+  readonly body: MessageContent;
   readonly quotedMessageId: string | null;
   readonly updatedAt: number | null;
 }
 
-type Saying = Extract<MessageEvent, { type: 'ReplyPosted' | 'ReplyEdited' }>;
+type ContentEvent = Extract<MessageEvent, { type: 'ReplyPosted' | 'ReplyEdited' }>;
 
-export function createReplyText({ log, reveal, pages }: ReplyTextPorts) {
-  /** Undefined where it is gone meanwhile. */
-  return async function replyText(sought: Sought): Promise<ReplyText | undefined> {
-    return (await pages.reply(sought.channelId, sought.replyId, sought.position)) ?? latest(sought);
+export function createReplyBodyReader({ log, reveal, pages }: ReplyBodyPorts) {
+  /** Undefined when the reply was deleted meanwhile. */
+  return async function readReplyBody(location: ReplyLocation): Promise<ReplyBody | undefined> {
+    return (await pages.reply(location.channelId, location.replyId, location.position)) ?? readLatestFromLog(location);
   };
 
-  async function latest({ messageId, replyId }: Sought): Promise<ReplyText | undefined> {
+  async function readLatestFromLog({ messageId, replyId }: ReplyLocation): Promise<ReplyBody | undefined> {
     for await (const page of readBackward(log, messageStream(messageId))) {
       for (const event of page) {
         if (sliceExpired()) await yieldToEventLoop();
-        const isSaid = isEvent<Saying>('ReplyEdited', event) || isEvent<Saying>('ReplyPosted', event);
-        if (!isSaid || event.data.replyId !== replyId) continue;
-        const { data } = await reveal<Saying>(catalog, event);
+        const isContentEvent =
+          isEvent<ContentEvent>('ReplyEdited', event) || isEvent<ContentEvent>('ReplyPosted', event);
+        if (!isContentEvent || event.data.replyId !== replyId) continue;
+        const { data } = await reveal<ContentEvent>(catalog, event);
         const updatedAt = 'editedAt' in data ? data.editedAt : null;
-        return { said: data.secret, quotedMessageId: data.quotedMessageId, updatedAt };
+        return { body: data.secret, quotedMessageId: data.quotedMessageId, updatedAt };
       }
     }
     return undefined;

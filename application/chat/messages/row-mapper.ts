@@ -1,4 +1,4 @@
-/** What stands in rows of messages and replies, as people are shown it: their texts opened, reactions put together. */
+/** Maps message and reply rows to snapshots: decrypts content and collects reactions. */
 import { conversationSubject, isDirect } from '../../../domain/chat/conversation-id.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { EMPTY_CONTENT, type MessageContent, type Thread } from '../../../domain/chat/events/messages.js';
@@ -6,18 +6,18 @@ import { contentOf } from '../../../domain/chat/message-content.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import type { Positioned } from '../../consistency/index.js';
 import type { Position, Rows, Vault } from '../../ports/index.js';
-import type { MessageSnapshot, ReplyStanding } from '../view-models.js';
+import type { MessageSnapshot, ReplySnapshot } from '../view-models.js';
 
-export interface OpenedPorts {
+export interface RowMapperPorts {
   readonly rows: Rows;
   readonly vault: Pick<Vault, 'open' | 'openMany'>;
 }
 
-export interface Placed {
+export interface PostedRow {
   readonly posted: { toBigInt(): bigint };
 }
 
-export interface MessageRow extends Positioned, Placed {
+export interface MessageRow extends Positioned, PostedRow {
   readonly _id: string;
   readonly channel: string;
   readonly author: string;
@@ -27,7 +27,7 @@ export interface MessageRow extends Positioned, Placed {
   readonly quotedMessageId: string | null;
   readonly secret: string;
   readonly reactions?: readonly ReactionEntry[];
-  /** Further reactions stand in rows of their own. */
+  /** More reactions are stored in separate rows. */
   readonly more?: true;
   readonly thread?: Thread;
 }
@@ -44,7 +44,7 @@ interface ReactionsRow extends Positioned {
   readonly reactions?: readonly ReactionEntry[];
 }
 
-export interface ReplyRow extends Positioned, Placed {
+export interface ReplyRow extends Positioned, PostedRow {
   readonly _id: string;
   readonly thread: string;
   readonly channel: string;
@@ -55,27 +55,27 @@ export interface ReplyRow extends Positioned, Placed {
   readonly secret: string;
 }
 
-/** A message with the position of the last event that it shows. */
+/** Message, with the position of the last event it includes. */
 export interface MessageAt {
   readonly message: MessageSnapshot;
   readonly at: Position;
 }
 
-/** Under whose key it is sealed what is said there. */
+/** Key subject of a channel's or conversation's content. */
 const subjectOf = (channelId: string): string =>
   isDirect(channelId) ? conversationSubject(channelId) : channelSubject({ channelId });
 
-export type Opened = ReturnType<typeof createRowMapper>;
+export type RowMapper = ReturnType<typeof createRowMapper>;
 
-export function createRowMapper({ rows, vault }: OpenedPorts) {
-  /** What was said in each; nothing where nobody can read it any more. */
-  async function decrypt(channelId: string, sealed: readonly string[]): Promise<readonly MessageContent[]> {
-    const secrets = await vault.openMany(subjectOf(channelId), sealed);
-    return secrets.map((each) => contentOf((each as MessageContent | undefined) ?? EMPTY_CONTENT));
+export function createRowMapper({ rows, vault }: RowMapperPorts) {
+  /** Decrypts message bodies; empty where the key was destroyed. */
+  async function decrypt(channelId: string, secrets: readonly string[]): Promise<readonly MessageContent[]> {
+    const opened = await vault.openMany(subjectOf(channelId), secrets);
+    return opened.map((each) => contentOf((each as MessageContent | undefined) ?? EMPTY_CONTENT));
   }
 
   async function messages(channelId: string, found: readonly MessageRow[]): Promise<readonly MessageAt[]> {
-    const further = await furtherReactions(found);
+    const additional = await readAdditionalReactions(found);
     const texts = await decrypt(
       channelId,
       found.map(({ secret }) => secret),
@@ -84,26 +84,27 @@ export function createRowMapper({ rows, vault }: OpenedPorts) {
     for (const [index, row] of found.entries()) {
       if (sliceExpired()) await yieldToEventLoop();
       const { _id: id, author, createdAt, updatedAt, pinnedAt, quotedMessageId, thread = null } = row;
-      const entries = [...(row.reactions ?? []), ...(further.get(id) ?? [])];
+      const entries = [...(row.reactions ?? []), ...(additional.get(id) ?? [])];
       const reactions = entries.length > 0 ? await reactionsIn(channelId, entries) : {};
       const message = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId };
-      const standing = { ...message, said: texts[index]!, reactions, thread };
-      all.push({ message: standing, at: row._at.toBigInt() });
+      const snapshot = { ...message, body: texts[index]!, reactions, thread };
+      all.push({ message: snapshot, at: row._at.toBigInt() });
     }
     return all;
   }
 
-  async function furtherReactions(found: readonly MessageRow[]) {
+  async function readAdditionalReactions(found: readonly MessageRow[]) {
     const ids = found.flatMap(({ _id, more }) => (more ? [_id] : []));
-    const further = new Map<string, ReactionEntry[]>();
-    if (ids.length === 0) return further;
+    const additional = new Map<string, ReactionEntry[]>();
+    if (ids.length === 0) return additional;
     const filter = { of: { $in: ids } };
-    const behind = await rows.find<ReactionsRow>('chat.messages', { filter, sort: { _id: 1 } });
-    for (const { of, reactions = [] } of behind) further.set(of, [...(further.get(of) ?? []), ...reactions]);
-    return further;
+    const additionalRows = await rows.find<ReactionsRow>('chat.messages', { filter, sort: { _id: 1 } });
+    for (const { of, reactions = [] } of additionalRows)
+      additional.set(of, [...(additional.get(of) ?? []), ...reactions]);
+    return additional;
   }
 
-  /** Each text is opened once, however many reacted so. */
+  /** Decrypts each distinct reaction once, however many users added it. */
   async function reactionsIn(channelId: string, entries: readonly ReactionEntry[]) {
     const bySign = new Map<number, { readonly secret: string; readonly users: string[] }>();
     for (const { sign, userId, secret } of entries) {
@@ -112,7 +113,7 @@ export function createRowMapper({ rows, vault }: OpenedPorts) {
       else bySign.set(sign, { secret, users: [userId] });
     }
     const signs = [...bySign].sort(([a], [b]) => a - b);
-    // The same few are shown again and again.
+    // Opened one by one because these use the plaintext cache: the same few reactions recur.
     const texts = await Promise.all(signs.map(([, { secret }]) => vault.open(subjectOf(channelId), secret)));
     return Object.fromEntries(
       signs.flatMap(([, { users }], index) => {
@@ -122,15 +123,15 @@ export function createRowMapper({ rows, vault }: OpenedPorts) {
     );
   }
 
-  /** Of one place. */
-  async function replies(channelId: string, found: readonly ReplyRow[]): Promise<readonly ReplyStanding[]> {
+  /** Maps replies of one channel. */
+  async function replies(channelId: string, found: readonly ReplyRow[]): Promise<readonly ReplySnapshot[]> {
     const texts = await decrypt(
       channelId,
       found.map(({ secret }) => secret),
     );
     return found.map(({ _id: id, thread: threadId, author, createdAt, updatedAt, quotedMessageId }, index) => {
       const reply = { id, threadId, channelId, author, createdAt, updatedAt, quotedMessageId };
-      return { ...reply, said: texts[index]! };
+      return { ...reply, body: texts[index]! };
     });
   }
 

@@ -1,4 +1,4 @@
-/** Where something is said, and whether the caller may see it: by the log's state, never by a row. */
+/** Decides from the log's state, never from rows, which channels and messages a caller may see. */
 import {
   CHANNELS,
   type Channel,
@@ -14,15 +14,15 @@ import type { AggregateStore, LoadedAggregate } from '../../command/index.js';
 import type { EventLog, Position } from '../../ports/index.js';
 import { channelsAggregate, conversationAggregate, messageAggregate } from '../aggregates.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
-import { createMessagePlace, type MessageLocation } from './message-location.js';
+import { createMessageLocator, type MessageLocation } from './message-location.js';
 
-export interface PlacePorts {
+export interface VisibilityPorts {
   readonly admission: Authentication;
   readonly streams: AggregateStore;
   readonly log: Pick<EventLog, 'read'>;
 }
 
-/** A conversation as one of the two sees it. */
+/** A direct conversation of two users. */
 export interface Conversation {
   readonly id: string;
   readonly participants: readonly [string, string];
@@ -33,22 +33,22 @@ export type Visibility = ReturnType<typeof createVisibility>;
 
 const REPLY_ID = /^([\w-]{22})\.[\w-]{22}$/;
 
-/** Whether a message could be called so. */
+/** Whether the text has the form of a message id. */
 export const isMessageId = (text: string): boolean => /^[\w-]{22}$/.test(text);
 
-/** The message whose thread a reply of this id would be in. */
+/** Id of the message in whose thread a reply is. */
 export const parentOf = (replyId: string): string | undefined => REPLY_ID.exec(replyId)?.[1];
 
-/** A reply's id says whose thread it is in, so that the log can be asked about it. */
+/** A reply's id contains its message's id, so its stream is known without a lookup. */
 export const replyIdIn = (messageId: string, own: string): string => `${messageId}.${own}`;
 
-export function createVisibility({ admission, streams, log }: PlacePorts) {
-  const messagePlace = createMessagePlace({ admission, streams, log });
+export function createVisibility({ admission, streams, log }: VisibilityPorts) {
+  const locateMessage = createMessageLocator({ admission, streams, log });
 
   const channels = (seen?: Position): Promise<LoadedAggregate<ChannelsState>> =>
     admission.load(channelsAggregate, CHANNELS, seen);
 
-  /** Another node may have made it, or let the caller in, a moment ago. */
+  /** Another node may have created the channel, or added the caller, a moment ago: reloads before refusing. */
   async function channel(by: Caller, channelId: string, seen?: Position): Promise<Channel | Rejection> {
     const found = channelFor((await channels(seen)).state, channelId, by);
     if (found) return found;
@@ -56,7 +56,7 @@ export function createVisibility({ admission, streams, log }: PlacePorts) {
     return channelFor(state, channelId, by) ?? channelNotFound;
   }
 
-  /** For the two, once one of them has begun it. */
+  /** Visible to its two participants once it has been started. */
   async function conversation({ userId }: Caller, id: string, seen?: Position): Promise<Conversation | Rejection> {
     const participants = participantsOf(id);
     if (!participants?.includes(userId)) return conversationNotFound;
@@ -65,7 +65,7 @@ export function createVisibility({ admission, streams, log }: PlacePorts) {
     return createdAt === undefined ? conversationNotFound : { id, participants, createdAt };
   }
 
-  /** A message that is there, where the caller may see it. */
+  /** An existing message that the caller may see. */
   async function message(
     by: Caller,
     messageId: string,
@@ -76,24 +76,24 @@ export function createVisibility({ admission, streams, log }: PlacePorts) {
     return (await canSee(by, loaded.state.channelId, seen)) ? loaded : messageNotFound;
   }
 
-  /** Whether the caller sees what is said in a channel or conversation. */
+  /** Whether the caller may see a channel or conversation. */
   async function canSee(by: Caller, id: string, seen?: Position): Promise<boolean> {
     const place = isDirect(id) ? conversation(by, id, seen) : channel(by, id, seen);
     return !('rejected' in (await place));
   }
 
-  /** A message that is there, whoever may see it. */
+  /** An existing message, without checking access. */
   async function findAny(messageId: string, seen?: Position): Promise<LoadedAggregate<MessageState> | Rejection> {
     if (!isMessageId(messageId)) return messageNotFound;
     const loaded = await admission.load(messageAggregate, messageStream(messageId), seen);
     return loaded.state.status === 'there' && !loaded.deleted ? loaded : messageNotFound;
   }
 
-  /** Where a message is, whoever may see it: the same without what it says, and what else has happened to it. */
+  /** Location of an existing message, without checking access or loading its content and thread. */
   const locateAny = async (messageId: string, seen?: Position): Promise<MessageLocation | Rejection> =>
-    isMessageId(messageId) ? messagePlace(messageId, seen) : messageNotFound;
+    isMessageId(messageId) ? locateMessage(messageId, seen) : messageNotFound;
 
-  /** The same where the caller may see it. */
+  /** Location of an existing message that the caller may see. */
   async function locate(by: Caller, messageId: string, seen?: Position): Promise<MessageLocation | Rejection> {
     const found = await locateAny(messageId, seen);
     if ('rejected' in found) return found;

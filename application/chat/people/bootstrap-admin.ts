@@ -19,14 +19,14 @@ export async function makeInitialUser(
   context: CommandContext,
 ): Promise<User> {
   const admin = { type: 'AdmitUser' as const, isAdmin: true, how: 'initial' as const };
-  const { user } = unrefused(await come({ ...admin, email: tidyEmail(email), userName }, context));
+  const { user } = orThrow(await come({ ...admin, email: tidyEmail(email), userName }, context));
   if (password === undefined || (await passwords.isSet(user.id))) return user;
-  const hashed = unrefused(await passwords.hash(password));
-  unrefused(await passwords.set(user.id, hashed, { by: 'chat.start', isFirst: true }, context));
+  const hashed = orThrow(await passwords.hash(password));
+  orThrow(await passwords.set(user.id, hashed, { by: 'chat.start', isFirst: true }, context));
   return user;
 }
 
-function unrefused<Outcome>(outcome: Outcome): Exclude<Outcome, { readonly rejected: string }> {
+function orThrow<Outcome>(outcome: Outcome): Exclude<Outcome, { readonly rejected: string }> {
   if (isRejection(outcome)) throw new Error(`the initial admin was refused: ${outcome.rejected}`);
   return outcome as Exclude<Outcome, { readonly rejected: string }>;
 }

@@ -20,9 +20,9 @@ export interface JoinResult {
   readonly position: Position;
 }
 
-type Coming = Extract<RosterCommand, { type: 'AdmitUser' | 'RegisterUser' | 'AddUser' }>;
-type Intention = Coming extends infer Each
-  ? Each extends Coming
+type JoinCommand = Extract<RosterCommand, { type: 'AdmitUser' | 'RegisterUser' | 'AddUser' }>;
+type JoinRequest = JoinCommand extends infer Each
+  ? Each extends JoinCommand
     ? Omit<Each, 'userId' | 'userName' | 'now'>
     : never
   : never;
@@ -34,8 +34,8 @@ export function createPeople({ handle, vault, derivation, clock }: PeoplePorts) 
    * `intention.email` is tidy. Without a name one is made of the email. What must be there of somebody before they are,
    * `prepare` makes: it is asked once, when nothing stands against them.
    */
-  return async function come(
-    intention: Intention & { readonly userName?: string },
+  return async function joinChat(
+    intention: JoinRequest & { readonly userName?: string },
     context: CommandContext,
     prepare?: (userId: string) => Promise<Rejection | undefined>,
   ): Promise<JoinResult | Rejection> {
@@ -47,7 +47,7 @@ export function createPeople({ handle, vault, derivation, clock }: PeoplePorts) 
       return prepare?.(userId);
     };
     const userName = intention.userName ?? email.slice(0, email.indexOf('@'));
-    const command = { ...intention, userId, userName, now: clock.now() } as Coming;
+    const command = { ...intention, userId, userName, now: clock.now() } as JoinCommand;
     const outcome = await handle(rosterAggregate, ROSTER, command, context, before);
     if (isRejection(outcome)) return outcome;
     const [added] = outcome.events;

@@ -55,18 +55,18 @@ interface PresenceRow extends Positioned {
 }
 
 /** Somebody who has streams open here, or had just now. */
-interface Here {
+interface LocalUser {
   streams: number;
   /** Runs when nobody came back in time. */
-  leaving?: NodeJS.Timeout | undefined;
+  departureTimer?: NodeJS.Timeout | undefined;
   /** What was told of them last: that they are here. */
-  isTold: boolean;
-  isTelling: boolean;
+  isRecorded: boolean;
+  isRecording: boolean;
 }
 
 export const SWEEP_EVERY_MS = 5000;
 /** Users that are told of at once. */
-const AT_ONCE = 32;
+const CONCURRENCY = 32;
 const SEPARATOR = '~';
 
 /** The periodic work of a node: while the node lives it holds this lease. */
@@ -79,7 +79,7 @@ export function createPresence(ports: PresencePorts) {
   const { handle, log, rows, settled, leases, clock, admission, node, systemContext, logger } = ports;
   const { graceMs = GRACE_MS } = ports;
   const run = `${node}${SEPARATOR}${randomUUID().slice(0, 8)}`;
-  const here = new Map<string, Here>();
+  const localUsers = new Map<string, LocalUser>();
 
   async function change(command: PresenceCommand, context: CommandContext) {
     const stream = presenceStream(command.userId);
@@ -95,41 +95,41 @@ export function createPresence(ports: PresencePorts) {
     change({ type, userId, run: at, now: clock.now() }, systemContext('chat.presence'));
 
   /** Tells the log of somebody until it says what is so. What fails is made up for by the next sweep. */
-  async function tell(userId: string, each: Here) {
-    if (each.isTelling) return;
-    each.isTelling = true;
+  async function recordPresence(userId: string, each: LocalUser) {
+    if (each.isRecording) return;
+    each.isRecording = true;
     try {
-      for (let isHere = stays(each); isHere !== each.isTold; isHere = stays(each)) {
-        await connection(isHere ? 'Connect' : 'Disconnect', userId, run);
-        each.isTold = isHere;
+      for (let isOnline = isPresent(each); isOnline !== each.isRecorded; isOnline = isPresent(each)) {
+        await connection(isOnline ? 'Connect' : 'Disconnect', userId, run);
+        each.isRecorded = isOnline;
       }
-      if (!stays(each)) here.delete(userId);
+      if (!isPresent(each)) localUsers.delete(userId);
     } catch (error) {
       logger.warn({ err: error }, 'a presence was not told, trying again');
     } finally {
-      each.isTelling = false;
+      each.isRecording = false;
     }
   }
 
-  const stays = ({ streams, leaving }: Here) => streams > 0 || leaving !== undefined;
+  const isPresent = ({ streams, departureTimer }: LocalUser) => streams > 0 || departureTimer !== undefined;
 
   /** A stream of theirs was opened here; to be called once it has closed. */
   function opened(userId: string): () => void {
-    const each = here.get(userId) ?? { streams: 0, isTold: false, isTelling: false };
-    here.set(userId, each);
+    const each = localUsers.get(userId) ?? { streams: 0, isRecorded: false, isRecording: false };
+    localUsers.set(userId, each);
     each.streams++;
-    clearTimeout(each.leaving);
-    each.leaving = undefined;
-    void tell(userId, each);
+    clearTimeout(each.departureTimer);
+    each.departureTimer = undefined;
+    void recordPresence(userId, each);
     return () => {
       each.streams--;
       if (each.streams > 0) return;
-      const leave = () => {
-        each.leaving = undefined;
-        void tell(userId, each);
+      const depart = () => {
+        each.departureTimer = undefined;
+        void recordPresence(userId, each);
       };
       // No reason for a process to go on that has been told to stop.
-      each.leaving = setTimeout(leave, graceMs).unref();
+      each.departureTimer = setTimeout(depart, graceMs).unref();
     };
   }
 
@@ -137,30 +137,30 @@ export function createPresence(ports: PresencePorts) {
   async function sweep(stop: AbortSignal): Promise<void> {
     const known = await rows.find<PresenceRow>('chat.presence', { filter: { isConnected: true } });
     const seen = new Set(known.flatMap(({ _id, runs }) => (runs.includes(run) ? [_id] : [])));
-    const lost = await lostOf(known);
+    const stale = await findStaleRuns(known);
     const work = [
-      ...lost.map((each) => () => connection('Disconnect', each.userId, each.run)),
-      ...[...here].map(([userId, each]) => async () => {
+      ...stale.map((each) => () => connection('Disconnect', each.userId, each.run)),
+      ...[...localUsers].map(([userId, each]) => async () => {
         // Another node took this one for dead: it was paused.
-        if (each.isTold && !seen.has(userId) && !each.isTelling) each.isTold = await isConnected(userId);
-        await tell(userId, each);
+        if (each.isRecorded && !seen.has(userId) && !each.isRecording) each.isRecorded = await isConnected(userId);
+        await recordPresence(userId, each);
       }),
     ];
-    for (let from = 0; from < work.length && !stop.aborted; from += AT_ONCE)
-      await Promise.all(work.slice(from, from + AT_ONCE).map((each) => each()));
+    for (let from = 0; from < work.length && !stop.aborted; from += CONCURRENCY)
+      await Promise.all(work.slice(from, from + CONCURRENCY).map((each) => each()));
   }
 
   const isConnected = async (userId: string) =>
     (await admission.load(presenceAggregate, presenceStream(userId))).state.runs.includes(run);
 
   /** Of runs that nobody keeps up: earlier ones of this node, and those of nodes that hold their lease no more. */
-  async function lostOf(known: readonly PresenceRow[]) {
+  async function findStaleRuns(known: readonly PresenceRow[]) {
     const runs = known.flatMap(({ _id: userId, runs }) => runs.map((each) => ({ userId, run: each })));
     const others = new Set(runs.map((each) => nodeOf(each.run)).filter((each) => each !== node));
-    const gone = new Set<string>();
+    const deadNodes = new Set<string>();
     for (const each of others)
-      if ((await leases.holder(`periodic:${presenceWork(each)}`)) === undefined) gone.add(each);
-    return runs.filter((each) => gone.has(nodeOf(each.run)) || (nodeOf(each.run) === node && each.run !== run));
+      if ((await leases.holder(`periodic:${presenceWork(each)}`)) === undefined) deadNodes.add(each);
+    return runs.filter((each) => deadNodes.has(nodeOf(each.run)) || (nodeOf(each.run) === node && each.run !== run));
   }
 
   async function set(
@@ -175,7 +175,7 @@ export function createPresence(ports: PresencePorts) {
 
   /** Of everybody who is a user; who was never there is so since they became one. */
   async function list(seen?: Position): Promise<Consistency & { readonly presence: Iterable<PresenceView> }> {
-    const reflected = await awaitConsistent(settled, 'chat.presence', {
+    const freshness = await awaitConsistent(settled, 'chat.presence', {
       told: settled.latestOf('chat'),
       seen,
     });
@@ -183,7 +183,7 @@ export function createPresence(ports: PresencePorts) {
       rows.find<PresenceRow>('chat.presence', { filter: {} }),
       admission.roster(seen),
     ]);
-    return { presence: viewsOf(found, roster), ...withRows(reflected, found) };
+    return { presence: viewsOf(found, roster), ...withRows(freshness, found) };
   }
 
   return { opened, sweep, set, list };

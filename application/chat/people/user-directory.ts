@@ -5,9 +5,9 @@ import { runSliced } from '../../concurrency/index.js';
 import { type UserView, userView } from './user-view.js';
 
 /** Put in order, or looked at, in one step. */
-const STEP = 500;
+const SLICE = 500;
 
-const byComing = (a: User, b: User): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+const byJoinDate = (a: User, b: User): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 
 /** All users of a state in order; those who are gone, too: nobody ever leaves it. */
 interface Ordered {
@@ -45,12 +45,12 @@ function* ordered(users: Ordered['users'], known: Ordered): Generator<void, read
   for (const [id, user] of users.since(known.users)) {
     changed.add(id);
     some.push(user);
-    if (some.length < STEP) continue;
-    runs.push(some.sort(byComing));
+    if (some.length < SLICE) continue;
+    runs.push(some.sort(byJoinDate));
     some = [];
     yield;
   }
-  runs.push(some.sort(byComing));
+  runs.push(some.sort(byJoinDate));
   while (runs.length > 1) {
     const pairs: (readonly User[])[] = [];
     for (let at = 0; at < runs.length; at += 2) pairs.push(yield* merged(runs[at]!, runs[at + 1] ?? []));
@@ -69,7 +69,7 @@ function* merged(one: readonly User[], other: readonly User[]): Generator<void, 
     const to = placeOf(user, long, from);
     for (; from < to; from++) all.push(long[from]!);
     all.push(user);
-    if (index % STEP === STEP - 1) yield;
+    if (index % SLICE === SLICE - 1) yield;
   }
   return from === 0 && all.length === 0 ? long : all.concat(long.slice(from));
 }
@@ -79,7 +79,7 @@ function placeOf(user: User, all: readonly User[], from: number): number {
   let [low, high] = [from, all.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (byComing(all[middle]!, user) < 0) low = middle + 1;
+    if (byJoinDate(all[middle]!, user) < 0) low = middle + 1;
     else high = middle;
   }
   return low;

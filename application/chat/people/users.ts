@@ -19,11 +19,11 @@ export interface UserPorts {
 export type Users = ReturnType<typeof createUsers>;
 
 export function createUsers({ handle, repetition, admission, clock }: UserPorts) {
-  const everybody = createUserDirectory();
+  const listUsers = createUserDirectory();
   const run = (command: RosterCommand, context: CommandContext) => handle(rosterAggregate, ROSTER, command, context);
 
   /** Who a command was about, as they are then. */
-  async function changed(
+  async function changeUser(
     command: Extract<RosterCommand, { type: 'RenameUser' | 'ChangeRole' }>,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly user: UserView }> | Rejection> {
@@ -34,21 +34,21 @@ export function createUsers({ handle, repetition, admission, clock }: UserPorts)
     return { body: { user: userView(user) }, position: outcome.position };
   }
 
-  const went = (outcome: Handled<RosterState> | Rejection, body: object): CommandResult<object> | Rejection =>
+  const respond = (outcome: Handled<RosterState> | Rejection, body: object): CommandResult<object> | Rejection =>
     isRejection(outcome) ? outcome : { body, position: outcome.position };
 
   return {
     rename: (userId: string, userName: string, context: CommandContext) =>
-      changed({ type: 'RenameUser', userId, userName, now: clock.now() }, context),
+      changeUser({ type: 'RenameUser', userId, userName, now: clock.now() }, context),
 
     changeRole: (userId: string, isAdmin: boolean, by: string, context: CommandContext) =>
-      changed({ type: 'ChangeRole', userId, isAdmin, by, now: clock.now() }, context),
+      changeUser({ type: 'ChangeRole', userId, isAdmin, by, now: clock.now() }, context),
 
     remove: async (userId: string, by: string, context: CommandContext) =>
-      went(await run({ type: 'RemoveUser', userId, by, now: clock.now() }, context), REMOVED),
+      respond(await run({ type: 'RemoveUser', userId, by, now: clock.now() }, context), REMOVED),
 
     exit: async (userId: string, context: CommandContext) =>
-      went(await run({ type: 'LeaveServer', userId, now: clock.now() }, context), LEFT),
+      respond(await run({ type: 'LeaveServer', userId, now: clock.now() }, context), LEFT),
 
     /** What somebody was answered who removed themselves, or left, by this very command. */
     async went(
@@ -56,13 +56,13 @@ export function createUsers({ handle, repetition, admission, clock }: UserPorts)
       context: CommandContext,
     ): Promise<CommandResult<object> | Rejection | undefined> {
       const found = await repetition.findResult(rosterAggregate, ROSTER, context);
-      return found && went(found, how === 'left' ? LEFT : REMOVED);
+      return found && respond(found, how === 'left' ? LEFT : REMOVED);
     },
 
     /** Everybody who is there, in the order in which they came. */
     async list(seen?: Position): Promise<CommandResult<{ readonly users: readonly UserView[] }>> {
       const { state, position } = await admission.roster(seen);
-      return { body: { users: await everybody(state) }, position };
+      return { body: { users: await listUsers(state) }, position };
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Searching what was said: by parts of words, in what the caller may see. */
+/** Searches messages by parts of words, within what the caller may see. */
 import { CHANNELS, channelFor } from '../../../domain/chat/channels.js';
 import { isDirect, participantsOf } from '../../../domain/chat/conversation-id.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
@@ -15,17 +15,17 @@ import { parentOf } from '../messages/visibility.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
 import { type AuthorView, speakerView } from '../view-models.js';
 
-/** A part of a word, folded; and those whose names have it, who wrote all that they wrote with it. */
-export interface WantedWord {
+/** Folded part of a word, and the users whose names contain it: all their messages match. */
+export interface QueryWord {
   readonly text: string;
   readonly authors: ReadonlySet<string>;
 }
 
 export interface SearchQuery {
-  readonly words: readonly WantedWord[];
-  readonly sees: (channelId: string) => boolean;
+  readonly words: readonly QueryWord[];
+  readonly isVisible: (channelId: string) => boolean;
   readonly authorId?: string | undefined;
-  /** Of when it was posted, Unix ms, both inclusive. */
+  /** Time of posting, Unix ms, both inclusive. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly limit: number;
@@ -45,13 +45,13 @@ export interface SearchIndex {
   find(query: SearchQuery): Promise<readonly Hit[]>;
 }
 
-export interface SearchPorts {
+export interface SearchServicePorts {
   readonly index: SearchIndex;
   readonly settled: ProjectionProgress;
   readonly admission: Authentication;
 }
 
-export interface Wish {
+export interface SearchInput {
   readonly q: string;
   readonly channelId?: string;
   readonly conversationId?: string;
@@ -61,13 +61,13 @@ export interface Wish {
   readonly limit: number;
 }
 
-export interface FoundView {
+export interface HitView {
   readonly id: string;
   readonly channelId: string;
   readonly content: string;
   readonly author: AuthorView;
   readonly createdAt: number;
-  /** Of a reply. */
+  /** Set for replies. */
   readonly threadId?: string;
 }
 
@@ -80,11 +80,11 @@ const tooManyWords: Rejection = {
 
 export type Search = ReturnType<typeof createSearch>;
 
-export function createSearch({ index, settled, admission }: SearchPorts) {
-  const inTurn = createPageThrottle();
+export function createSearch({ index, settled, admission }: SearchServicePorts) {
+  const throttle = createPageThrottle();
 
-  /** What somebody sees, by the log as it was at `seen` or later. */
-  async function seeing(caller: Caller, seen?: Position): Promise<(place: string) => boolean> {
+  /** Builds the visibility check from the log's state as of `seen` or later. */
+  async function visibilityFor(caller: Caller, seen?: Position): Promise<(place: string) => boolean> {
     const { state: channels } = await admission.load(channelsAggregate, CHANNELS, seen);
     return (place) =>
       isDirect(place)
@@ -94,61 +94,61 @@ export function createSearch({ index, settled, admission }: SearchPorts) {
 
   return async function search(
     caller: Caller,
-    { q, channelId, conversationId, authorId, from, to, limit }: Wish,
+    { q, channelId, conversationId, authorId, from, to, limit }: SearchInput,
     seen?: Position,
     leaving?: Reader['leaving'],
   ): Promise<RenderedPage | Rejection> {
     const words = wordsOf(q);
     if (words.length === 0) return blank;
     if (words.length > MOST_WORDS) return tooManyWords;
-    const reflected = await awaitConsistent(settled, 'chat.search', { told: settled.latestOf('chat'), seen });
+    const freshness = await awaitConsistent(settled, 'chat.search', { told: settled.latestOf('chat'), seen });
     const { state: roster } = await admission.roster(seen);
     const places = [channelId, conversationId].filter((each) => each !== undefined);
-    const wanted: WantedWord[] = [];
-    for (const text of words) wanted.push({ text, authors: await authorsNamed(roster, text) });
-    const asking = { userId: caller.userId, ...(leaving && { leaving }) };
-    return inTurn(limit, asking, async () => {
-      // As it is by now: they may have waited.
-      const sees = await seeing(caller, seen);
-      const asked = (place: string) => places.every((each) => each === place) && sees(place);
-      const found = await index.find({ words: wanted, sees: asked, authorId, from, to, limit });
-      // It takes a while, and finds what was said meanwhile.
-      const seesStill = await seeing(caller, maxPosition(settled.position('chat.search'), seen ?? 0n));
-      const messages = found.filter(({ channelId }) => seesStill(channelId)).map((each) => foundView(roster, each));
-      return { json: await serializeList('messages', messages), ...reflected };
+    const queryWords: QueryWord[] = [];
+    for (const text of words) queryWords.push({ text, authors: await authorsNamed(roster, text) });
+    const reader = { userId: caller.userId, ...(leaving && { leaving }) };
+    return throttle(limit, reader, async () => {
+      // Read after waiting for the throttle, as access may have changed.
+      const isVisible = await visibilityFor(caller, seen);
+      const isSearchable = (place: string) => places.every((each) => each === place) && isVisible(place);
+      const found = await index.find({ words: queryWords, isVisible: isSearchable, authorId, from, to, limit });
+      // The search takes time and may find newer messages: access is checked again as of the index position.
+      const isVisibleNow = await visibilityFor(caller, maxPosition(settled.position('chat.search'), seen ?? 0n));
+      const messages = found.filter(({ channelId }) => isVisibleNow(channelId)).map((each) => hitView(roster, each));
+      return { json: await serializeList('messages', messages), ...freshness };
     });
   };
 }
 
-function foundView(roster: RosterState, { id, channelId, content, createdAt, ...by }: Hit): FoundView {
+function hitView(roster: RosterState, { id, channelId, content, createdAt, ...by }: Hit): HitView {
   const threadId = parentOf(id);
   const { botName } = by;
-  const said = {
+  const body = {
     content,
     attachments: [],
     images: [],
     mentions: [],
     ...(botName !== undefined && { botName }),
   };
-  const author = speakerView(roster, by.author, said);
+  const author = speakerView(roster, by.author, body);
   return { id, channelId, content, author, createdAt, ...(threadId !== undefined && { threadId }) };
 }
 
-/** Folded names, a line each, in which a word is looked for at once. */
+/** Folded names, one per line, searched with a single `indexOf` loop. */
 interface Names {
   readonly text: string;
   readonly ids: readonly string[];
-  /** Where the line of each ends. */
+  /** End offset of each line. */
   readonly ends: readonly number[];
 }
 
-/** Of a state that never changes. */
+/** Keyed by the immutable roster state. */
 const folded = new WeakMap<RosterState, Promise<readonly Names[]>>();
 
-/** Looked at between two looks at the time. */
-const NAMES_AT_ONCE = 256;
+/** Names folded per time slice. */
+const NAMES_PER_SLICE = 256;
 
-/** Also of those who are gone: what they said bears their name. */
+/** Includes former users, whose messages still carry their names. */
 async function authorsNamed(roster: RosterState, word: string): Promise<ReadonlySet<string>> {
   const known = folded.get(roster) ?? foldNames(roster);
   folded.set(roster, known);
@@ -176,7 +176,7 @@ async function foldNames({ users }: RosterState): Promise<readonly Names[]> {
   };
   for (const user of users.values()) {
     some.push(user);
-    if (some.length < NAMES_AT_ONCE) continue;
+    if (some.length < NAMES_PER_SLICE) continue;
     fold();
     if (sliceExpired()) await yieldToEventLoop();
   }

@@ -15,7 +15,7 @@ export interface Caller {
   readonly sessionId: string;
 }
 
-export interface AdmissionPorts {
+export interface AuthenticationPorts {
   readonly streams: AggregateStore;
   readonly tokens: Tokens;
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export interface Authentication {
   /** The session of somebody admitted just now, if it lives still, by what this node knows: nobody is asked. */
   session(caller: Pick<Caller, 'userId' | 'sessionId'>): Session | undefined;
   /** Somebody who is there, by id or tidy email. */
-  user(whose: { readonly id: string } | { readonly email: string }): Promise<User | undefined>;
+  user(key: { readonly id: string } | { readonly email: string }): Promise<User | undefined>;
   /** Whether all of these are there; the log is asked once, however many are not known. */
   areUsers(ids: readonly string[]): Promise<boolean>;
   /** Everybody, at least as the log was at `seen`. */
@@ -50,7 +50,7 @@ export const unauthorized: Rejection = {
   detail: 'Sign in first',
 };
 
-export function createChatAdmission({ streams, tokens, clock, feedPosition }: AdmissionPorts): Authentication {
+export function createChatAdmission({ streams, tokens, clock, feedPosition }: AuthenticationPorts): Authentication {
   const load: Authentication['load'] = async (kind, stream, seen = 0n) => {
     const loaded = await streams.load(kind, stream);
     return loaded.position >= seen || feedPosition() >= seen ? loaded : streams.reload(kind, stream);
@@ -60,7 +60,7 @@ export function createChatAdmission({ streams, tokens, clock, feedPosition }: Ad
     token === undefined ? undefined : tokens.bearer(token);
 
   /** Another node may have let somebody in a moment ago: who is not known is looked for in the log. */
-  async function found<S, C, E extends DomainEvent, Found>(
+  async function lookUp<S, C, E extends DomainEvent, Found>(
     kind: Aggregate<S, C, E>,
     stream: string,
     seen: Position,
@@ -77,24 +77,24 @@ export function createChatAdmission({ streams, tokens, clock, feedPosition }: Ad
       const known = streams.cached(sessionAggregate, sessionStream(userId));
       return known && sessionWith(known.state, sessionId, clock.now());
     },
-    user: (whose) =>
-      found(rosterAggregate, ROSTER, 0n, (state) =>
-        'id' in whose ? userWith(state, whose.id) : userOf(state, whose.email),
+    user: (key) =>
+      lookUp(rosterAggregate, ROSTER, 0n, (state) =>
+        'id' in key ? userWith(state, key.id) : userOf(state, key.email),
       ),
     async areUsers(ids) {
       if (ids.length === 0) return true;
-      const areThere = (state: RosterState) =>
+      const allExist = (state: RosterState) =>
         ids.every((id) => userWith(state, id) !== undefined) ? true : undefined;
-      return (await found(rosterAggregate, ROSTER, 0n, areThere)) ?? false;
+      return (await lookUp(rosterAggregate, ROSTER, 0n, allExist)) ?? false;
     },
     async authenticate(token, seen = 0n) {
-      const whose = await parseAccessToken(token);
-      if (!whose) return unauthorized;
-      const { userId, sessionId } = whose;
+      const bearer = await parseAccessToken(token);
+      if (!bearer) return unauthorized;
+      const { userId, sessionId } = bearer;
       const now = clock.now();
       const [session, user] = await Promise.all([
-        found(sessionAggregate, sessionStream(userId), seen, (state) => sessionWith(state, sessionId, now)),
-        found(rosterAggregate, ROSTER, seen, (state) => userWith(state, userId)),
+        lookUp(sessionAggregate, sessionStream(userId), seen, (state) => sessionWith(state, sessionId, now)),
+        lookUp(rosterAggregate, ROSTER, seen, (state) => userWith(state, userId)),
       ]);
       if (!session || !user) return unauthorized;
       const { userName, isAdmin } = user;

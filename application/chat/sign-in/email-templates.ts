@@ -22,11 +22,11 @@ export function renderEmail(
 ): EmailContent {
   const isSignIn = purpose === 'magic-link';
   const words = isSignIn ? { ...WORDS[purpose], subject } : WORDS[purpose];
-  const letter = renderLinkEmail(words, link, expiryMinutes);
+  const email = renderLinkEmail(words, link, expiryMinutes);
   const own = isSignIn ? templates : {};
   return {
-    ...letter,
-    text: own.text?.(link, expiryMinutes) ?? letter.text,
-    html: own.html?.(link, expiryMinutes) ?? letter.html,
+    ...email,
+    text: own.text?.(link, expiryMinutes) ?? email.text,
+    html: own.html?.(link, expiryMinutes) ?? email.html,
   };
 }

@@ -72,10 +72,10 @@ export function createOAuth(ports: OAuthPorts) {
     return `${random}.${at}.${mac(provider, ip, random, at)}`;
   }
 
-  function isOurs(state: string, provider: string, ip: string): boolean {
-    const [, random = '', at = '', given = ''] = STATE.exec(state) ?? [];
+  function isValidState(state: string, provider: string, ip: string): boolean {
+    const [, random = '', at = '', presentedMac = ''] = STATE.exec(state) ?? [];
     const age = clock.now() - Number(at);
-    const isRight = timingSafeEqual(Buffer.from(given.padEnd(43)), Buffer.from(mac(provider, ip, random, at)));
+    const isRight = timingSafeEqual(Buffer.from(presentedMac.padEnd(43)), Buffer.from(mac(provider, ip, random, at)));
     return isRight && age >= -STATE_MS && age < STATE_MS;
   }
 
@@ -83,7 +83,7 @@ export function createOAuth(ports: OAuthPorts) {
   function away(provider: OAuthProvider, { ip }: Pick<From, 'ip'>): string {
     const state = newState(provider.id, ip);
     const url = new URL(provider.authorizationUrl);
-    const asked = {
+    const params = {
       ...provider.authorizationParams,
       response_type: 'code',
       client_id: provider.clientId,
@@ -93,7 +93,7 @@ export function createOAuth(ports: OAuthPorts) {
       code_challenge: challengeOf(state),
       code_challenge_method: 'S256',
     };
-    for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
+    for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value);
     return url.href;
   }
 
@@ -104,16 +104,16 @@ export function createOAuth(ports: OAuthPorts) {
     from: From,
     context: CommandContext,
   ): Promise<SignedIn | OAuthFailure> {
-    if (state === undefined || !isOurs(state, provider.id, from.ip))
+    if (state === undefined || !isValidState(state, provider.id, from.ip))
       return { failure: 'invalid_state', isForged: true };
     const stateId = derivation.id('chat.oauth', state);
     const spend = { type: 'SpendState' as const, stateId, provider: provider.id, now: clock.now() };
     const stream = oauthStream(stateId);
-    const keep = async () => {
+    const setRetention = async () => {
       await log.retain(stream, { maxAgeSeconds: SPENT_SECONDS });
       return undefined;
     };
-    const spent = await handle(oauthAggregate, stream, spend, context, keep);
+    const spent = await handle(oauthAggregate, stream, spend, context, setRetention);
     if (isRejection(spent)) return { failure: 'invalid_state' };
     if (error !== undefined) return { failure: error === 'access_denied' ? 'access_denied' : 'provider_error' };
     if (!code) return { failure: 'missing_code' };
@@ -121,7 +121,7 @@ export function createOAuth(ports: OAuthPorts) {
     if (!profile) return { failure: 'provider_error' };
     if (profile.email === undefined) return { failure: 'no_verified_email' };
     const done = await signIn.enter(profile.email, from, context, profile.name);
-    return isRejection(done) ? refusal(done) : done.body;
+    return isRejection(done) ? failureFor(done) : done.body;
   }
 
   async function profileOf(provider: OAuthProvider, code: string, verifier: string) {
@@ -139,7 +139,7 @@ export function createOAuth(ports: OAuthPorts) {
   };
 }
 
-const refusal = ({ rejected, kind }: Rejection): OAuthFailure => ({
+const failureFor = ({ rejected, kind }: Rejection): OAuthFailure => ({
   failure:
     rejected === notInvited.rejected
       ? 'user_not_found'

@@ -60,17 +60,17 @@ export function createOneTimeLinks(ports: LinkPorts) {
   /** Whether or not anybody may have one: what is done, and told, is the same. */
   async function request(
     purpose: Purpose,
-    given: string,
+    rawEmail: string,
     context: CommandContext,
   ): Promise<{ readonly position: Position } | Rejection> {
-    const email = tidyEmail(given);
+    const email = tidyEmail(rawEmail);
     const addressId = addressOf(email);
     const stream = addressStream(addressId);
     const user = await admission.user({ email });
     const now = clock.now();
     // To the second, as its token tells it.
     const expiresAt = (Math.floor(now / 1000) + lifeSeconds[purpose]) * 1000;
-    const mayCome = purpose === 'magic-link' && !isInviteRequired && isEmail(email);
+    const maySignUp = purpose === 'magic-link' && !isInviteRequired && isEmail(email);
     const command = {
       type: 'RequestLink' as const,
       addressId,
@@ -78,7 +78,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
       linkId: derivation.id('chat.link', context.commandId),
       expiresAt,
       userId: user?.id,
-      email: user || !mayCome ? '' : email,
+      email: user || !maySignUp ? '' : email,
       now,
     };
     const before = async () => {

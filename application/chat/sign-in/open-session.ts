@@ -34,25 +34,29 @@ export function createSignIn(ports: SignInPorts) {
   const { admission, come, sessions, links, derivation, isInviteRequired } = ports;
 
   /** Whoever has this email: they are there, or are made one where everybody may come. */
-  async function whoever(email: string, context: CommandContext, userName?: string): Promise<User | Rejection> {
+  async function findOrCreateUser(
+    email: string,
+    context: CommandContext,
+    userName?: string,
+  ): Promise<User | Rejection> {
     const known = await admission.user({ email });
     if (known) return known;
     if (isInviteRequired) return notInvited;
     if (!isEmail(email)) return badEmail;
     const name = userName === undefined ? {} : { userName };
     const intention = { type: 'AdmitUser' as const, email, isAdmin: false, how: 'sign-in' as const };
-    const joined = await come({ ...intention, ...name }, context);
-    return isRejection(joined) ? joined : joined.user;
+    const result = await come({ ...intention, ...name }, context);
+    return isRejection(result) ? result : result.user;
   }
 
   /** Lets somebody in whose email is known to be theirs. `userName` is for a user who is made. */
   async function enter(
-    given: string,
+    rawEmail: string,
     from: From,
     context: CommandContext,
     userName?: string,
   ): Promise<CommandResult<SignInResult> | Rejection> {
-    const user = await whoever(tidyEmail(given), context, userName);
+    const user = await findOrCreateUser(tidyEmail(rawEmail), context, userName);
     if (isRejection(user)) return user;
     const done = await sessions.open(user, from, next('open-session', context));
     return isRejection(done) ? done : { body: { ...done.body, user }, position: done.position };
@@ -75,10 +79,10 @@ export function createSignIn(ports: SignInPorts) {
     if (isRejection(link)) return link;
     const spent = await links.spend(link, next('spend-link', context));
     if (isRejection(spent)) return spent;
-    const user = await whoever(link.email, context);
+    const user = await findOrCreateUser(link.email, context);
     if (isRejection(user)) return user;
     return sessions.open(user, from, next('open-session', context), { mailed: true });
   }
 
-  return { whoever, enter, byLink };
+  return { findOrCreateUser, enter, byLink };
 }

@@ -8,7 +8,7 @@ import type { Audit } from '../admin/audit-log.js';
 import type { People } from '../people/join.js';
 import type { Authentication } from './authenticate.js';
 import type { Links } from './one-time-links.js';
-import type { Passwords, Theirs } from './password-store.js';
+import type { Passwords, PasswordVersion } from './password-store.js';
 import type { CommandResult, From, Sessions, SignedIn } from './sessions.js';
 
 export interface PasswordSignInPorts {
@@ -52,7 +52,7 @@ const tooManyFailures = (retryAfterMs: number): Rejection => ({
  * Failed sign-ins until there must be a pause. Few by one network for one email; many for an email by all networks, or
  * anybody could lock somebody out from elsewhere with a few wrong passwords.
  */
-const MOST_FAILURES = { email: 1000, network: 50, 'email-and-network': 10 } as const;
+const MAX_FAILURES = { email: 1000, network: 50, 'email-and-network': 10 } as const;
 
 /** A token in a form is an invalid field of it. */
 const badToken: Rejection = { ...badLink, kind: 'invalid' };
@@ -72,39 +72,39 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
    * A sign-in takes a while, and who sets another password ends the sessions that are there: one that opens just then is
    * not among them.
    */
-  const still =
-    ({ id }: Pick<User, 'id'>, theirs: Theirs) =>
+  const recheck =
+    ({ id }: Pick<User, 'id'>, version: PasswordVersion) =>
     () =>
-      passwords.isStill(id, theirs);
+      passwords.isCurrent(id, version);
 
   async function login(
-    { email: given, password }: Credentials,
+    { email: rawEmail, password }: Credentials,
     from: From,
     context: CommandContext,
   ): Promise<CommandResult<SignedIn> | Rejection> {
-    const email = tidyEmail(given);
+    const email = tidyEmail(rawEmail);
     const addressId = derivation.id('chat.failures', email);
     const counters = [
-      { limit: 'email', key: `email ${addressId}`, most: MOST_FAILURES.email },
-      { limit: 'network', key: `network ${from.network}`, most: MOST_FAILURES.network },
+      { limit: 'email', key: `email ${addressId}`, most: MAX_FAILURES.email },
+      { limit: 'network', key: `network ${from.network}`, most: MAX_FAILURES.network },
       {
         limit: 'email-and-network',
         key: `email ${addressId} network ${from.network}`,
-        most: MOST_FAILURES['email-and-network'],
+        most: MAX_FAILURES['email-and-network'],
       },
     ] as const;
-    const refused = async () => {
+    const checkFailures = async () => {
       const waitMs = await failures.wait(counters);
       return waitMs === undefined ? undefined : tooManyFailures(waitMs);
     };
-    const early = await refused();
-    if (early) return early;
+    const refusedBefore = await checkFailures();
+    if (refusedBefore) return refusedBefore;
     const user = await admission.user({ email });
-    const theirs = await passwords.matching(user?.id, password);
+    const version = await passwords.matching(user?.id, password);
     // Of guesses that came together no more are told right from wrong than of those that came one by one.
-    const late = await refused();
-    if (late) return late;
-    if (user && theirs) return sessions.open(user, from, context, { holds: still(user, theirs) });
+    const refusedAfter = await checkFailures();
+    if (refusedAfter) return refusedAfter;
+    if (user && version) return sessions.open(user, from, context, { recheck: recheck(user, version) });
     const [reached] = await failures.count<(typeof counters)[number]>(counters);
     if (reached) {
       const about = { addressId, limit: reached.limit, reachedAt: clock.now() };
@@ -115,11 +115,11 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
   }
 
   async function register(
-    { email: given, password }: Credentials,
+    { email: rawEmail, password }: Credentials,
     from: From,
     context: CommandContext,
   ): Promise<CommandResult<SignedIn> | Rejection> {
-    const email = tidyEmail(given);
+    const email = tidyEmail(rawEmail);
     if (!isEmail(email)) return badEmail;
     const hashed = await passwords.hash(password);
     if (isRejection(hashed)) return hashed;
@@ -127,9 +127,9 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
       const set = await passwords.set(userId, hashed, { by: userId }, next('set-password', context));
       return isRejection(set) ? set : undefined;
     };
-    const joined = await come({ type: 'RegisterUser', email }, context, setFirst);
-    if (isRejection(joined)) return joined;
-    return sessions.open(joined.user, from, next('open-session', context));
+    const result = await come({ type: 'RegisterUser', email }, context, setFirst);
+    if (isRejection(result)) return result;
+    return sessions.open(result.user, from, next('open-session', context));
   }
 
   /** By the link of an invite or a reset; all other sessions end. */
@@ -148,7 +148,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     if (isRejection(spent)) return spent.kind === 'unauthenticated' ? badToken : spent;
     const set = await passwords.set(user.id, hashed, { by: user.id }, next('set-password', context));
     if (isRejection(set)) return set;
-    return sessions.open(user, from, context, { alone: true, mailed: true, holds: still(user, set) });
+    return sessions.open(user, from, context, { alone: true, mailed: true, recheck: recheck(user, set) });
   }
 
   /** By an admin: all sessions of theirs end. */

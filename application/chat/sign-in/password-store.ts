@@ -15,7 +15,7 @@ export interface PasswordPorts {
 }
 
 /** The password that was somebody's. */
-export interface Theirs {
+export interface PasswordVersion {
   /** Where the log tells of it. */
   readonly setAt: Position;
 }
@@ -36,7 +36,7 @@ export function createPasswords({ handle, streams, vault, hashing, clock }: Pass
       hashed: Hashed,
       { by, isFirst = false }: { readonly by: string; readonly isFirst?: boolean },
       context: CommandContext,
-    ): Promise<Theirs | Rejection> {
+    ): Promise<PasswordVersion | Rejection> {
       const command = { type: 'SetPassword' as const, userId, by, ...hashed, isFirst, now: clock.now() };
       const before = async () => {
         await vault.create(userSubject({ userId }));
@@ -49,13 +49,14 @@ export function createPasswords({ handle, streams, vault, hashing, clock }: Pass
     isSet: async (userId: string): Promise<boolean> => (await current(userId)).state !== undefined,
 
     /** Whose it is, if it is right. Takes as long for nobody: who is not known was looked for in the log as well. */
-    async matching(userId: string | undefined, password: string): Promise<Theirs | undefined> {
+    async matching(userId: string | undefined, password: string): Promise<PasswordVersion | undefined> {
       const known = userId === undefined ? undefined : await current(userId);
       const isRight = await hashing.matches(password, known?.state);
       return known && isRight ? { setAt: known.position } : undefined;
     },
 
     /** Whether no other was set since. */
-    isStill: async (userId: string, { setAt }: Theirs): Promise<boolean> => (await current(userId)).position === setAt,
+    isCurrent: async (userId: string, { setAt }: PasswordVersion): Promise<boolean> =>
+      (await current(userId)).position === setAt,
   };
 }

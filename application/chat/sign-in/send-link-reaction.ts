@@ -45,8 +45,8 @@ export function mailReaction(ports: MailPorts): Reaction<LinkRequested> {
     if (email === undefined) return;
     const token = await links.token({ purpose, linkId, email, requestedAt, expiresAt });
     const minutes = Math.round((expiresAt - requestedAt) / 60_000);
-    const letter = renderEmail(purpose, urlOf(ports.appUrl(), purpose, token, email), minutes, ports);
-    const isSent = await mailer.send({ id: linkId, to: email, ...letter }, signal);
+    const content = renderEmail(purpose, urlOf(ports.appUrl(), purpose, token, email), minutes, ports);
+    const isSent = await mailer.send({ id: linkId, to: email, ...content }, signal);
     if (!isSent) logger.error({ purpose, link: linkId }, 'a mail was not taken, and is given up');
     await links.record(data, isSent, causedBy(derivation, 'chat.mail', event));
   }

@@ -43,7 +43,7 @@ export interface From {
 interface Opening {
   readonly alone?: boolean;
   readonly mailed?: boolean;
-  readonly holds?: () => Promise<boolean>;
+  readonly recheck?: () => Promise<boolean>;
 }
 
 /** What is handed out at a sign-in; `exp` in seconds from now. */
@@ -70,7 +70,7 @@ export interface Revoked {
   readonly refreshToken?: string;
 }
 
-type Opened = Extract<SessionEvent, { type: 'SessionOpened' | 'SessionRefreshed' }>;
+type RowMapper = Extract<SessionEvent, { type: 'SessionOpened' | 'SessionRefreshed' }>;
 
 const DAY_SECONDS = 86_400;
 const LONGEST_USER_AGENT = 256;
@@ -84,7 +84,7 @@ export function createSessions(ports: SessionPorts) {
   const lifeMs = refreshTokenExpirySeconds * 1000;
 
   /** Older events are of sessions that are over, as each tells all of its own: unless one is to live longer than those. */
-  const retaining = (stream: string) => async () => {
+  const retentionOf = (stream: string) => async () => {
     const { state } = await admission.load(sessionAggregate, stream);
     const longest = Math.max(0, ...state.sessions.map((each) => each.expiresAt - each.lastUsedAt));
     const maxAgeSeconds = refreshTokenExpirySeconds + DAY_SECONDS;
@@ -113,7 +113,7 @@ export function createSessions(ports: SessionPorts) {
     user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
     { ip, userAgent }: Omit<From, 'network'>,
     context: CommandContext,
-    { alone = false, mailed = false, holds = async () => true }: Opening = {},
+    { alone = false, mailed = false, recheck = async () => true }: Opening = {},
   ): Promise<CommandResult<SignedIn> | Rejection> {
     const { id: userId } = user;
     const stream = sessionStream(userId);
@@ -124,30 +124,30 @@ export function createSessions(ports: SessionPorts) {
     const command = { type: 'OpenSession' as const, userId, ...session, ...from, now };
     const { quota: _, ...free } = { ...context, actor: userId };
     const by = mailed ? free : { ...free, quota: sessionQuota(userId) };
-    const outcome = await handle(sessionAggregate, stream, command, by, retaining(stream));
+    const outcome = await handle(sessionAggregate, stream, command, by, retentionOf(stream));
     if (isRejection(outcome)) return outcome;
-    const at = openedBy(outcome)?.data.lastUsedAt ?? now;
+    const at = openedEvent(outcome)?.data.lastUsedAt ?? now;
     const body = await signedIn(user, { id: sessionId, generation: 0 }, at);
-    if (await holds()) return { body, position: outcome.position };
+    if (await recheck()) return { body, position: outcome.position };
     const commandId = derivation.id('chat.end-session', context.commandId);
     const end = { type: 'EndSession' as const, userId, sessionId, reason: 'password' as const, now };
-    const over = await handle(sessionAggregate, stream, end, { ...free, commandId });
-    return isRejection(over) ? over : { body, position: over.position };
+    const ended = await handle(sessionAggregate, stream, end, { ...free, commandId });
+    return isRejection(ended) ? ended : { body, position: ended.position };
   }
 
   async function refresh(refreshToken: string, context: CommandContext): Promise<CommandResult<SignedIn> | Rejection> {
-    const given = tokens.readRefresh(refreshToken);
-    if (!given) return sessionEnded;
-    const { userId, sessionId } = given;
+    const presented = tokens.readRefresh(refreshToken);
+    if (!presented) return sessionEnded;
+    const { userId, sessionId } = presented;
     const user = await admission.user({ id: userId });
     if (!user) return sessionEnded;
     const now = clock.now();
-    const command = { type: 'RefreshSession' as const, ...given, expiresAt: now + lifeMs, now };
+    const command = { type: 'RefreshSession' as const, ...presented, expiresAt: now + lifeMs, now };
     const by = { ...context, actor: userId, quota: sessionQuota(userId) };
     const stream = sessionStream(userId);
-    const outcome = await handle(sessionAggregate, stream, command, by, retaining(stream));
+    const outcome = await handle(sessionAggregate, stream, command, by, retentionOf(stream));
     if (isRejection(outcome)) return outcome;
-    const refreshed = openedBy(outcome)?.data;
+    const refreshed = openedEvent(outcome)?.data;
     const generation = refreshed?.generation ?? sessionWith(await outcome.state(), sessionId, now)?.generation;
     if (generation === undefined) return sessionEnded;
     const session = { id: sessionId, generation };
@@ -163,9 +163,9 @@ export function createSessions(ports: SessionPorts) {
     refreshToken: string | undefined,
     context: CommandContext,
   ): Promise<CommandResult<object> | Rejection> {
-    const named = refreshToken === undefined ? { userId, sessionId } : tokens.readRefresh(refreshToken);
-    if (named?.userId !== userId) return unauthorized;
-    const end = { type: 'EndSession' as const, userId, sessionId: named.sessionId, now: clock.now() };
+    const target = refreshToken === undefined ? { userId, sessionId } : tokens.readRefresh(refreshToken);
+    if (target?.userId !== userId) return unauthorized;
+    const end = { type: 'EndSession' as const, userId, sessionId: target.sessionId, now: clock.now() };
     const outcome = await handle(sessionAggregate, sessionStream(userId), { ...end, reason: 'logout' }, context);
     return isRejection(outcome) ? outcome : loggedOut(outcome);
   }
@@ -184,12 +184,12 @@ export function createSessions(ports: SessionPorts) {
     { sessionId: one, refreshToken }: Revoked,
     context: CommandContext,
   ): Promise<CommandResult<object> | Rejection> {
-    const kept = refreshToken === undefined ? { userId, sessionId } : tokens.readRefresh(refreshToken);
-    if (kept?.userId !== userId) return unauthorized;
+    const exempt = refreshToken === undefined ? { userId, sessionId } : tokens.readRefresh(refreshToken);
+    if (exempt?.userId !== userId) return unauthorized;
     const about = { userId, reason: 'revoked' as const, now: clock.now() };
     const command =
       one === undefined
-        ? { type: 'EndSessions' as const, except: kept.sessionId, ...about }
+        ? { type: 'EndSessions' as const, except: exempt.sessionId, ...about }
         : { type: 'EndSession' as const, sessionId: one, ...about };
     const outcome = await handle(sessionAggregate, sessionStream(userId), command, context);
     if (isRejection(outcome)) return outcome;
@@ -226,8 +226,8 @@ export function createSessions(ports: SessionPorts) {
   return { open, refresh, logout, wasLoggedOut, revoke, endAll, list };
 }
 
-const openedBy = ({ events }: Handled<SessionsState, SessionEvent>) =>
-  events.find((event): event is Opened => event.type === 'SessionOpened' || event.type === 'SessionRefreshed');
+const openedEvent = ({ events }: Handled<SessionsState, SessionEvent>) =>
+  events.find((event): event is RowMapper => event.type === 'SessionOpened' || event.type === 'SessionRefreshed');
 
 const loggedOut = ({ position }: Handled<unknown>) => ({
   body: { success: true, message: 'Signed out' },

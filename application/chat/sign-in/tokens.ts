@@ -88,10 +88,12 @@ export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: To
     refresh: (refresh) => `${refresh.userId}.${refresh.sessionId}.${refresh.generation}.${mac(refresh)}`,
 
     readRefresh(token) {
-      const [, userId = '', sessionId = '', number = '', given = ''] = REFRESH.exec(token) ?? [];
+      const [, userId = '', sessionId = '', number = '', presented = ''] = REFRESH.exec(token) ?? [];
       const refresh = { userId, sessionId, generation: Number(number) };
       const expected = Buffer.from(mac(refresh));
-      return given.length === expected.length && timingSafeEqual(Buffer.from(given), expected) ? refresh : undefined;
+      return presented.length === expected.length && timingSafeEqual(Buffer.from(presented), expected)
+        ? refresh
+        : undefined;
     },
 
     cache: { name: 'chat.tokens', limitBytes: VERIFIED_BYTES, bytes: () => verified.calculatedSize },

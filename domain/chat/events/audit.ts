@@ -1,11 +1,11 @@
-/** What an auditor asks for that no other event tells. */
+/** Events that exist for the audit log only. */
 import { event, object } from '../../shared/index.js';
 import { id, time } from './words.js';
 
 export const auditEvents = {
   /**
-   * `limit`: which of the limits of failed sign-ins; `addressId`: a keyed digest of the email that the last of them was
-   * for; `userId` where it is somebody's.
+   * `limit`: which limit of failed sign-ins was reached. `addressId`: keyed digest of the email of the last attempt.
+   * `userId`: its user, if any.
    */
   SignInLimitReached: event(
     object(
@@ -13,11 +13,11 @@ export const auditEvents = {
       { userId: id },
     ),
   ),
-  /** `by`: an admin, or whoever runs the server. */
+  /** `by`: an admin, or the operator. */
   Exported: event(object({ by: id, exportedAt: time })),
   /**
-   * An act of which the log will not tell for ever: the stream of its fact goes with what it is about. `factId`,
-   * `position` (of the log, in digits) and `doneAt` are that fact's.
+   * Preserves an action whose own event is erased later. `factId`, `position` (log position, in digits) and `doneAt`
+   * are those of that event.
    */
   ActKept: event(
     object({

@@ -1,8 +1,8 @@
-/** What happens to channels, besides what is said in them. */
+/** Events of channels and their webhooks. */
 import { event, object } from '../../shared/index.js';
 import { flag, id, text, time } from './words.js';
 
-/** Whose key seals what a channel is called and all that is said in it. */
+/** Key subject of a channel's name and content. */
 export const channelSubject = ({ channelId }: { readonly channelId: string }): string => `chat.channel-${channelId}`;
 
 const ids = { type: 'array', items: id } as const;
@@ -14,13 +14,13 @@ export const channelEvents = {
       createdBy: id,
       createdAt: time,
       isPrivate: flag,
-      /** Whoever was named, the creator first. */
+      /** Initial members, the creator first. */
       members: ids,
       secret: object({ name: text }, { topic: text }),
     }),
     { sealed: { subject: channelSubject, erased: { name: '' } } },
   ),
-  /** What has changed of it; who came in and who was taken out. */
+  /** The changed properties, and the members added and removed. */
   ChannelUpdated: event(
     object(
       {
@@ -36,7 +36,7 @@ export const channelEvents = {
     { sealed: { subject: channelSubject, erased: {} } },
   ),
   ChannelDeleted: event(object({ channelId: id, by: id, deletedAt: time }), { erases: channelSubject }),
-  /** Only the hash of its token: who has the log can't speak with it. */
+  /** Holds only a hash of the token, so that reading the log does not allow posting. */
   WebhookCreated: event(
     object({
       webhookId: id,
@@ -49,6 +49,6 @@ export const channelEvents = {
     { sealed: { subject: channelSubject, erased: { name: '' } } },
   ),
   WebhookDeleted: event(object({ webhookId: id, channelId: id, by: id, deletedAt: time })),
-  /** The last step of deleting: the streams of its messages are ended, and nothing is left to read. */
+  /** Last step of a deletion: the message streams are tombstoned. */
   ChannelErased: event(object({ channelId: id, erasedAt: time })),
 } as const;

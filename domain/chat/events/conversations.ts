@@ -1,14 +1,14 @@
-/** What happens to conversations of two, besides what is said in them. */
+/** Events of direct conversations. */
 import { event, object } from '../../shared/index.js';
 import { id, time } from './words.js';
 
 export const conversationEvents = {
-  /** Under a key: by it the key is known, with whomever it is used. */
+  /** Binds an idempotency key to a conversation. */
   ConversationRequested: event(object({ conversationId: id, by: id, requestedAt: time })),
   ConversationStarted: event(
     object({
       conversationId: id,
-      /** Two, sorted. */
+      /** Two user ids, sorted. */
       participants: { type: 'array', items: id },
       by: id,
       startedAt: time,

@@ -1,27 +1,27 @@
-/** What happens to files and images; their bytes stand outside the log. */
+/** Events of files and images; the bytes are stored outside the log. */
 import { type DataOf, event, object, oneOf } from '../../shared/index.js';
 import { userSubject } from './roster.js';
 import { count, id, text, time } from './words.js';
 
-/** The stream of a file, and the subject whose key its bytes are lost with. */
+/** Stream of a file, and key subject of its bytes. */
 export const fileSubject = ({ fileId }: { readonly fileId: string }): string => `chat.file-${fileId}`;
 
 const content = object({
   contentType: id,
-  /** In bytes. */
+  /** Bytes. */
   size: count,
-  /** Of the bytes in clear, in hex. */
+  /** Of the plaintext bytes, in hex. */
   sha256: id,
-  /** What the file store calls them. */
+  /** Name in the file store. */
   stored: id,
-  /** The key of the bytes, sealed under the file's own. */
+  /** Content key, sealed under the file's key. */
   sealedKey: id,
 });
-/** Bytes in the file store. */
+/** Content in the file store. */
 export type Content = DataOf<typeof content>;
 
 const none = { type: 'null' } as const;
-const hanging = { fileId: id, messageId: id, holderId: id } as const;
+const attachment = { fileId: id, messageId: id, holderId: id } as const;
 
 export const fileEvents = {
   FileUploaded: event(
@@ -31,14 +31,13 @@ export const fileEvents = {
       name: id,
       uploadedBy: id,
       uploadedAt: time,
-      /** The channel or conversation of an image; a file may hang on what its uploader says anywhere. */
+      /** Channel or conversation of an image; null for a file, which its uploader may attach anywhere. */
       channelId: oneOf(id, none),
       content,
-      /** Of an image, perhaps. */
       thumbnail: oneOf(content, none),
       /**
-       * The uploader's key: what people call their files is theirs, and goes with them, while the bytes stay with the
-       * messages that hold them. The name is sealed once more under the file's own key, and goes with that, too.
+       * Sealed under the uploader's key, so that erasing the user erases the file name while the bytes stay with the
+       * messages. The name is also sealed under the file's own key and is erased with the file.
        */
       secret: object({ sealedName: text }),
     }),
@@ -49,15 +48,18 @@ export const fileEvents = {
       },
     },
   ),
-  /** Comes before what is said: that it hangs there, its message tells. `holderId` is the message, or a reply to it. */
-  FileAttached: event(object({ ...hanging, channelId: id, by: id, attachedAt: time })),
-  /** A day later what it hangs on was found to be there. */
+  /**
+   * Appended before the message that attaches the file, which alone proves the attachment. `holderId`: the message or
+   * reply.
+   */
+  FileAttached: event(object({ ...attachment, channelId: id, by: id, attachedAt: time })),
+  /** The message was found to exist a day later. */
   FileKept: event(object({ fileId: id, keptAt: time })),
-  FileDetached: event(object({ ...hanging, detachedAt: time })),
+  FileDetached: event(object({ ...attachment, detachedAt: time })),
   FileDiscarded: event(
     object({
       fileId: id,
-      /** It hung on nothing for a day, or what it hung on was deleted, or the channel was. */
+      /** Unattached for a day, or its message or channel was deleted. */
       reason: { enum: ['unattached', 'deleted'] },
       discardedAt: time,
     }),

@@ -1,17 +1,17 @@
-/** What happens to a message, in a channel or between two, and in its thread. */
+/** Events of messages, their reactions and threads. */
 import { type DataOf, event, object, oneOf } from '../../shared/index.js';
 import { conversationSubject, isDirect } from '../conversation-id.js';
 import { channelSubject } from './channels.js';
 import { count, id, text, time } from './words.js';
 
-/** Sealed under the key of where it is said: a direct message's `channelId` is its conversation's id. */
+/** Key subject of the channel or conversation; for direct messages `channelId` is the conversation id. */
 const subject = ({ channelId }: { readonly channelId: string }): string =>
   isDirect(channelId) ? conversationSubject(channelId) : channelSubject({ channelId });
 
 const none = { type: 'null' } as const;
 const ids = { type: 'array', items: id } as const;
 
-/** A file as it was uploaded. */
+/** Uploaded file. */
 export const attachment = object({ filename: id, originalName: text, contentType: text, size: count });
 export type Attachment = DataOf<typeof attachment>;
 
@@ -20,39 +20,39 @@ const texts = {
   attachments: { type: 'array', items: attachment },
   /** Stored names of uploaded images. */
   images: { type: 'array', items: id },
-  /** Ids of users, or `@channel` and `@here`. */
+  /** User ids, or `@channel` and `@here`. */
   mentions: ids,
 } as const;
-/** What a webhook was called that said it. */
+/** Name of the posting webhook at that time. */
 const bot = { botName: text } as const;
 
-const said = object(texts, bot);
-/** What somebody says: its texts, what hangs on it, and who is called by it. */
-export type MessageContent = DataOf<typeof said>;
+const body = object(texts, bot);
+/** Content of a message: text, attachments, images and mentions. */
+export type MessageContent = DataOf<typeof body>;
 
 export const EMPTY_CONTENT = { content: '', attachments: [], images: [], mentions: [] } as const;
 
-/** Reaction to those who reacted so, in the order in which they did. */
+/** User ids by reaction, in order of reacting. */
 const reactions = { type: 'object', additionalProperties: ids } as const;
 export type Reactions = DataOf<typeof reactions>;
 
 const thread = object({ replyCount: count, lastReplyAt: time, lastReplyBy: id, participants: ids });
-/** Of the replies to a message. `participants`: of very many the first who came. */
+/** Summary of a thread. `participants`: the first ones, if there are many. */
 export type Thread = DataOf<typeof thread>;
 
 const message = { messageId: id, channelId: id } as const;
 
-/** The whole message as it stands after the event: whoever tells of it knows no other. */
+/** The whole message after the event, so that consumers need no other event. */
 const standing = {
   ...message,
-  /** A user's id, or `webhook:<id>`. */
+  /** A user id, or `webhook:<id>`. */
   author: id,
   createdAt: time,
   quotedMessageId: oneOf(id, none),
   updatedAt: oneOf(time, none),
   pinnedAt: oneOf(time, none),
   thread: oneOf(thread, none),
-  /** Very many reactions are left out. */
+  /** Null when there are very many reactions. */
   secret: object({ ...texts, reactions: oneOf(reactions, none) }, bot),
 } as const;
 
@@ -67,9 +67,9 @@ const reply = {
 const reaction = {
   ...message,
   userId: id,
-  /** Counted over all reactions to the message that ever were. */
+  /** Sequence number among all reactions ever added to the message. */
   place: count,
-  /** Which reaction it is, counted over those that ever were different. */
+  /** Sequence number among the distinct reactions ever added. */
   sign: count,
   secret: object({ reaction: text }),
 } as const;
@@ -85,7 +85,7 @@ export const messageEvents = {
       author: id,
       createdAt: time,
       quotedMessageId: oneOf(id, none),
-      secret: said,
+      secret: body,
     }),
     { sealed },
   ),
@@ -98,14 +98,14 @@ export const messageEvents = {
       author: id,
       by: id,
       deletedAt: time,
-      /** Log position of `MessagePosted`, which leaves the log: pages of older messages still find the place. */
+      /** Log position of `MessagePosted`, which is truncated: pages of older messages still find the place. */
       postedPosition: id,
     }),
   ),
   ReactionAdded: event(object({ ...reaction, addedAt: time }), { sealed: sealedReaction }),
   ReactionRemoved: event(object({ ...reaction, removedAt: time }), { sealed: sealedReaction }),
-  ReplyPosted: event(object({ ...reply, thread, secret: said }), { sealed }),
-  ReplyEdited: event(object({ ...reply, by: id, editedAt: time, thread, secret: said }), { sealed }),
+  ReplyPosted: event(object({ ...reply, thread, secret: body }), { sealed }),
+  ReplyEdited: event(object({ ...reply, by: id, editedAt: time, thread, secret: body }), { sealed }),
   ReplyDeleted: event(
     object({
       ...message,
@@ -113,7 +113,7 @@ export const messageEvents = {
       author: id,
       by: id,
       deletedAt: time,
-      /** Without replies there is none. */
+      /** Null when no replies remain. */
       thread: oneOf(thread, none),
     }),
   ),

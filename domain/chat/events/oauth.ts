@@ -1,8 +1,8 @@
-/** What happens to a sign-in by way of another provider. */
+/** Events of sign-ins through OAuth providers. */
 import { event, object } from '../../shared/index.js';
 import { id, time } from './words.js';
 
 export const oauthEvents = {
-  /** Its state came back, which it does once. */
+  /** The state was returned; it is valid once. */
   OAuthReturned: event(object({ stateId: id, provider: id, returnedAt: time })),
 } as const;

@@ -1,4 +1,4 @@
-/** What happens to the links that an address is sent: to sign in, to be invited, to set a password. */
+/** Events of emailed one-time links: sign-in, invite, password reset. */
 import { event, object } from '../../shared/index.js';
 import { id, text, time } from './words.js';
 
@@ -6,29 +6,34 @@ export const PURPOSES = ['magic-link', 'invite', 'reset'] as const;
 
 const DAY_MS = 86_400_000;
 
-/** Whose key seals the addresses of those who are no users yet: a day's, and it goes when all its links are over. */
+/**
+ * Key subject of the addresses of people who are not users yet: one key per day, destroyed when its links have expired.
+ */
 export const linksSubject = ({ expiresAt }: { readonly expiresAt: number }): string =>
   linksSubjectOf(Math.floor(expiresAt / DAY_MS));
 
-/** By the day, counted from 1970. */
+/** By day since 1970. */
 export const linksSubjectOf = (day: number): string => `chat.links-${day}`;
 
 const link = {
-  /** A keyed digest of the email. */
+  /** Keyed digest of the email. */
   addressId: id,
   purpose: { enum: PURPOSES },
   linkId: id,
 } as const;
 
 export const addressEvents = {
-  /** Whether or not anybody may have the link: the log tells no difference, and the mail goes out by who is there then. */
+  /**
+   * Appended whether or not the address may have a link, so that the log does not reveal users; the mail is decided
+   * later.
+   */
   LinkRequested: event(
     object(
       {
         ...link,
         requestedAt: time,
         expiresAt: time,
-        /** Of whoever is no user and may become one; else empty. */
+        /** Email of someone who is not a user but may become one; else empty. */
         secret: object({ email: text }),
       },
       { userId: id },
@@ -36,7 +41,7 @@ export const addressEvents = {
     { sealed: { subject: linksSubject, erased: { email: '' } } },
   ),
   LinkMailed: event(object({ ...link, mailedAt: time })),
-  /** Tried as often as is allowed, or refused for good; the server's answer is not kept. */
+  /** Retries exhausted or permanently refused; the server's answer is not stored. */
   LinkNotMailed: event(object({ ...link, failedAt: time })),
   LinkSpent: event(object({ ...link, spentAt: time })),
 } as const;

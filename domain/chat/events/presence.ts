@@ -1,4 +1,4 @@
-/** What happens to the presence of a user. Each event tells all of it, so that only the newest is kept. */
+/** Events of a user's presence. Each event holds the whole state, so only the newest is kept. */
 import { event, object } from '../../shared/index.js';
 import { flag, id, time } from './words.js';
 
@@ -9,14 +9,14 @@ export const presenceEvents = {
     object({
       userId: id,
       status,
-      /** The status before. */
+      /** The previous status. */
       former: status,
-      /** Set by the user, and not by their connections. */
+      /** Set by the user, not derived from connections. */
       isByHand: flag,
-      /** Where they have streams open: a run of a node each. */
+      /** Node runs at which the user has open streams. */
       runs: { type: 'array', items: id },
       changedAt: time,
-      /** When the status became what it is. */
+      /** When the status last changed. */
       lastSeen: time,
     }),
   ),

@@ -1,11 +1,11 @@
-/** What happens to the people of the chat. */
+/** Events of users. */
 import { event, object } from '../../shared/index.js';
 import { flag, id, text, time } from './words.js';
 
-/** Whose key seals all that tells who somebody is. */
+/** Key subject of a user's personal data. */
 export const userSubject = ({ userId }: { readonly userId: string }): string => `chat.user-${userId}`;
 
-/** Whose name is erased. */
+/** Name of erased users. */
 export const NOBODY = 'Deleted user';
 
 export const rosterEvents = {
@@ -14,7 +14,7 @@ export const rosterEvents = {
       {
         userId: id,
         isAdmin: flag,
-        /** By the configuration, by an admin, by a first sign-in, or by registering. */
+        /** By configuration, by an admin, at the first sign-in, or by registration. */
         how: { enum: ['initial', 'admin', 'sign-in', 'register'] },
         addedAt: time,
         secret: object({ email: text, userName: text }),

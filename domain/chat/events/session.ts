@@ -1,13 +1,13 @@
-/** What happens to the sessions of a user. Each event tells all of its session, so that older ones may go. */
+/** Events of a user's sessions. Each event holds its whole session, so older ones may be dropped. */
 import { event, object } from '../../shared/index.js';
 import { userSubject } from './roster.js';
 import { count, id, text, time } from './words.js';
 
-/** No token is in it: the refresh token follows from session and generation, by the installation's key. */
+/** Holds no token: the refresh token is derived from session, generation and the installation's key. */
 const session = object({
   userId: id,
   sessionId: id,
-  /** How often the refresh token was replaced. */
+  /** Number of refreshes. */
   generation: count,
   createdAt: time,
   lastUsedAt: time,

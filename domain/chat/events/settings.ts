@@ -1,11 +1,11 @@
-/** What happens to the settings of the server. */
+/** Events of the server settings. */
 import { event, object } from '../../shared/index.js';
 import { id, text, time } from './words.js';
 
-/** Whose key seals what the server is called. */
+/** Key subject of the server name. */
 export const SETTINGS_SUBJECT = 'chat.settings-main';
 
-/** What a server is called that nobody has named. */
+/** Default server name. */
 export const SERVER_NAME = 'Annals';
 
 export const settingsEvents = {

@@ -1,4 +1,4 @@
-/** What happens to the credentials of a user. */
+/** Events of a user's credentials. */
 import { event, object } from '../../shared/index.js';
 import { userSubject } from './roster.js';
 import { id, text, time } from './words.js';

@@ -1,4 +1,4 @@
-/** The words that events of the chat are written with. */
+/** JSON schema types used in chat events. */
 
 export const id = { type: 'string', minLength: 1 } as const;
 /** Unix ms. */

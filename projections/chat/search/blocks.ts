@@ -37,7 +37,7 @@ export function startPacks({ vault, collection }: Pick<Build, 'vault' | 'collect
   const rows = collection<PackRow>(PACKS);
   const dirty = new Map<string, Pack>();
 
-  async function holding(channel: string, first: Position): Promise<Pack | undefined> {
+  async function findPack(channel: string, first: Position): Promise<Pack | undefined> {
     for (const pack of dirty.values())
       if (pack.channel === channel && pack.first <= first && first <= pack.last) return pack;
     const [row] = await rows
@@ -76,7 +76,7 @@ export function startPacks({ vault, collection }: Pick<Build, 'vault' | 'collect
       dirty.set(idOf(channel, first), { channel, first, last: runs.at(-1)!.last, at, lines });
     },
     async change(channel, { first, docs }, at) {
-      const pack = await holding(channel, first);
+      const pack = await findPack(channel, first);
       const begin = pack?.lines.findIndex(({ posted }) => posted === first) ?? -1;
       if (!pack || begin < 0) return;
       const { run } = pack.lines[begin]!;
@@ -114,10 +114,10 @@ export const lineOf = (doc: Doc, run: number): Line => ({
 
 async function filterFor(lines: readonly Line[]): Promise<Uint8Array> {
   const pieces = new Set<number>();
-  const breathe = createYielder();
+  const yieldIfDue = createYielder();
   for (const { text } of lines) {
     ngramsOf(text, (piece) => pieces.add(piece));
-    await breathe();
+    await yieldIfDue();
   }
   return bloomFilterOf(pieces);
 }

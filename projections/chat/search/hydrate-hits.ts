@@ -7,7 +7,7 @@ import type { Match } from './merge-newest.js';
 import type { LineQuery } from './packed-text.js';
 import { type Doc, idOf, linesOf, type RunRow, subjectOf, textOf } from './rows.js';
 
-const OPENED_BYTES = 8 * 1024 * 1024;
+const CACHE_BYTES = 8 * 1024 * 1024;
 
 interface Place {
   readonly run: string;
@@ -17,42 +17,42 @@ interface Place {
   readonly channel: string;
 }
 
-export function createFoundDocs(vault: Vault): {
+export function createHitHydrator(vault: Vault): {
   /** Without what was changed since and is not what is asked for any more. */
   read(runs: Collection<RunRow>, found: readonly Match[], query: LineQuery): Promise<readonly Hit[]>;
   readonly cache: Cache;
 } {
   /** Lines of JSON. */
-  const opened = new LRUCache<string, readonly string[]>({
-    maxSize: OPENED_BYTES,
+  const decrypted = new LRUCache<string, readonly string[]>({
+    maxSize: CACHE_BYTES,
     sizeCalculation: (lines, key) => lines.reduce((sum, { length }) => sum + 2 * length + 40, 200 + key.length),
   });
 
   return {
-    cache: { name: 'chat.search-docs', limitBytes: OPENED_BYTES, bytes: () => opened.calculatedSize },
+    cache: { name: 'chat.search-docs', limitBytes: CACHE_BYTES, bytes: () => decrypted.calculatedSize },
     async read(runs, found, query) {
       const places = found.map(placeOf);
       const at = new Map<string, readonly string[]>();
       const missing = new Map<string, string>();
       for (const { run, key } of places) {
-        const known = opened.get(key);
+        const known = decrypted.get(key);
         if (known) at.set(run, known);
         else missing.set(run, key);
       }
       if (missing.size > 0) {
-        const asked = { _id: { $in: [...missing.keys()] } };
-        for (const row of await runs.find(asked).project<RunRow>({ channel: 1, docs: 1 }).toArray()) {
+        const filter = { _id: { $in: [...missing.keys()] } };
+        for (const row of await runs.find(filter).project<RunRow>({ channel: 1, docs: 1 }).toArray()) {
           const bytes = await vault.openBytes(subjectOf(row.channel), row.docs.buffer);
           if (!bytes) continue;
           const lines = linesOf(bytes);
           at.set(row._id, lines);
-          opened.set(missing.get(row._id)!, lines);
+          decrypted.set(missing.get(row._id)!, lines);
         }
       }
       return places.flatMap(({ run, line, channel }) => {
         const text = at.get(run)?.[line];
         const doc: Doc | undefined = text === undefined ? undefined : JSON.parse(text);
-        return doc && isMeant(doc, query) ? hitOf(doc, channel) : [];
+        return doc && stillMatches(doc, query) ? hitOf(doc, channel) : [];
       });
     },
   };
@@ -65,7 +65,7 @@ function placeOf({ head: { id, key, channel, isPack }, texts, slot }: Match): Pl
   return { run, key: `${key} ${run}`, line: slot - begin, channel };
 }
 
-function isMeant(doc: Doc, { words }: LineQuery): boolean {
+function stillMatches(doc: Doc, { words }: LineQuery): boolean {
   const text = Buffer.from(textOf(doc));
   return !doc.gone && words.every(({ bytes, authors }) => authors.has(doc.author) || text.includes(bytes));
 }

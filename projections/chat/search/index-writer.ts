@@ -13,7 +13,7 @@ const PER_PACK = 16;
 const RUN_SIZE = 32 * 1024;
 const PACK_SIZE = 128 * 1024;
 /** Docs that are remembered: those of places that nothing came to for longest are read again when needed. */
-const MOST_REMEMBERED = 20_000;
+const MAX_CACHED_DOCS = 20_000;
 
 interface Run {
   readonly id: string;
@@ -37,7 +37,7 @@ interface Place {
   last: Position;
 }
 
-export interface Indexing {
+export interface IndexWriter {
   add(channel: string, doc: Doc, position: Position): Promise<void>;
   /**
    * A doc becomes another one, or is gone, with all of its thread where that is asked for. Once for an event: what is
@@ -55,7 +55,7 @@ export interface Indexing {
 }
 
 /** Knows what it has not forgotten from the rows; the only one that may write them while it lives. */
-export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): Indexing {
+export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS): IndexWriter {
   const { vault } = build;
   const rows = build.collection<RunRow>(RUNS);
   const packs = startPacks(build);
@@ -67,13 +67,13 @@ export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): I
   const closing = new Set<Run>();
 
   async function placeOf(channel: string, position: Position): Promise<Place> {
-    const known = places.get(channel) ?? (await resumed(channel, position));
+    const known = places.get(channel) ?? (await restorePlace(channel, position));
     places.delete(channel);
     places.set(channel, known);
     return known;
   }
 
-  async function resumed(channel: string, position: Position): Promise<Place> {
+  async function restorePlace(channel: string, position: Position): Promise<Place> {
     const end = await packs.end(channel);
     const place: Place = { channel, runs: [], last: end };
     for (const row of await rows.find({ channel, open: true }).sort({ first: 1 }).toArray()) {
@@ -92,15 +92,15 @@ export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): I
 
   /** Once there are enough. */
   async function pack({ channel, runs }: Place, position: Position) {
-    const isMuch = runs.length === PER_PACK || sizeOf(runs) >= PACK_SIZE;
-    if (!isMuch || !runs.at(-1)!.isFull) return;
-    await recall(runs);
+    const isPackSize = runs.length === PER_PACK || sizeOf(runs) >= PACK_SIZE;
+    if (!isPackSize || !runs.at(-1)!.isFull) return;
+    await loadDocs(runs);
     packs.add(channel, runs.map(packedOf), position);
     for (const run of runs.splice(0)) closing.add(run);
   }
 
   /** Docs that were let go of. */
-  async function recall(runs: readonly Run[]) {
+  async function loadDocs(runs: readonly Run[]) {
     const _id = { $in: runs.flatMap(({ id, docs }) => (docs ? [] : id)) };
     if (_id.$in.length === 0) return;
     const found = new Map((await rows.find({ _id }).toArray()).map((row) => [row._id, row]));
@@ -147,19 +147,19 @@ export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): I
     await pack(place, position);
   }
 
-  const change: Indexing['change'] = async (channel, { id, thread }, position, to) => {
-    const isMeant = (doc: Doc) => doc.id === id || (thread && threadOf(doc.id) === id);
+  const change: IndexWriter['change'] = async (channel, { id, thread }, position, to) => {
+    const isTarget = (doc: Doc) => doc.id === id || (thread && threadOf(doc.id) === id);
     const changeIn = async (run: Run, isPacked: boolean) => {
-      if (!run.docs!.some((doc) => isMeant(doc) && BigInt(doc.changed) <= position)) return;
-      const changed = (doc: Doc) => (to ? to(doc) : goneOf(doc, position));
-      run.docs = run.docs!.map((doc) => (isMeant(doc) && BigInt(doc.changed) < position ? changed(doc) : doc));
+      if (!run.docs!.some((doc) => isTarget(doc) && BigInt(doc.changed) <= position)) return;
+      const changed = (doc: Doc) => (to ? to(doc) : deletedDoc(doc, position));
+      run.docs = run.docs!.map((doc) => (isTarget(doc) && BigInt(doc.changed) < position ? changed(doc) : doc));
       if (run.at < position) run.at = position;
       dirty.set(run.id, run);
       // Written after the run, it may be what a crash has left undone.
       if (isPacked) await packs.change(channel, packedOf(run), position);
     };
     const { runs } = await placeOf(channel, position);
-    await recall(runs);
+    await loadDocs(runs);
     for (const run of runs) await changeIn(run, false);
     const known = new Set(runs.map((run) => run.id));
     // Rows of what is to be written are of before that.
@@ -169,8 +169,8 @@ export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): I
       await changeIn(run, true);
     }
     // Each by its index: a store may look through all rows for what is one or the other.
-    for (const asked of thread ? [{ ids: id }, { threads: id }] : [{ ids: id }])
-      for await (const row of rows.find(asked)) {
+    for (const filter of thread ? [{ ids: id }, { threads: id }] : [{ ids: id }])
+      for await (const row of rows.find(filter)) {
         if (known.has(row._id)) continue;
         known.add(row._id);
         await changeIn(await runOf(row), true);
@@ -192,22 +192,22 @@ export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): I
     );
     for (const run of closing) run.isOpen = false;
     closing.clear();
-    forgetSome();
+    evict();
   }
 
   /** Of places that nothing came to for longest: first the docs that only a pack asks for, then the places. */
-  function forgetSome() {
-    let held = 0;
-    for (const { runs } of places.values()) held += heldOf(runs);
+  function evict() {
+    let cached = 0;
+    for (const { runs } of places.values()) cached += weightOf(runs);
     for (const { runs } of places.values()) {
-      if (held <= mostRemembered) return;
-      held -= heldOf(runs);
+      if (cached <= maxCachedDocs) return;
+      cached -= weightOf(runs);
       for (const run of runs) if (run.isFull) run.docs = undefined;
-      held += heldOf(runs);
+      cached += weightOf(runs);
     }
     for (const [channel, { runs }] of places) {
-      if (held <= mostRemembered) return;
-      held -= heldOf(runs);
+      if (cached <= maxCachedDocs) return;
+      cached -= weightOf(runs);
       places.delete(channel);
     }
   }
@@ -237,7 +237,7 @@ export function startIndexing(build: Build, mostRemembered = MOST_REMEMBERED): I
 const isFull = (docs: number, size: number): boolean => docs === PER_RUN || size >= RUN_SIZE;
 
 /** Docs, and what is there of a run without them. */
-const heldOf = (runs: readonly Run[]): number => runs.reduce((sum, { docs }) => sum + 1 + (docs?.length ?? 0), 0);
+const weightOf = (runs: readonly Run[]): number => runs.reduce((sum, { docs }) => sum + 1 + (docs?.length ?? 0), 0);
 
 /** With its docs, which are there. */
 const packedOf = (run: Run) => ({ ...run, docs: run.docs! });
@@ -245,7 +245,7 @@ const packedOf = (run: Run) => ({ ...run, docs: run.docs! });
 const sizeOf = (runs: readonly Run[]): number => runs.reduce((sum, { size }) => sum + size, 0);
 
 /** What is left of one that was deleted. */
-const goneOf = ({ id, author, createdAt, posted }: Doc, position: Position): Doc => ({
+const deletedDoc = ({ id, author, createdAt, posted }: Doc, position: Position): Doc => ({
   id,
   author,
   createdAt,

@@ -12,7 +12,7 @@ export interface Match {
 }
 
 /** Of both, which are in order, the newest first; each once, though it may be met in a run and where it was packed into. */
-export function newest(some: readonly Match[], others: readonly Match[], limit: number): readonly Match[] {
+export function mergeNewest(some: readonly Match[], others: readonly Match[], limit: number): readonly Match[] {
   if (others.length === 0) return some;
   const both: Match[] = [];
   for (let [a, b] = [0, 0]; both.length < limit; ) {
@@ -27,5 +27,5 @@ export function newest(some: readonly Match[], others: readonly Match[], limit: 
 }
 
 /** Whether nothing in this run or pack, or in those behind it, comes before what is found already. */
-export const isEnough = (found: readonly Match[], limit: number, { last }: BlockHeader): boolean =>
+export const isComplete = (found: readonly Match[], limit: number, { last }: BlockHeader): boolean =>
   found.length >= limit && found.at(-1)!.posted >= last;

@@ -5,7 +5,7 @@ import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import type { MessageContent } from '../../../domain/chat/events/messages.js';
 import { type EventHandlers, handlerFor } from '../../../domain/shared/index.js';
 import type { Apply, Build, OwnProjection } from '../../kernel/index.js';
-import { startIndexing } from './index-writer.js';
+import { startIndexWriter } from './index-writer.js';
 import { type Doc, PACK_INDEXES, PACKS, RUN_INDEXES, RUNS, subjectOf } from './rows.js';
 import { scan } from './verify-scan.js';
 
@@ -29,49 +29,49 @@ const INDEXED: { readonly [Type in Indexed['type']]: true } = {
 };
 
 /** Reading a channel never waits for it. `mostRemembered`: docs that are not read again when their run is asked for. */
-export const searchOf = (mostRemembered?: number): OwnProjection => ({
+export const searchOf = (maxCachedDocs?: number): OwnProjection => ({
   name: 'chat.search',
   version: 3,
   types: Object.keys(INDEXED),
   isolated: true,
-  open: (build) => open(build, mostRemembered),
+  open: (build) => open(build, maxCachedDocs),
   scan,
 });
 
 export const search = searchOf();
 
-type Telling = RecordedEvent<ChatEvent<'MessagePosted' | 'MessageEdited' | 'ReplyPosted' | 'ReplyEdited'>>;
+type ContentEvent = RecordedEvent<ChatEvent<'MessagePosted' | 'MessageEdited' | 'ReplyPosted' | 'ReplyEdited'>>;
 
-async function open(build: Build, mostRemembered?: number): Promise<Apply> {
+async function open(build: Build, maxCachedDocs?: number): Promise<Apply> {
   const { vault } = build;
   await build.collection(RUNS).createIndexes(RUN_INDEXES);
   await build.collection(PACKS).createIndexes(PACK_INDEXES);
-  let indexing = startIndexing(build, mostRemembered);
-  const breathe = createYielder();
+  let writer = startIndexWriter(build, maxCachedDocs);
+  const yieldIfDue = createYielder();
 
   /** What is found of it; undefined where nobody can read it any more. */
-  async function wordsIn({ data: { channelId, secret } }: Telling) {
+  async function extractText({ data: { channelId, secret } }: ContentEvent) {
     // Nothing of it is remembered: what is indexed anew would push out all that people read.
-    const [said] = (await vault.openMany(subjectOf(channelId), [secret])) as readonly (MessageContent | undefined)[];
-    if (!said) return undefined;
-    const { content, attachments, botName } = said;
+    const [body] = (await vault.openMany(subjectOf(channelId), [secret])) as readonly (MessageContent | undefined)[];
+    if (!body) return undefined;
+    const { content, attachments, botName } = body;
     const names = attachments.map(({ originalName }) => originalName);
     return { content, ...(names.length > 0 && { names }), ...(botName !== undefined && { botName }) };
   }
 
-  async function posted(event: Telling, id: string) {
+  async function posted(event: ContentEvent, id: string) {
     const { data, position } = event;
-    const words = await wordsIn(event);
+    const words = await extractText(event);
     const { channelId, author, createdAt } = data;
     const at = String(position);
-    if (words) await indexing.add(channelId, { id, author, createdAt, posted: at, changed: at, ...words }, position);
+    if (words) await writer.add(channelId, { id, author, createdAt, posted: at, changed: at, ...words }, position);
   }
 
-  async function edited(event: Telling, id: string) {
-    const words = await wordsIn(event);
+  async function edited(event: ContentEvent, id: string) {
+    const words = await extractText(event);
     const changed = String(event.position);
     const to = ({ names: _, botName: __, ...doc }: Doc): Doc => ({ ...doc, ...words, changed });
-    if (words) await indexing.change(event.data.channelId, { id }, event.position, to);
+    if (words) await writer.change(event.data.channelId, { id }, event.position, to);
   }
 
   const on: EventHandlers<RecordedEvent<Indexed>, Promise<void>> = {
@@ -80,21 +80,21 @@ async function open(build: Build, mostRemembered?: number): Promise<Apply> {
     MessageEdited: (event) => edited(event, event.data.messageId),
     ReplyEdited: (event) => edited(event, event.data.replyId),
     MessageDeleted: ({ data: { messageId: id, channelId }, position }) =>
-      indexing.change(channelId, { id, thread: true }, position),
-    ReplyDeleted: ({ data: { replyId: id, channelId }, position }) => indexing.change(channelId, { id }, position),
-    ChannelErased: ({ data: { channelId } }) => indexing.forget(channelId),
+      writer.change(channelId, { id, thread: true }, position),
+    ReplyDeleted: ({ data: { replyId: id, channelId }, position }) => writer.change(channelId, { id }, position),
+    ChannelErased: ({ data: { channelId } }) => writer.forget(channelId),
   };
 
   return async (events) => {
     try {
       for (const event of events) {
         await handlerFor(on, event)?.(event);
-        await breathe();
+        await yieldIfDue();
       }
-      await indexing.flush();
+      await writer.flush();
     } catch (error) {
       // What is remembered may be ahead of the rows: begin again from them.
-      indexing = startIndexing(build, mostRemembered);
+      writer = startIndexWriter(build, maxCachedDocs);
       throw error;
     }
   };

@@ -5,10 +5,10 @@ import type { SearchIndex, SearchQuery } from '../../../application/chat/search/
 import { sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
 import { mightContain, piecesOfWord } from '../../../domain/chat/text-search.js';
-import { type BlockHeader, createHeads, keyOf } from './block-directory.js';
+import { type BlockHeader, createBlockDirectory, keyOf } from './block-directory.js';
 import { lineOf } from './blocks.js';
-import { createFoundDocs } from './hydrate-hits.js';
-import { isEnough, type Match, newest } from './merge-newest.js';
+import { createHitHydrator } from './hydrate-hits.js';
+import { isComplete, type Match, mergeNewest } from './merge-newest.js';
 import { encodeTexts, type LineQuery, Texts } from './packed-text.js';
 import { openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf, unique } from './rows.js';
 import { createSharedReads } from './shared-reads.js';
@@ -17,10 +17,10 @@ import { createSharedReads } from './shared-reads.js';
 const FILTER_BYTES = 18 * 1024 * 1024;
 const TEXT_BYTES = 66 * 1024 * 1024;
 /** Of texts beyond that one of so many takes the place of another: who looks through all would find none of them. */
-const KEPT_BEYOND = 8;
+const OVERFLOW_SAMPLE = 8;
 /** What is asked of the store at first, since often that is enough, and then. */
-const FIRST_AT_ONCE = 16;
-const AT_ONCE = 64;
+const FIRST_BATCH = 16;
+const BATCH_SIZE = 64;
 
 export interface SearchReaderPorts {
   readonly db: Db;
@@ -32,7 +32,7 @@ export interface SearchReaderPorts {
 }
 
 /** What is asked for, with the rarest words first, as it seems. */
-interface Wanted extends LineQuery {
+interface CompiledQuery extends LineQuery {
   readonly words: readonly (LineQuery['words'][number] & { readonly pieces: readonly number[] })[];
 }
 
@@ -51,8 +51,8 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   prepare(): Promise<void>;
   readonly caches: readonly Cache[];
 } {
-  const heads = createHeads(db, position);
-  const docs = createFoundDocs(vault);
+  const directory = createBlockDirectory(db, position);
+  const hydrator = createHitHydrator(vault);
   const filters = new LRUCache<string, Uint8Array>({
     maxSize: FILTER_BYTES,
     sizeCalculation: ({ length }, key) => length + key.length + 200,
@@ -61,15 +61,16 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     maxSize: TEXT_BYTES,
     sizeCalculation: ({ size }, key) => size + key.length,
   });
-  let beyond = 0;
-  const isKept = ({ size }: Texts) => texts.calculatedSize + size < TEXT_BYTES || ++beyond % KEPT_BEYOND === 0;
+  let overflow = 0;
+  const shouldCache = ({ size }: Texts) =>
+    texts.calculatedSize + size < TEXT_BYTES || ++overflow % OVERFLOW_SAMPLE === 0;
 
   /** Of packs. */
   const filtersOf = createSharedReads<Located, Uint8Array>(async (some) => {
-    const asked = { _id: { $in: some.map(({ id }) => id) } };
+    const filter = { _id: { $in: some.map(({ id }) => id) } };
     const [{ build }] = some as [Located];
     const { packs } = rowsOf(build);
-    for (const row of await packs.find(asked).project<PackRow>({ filter: 1, channel: 1, _at: 1 }).toArray()) {
+    for (const row of await packs.find(filter).project<PackRow>({ filter: 1, channel: 1, _at: 1 }).toArray()) {
       if (sliceExpired()) await yieldToEventLoop();
       const bytes = await vault.openBytes(subjectOf(row.channel), row.filter.buffer);
       // Of what can't be opened nothing is found.
@@ -89,27 +90,27 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     const [{ build }] = some as [Located];
     const { packs, runs } = rowsOf(build);
     const found = new Map<string, Texts>();
-    const askedPacks = new Map(some.flatMap(({ isPack, id, key }) => (isPack ? [[id, key]] : [])));
-    const askedRuns = new Map(some.flatMap(({ isPack, id, key }) => (isPack ? [] : [[id, key]])));
-    if (askedPacks.size > 0) {
-      const asked = { _id: { $in: [...askedPacks.keys()] } };
-      for (const row of await packs.find(asked).project<PackRow>({ filter: 0 }).toArray()) {
+    const packKeys = new Map(some.flatMap(({ isPack, id, key }) => (isPack ? [[id, key]] : [])));
+    const runKeys = new Map(some.flatMap(({ isPack, id, key }) => (isPack ? [] : [[id, key]])));
+    if (packKeys.size > 0) {
+      const filter = { _id: { $in: [...packKeys.keys()] } };
+      for (const row of await packs.find(filter).project<PackRow>({ filter: 0 }).toArray()) {
         if (sliceExpired()) await yieldToEventLoop();
         const bytes = await vault.openBytes(subjectOf(row.channel), row.texts.buffer);
         if (!bytes) continue;
         const each = new Texts(bytes, row.authors);
-        if (isKept(each)) texts.set(keyOf(build, true, row), each);
-        found.set(askedPacks.get(row._id)!, each);
+        if (shouldCache(each)) texts.set(keyOf(build, true, row), each);
+        found.set(packKeys.get(row._id)!, each);
       }
     }
-    if (askedRuns.size > 0)
-      for (const row of await runs.find({ _id: { $in: [...askedRuns.keys()] } }).toArray()) {
+    if (runKeys.size > 0)
+      for (const row of await runs.find({ _id: { $in: [...runKeys.keys()] } }).toArray()) {
         if (sliceExpired()) await yieldToEventLoop();
         const lines = ((await openDocs(vault, row)) ?? []).map((doc) => lineOf(doc, 0));
         const authors = unique(lines.flatMap(({ author }) => author ?? []));
         const each = new Texts(encodeTexts(lines, authors), authors);
         texts.set(keyOf(build, false, row), each);
-        found.set(askedRuns.get(row._id)!, each);
+        found.set(runKeys.get(row._id)!, each);
       }
     return found;
   });
@@ -129,7 +130,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   }
 
   /** Whether it may have what is asked for, by all that is known of it unopened. */
-  function mayBeIn({ isPack, key, authors }: BlockHeader, { words, authorId }: Wanted): boolean {
+  function mightMatch({ isPack, key, authors }: BlockHeader, { words, authorId }: CompiledQuery): boolean {
     if (authorId !== undefined && !authors.includes(authorId)) return false;
     // Every search looks at all of them: none is more recent than another.
     const filter = isPack ? filters.peek(key) : undefined;
@@ -142,25 +143,25 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   }
 
   /** The newest, so many, of which some may have become others since. */
-  async function look(build: string, all: readonly BlockHeader[], query: Wanted, limit: number) {
+  async function searchBlocks(build: string, all: readonly BlockHeader[], query: CompiledQuery, limit: number) {
     let found: readonly Match[] = [];
-    for (let from = 0, size = FIRST_AT_ONCE; from < all.length; from += size, size = AT_ONCE) {
+    for (let from = 0, size = FIRST_BATCH; from < all.length; from += size, size = BATCH_SIZE) {
       const some = all.slice(from, from + size);
-      if (isEnough(found, limit, some[0]!)) break;
+      if (isComplete(found, limit, some[0]!)) break;
       if (sliceExpired()) await yieldToEventLoop();
       await readFilters(build, some);
-      const open = some.filter((head) => mayBeIn(head, query));
+      const open = some.filter((head) => mightMatch(head, query));
       if (open.length === 0) continue;
       const read = await readTexts(build, open);
       for (const head of open) {
         if (sliceExpired()) await yieldToEventLoop();
-        if (isEnough(found, limit, head)) break;
+        if (isComplete(found, limit, head)) break;
         const lines = read.get(head.key);
         if (!lines) continue;
         const slots = lines.find(query).slice(-limit).reverse();
         if (slots.length === 0) continue;
         const more = slots.map((slot) => ({ head, texts: lines, slot, posted: lines.posted(slot) }));
-        found = newest(found, more, limit);
+        found = mergeNewest(found, more, limit);
       }
     }
     return found;
@@ -175,26 +176,27 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     async prepare() {
       const name = build();
       if (name === undefined) return;
-      const all = await heads.all(name);
-      await readTexts(name, all.slice(0, FIRST_AT_ONCE));
-      for (let from = 0; from < all.length; from += AT_ONCE) await readFilters(name, all.slice(from, from + AT_ONCE));
+      const all = await directory.all(name);
+      await readTexts(name, all.slice(0, FIRST_BATCH));
+      for (let from = 0; from < all.length; from += BATCH_SIZE)
+        await readFilters(name, all.slice(from, from + BATCH_SIZE));
     },
     caches: [
       { name: 'chat.search-filters', limitBytes: FILTER_BYTES, bytes: () => filters.calculatedSize },
       { name: 'chat.search-texts', limitBytes: TEXT_BYTES, bytes: () => texts.calculatedSize },
-      docs.cache,
+      hydrator.cache,
     ],
-    async find(asked) {
+    async find(searchQuery) {
       const name = build();
       if (name === undefined) return [];
-      const visible = seen(await heads.all(name), asked.sees);
-      const query = wantedOf(asked);
+      const visible = visibleBlocks(await directory.all(name), searchQuery.isVisible);
+      const query = compileQuery(searchQuery);
       for (let more = 0; ; ) {
-        const found = await look(name, visible, query, asked.limit + more);
-        const hits = await docs.read(rowsOf(name).runs, found, query);
-        const lacking = found.length - hits.length;
-        if (lacking <= more || found.length < asked.limit + more) return hits.slice(0, asked.limit);
-        more = lacking;
+        const found = await searchBlocks(name, visible, query, searchQuery.limit + more);
+        const hits = await hydrator.read(rowsOf(name).runs, found, query);
+        const missing = found.length - hits.length;
+        if (missing <= more || found.length < searchQuery.limit + more) return hits.slice(0, searchQuery.limit);
+        more = missing;
       }
     },
   };
@@ -204,22 +206,22 @@ const locatedIn =
   (build: string) =>
   (head: BlockHeader): Located => ({ ...head, build });
 
-function seen(heads: readonly BlockHeader[], sees: SearchQuery['sees']): readonly BlockHeader[] {
+function visibleBlocks(directory: readonly BlockHeader[], isVisible: SearchQuery['isVisible']): readonly BlockHeader[] {
   const known = new Map<string, boolean>();
-  return heads.filter(({ channel }) => {
-    const is = known.get(channel) ?? sees(channel);
+  return directory.filter(({ channel }) => {
+    const is = known.get(channel) ?? isVisible(channel);
     known.set(channel, is);
     return is;
   });
 }
 
 /** The longest word first: most often it is the one that the fewest have. */
-function wantedOf({ words, authorId, from, to }: SearchQuery): Wanted {
-  const wanted = words.map(({ text, authors }) => ({
+function compileQuery({ words, authorId, from, to }: SearchQuery): CompiledQuery {
+  const queryWords = words.map(({ text, authors }) => ({
     bytes: Buffer.from(text),
     authors,
     pieces: piecesOfWord(text),
   }));
-  wanted.sort((a, b) => a.authors.size - b.authors.size || b.bytes.length - a.bytes.length);
-  return { words: wanted, authorId, from, to };
+  queryWords.sort((a, b) => a.authors.size - b.authors.size || b.bytes.length - a.bytes.length);
+  return { words: queryWords, authorId, from, to };
 }

@@ -21,7 +21,7 @@ describe('a message that was edited very often', () => {
     for (let n = 0; n < 120; n++) for (const each of [editMessage(`${n}`), pin(), unpin()]) await run(each);
     await run(react('+1'));
     const { state } = await kernel.streams.load(messageAggregate, stream);
-    expect(state.said.content).to.equal('119');
+    expect(state.body.content).to.equal('119');
 
     const opened: string[] = [];
     const reveal: DecryptEvent = (from, event) => {

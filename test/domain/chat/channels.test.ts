@@ -8,7 +8,7 @@ import {
   channels,
   channelsFor,
 } from '../../../domain/chat/channels.js';
-import { counted, nobody } from '../../../domain/chat/membership-limit.js';
+import { noMembers, updateCount } from '../../../domain/chat/membership-limit.js';
 import { nameKey } from '../../../domain/chat/names.js';
 import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import {
@@ -260,8 +260,10 @@ describe('channels', () => {
         const names = all.map((each) => nameKey(each.name));
         expect(new Set(names).size).to.equal(names.length);
         expect([...state.names].map(([key]) => key)).to.have.members(names);
-        const crowd = all.reduce((sum, each) => counted(sum, undefined, each), nobody);
-        expect([state.crowd.all, ...state.crowd.of].flat()).to.have.members([crowd.all, ...crowd.of].flat());
+        const memberships = all.reduce((sum, each) => updateCount(sum, undefined, each), noMembers);
+        expect([state.memberships.all, ...state.memberships.of].flat()).to.have.members(
+          [memberships.all, ...memberships.of].flat(),
+        );
         for (const each of all) {
           expect(each.members).to.include(each.createdBy);
           expect(new Set(each.members).size).to.equal(each.members.length);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { FileCommand } from '../../../domain/chat/file.js';
-import { file, MOST_HOLDERS, MOST_HUNG, UNATTACHED_MS } from '../../../domain/chat/file.js';
+import { file, MAX_ATTACHMENTS, MAX_HOLDERS, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { attach, detach, FILE, release, review, upload } from '../../support/chat-files.js';
 import { ADA, BOB, CHANNEL, CYD, NOON } from '../../support/chat-messages.js';
 import { specOf } from '../../support/decider-spec.js';
@@ -39,7 +39,7 @@ describe('a file', () => {
   });
 
   it('hangs on no more messages than whoever wants to read it can look at', () => {
-    const many = Array.from({ length: MOST_HOLDERS }, (_, index) => attach(`m${index}`));
+    const many = Array.from({ length: MAX_HOLDERS }, (_, index) => attach(`m${index}`));
     after(upload(), ...many)
       .when(attach('one more'))
       .thenRejected('chat/file-on-too-many-messages');
@@ -50,7 +50,7 @@ describe('a file', () => {
 
   it('hangs on messages of its uploader however many others have hung it on theirs, and the other way round', () => {
     const by = (who: string) =>
-      Array.from({ length: MOST_HOLDERS }, (_, index) => attach(`${who}${index}`, { by: who }));
+      Array.from({ length: MAX_HOLDERS }, (_, index) => attach(`${who}${index}`, { by: who }));
     const others = after(upload(), ...by(BOB));
     others.when(attach('own')).then(attached('own'));
     for (const who of [BOB, CYD])
@@ -65,7 +65,7 @@ describe('a file', () => {
   });
 
   it('is hung by one person only so often, taken away again or not: all that was is read with it', () => {
-    const again = Array.from({ length: MOST_HUNG }, (_, n) => [attach(`m${n}`), detach(`m${n}`, NOON)]);
+    const again = Array.from({ length: MAX_ATTACHMENTS }, (_, n) => [attach(`m${n}`), detach(`m${n}`, NOON)]);
     const often = after(upload(), ...again.flat());
     often.when(attach('one more')).thenRejected('chat/file-hung-too-often');
     often.when(attach('m0', { by: BOB })).then({ ...attached('m0'), data: { ...attached('m0').data, by: BOB } });

@@ -1,11 +1,11 @@
 /** How many members all channels may have together: nobody takes the room of all others, and it is never full for all. */
 import { expect } from 'chai';
 import {
-  counted,
-  isTooCrowded,
+  exceedsMemberLimit,
+  MAX_MEMBERS,
   type MembershipCount,
-  MOST_MEMBERS,
-  nobody,
+  noMembers,
+  updateCount,
 } from '../../../domain/chat/membership-limit.js';
 import { PersistentMap } from '../../../domain/shared/persistent-map.js';
 
@@ -15,21 +15,21 @@ const channel = (createdBy: string, count: number) => ({
   members: Array.from({ length: count }, () => createdBy),
 });
 /** As if there were channels of so many, each counting as 40 more. */
-const crowd = (of: Readonly<Record<string, number>>): MembershipCount => ({
+const memberships = (of: Readonly<Record<string, number>>): MembershipCount => ({
   all: Object.values(of).reduce((sum, each) => sum + each, 0),
   of: Object.entries(of).reduce((map, [name, each]) => map.set(name, each), PersistentMap.empty<number>()),
 });
 const isFull = (of: Readonly<Record<string, number>>, count: number, isAdmin = false) =>
-  isTooCrowded(crowd(of), undefined, channel(ADA, count), isAdmin);
+  exceedsMemberLimit(memberships(of), undefined, channel(ADA, count), isAdmin);
 
 describe('the members of all channels', () => {
   it('are counted by who made the channels, each of which counts as 40 more', () => {
     const [one, larger] = [channel(ADA, 3), channel(ADA, 5)];
-    let state = counted(counted(nobody, undefined, one), undefined, channel(BOB, 1));
+    let state = updateCount(updateCount(noMembers, undefined, one), undefined, channel(BOB, 1));
     expect([state.all, state.of.get(ADA), state.of.get(BOB)]).to.deep.equal([84, 43, 41]);
-    state = counted(state, one, larger);
+    state = updateCount(state, one, larger);
     expect([state.all, state.of.get(ADA)]).to.deep.equal([86, 45]);
-    state = counted(state, larger, undefined);
+    state = updateCount(state, larger, undefined);
     expect([state.all, state.of.has(ADA)]).to.deep.equal([41, false]);
   });
 
@@ -47,8 +47,8 @@ describe('the members of all channels', () => {
 
   it('may always become fewer', () => {
     const [was, is] = [channel(ADA, 3), channel(ADA, 2)];
-    const over = crowd({ ada: 2 * MOST_MEMBERS });
-    expect(isTooCrowded(over, was, is, false)).to.equal(false);
-    expect(isTooCrowded(over, was, was, false)).to.equal(false);
+    const over = memberships({ ada: 2 * MAX_MEMBERS });
+    expect(exceedsMemberLimit(over, was, is, false)).to.equal(false);
+    expect(exceedsMemberLimit(over, was, was, false)).to.equal(false);
   });
 });

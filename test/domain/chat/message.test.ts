@@ -51,17 +51,17 @@ describe('a message', () => {
     given().when(postMessage(' \n\u200b\u2800')).thenRejected('chat/empty-message', { kind: 'invalid' });
     from(hello).when(editMessage('  ')).thenRejected('chat/empty-message', { kind: 'invalid' });
     from(hello).when(postReply(' ')).thenRejected('chat/empty-message', { kind: 'invalid' });
-    for (const said of [
+    for (const body of [
       { ...EMPTY_CONTENT, attachments: [attachment] },
       { ...EMPTY_CONTENT, images: ['1-a.png'] },
     ])
-      expect(run([{ ...hello, said }]).events).to.have.length(1);
+      expect(run([{ ...hello, body }]).events).to.have.length(1);
   });
 
   it('is edited by its author alone, admins included', () => {
     from(hello).when(editMessage('hi', BOB)).thenRejected('chat/not-the-author', { kind: 'forbidden' });
     const { state } = run([hello, editMessage('hi')]);
-    expect(state).to.deep.include({ said: saying('hi'), updatedAt: NOON + 1, createdAt: NOON });
+    expect(state).to.deep.include({ body: saying('hi'), updatedAt: NOON + 1, createdAt: NOON });
   });
 
   it('is told whole when it is edited, pinned or unpinned', () => {

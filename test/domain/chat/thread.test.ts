@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { MOST_CHANGES } from '../../../domain/chat/edit-limit.js';
 import { type MessageCommand, message } from '../../../domain/chat/message.js';
 import { MOST_EVER, noReactions, reactionsOf, withoutReaction, withReaction } from '../../../domain/chat/reactions.js';
-import { SHOWN_PARTICIPANTS, threadOf } from '../../../domain/chat/thread.js';
+import { MAX_PARTICIPANTS, threadOf } from '../../../domain/chat/thread.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import {
   ADA,
@@ -38,7 +38,7 @@ describe('what hangs on a message', () => {
     from(hello).when(unreact('+1')).thenNothing();
     from(hello, react('+1')).when(unreact('+1', CYD)).thenNothing();
     const { state } = run([hello, react('+1'), react('-1', CYD), react('+1', CYD), unreact('-1', CYD)]);
-    expect(reactionsOf(state.reacting)).to.deep.equal({ '+1': [BOB, CYD] });
+    expect(reactionsOf(state.reactionState)).to.deep.equal({ '+1': [BOB, CYD] });
   });
 
   it('says of each reaction where it stands, and which it is', () => {
@@ -126,13 +126,13 @@ describe('what hangs on a message', () => {
   });
 
   it('loses no reaction that is not there', () => {
-    const reacting = withReaction(noReactions, '+1', { userId: ADA, place: 0, sign: 0 });
+    const reactionState = withReaction(noReactions, '+1', { userId: ADA, place: 0, sign: 0 });
     for (const [reaction, place] of [
       ['+1', 1],
       ['-1', 0],
     ] as const)
-      expect(withoutReaction(reacting, reaction, { place })).to.equal(reacting);
-    expect(withoutReaction(reacting, '+1', { place: 0 }).count).to.equal(0);
+      expect(withoutReaction(reactionState, reaction, { place })).to.equal(reactionState);
+    expect(withoutReaction(reactionState, '+1', { place: 0 }).count).to.equal(0);
   });
 
   it('sums its thread up with every reply, and again without one', () => {
@@ -202,7 +202,7 @@ describe('what hangs on a message', () => {
     const many = Array.from({ length: 300 }, (_, index) => postReply(`r${index}`, `u${index}`));
     const thread = threadOf(run([hello, ...many]).state.replies)!;
     expect(thread).to.include({ replyCount: 300, lastReplyBy: 'u299' });
-    expect(thread.participants).to.have.length(SHOWN_PARTICIPANTS);
+    expect(thread.participants).to.have.length(MAX_PARTICIPANTS);
   });
 
   const who = fc.constantFrom(ADA, BOB, CYD);
@@ -264,7 +264,7 @@ describe('what hangs on a message', () => {
           };
         }
         expect(threadOf(state.replies)).to.deep.equal(expected());
-        expect(reactionsOf(state.reacting)).to.deep.equal(Object.fromEntries(users));
+        expect(reactionsOf(state.reactionState)).to.deep.equal(Object.fromEntries(users));
       }),
       { numRuns: 60 },
     );

@@ -24,7 +24,7 @@ describe('a search that is waited for', () => {
       const isKnown = isFound && (heard >= 9n || seen >= 9n);
       return { state: { channels: new Map<string, object>(isKnown ? after : before) } };
     };
-    const find = async ({ sees }: SearchQuery) => {
+    const find = async ({ isVisible }: SearchQuery) => {
       isFound = true;
       const hits = isSeen.map(([content, channelId]) => ({
         id: 'm',
@@ -33,7 +33,7 @@ describe('a search that is waited for', () => {
         createdAt: 1,
         content,
       }));
-      return hits.filter(({ channelId }) => sees(channelId));
+      return hits.filter(({ channelId }) => isVisible(channelId));
     };
     const settled = {
       latestOf: () => 0n,

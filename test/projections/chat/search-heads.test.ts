@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
-import { createHeads } from '../../../projections/chat/search/block-directory.js';
+import { createBlockDirectory } from '../../../projections/chat/search/block-directory.js';
 import { longOf } from '../../../projections/kernel/projection.js';
 
 const rowOf = (n: number, at = n) => ({
@@ -32,7 +32,7 @@ describe('the heads of runs and packs', () => {
       const from = after < 0n ? 0n : after;
       return Array.from({ length: Number(end - from) }, (_, n) => rowOf(Number(from) + n + 1));
     };
-    const heads = createHeads(storeOf(since), () => end);
+    const heads = createBlockDirectory(storeOf(since), () => end);
     const asked: Promise<{ readonly of: bigint; readonly told: number }>[] = [];
     for (end = 1n; end < 5n; end++) {
       let isTold = false;
@@ -51,7 +51,7 @@ describe('the heads of runs and packs', () => {
   });
 
   it('are told once of a row that changed while it was looked for, as it is by then', async () => {
-    const heads = createHeads(
+    const heads = createBlockDirectory(
       storeOf(() => [rowOf(1), rowOf(2), rowOf(1, 3)]),
       () => 3n,
     );

@@ -55,7 +55,7 @@ describe('the index of what was said', () => {
     const reader = (await said('run000000001', 600))();
     await reader.prepare();
     const asked = index.finds();
-    const found = await reader.find({ words, sees: () => true, limit: 5 });
+    const found = await reader.find({ words, isVisible: () => true, limit: 5 });
     expect(found.map(({ id }) => id)).to.deep.equal(newest(600, 5));
     expect(index.finds()).to.equal(asked + 1);
   });
@@ -65,7 +65,7 @@ describe('the index of what was said', () => {
     const asked = async (times: number) => {
       const reader = begin();
       const before = index.finds();
-      const search = () => reader.find({ words, sees: () => true, limit: 500 });
+      const search = () => reader.find({ words, isVisible: () => true, limit: 500 });
       for (const found of await Promise.all(Array.from({ length: times }, search)))
         expect(found.map(({ id }) => id)).to.deep.equal(newest(1200, 500));
       return index.finds() - before;
@@ -82,7 +82,7 @@ describe('the index of what was said', () => {
     const isLeft = ({ data }: (typeof events)[number]) => !('messageId' in data && data.messageId === 'm2');
     await (await index.open(after))(events.filter(isLeft));
     const reader = index.reader(before, events.at(-1)!.position);
-    const found = async () => (await reader.find({ words, sees: () => true, limit: 500 })).map(({ id }) => id);
+    const found = async () => (await reader.find({ words, isVisible: () => true, limit: 500 })).map(({ id }) => id);
     const left = newest(300, 300).filter((id) => id !== 'm2');
     for (const shown of [before, after, before]) {
       reader.shows(shown);

@@ -89,9 +89,9 @@ describe('pages of older messages', function () {
     const shownAs = { json: Buffer.from('{"messages":[]}'), views: [], names: roster.initialState };
     const page = { found: [], position: 7n, since: 5n };
     pages.hear({ type: 'MessageDeleted', data: { channelId: 'c', messageId: 'm1' }, position: 6n } as never);
-    pages.keep('c', range, page, shownAs);
+    pages.store('c', range, page, shownAs);
     expect(pages.show('c', range, roster.initialState)).to.equal(undefined);
-    pages.keep('c', range, { ...page, since: 6n }, shownAs);
+    pages.store('c', range, { ...page, since: 6n }, shownAs);
     expect(pages.show('c', range, roster.initialState)).to.equal(shownAs.json);
   });
 

@@ -4,7 +4,7 @@ import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createWritePositions } from '../../../../application/chat/messages/acknowledged-positions.js';
-import { createPageCache, KEPT } from '../../../../application/chat/messages/page-cache.js';
+import { CACHED_PAGE_SIZE, createPageCache } from '../../../../application/chat/messages/page-cache.js';
 import { createPages } from '../../../../application/chat/messages/page-query.js';
 import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
 import { messageView } from '../../../../application/chat/view-models.js';
@@ -20,7 +20,7 @@ const plain = (id: string, content = '') => ({
   updatedAt: null,
   pinnedAt: null,
   quotedMessageId: null,
-  said: { content, attachments: [], images: [], mentions: [] },
+  body: { content, attachments: [], images: [], mentions: [] },
   reactions: {},
   thread: null,
 });
@@ -86,12 +86,12 @@ describe('the newest messages of a channel', function () {
   it('are as many as are kept; more, and older ones, are read from the rows', async () => {
     const at = await channel();
     await contents(at);
-    const all = Array.from({ length: KEPT + 5 }, (_, n) => `m${n}`);
+    const all = Array.from({ length: CACHED_PAGE_SIZE + 5 }, (_, n) => `m${n}`);
     for (const each of all) await post(at, each);
     const asked = node.finds();
-    expect(await contents(at, KEPT)).to.deep.equal(all.slice(5));
+    expect(await contents(at, CACHED_PAGE_SIZE)).to.deep.equal(all.slice(5));
     expect(node.finds()).to.equal(asked);
-    expect(await contents(at, KEPT + 5)).to.deep.equal(all);
+    expect(await contents(at, CACHED_PAGE_SIZE + 5)).to.deep.equal(all);
     expect(node.finds()).to.be.greaterThan(asked);
   });
 
@@ -99,11 +99,11 @@ describe('the newest messages of a channel', function () {
     const at = await channel();
     await contents(at);
     const ids: string[] = [];
-    for (let n = 0; n < KEPT + 3; n++) ids.push(await post(at, `m${n}`));
-    expect(await contents(at, 1)).to.deep.equal([`m${KEPT + 2}`]);
+    for (let n = 0; n < CACHED_PAGE_SIZE + 3; n++) ids.push(await post(at, `m${n}`));
+    expect(await contents(at, 1)).to.deep.equal([`m${CACHED_PAGE_SIZE + 2}`]);
     for (const id of ids.slice(-2)) accepted(await node.messages.remove(people[0]!, id, context()));
     const asked = node.finds();
-    expect((await contents(at, KEPT))[0]).to.equal('m1');
+    expect((await contents(at, CACHED_PAGE_SIZE))[0]).to.equal('m1');
     expect(node.finds()).to.be.greaterThan(asked);
   });
 
@@ -189,7 +189,7 @@ describe('the newest messages of a channel', function () {
     } as unknown as Parameters<typeof hot.hear>[0];
     expect(() => hot.hear(damaged)).to.throw();
     expect(hot.show('c', 50, roster.initialState)).to.equal(undefined);
-    expect(hot.heard()).to.equal(2n);
+    expect(hot.feedPosition()).to.equal(2n);
   });
 
   it('count a message as it is held, and as it was shown once it is', async () => {

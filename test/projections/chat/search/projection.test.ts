@@ -217,10 +217,10 @@ describe('the index of what was said', function () {
         const reader = index.reader(run, all.at(-1)!.position);
         for (const text of [...WORDS.map(foldText), 'lph', 'a', '-', 'nothing', 'alphab'])
           for (const limit of [3, 1000])
-            for (const sees of [() => true, (where: string) => where !== 'one']) {
-              const hits = await reader.find({ words: [{ text, authors: new Set() }], sees, limit });
+            for (const isVisible of [() => true, (where: string) => where !== 'one']) {
+              const hits = await reader.find({ words: [{ text, authors: new Set() }], isVisible, limit });
               const expected = there
-                .filter(({ content, place: where }) => sees(where) && foldText(content).includes(text))
+                .filter(({ content, place: where }) => isVisible(where) && foldText(content).includes(text))
                 .map(({ id, content }) => ({ id, content }))
                 .reverse();
               expect(
@@ -230,7 +230,7 @@ describe('the index of what was said', function () {
             }
         const byBob = {
           words: [{ text: 'alpha', authors: new Set(['bob']) }],
-          sees: () => true,
+          isVisible: () => true,
           limit: 1000,
         };
         const named = there.filter(({ content, author }) => author === 'bob' || content.includes('alpha'));
@@ -260,7 +260,7 @@ describe('the index of what was said', function () {
       const reader = index.reader(run, some.at(-1)!.position);
       const hits = await reader.find({
         words: [{ text: 'x', authors: new Set() }],
-        sees: () => true,
+        isVisible: () => true,
         limit: 1000,
       });
       expect(hits).to.have.length(Math.floor((count + 2) / 8));
@@ -286,7 +286,7 @@ describe('the index of what was said', function () {
     const reader = index.reader(run, all.at(-1)!.position);
     const hits = await reader.find({
       words: [{ text: '39', authors: new Set() }],
-      sees: () => true,
+      isVisible: () => true,
       limit: 10,
     });
     expect(hits.map(({ id }) => id)).to.deep.equal(['m39']);
