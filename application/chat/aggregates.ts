@@ -1,4 +1,4 @@
-/** The kinds of streams of the chat, as the kernel takes them. */
+/** Aggregates of the chat: deciders with their stream options. */
 import { type AuditEvent, audit } from '../../domain/chat/audit-log.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import { type ChannelsCommand, type ChannelsEvent, type ChannelsState, channels } from '../../domain/chat/channels.js';
@@ -60,7 +60,7 @@ export const addressAggregate: SealedAggregate<AddressState, AddressCommand, Add
   maxAge: true,
 };
 
-/** A stream is born of the return of its state; kept for a time only. */
+/** The stream starts when the OAuth state is returned, and expires. */
 export const oauthAggregate: Aggregate<OAuthState, SpendState, OAuthReturned> = {
   catalog,
   decider: oauth,
@@ -87,8 +87,8 @@ export const channelsAggregate: Aggregate<ChannelsState, ChannelsCommand, Channe
 };
 
 /**
- * A thread may be of 100,000 replies, and no rule looks at what they say; nor at what a pin repeats. Of 5000 edits, each of
- * some ten kilobytes, what was said before another is nobody's business any more.
+ * Does not load what no rule needs: replies (up to 100,000), pins, and the content of all but the newest of up to 5000
+ * edits of some 10 KB each.
  */
 export const messageAggregate: Aggregate<MessageState, MessageCommand, MessageEvent> = {
   catalog,
@@ -104,7 +104,7 @@ export const conversationAggregate: Aggregate<ConversationState, StartConversati
   decider: conversation,
 };
 
-/** Of which there is nothing before the request itself; kept for a time only. */
+/** The stream starts with the request, and expires. */
 export const requestAggregate: Aggregate<RequestState, RequestConversation, RequestEvent> = {
   catalog,
   decider: request,
@@ -112,7 +112,7 @@ export const requestAggregate: Aggregate<RequestState, RequestConversation, Requ
   maxAge: true,
 };
 
-/** Born of its upload, whose id it has. */
+/** The stream starts with the upload. */
 export const fileAggregate: Aggregate<FileState, FileCommand, FileEvent> = {
   catalog,
   decider: file,

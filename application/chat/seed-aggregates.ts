@@ -1,4 +1,4 @@
-/** What the relay has folded of the log is what commands are decided on, too: it need not be read twice. */
+/** Seeds the aggregate cache with the relay's state, so that streams are not read twice. */
 import { CHANNELS, type ChannelsState } from '../../domain/chat/channels.js';
 import { ROSTER, type RosterState } from '../../domain/chat/roster.js';
 import type { AggregateStore } from '../command/index.js';
@@ -10,7 +10,7 @@ export interface Folded {
   readonly reached: StreamCursors;
 }
 
-/** What has come since is read when it is asked for: the relay is behind the log by what it has not heard yet. */
+/** Loading an aggregate reads the events the relay has not received yet. */
 export function seedAggregatesFromRelay(
   { seed }: Pick<AggregateStore, 'seed'>,
   { roster, channels, reached }: Folded,

@@ -1,4 +1,4 @@
-/** What can be configured about the chat: how people sign in, who the first admin is, how mail goes out. */
+/** Settings of the chat service. */
 import { isEmail, tidyEmail, tidyName } from '../../domain/chat/names.js';
 import type { Rule, Settings, ValuesOf } from '../config/setting.js';
 
@@ -154,7 +154,7 @@ export const chatSettings = {
 } as const satisfies Settings;
 
 const SECRET_CHARACTERS = 32;
-/** What stands in examples. */
+/** Values found in examples. */
 const PLACEHOLDER = /change.?(?:me|this|it|in.?prod)|your.?(?:super.?)?(?:jwt.?)?secret|jwt_secret|^(.)\1*$/i;
 
 type Known = typeof chatSettings & {
@@ -171,7 +171,7 @@ function unsafeSecret({ 'auth.authMode': mode, 'auth.jwtSecret': secret }: Value
   return undefined;
 }
 
-/** Combinations that must not run where the service is run; `isLocal`: whether only this machine can reach a host. */
+/** Rules on unsafe combinations. `isLocal`: whether a host is reachable from this machine only. */
 export const chatRules = (isLocal: (host: string) => boolean): readonly Rule<Known>[] => [
   (values) =>
     values['auth.authMode'] === 'dev' && !values.allowDev && !isLocal(values.host)

@@ -1,4 +1,4 @@
-/** What clients are shown of channels, messages, threads and conversations; everybody by the name they have now. */
+/** Views of channels, messages, threads and conversations, with current user names. */
 import type { Channel } from '../../domain/chat/channels.js';
 import type { MessageContent, Reactions, Thread } from '../../domain/chat/events/messages.js';
 import { nameOf, type RosterState, userWith } from '../../domain/chat/roster.js';
@@ -13,7 +13,7 @@ export interface ThreadView extends Omit<Thread, 'lastReplyBy'> {
   readonly lastReplyBy: AuthorView;
 }
 
-/** A message as it stands; `reactions` are left out where they are not known, or very many. */
+/** A message in its current state; `reactions` is null when unknown or very many. */
 export interface MessageSnapshot {
   readonly id: string;
   readonly channelId: string;
@@ -74,7 +74,7 @@ const authorView = (roster: RosterState, id: string): AuthorView => ({
   userName: nameOf(roster, id),
 });
 
-/** Who said something: a webhook says by itself what it is called. */
+/** Author of a message; webhooks have their own name. */
 export const speakerView = (roster: RosterState, id: string, { botName }: MessageContent): AuthorView =>
   botName === undefined ? authorView(roster, id) : { id, userName: botName, isBot: true };
 
@@ -112,7 +112,7 @@ export function replyView(roster: RosterState, reply: ReplySnapshot): ReplyView 
   return { id, threadId, channelId, author: by, ...texts, quotedMessageId, createdAt, updatedAt };
 }
 
-/** Memberships end with their users. */
+/** Omits former users from members. */
 export function channelView(roster: RosterState, channel: Channel): ChannelView {
   const { id, name, topic, isPrivate, members, createdBy, createdAt, updatedAt } = channel;
   return {

@@ -1,4 +1,4 @@
-/** What auditors ask for: a row an act, of admins, on what is others', and of strangers at the limit. Texts stay sealed. */
+/** Projects the audit log: one row per action. Texts stay sealed. */
 import type { RecordedEvent } from '../../application/ports/index.js';
 import { type AuditEntry, actOf, type ErasableFact } from '../../domain/chat/audit-entries.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
@@ -27,7 +27,7 @@ type AuditedEvent = ChatEvent<
 >;
 
 interface AuditRowInput extends AuditEntry {
-  /** Under whose key the texts are sealed that belong to it. */
+  /** Sealed texts and their key subject. */
   readonly sealed?: { readonly subject: string; readonly secret: string };
 }
 
@@ -37,12 +37,12 @@ function row({ id, position, recordedAt }: Fact, act: AuditRowInput): RowChange[
   const { action, by, target, metadata = {}, sealed = {} } = act;
   const [targetType, targetId] = target;
   const about = { action, actorId: by, targetType, targetId, createdAt: recordedAt, metadata };
-  // Its own, also where it is told again by a later event.
+  // Its own position, also when a preserved copy of the event repeats it later.
   const at = longOf(position);
   return [{ make: id, row: { _at: at, at, ...about, ...sealed } }];
 }
 
-/** Of a day's worth of strangers nobody is the actor. */
+/** Actor of entries caused by unknown people. */
 const SYSTEM = 'system';
 
 export const audit: Projection<AuditedEvent> = {
@@ -52,7 +52,7 @@ export const audit: Projection<AuditedEvent> = {
   on: {
     UserAdded(event) {
       const { userId, isAdmin, how, by } = event.data;
-      // Who comes by themselves is no act of an admin.
+      // Only additions by an admin are audited.
       if (by === undefined) return [];
       return row(event, { action: 'user.add', by, target: ['user', userId], metadata: { isAdmin, how } });
     },
@@ -105,7 +105,7 @@ export const audit: Projection<AuditedEvent> = {
       return row(event, { action: 'sign-in.limit', by: SYSTEM, target, metadata: { limit } });
     },
     Exported: (event) => row(event, { action: 'server.export', by: event.data.by, target: ['server', 'main'] }),
-    // The very row that its fact makes: where that is still there, nothing more.
+    // Same row as that of the original event; does nothing if it exists.
     ActKept({ data: { factId: id, position: positionText, doneAt: recordedAt, targetType, targetId, ...act } }) {
       const position = BigInt(positionText);
       return row({ id, position, recordedAt }, { ...act, target: [targetType, targetId] });

@@ -1,11 +1,10 @@
-/** The conversations of each user, by when something was last said in them: a row for each of the two. */
+/** Projects the conversation list of each user by last activity: one row per participant. */
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { isDirect, participantsOf } from '../../domain/chat/conversation-id.js';
 import { longOf, type Projection } from '../kernel/index.js';
 
 type ConversationChange = ChatEvent<'ConversationStarted' | 'MessagePosted'>;
 
-/** What is last said moves it to the front. */
 export const conversations: Projection<ConversationChange> = {
   name: 'chat.conversations',
   version: 1,

@@ -1,4 +1,4 @@
-/** Files by what they hang on, and those that are to be looked at: a row a file, and one for each message that holds it. */
+/** Projects files due for review, and one row per attachment. */
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import type { Projection } from '../kernel/index.js';
 
@@ -11,7 +11,7 @@ export const files: Projection<FileChange> = {
     { key: { due: 1 }, sparse: true },
     { key: { holder: 1, _id: 1 }, sparse: true },
     { key: { message: 1, _id: 1 }, sparse: true },
-    // An image's own, too.
+    // Includes images by their own channel.
     { key: { channel: 1, _id: 1 }, sparse: true },
     { key: { file: 1 } },
   ],

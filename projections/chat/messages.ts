@@ -1,13 +1,13 @@
 /**
- * What is said, in channels and between two: a row a message, found by where it was said and in the order in which it
- * was. Reactions stand in their message's row while they are few, and then in rows of their own. Texts stay sealed.
- * Of a deleted message the row keeps its place alone, for pages that end before it.
+ * Projects messages, one row each, by channel and order of posting. The first reactions are in the message's row,
+ * further ones in rows of their own. Texts stay sealed. A deleted message's row keeps only its position, for pages that
+ * end before it.
  */
 import type { RecordedEvent } from '../../application/ports/index.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { longOf, type Projection, type RowChange } from '../kernel/index.js';
 
-/** Reactions in a row: each rewrites its row. */
+/** Reactions per row; each addition rewrites its row. */
 const PER_ROW = 32;
 
 type MessageChange = ChatEvent<
@@ -28,7 +28,7 @@ export const messages: Projection<MessageChange> = {
   version: 2,
   indexes: [
     { key: { channel: 1, posted: 1 } },
-    // Only of those that are pinned, and of rows of further reactions.
+    // Only pinned messages and rows of further reactions have these fields.
     { key: { pinnedIn: 1, pinned: 1 }, sparse: true },
     { key: { of: 1 }, sparse: true },
   ],
@@ -66,7 +66,7 @@ export const messages: Projection<MessageChange> = {
   },
 };
 
-/** The row that a reaction stands in: that of its message, or one behind it. */
+/** Row that holds a reaction: the message's own, or a further one. */
 const reactionsRow = (messageId: string, place: number): string =>
   place < PER_ROW ? messageId : `${messageId}:${String(Math.floor(place / PER_ROW)).padStart(8, '0')}`;
 
@@ -76,6 +76,6 @@ function addReaction({ data }: RecordedEvent<ChatEvent<'ReactionAdded'>>): RowCh
   const row = reactionsRow(messageId, place);
   if (row === messageId) return [{ patch: row, update: { $push: { reactions } } }];
   const further = { put: row, update: { $set: { of: messageId, channel: channelId }, $push: { reactions } } };
-  // Who reads the message looks for more only where there are any.
+  // Marks the message, so that readers query further rows only when there are any.
   return place === PER_ROW ? [further, { patch: messageId, update: { $set: { more: true } } }] : [further];
 }

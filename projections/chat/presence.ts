@@ -1,4 +1,4 @@
-/** Who is there, and where they have streams open: a row a user. */
+/** Projects the presence of users: one row per user. */
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import type { Projection } from '../kernel/index.js';
 

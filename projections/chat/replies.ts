@@ -1,13 +1,13 @@
 /**
- * The replies to messages, a row each, found by their message in the order in which they were written. Texts stay sealed.
- * Of a deleted reply the row keeps its place alone, for pages that end before it.
+ * Projects replies, one row each, by message and order of posting. Texts stay sealed. A deleted reply's row keeps only
+ * its position, for pages that end before it.
  */
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { longOf, type Projection } from '../kernel/index.js';
 
 type ReplyChange = ChatEvent<'ReplyPosted' | 'ReplyEdited' | 'ReplyDeleted' | 'MessageDeleted' | 'ChannelErased'>;
 
-/** What a deleted reply loses. */
+/** Fields removed from a deleted reply. */
 const CONTENT_FIELDS = {
   posted: '',
   author: '',

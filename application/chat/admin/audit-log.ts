@@ -1,4 +1,4 @@
-/** The audit log: what is noted for it, and how it is read. */
+/** Writes and reads the audit log. */
 import { actOf, type ErasableFact } from '../../../domain/chat/audit-entries.js';
 import { type AuditEvent, auditStream } from '../../../domain/chat/audit-log.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
@@ -46,18 +46,18 @@ export interface AuditRow extends Positioned, Omit<AuditEntry, 'id'> {
 
 export interface AuditQuery {
   readonly limit: number;
-  /** Of an entry: those just before it. */
+  /** Id of an entry; returns those just before it. */
   readonly before?: string;
   readonly action?: string;
 }
 
-/** Once told, they may be read once. */
+/** Result stream; can be read once. */
 export interface Entries extends Consistency {
-  /** JSON: `{entries: [AuditEntry]}`, newest first. However many there are, a few of them are in hand. */
+  /** JSON: `{entries: [AuditEntry]}`, newest first. Only a few entries are in memory at a time. */
   pieces(): AsyncGenerator<string>;
 }
 
-/** Rows in hand at once: one may be of half a megabyte, of all who came into a channel, and readers may be slow. */
+/** Rows in memory at a time: a row with all members of a channel may take 0.5 MB, and readers may be slow. */
 export const AUDIT_PAGE = 20;
 
 const unknownBefore: Rejection = {
@@ -69,7 +69,7 @@ const unknownBefore: Rejection = {
 export type Audit = ReturnType<typeof createAudit>;
 
 export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts) {
-  /** What no other event tells, or none for ever; `now`: Unix ms, of the day that it is noted under. */
+  /** Appends an audit event; `now` (Unix ms) selects the day stream. */
   async function note(event: AuditEvent, context: CommandContext, now = clock.now()): Promise<Position> {
     const outcome = await handle(auditAggregate, auditStream(event, now), event, context);
     if (isRejection(outcome)) throw new Error(`what was noted was refused: ${outcome.rejected}`);
@@ -86,7 +86,7 @@ export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts)
     return { ...withRows(freshness, first), pieces: () => pieces(pages(filter, limit, first)) };
   }
 
-  /** Those of before a position, or the newest. */
+  /** Entries before a position, or the newest. */
   const readPage = (filter: object, limit: number, end?: Position): Promise<readonly AuditRow[]> => {
     const at = end === undefined ? { $gt: 0n } : { $gt: 0n, $lt: end };
     const query = {
@@ -116,7 +116,7 @@ export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts)
 
 const NAME = 'chat.keep-acts';
 
-/** Of what was done to what is others' the log tells for ever, though the streams that told it first are let go of. */
+/** Copies audited actions whose own streams are erased later. */
 export function keepActs(note: Audit['note'], derivation: Derivation): Reaction<ErasableFact> {
   async function preserveAct(event: RecordedEvent<ErasableFact>) {
     const act = actOf(event);
@@ -126,7 +126,7 @@ export function keepActs(note: Audit['note'], derivation: Derivation): Reaction<
     const { id: factId, recordedAt: doneAt } = event;
     const position = String(event.position);
     const data = { factId, position, doneAt, action, by, targetType, targetId, metadata };
-    // With a fingerprint it is looked for before it is kept: who was stopped just after may have kept it.
+    // The fingerprint makes the handler look for an earlier copy, left by a crash just after the append.
     const context = { ...causedBy(derivation, NAME, event), fingerprint: derivation.id(NAME, factId) };
     await note({ type: 'ActKept', data }, context, doneAt);
   }
@@ -139,7 +139,7 @@ async function* pieces(pages: AsyncIterable<readonly AuditEntry[]>): AsyncGenera
   yield '}';
 }
 
-/** Texts that nobody can read any more are left out. */
+/** Texts whose key was destroyed are left out. */
 export async function entryOf(vault: Pick<Vault, 'open'>, row: AuditRow): Promise<AuditEntry> {
   const { _id: id, action, actorId, targetType, targetId, createdAt, metadata, subject, secret } = row;
   const texts = subject && secret ? await vault.open(subject, secret) : undefined;

@@ -1,4 +1,4 @@
-/** All that the chat holds, as one JSON text in pieces: a server of a million messages never has more than a page of them in hand. */
+/** Exports all chat data as streamed JSON, with one page of rows in memory at a time. */
 import { CHANNELS, channelsFor } from '../../../domain/chat/channels.js';
 import { participantsOf } from '../../../domain/chat/conversation-id.js';
 import { ROSTER, type RosterState } from '../../../domain/chat/roster.js';
@@ -26,9 +26,9 @@ export interface ExportPorts {
 
 export interface Exported {
   readonly position: Position;
-  /** Not everything is in it that was told to somebody: a read model lags. */
+  /** A read model is behind, so acknowledged writes may be missing. */
   readonly isPending: boolean;
-  /** JSON, to be read once. */
+  /** JSON; can be read once. */
   pieces(): AsyncGenerator<string>;
 }
 
@@ -40,14 +40,17 @@ interface ConversationRow {
   readonly lastMessageAt: number | null;
 }
 
-/** Rows in hand at once. */
+/** Rows per query. */
 const PAGE = 200;
 const MODELS = ['chat.messages', 'chat.replies', 'chat.conversations', 'chat.audit'];
 
 export type Export = ReturnType<typeof createExport>;
 
 export function createExport({ streams, rows, settled, vault, clock, audit, opened }: ExportPorts) {
-  /** `by`: an admin, or whoever runs the server. It is itself told to auditors. `patienceMs`: for the read models. */
+  /**
+   * Records the export in the audit log. `by`: an admin, or the operator. `patienceMs`: time to wait for the read
+   * models.
+   */
   return async function exported(by: string, context: CommandContext, patienceMs?: number): Promise<Exported> {
     const exportedAt = clock.now();
     const position = await audit.note({ type: 'Exported', data: { by, exportedAt } }, context);
@@ -73,7 +76,7 @@ export function createExport({ streams, rows, settled, vault, clock, audit, open
     yield '}';
   }
 
-  /** In channels and between two, oldest first in each place, replies after their message. */
+  /** Messages of channels, then of conversations, oldest first; replies follow their message. */
   async function* messages(roster: RosterState, channels: readonly { readonly id: string }[]) {
     for (const { id } of channels) yield* messagesIn(roster, id);
     for await (const some of conversations()) for (const { id } of some) yield* messagesIn(roster, id);
@@ -94,7 +97,7 @@ export function createExport({ streams, rows, settled, vault, clock, audit, open
     for await (const page of found) yield (await opened.replies(channel, page)).map((each) => replyView(roster, each));
   }
 
-  /** Each has a row for either of the two: it is told by that of the first. */
+  /** Each conversation has a row per participant; only the first one's is exported. */
   async function* conversations() {
     for await (const page of inOrder<ConversationRow>('chat.conversations', {}, '_id', ({ _id }) => _id))
       yield page
@@ -112,7 +115,7 @@ export function createExport({ streams, rows, settled, vault, clock, audit, open
       yield await Promise.all(page.map((each) => entryOf(vault, each)));
   }
 
-  /** Page after page, whatever comes and goes meanwhile. */
+  /** Pages by key, unaffected by concurrent inserts and deletes. */
   async function* inOrder<Row>(
     projection: string,
     filter: object,

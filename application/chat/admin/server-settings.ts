@@ -1,4 +1,4 @@
-/** The settings of the server that admins change while it runs. */
+/** Use cases on the server settings. */
 import { SETTINGS_SUBJECT } from '../../../domain/chat/events/settings.js';
 import { SETTINGS, type ServerState } from '../../../domain/chat/server-settings.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
@@ -29,7 +29,7 @@ export function createServer({ handle, vault, admission, clock }: ServerPorts) {
       return { body: { name: state.name }, position };
     },
 
-    /** `by` is an admin. */
+    /** `by` must be an admin. */
     async rename(name: string, by: string, context: CommandContext): Promise<CommandResult<ServerState> | Rejection> {
       const command = { type: 'RenameServer' as const, name, by, now: clock.now() };
       const outcome = await handle(serverAggregate, SETTINGS, command, context, before);

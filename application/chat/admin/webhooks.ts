@@ -1,4 +1,4 @@
-/** Webhooks: made and removed by admins, and speaking in their channel by a token that is told once. */
+/** Use cases on webhooks: create, delete, list, and post with a webhook's token. */
 import { hash } from 'node:crypto';
 import { CHANNELS, type ChannelsCommand, type ChannelsState } from '../../../domain/chat/channels.js';
 import { type Webhook, webhookAuthor, webhookNotFound, webhooksOf } from '../../../domain/chat/webhooks.js';
@@ -36,7 +36,7 @@ const tokenOfAnotherWebhook: Rejection = {
   detail: 'The token is of another webhook',
 };
 
-/** All that is kept of a token. */
+/** Only this hash of a token is stored. */
 const hashOf = (token: string): string => hash('sha256', token, 'base64url');
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
@@ -46,7 +46,7 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
   const run = (command: ChannelsCommand, context: CommandContext) =>
     handle(channelsAggregate, CHANNELS, command, context);
 
-  /** `by` is an admin, who sees every channel. The same command tells the same token again. */
+  /** `by` must be an admin. Repeating the command returns the same token, which is shown nowhere else. */
   async function create(
     { name, channelId }: { readonly name: string; readonly channelId: string },
     by: string,
@@ -76,7 +76,7 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
     return { body: { webhooks: webhooksOf(state.webhooks).map(webhookView) }, position };
   }
 
-  /** The webhook that speaks by this token, as this node knows it or, where it knows it not, as the log has it. */
+  /** Authenticates a webhook by its token; reloads from the log before refusing. */
   async function admit(webhookId: string, token: string | undefined, seen?: Position) {
     if (token === undefined) return noToken;
     const presentedHash = hashOf(token);
@@ -102,7 +102,7 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
   return { create, remove, list, admit, say };
 }
 
-/** Hashes tell nothing of the tokens, however long comparing them takes. */
+/** A timing-safe comparison is not needed: hashes reveal nothing about tokens. */
 function findByToken({ webhooks }: ChannelsState, webhookId: string, presentedHash: string): Webhook | Rejection {
   const webhook = webhooks.get(webhookId);
   if (!webhook) return webhookNotFound;

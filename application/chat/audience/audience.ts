@@ -1,4 +1,4 @@
-/** Who in the chat is told what, and when a stream's authority has ended. */
+/** Audience of the chat: who may see which event, and when a client's stream ends. */
 import { randomUUID } from 'node:crypto';
 import type { ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import type { Audience, LiveEvent, Message, StreamControl } from '../../subscription/index.js';
@@ -29,7 +29,7 @@ export const chat: Audience<ChatState, ChatEvent> = {
     SessionOpened: {},
     SessionRefreshed: {},
     SessionEnded: {},
-    // Messages tell of what hangs on them.
+    // Message events carry their attachments.
     FileUploaded: {},
     FileAttached: {},
     FileKept: {},
@@ -47,14 +47,14 @@ export const chat: Audience<ChatState, ChatEvent> = {
   },
 };
 
-/** The keys of somebody's stream. */
+/** Keys by which a caller's stream is addressed. */
 export const keysOf = ({ userId, sessionId }: Caller): readonly string[] => [
   EVERYBODY,
   userKey(userId),
   sessionKey(sessionId),
 ];
 
-/** Lets streams end as an event says, once they are told of it: with their session, or with whose they are. */
+/** Ends streams when an event ends their session or user. */
 export function endBy(event: LiveEvent<typeof catalog>, { end, until }: StreamControl): void {
   switch (event.type) {
     case 'SessionRefreshed':

@@ -1,4 +1,4 @@
-/** What is told of channels, and to whom: what somebody sees from now on comes, and what they see no more goes. */
+/** Delivers channel and webhook events; users who gain or lose access see the channel appear or disappear. */
 import { type Channel, type ChannelsEvent, canSee, channels, channelsFor } from '../../../domain/chat/channels.js';
 import { userWith } from '../../../domain/chat/roster.js';
 import { evolveOf } from '../../../domain/shared/index.js';
@@ -16,13 +16,13 @@ const evolve = (state: ChatState, event: RevealedEvent<ChannelsEvent>): ChatStat
   reached: advance(state.reached, event),
 });
 
-/** Those who see a channel now, as keys of their streams; undefined for everybody. */
+/** Keys of the users who may see a channel; undefined for everyone. */
 function viewersOf({ admins }: ChatState, channel: Channel | undefined): readonly string[] | undefined {
   if (!channel) return [];
   return channel.isPrivate ? [...new Set([...channel.members, ...admins])].map(userKey) : undefined;
 }
 
-/** To those who see the channel now: nobody where there is none. */
+/** Addresses everyone who may see the channel now; nobody when it does not exist. */
 export const toViewers = (state: ChatState, channelId: string): Pick<Delivery, 'to' | 'resource'> => ({
   to: viewersOf(state, state.channels.channels.get(channelId)) ?? [EVERYBODY],
   resource: channelId,
@@ -34,7 +34,7 @@ const channelMessage = (state: ChatState, type: 'NEW_CHANNEL' | 'UPDATE_CHANNEL'
 });
 const deletionMessage = ({ id, name }: Channel) => ({ type: 'DELETE_CHANNEL', payload: { id, name } });
 
-/** What is told where a channel has become another one, or has come, or gone. */
+/** Delivers a channel that was created, changed or deleted. */
 function deliverChange(
   { data: { channelId } }: RevealedEvent<ChannelsEvent>,
   after: ChatState,
@@ -55,14 +55,14 @@ function deliverChange(
 
 type Keys = readonly string[] | undefined;
 
-/** Those who are in both. */
+/** Keys in both. */
 function intersect(a: Keys, b: Keys): Pick<Delivery, 'to'> {
   if (!a || !b) return { to: a ?? b ?? [EVERYBODY] };
   const others = new Set(b);
   return { to: a.filter((key) => others.has(key)) };
 }
 
-/** Those who are in the first alone. */
+/** Keys only in the first. */
 function subtract(these: Keys, others: Keys): Pick<Delivery, 'to' | 'except'> {
   if (!others) return { to: [] };
   if (!these) return { to: [EVERYBODY], except: others };
@@ -70,7 +70,6 @@ function subtract(these: Keys, others: Keys): Pick<Delivery, 'to' | 'except'> {
   return { to: these.filter((key) => !excluded.has(key)) };
 }
 
-/** To those who see the channel. */
 const deliverWebhook = (state: ChatState, channelId: string, type: string, payload: object): readonly Delivery[] =>
   [{ ...toViewers(state, channelId), message: { type, payload } }].filter(({ to }) => to.length > 0);
 
@@ -93,7 +92,7 @@ export const channelsOn: On = {
   },
 };
 
-/** Whoever becomes an admin sees all channels from then on, and not before, nor after. */
+/** Shows all private channels to a new admin, and hides them from a former one. */
 export function deliverRoleVisibility(userId: string, after: ChatState, before: ChatState): readonly Delivery[] {
   const is = { userId, isAdmin: userWith(after.roster, userId)?.isAdmin ?? false };
   const was = { userId, isAdmin: userWith(before.roster, userId)?.isAdmin ?? false };
@@ -107,7 +106,7 @@ export function deliverRoleVisibility(userId: string, after: ChatState, before: 
   }));
 }
 
-/** Whether somebody may still be told what they missed: what is about a channel only while they see that. */
+/** Whether a missed delivery may still be sent: the user must see its channel now. */
 export function isEntitled({ resource, message }: Delivery, now: ChatState, userId: string): boolean {
   if (resource === undefined || message.type === 'DELETE_CHANNEL') return true;
   const channel = now.channels.channels.get(resource);

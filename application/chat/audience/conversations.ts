@@ -1,4 +1,4 @@
-/** What the two are told of a conversation that is begun: each of the other. */
+/** Delivers a new direct conversation to its two participants. */
 import type { ConversationEvent } from '../../../domain/chat/conversation.js';
 import type { RequestEvent } from '../../../domain/chat/conversation-request.js';
 import type { Audience } from '../../subscription/index.js';

@@ -1,4 +1,4 @@
-/** What is told of messages, reactions and threads: to those who see the channel, or to the two whose conversation it is. */
+/** Delivers events of messages, reactions and threads to those who may see the channel or conversation. */
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { isDirect, participantsOf } from '../../../domain/chat/conversation-id.js';
 import type { MessageEvent } from '../../../domain/chat/message.js';
@@ -11,7 +11,7 @@ import { type ChatState, userKey } from './state.js';
 type On = Audience<ChatState, MessageEvent>['on'];
 type Of<Type extends MessageEvent['type']> = RevealedEvent<ChatEvent<Type>>;
 
-/** `payload` as it is told where it was said: between two it says who they are. */
+/** Addresses a payload to everyone who may see it; direct messages also carry their participants. */
 function broadcast(state: ChatState, channelId: string, type: string, payload: object): readonly Delivery[] {
   if (!isDirect(channelId)) {
     const to = toViewers(state, channelId);

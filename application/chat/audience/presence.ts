@@ -1,4 +1,4 @@
-/** What everybody is told of who is there. */
+/** Delivers presence changes to everyone. */
 import type { PresenceEvent } from '../../../domain/chat/presence.js';
 import { userWith } from '../../../domain/chat/roster.js';
 import type { Audience } from '../../subscription/index.js';

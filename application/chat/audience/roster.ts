@@ -1,4 +1,4 @@
-/** What everybody is told of the people of the chat: who comes, goes, and is called or may do something else now. */
+/** Delivers user events to everyone: added, renamed, role changed, removed. */
 import { type RosterEvent, roster, type User, userWith } from '../../../domain/chat/roster.js';
 import { evolveOf } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
@@ -25,7 +25,7 @@ const broadcast = (type: string, payload: object): readonly Delivery[] => [
   { to: [EVERYBODY], message: { type, payload } },
 ];
 
-/** `type` about whom the event is about, as `tell` says; nothing of whom nobody knows any more. */
+/** Routes an event about a user, unless the user was erased. */
 const routeUserEvent = <Event extends RosterEvent>(
   type: string,
   payloadOf: (user: User) => object,

@@ -1,4 +1,4 @@
-/** What everybody is told of the settings of the server. */
+/** Delivers changes of the server settings to everyone. */
 import type { ServerEvent } from '../../../domain/chat/server-settings.js';
 import type { Audience } from '../../subscription/index.js';
 import { type ChatState, EVERYBODY } from './state.js';

@@ -1,4 +1,6 @@
-/** Who is in the chat and which channels there are, as kept for the next start of a node: all names are sealed, each under its key. */
+/**
+ * Snapshot of the audience state, for the next start of a node. Personal data and names are sealed under their keys.
+ */
 import { type Channel, withChannel } from '../../../domain/chat/channels.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { NOBODY, userSubject } from '../../../domain/chat/events/roster.js';
@@ -14,7 +16,7 @@ import {
 } from '../../subscription/index.js';
 import { type ChatState, initialState } from './state.js';
 
-/** What is sealed of a `Whole`, and the rest of it. */
+/** Sealed and plain properties of a `Whole`. */
 interface Split<Kind extends string, Whole, Names extends keyof Whole> extends SealedPart {
   readonly is: Kind;
   readonly plain: Omit<Whole, Names>;
@@ -41,7 +43,7 @@ function* parts({ roster, channels, reached }: ChatState): Generator<Part> {
     yield { is: 'webhook', plain, subject: channelSubject(plain), secret: { name } };
 }
 
-/** With what a part says: erased names are what they are where the log is read. */
+/** Adds a part to the state; erased names get the same defaults as in the log. */
 function withPart(state: ChatState, part: Part): ChatState {
   const { roster, admins, channels } = state;
   switch (part.is) {

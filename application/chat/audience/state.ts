@@ -1,14 +1,14 @@
-/** What the relay of the chat folds: all that says who is told what, and by what name. */
+/** Audience state: users and channels, folded from the log. */
 import { CHANNELS, type ChannelsState, channels } from '../../../domain/chat/channels.js';
 import { ROSTER, type RosterState, roster } from '../../../domain/chat/roster.js';
 import { initialCursors, type StreamCursors } from '../../subscription/index.js';
 
 export interface ChatState {
   readonly roster: RosterState;
-  /** Of the roster, sorted: they see every channel. */
+  /** Ids of admins, sorted; they see every channel. */
   readonly admins: readonly string[];
   readonly channels: ChannelsState;
-  /** How far the two are. */
+  /** Cursors of the two streams. */
   readonly reached: StreamCursors;
 }
 
@@ -19,8 +19,8 @@ export const initialState: ChatState = {
   reached: initialCursors([ROSTER, CHANNELS]),
 };
 
-/** The key of all streams. */
+/** Key of every stream. */
 export const EVERYBODY = 'everybody';
-/** The keys of one user's streams, and of those of one session. */
+/** Keys of the streams of a user, and of a session. */
 export const userKey = (userId: string): string => `user:${userId}`;
 export const sessionKey = (sessionId: string): string => `session:${sessionId}`;

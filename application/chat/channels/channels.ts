@@ -1,4 +1,4 @@
-/** Making, changing and deleting channels, and which somebody sees. */
+/** Use cases on channels: create, update, delete, list. */
 import {
   CHANNELS,
   type Channel,
@@ -64,7 +64,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     return resultFor(channelId, outcome);
   }
 
-  /** The one that is there from the first start, unless there ever was one. */
+  /** Creates the default channel unless a channel has ever existed. */
   async function createFirst(by: string, name: string, context: CommandContext): Promise<void> {
     const made = await createChannel({ by, name, isPrivate: false, members: [], first: true }, context);
     if (isRejection(made)) throw new Error(`the first channel was refused: ${made.rejected}`);
@@ -75,7 +75,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     context: CommandContext,
   ) {
     const channelId = derivation.id('chat.channel', context.commandId);
-    // Nothing of it can be sealed before there is a key.
+    // The key must exist before the event can be sealed.
     const before = async () => {
       await vault.create(channelSubject({ channelId }));
       return undefined;
@@ -85,7 +85,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     return isRejection(outcome) ? outcome : { channelId, outcome };
   }
 
-  /** As it is by the command. */
+  /** The channel as of the command. */
   async function resultFor(
     channelId: string,
     { state, position }: Handled<ChannelsState>,
@@ -116,7 +116,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     return { body: { channel: { ...body.channel, updatedAt } }, position };
   }
 
-  /** Answered once the fact is in the log and the key is gone: nobody can read it any more. The rest is a reaction's. */
+  /** Resolves once the deletion is in the log and the key is destroyed. A process manager does the rest. */
   async function remove(
     caller: Caller,
     channelId: string,
@@ -129,7 +129,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     return { body: { success: true }, position: outcome.position };
   }
 
-  /** All that the caller sees, in the order in which they were made. */
+  /** Channels the caller may see, by creation. */
   async function list(
     caller: Caller,
     seen?: Position,
@@ -145,7 +145,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
   return { create, createFirst, update, remove, list };
 }
 
-/** Made one by one: there may be very many, and they are not small. */
+/** Generates views lazily, as there may be many large ones. */
 function* viewsOf(roster: RosterState, channels: readonly Channel[]): Generator<ChannelView> {
   for (const each of channels) yield channelView(roster, each);
 }

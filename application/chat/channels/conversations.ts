@@ -1,4 +1,4 @@
-/** Conversations of two: beginning one, and which somebody has. */
+/** Use cases on direct conversations: start, list. */
 import { conversationOf, conversationSubject, participantsOf } from '../../../domain/chat/conversation-id.js';
 import { REQUEST_SECONDS, requestStream } from '../../../domain/chat/conversation-request.js';
 import { unknownUser } from '../../../domain/chat/roster.js';
@@ -39,7 +39,7 @@ interface ConversationRow extends Positioned {
   readonly lastMessageAt: number | null;
 }
 
-/** The last that somebody had. */
+/** Most recent conversations listed per user. */
 const MAX_CONVERSATIONS = 1000;
 
 const withOneself: Rejection = {
@@ -80,7 +80,7 @@ export function createConversations(ports: ConversationPorts) {
     return { body: { conversation, isNew }, position: outcome.position };
   }
 
-  /** The same key may not begin another one: told by a stream that is found by the key alone. */
+  /** Rejects an idempotency key that started another conversation. The stream is named by the key alone. */
   async function recordRequest(conversationId: string, by: string, context: CommandContext) {
     const stream = requestStream(derivation.id('chat.request', context.commandId));
     const setRetention = async () => {
@@ -92,7 +92,7 @@ export function createConversations(ports: ConversationPorts) {
     return isRejection(outcome) ? outcome : undefined;
   }
 
-  /** By when something was last said in each, newest first. */
+  /** Newest activity first. */
   async function list(
     { userId }: Caller,
     seen?: Position,
@@ -131,5 +131,5 @@ export function createConversations(ports: ConversationPorts) {
   return { start, list };
 }
 
-/** What is acknowledged of somebody's list of conversations, beside what is said in channels. */
+/** Key of a user's conversation list among the acknowledged positions of channels. */
 export const conversationListKey = (userId: string): string => `conversations of ${userId}`;

@@ -1,4 +1,4 @@
-/** What hangs on a message: what was really uploaded, by the caller or where they can see it. */
+/** Checks and attaches uploaded files to messages. */
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import { type Attachment, EMPTY_CONTENT, type MessageContent } from '../../../domain/chat/events/messages.js';
 import { fileIdOf } from '../../../domain/chat/file-names.js';
@@ -9,10 +9,10 @@ import { fileAggregate } from '../aggregates.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import type { Files } from './files.js';
 
-/** What somebody wants to hang on what they say. */
+/** Files to attach to a message. */
 export type AttachedFiles = Pick<MessageContent, 'attachments' | 'images'>;
 
-/** A message, or a reply to it, which is about to be said. */
+/** The message or reply about to be posted. */
 export interface AttachTarget {
   readonly holderId: string;
   readonly messageId: string;
@@ -20,9 +20,9 @@ export interface AttachTarget {
 }
 
 export interface Attachments {
-  /** What hangs there as it was uploaded, or why not. */
+  /** Verifies that the files were uploaded and the caller may use them; returns them as uploaded. */
   check(by: Caller, channelId: string, attached: AttachedFiles): Promise<AttachedFiles | Rejection>;
-  /** Files are told what they hang on before it is said: only so are they there for whoever reads it. */
+  /** Records the attachment before the message is posted, so that readers of the message may read its files. */
   attach(
     by: string,
     target: AttachTarget,
@@ -79,7 +79,7 @@ export function createAttachments({ files, handle, clock }: AttachmentPorts): At
 
 const isDefined = <T>(found: T | undefined): found is T => found !== undefined;
 
-/** The ids of all files that hang on something. */
+/** Ids of all attached files. */
 export const filesOf = ({ attachments, images }: Partial<AttachedFiles>): readonly string[] => {
   const { attachments: none, images: nothing } = EMPTY_CONTENT;
   const names = [...(attachments ?? none).map(({ filename }) => filename), ...(images ?? nothing)];

@@ -1,4 +1,4 @@
-/** Whether the bytes of files that the log knows of are there: their store may have been lost, or left out of a backup. */
+/** Checks whether uploaded files are missing from the file store, as after a loss or an incomplete restore. */
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import type { AggregateStore } from '../../command/index.js';
 import { type FileStore, NotStored, type Rows } from '../../ports/index.js';
@@ -10,10 +10,10 @@ export interface MissingBlobPorts {
   readonly fileStore: Pick<FileStore, 'read'>;
 }
 
-/** Rows that are looked at, of all files: a store that is lost lacks each of them. */
+/** Rows sampled: a lost store lacks all of them. */
 const SAMPLE_SIZE = 50;
 
-/** How many of some files lack their bytes. Rejects with `Unavailable`. */
+/** Counts the missing files in a sample. Rejects with `UnavailableError`. */
 export function createLostFiles({ streams, rows, fileStore }: MissingBlobPorts) {
   async function storedNameOf(fileId: string): Promise<string | undefined> {
     const { state } = await streams.reload(fileAggregate, fileSubject({ fileId }));
@@ -28,7 +28,7 @@ export function createLostFiles({ streams, rows, fileStore }: MissingBlobPorts) 
       return false;
     } catch (error) {
       if (!(error instanceof NotStored)) throw error;
-      // It may have been discarded meanwhile.
+      // The file may have been discarded meanwhile.
       return (await storedNameOf(fileId)) !== undefined;
     }
   }

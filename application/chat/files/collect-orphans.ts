@@ -1,4 +1,4 @@
-/** Clears away what was never attached, and what uploads have left behind that came to nothing. */
+/** Removes files that were never attached, and leftovers of failed uploads. */
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import { type FileState, type Holder, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { messageStream } from '../../../domain/chat/message.js';
@@ -18,7 +18,7 @@ export interface FileSweepPorts {
 }
 
 export const FILE_SWEEP_EVERY_MS = 10 * 60_000;
-/** Files that are looked at in one go. */
+/** Files reviewed per query. */
 const BATCH_SIZE = 100;
 const NAME = 'chat.file-sweep';
 
@@ -27,9 +27,9 @@ interface DueRow {
   readonly due: number;
 }
 
-/** One round over all files that are due. */
+/** Runs one pass over all due files. */
 export function createFileSweep({ handle, streams, rows, clock, context, fileStore }: FileSweepPorts) {
-  /** The log says whether somebody was told of it, or could have been. */
+  /** Whether the log refers to the stored content. */
   async function isReferenced(stored: string, fileId: string): Promise<boolean> {
     const { state } = await streams.reload(fileAggregate, fileSubject({ fileId }));
     const { status, content, thumbnail } = state;
@@ -44,7 +44,7 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
     }
   }
 
-  /** Whether what is said to hold it was said, and says so still; of a reply, that it is there. */
+  /** Whether the holder exists and still contains the file. */
   async function holds({ messageId, holderId }: Holder, name: string): Promise<boolean> {
     const { state, deleted } = await streams.reload(messageAggregate, messageStream(messageId));
     if (deleted || state.status !== 'there') return false;
@@ -76,11 +76,11 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
 
   return async (stop: AbortSignal): Promise<void> => {
     await removeLeftovers(stop);
-    // The certain time is asked for only where something hangs on it: to be asked, the store must write.
+    // Skips the confirmed clock, which costs a write, when nothing is due.
     if ((await dueBy(clock.now() - UNATTACHED_MS, 0, 1)).length === 0) return;
     const now = await clock.confirmedNow();
     if (now === undefined) return;
-    // By pages of their time: a file met again at the edge of two was looked at already, and that is all.
+    // Pages overlap at equal times; reviewing a file twice is harmless.
     const failures = collectFailures();
     for (let from = 0; !stop.aborted; ) {
       const due = await dueBy(now - UNATTACHED_MS, from, BATCH_SIZE);

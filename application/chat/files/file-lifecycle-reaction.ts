@@ -1,4 +1,4 @@
-/** What must follow for files where something that held them is deleted or edited, and where they are discarded. */
+/** Process manager that updates file references when messages are edited or deleted, and erases discarded files. */
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import type { FileCommand, ReleaseScope } from '../../../domain/chat/file.js';
@@ -42,15 +42,15 @@ interface HolderRow {
   readonly file: string;
 }
 
-/** Rows that are read in one go. */
+/** Rows per query. */
 const BATCH_SIZE = 200;
 const NAME = 'chat.files';
 
-/** Each step does no harm when done again, so a crash between two of them is made good by the next run. */
+/** Every step is idempotent, so a run after a crash completes it. */
 export function maintainFileReferences(ports: FileReactionPorts): Reaction<Deleted | Edited | Discarded> {
   const { handle, streams, log, vault, reveal, rows, settled, derivation, clock, fileStore } = ports;
 
-  /** The files that rows say something of, as they stand after a position. */
+  /** Ids of the files in matching rows, once the rows include `after`. */
   async function* filesBy(filter: { readonly [field: string]: string }, after: Position) {
     if (!(await settled.wait('chat.files', after))) throw new UnavailableError('the rows are behind');
     for (let last = ''; ; ) {
@@ -75,7 +75,7 @@ export function maintainFileReferences(ports: FileReactionPorts): Reaction<Delet
       await run({ type: 'ReleaseFile', fileId, scope, now: clock.now() }, event);
   }
 
-  /** Whether the same message or reply has been edited again since. */
+  /** Whether the same message or reply was edited again later. */
   async function isSuperseded({ stream, revision, type, data }: RecordedEvent<Edited>): Promise<boolean> {
     const replyId = 'replyId' in data ? data.replyId : undefined;
     for await (const page of readForward(log, stream, revision + 1))
@@ -84,8 +84,8 @@ export function maintainFileReferences(ports: FileReactionPorts): Reaction<Delet
   }
 
   /**
-   * What hangs there now is what the newest edit says: what two edits at once have crossed is set right by the last. An
-   * edit that is no longer the newest changes nothing, or it would take away what a later one has taken back.
+   * Attaches and detaches files according to the newest edit; it also settles concurrent edits. An older edit is
+   * skipped, as it could undo what a later one restored.
    */
   async function syncAttachments(event: RecordedEvent<Edited>) {
     const { data, erased } = await reveal(catalog, event);
@@ -97,14 +97,14 @@ export function maintainFileReferences(ports: FileReactionPorts): Reaction<Delet
     for await (const fileId of filesBy({ holder: holderId }, event.position)) before.add(fileId);
     if (await isSuperseded(event)) return;
     const now = clock.now();
-    // Also those that hung there before: the reaction to an earlier edit may just have detached them.
+    // Includes files attached before: the reaction to an earlier edit may just have detached them.
     for (const fileId of attached)
       await run({ type: 'AttachFile', fileId, by, holderId, messageId, channelId, now }, event);
     for (const fileId of before)
       if (!attached.has(fileId)) await run({ type: 'DetachFile', fileId, holderId, now }, event);
   }
 
-  /** The key first: from then on nobody can read what may still stand somewhere. */
+  /** Destroys the key first, after which remaining copies are unreadable. */
   async function erase({ data, stream }: RecordedEvent<Discarded>) {
     await vault.destroy(fileSubject(data));
     const { state } = await streams.load(fileAggregate, stream);

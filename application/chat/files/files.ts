@@ -1,4 +1,4 @@
-/** Uploading files and images, and who may read them again: by the log's state, never by a row. */
+/** Uploads and downloads of files and images; access is decided from the log's state, never from rows. */
 import { type Content, fileSubject } from '../../../domain/chat/events/files.js';
 import { type FileEvent, type FileState, fileNotFound, type Holder } from '../../../domain/chat/file.js';
 import { extensionOf, fileIdOf, storedName, tidyFileName } from '../../../domain/chat/file-names.js';
@@ -25,7 +25,7 @@ export interface FilePorts {
   readonly fileStore: FileStore;
 }
 
-/** What somebody uploads; an image into the channel or conversation that it is for. */
+/** An upload; `channelId` is the channel or conversation of an image. */
 export interface Upload {
   readonly filename: string;
   readonly channelId: string | null;
@@ -34,21 +34,21 @@ export interface Upload {
 }
 
 export interface Uploaded {
-  /** As it is stored. */
+  /** Stored name. */
   readonly filename: string;
   readonly originalName: string;
   readonly contentType: string;
   readonly size: number;
 }
 
-/** What somebody may read. */
+/** Content the caller may read. */
 export interface Download {
   readonly contentType: string;
-  /** In bytes. */
+  /** Bytes. */
   readonly size: number;
   readonly sha256: string;
   readonly originalName: string;
-  /** How far the log has been seen by which they may. */
+  /** Log position of the access decision. */
   readonly position: Position;
   read(from: number, to: number): AsyncIterable<Uint8Array>;
 }
@@ -86,7 +86,7 @@ export function createFiles(ports: FilePorts) {
     const fileId = derivation.id('chat.file', context.commandId);
     const subject = fileSubject({ fileId });
     await vault.create(subject);
-    // Where the file was discarded since, its stream tells so.
+    // Without a key the file was discarded; the command is then refused by its stream.
     const seal = async (secret: object) => (await vault.seal(subject, secret)) ?? ERASED;
     const sealed = async ({ contentType, from }: Part): Promise<Content> => {
       const { size, sha256, stored, key } = from;
@@ -107,7 +107,7 @@ export function createFiles(ports: FilePorts) {
     };
     const commit = async () => {
       for (const { from } of received) await from.keep(fileId);
-      // From here on the log may know of it, whatever it answers.
+      // From here on the log may refer to the content, whatever the append answers.
       for (const { from } of received) from.release();
       return undefined;
     };
@@ -118,7 +118,7 @@ export function createFiles(ports: FilePorts) {
     }
     const [event] = outcome.events as readonly Extract<FileEvent, { type: 'FileUploaded' }>[];
     if (!event) throw new Error('a file was uploaded without an event');
-    // Where it was uploaded before, the log has that one's bytes.
+    // A repeated upload: the log refers to the content of the first one.
     if (event.data.content.stored === main.from.stored) await settle(received);
     else await removeBlobs(received);
     const { name, content: stored } = event.data;
@@ -135,7 +135,7 @@ export function createFiles(ports: FilePorts) {
     await settle(parts);
   }
 
-  /** A file by its stored name, for whoever may read it: its uploader, and who sees a message that holds it. */
+  /** A file by its stored name, for its uploader and for those who may see a message it is attached to. */
   async function file(by: Caller, name: string, seen?: Position): Promise<FileState | Rejection> {
     const fileId = fileIdOf(name);
     if (fileId === undefined) return fileNotFound;
@@ -144,12 +144,12 @@ export function createFiles(ports: FilePorts) {
       isNamed(state, name) && state.channelId === null && (await canSeeAnyHolder(by, state, seen));
     const { state } = await admission.load(fileAggregate, stream, seen);
     if (await mayRead(state)) return state;
-    // Another node may have hung it on something a moment ago.
+    // Another node may have attached it a moment ago: reloads before refusing.
     const { state: now } = await streams.reload(fileAggregate, stream);
     return now !== state && (await mayRead(now)) ? now : fileNotFound;
   }
 
-  /** An image of a channel or conversation that the caller is known to see. */
+  /** An image of a channel or conversation that the caller may see. */
   async function image(channelId: string, name: string, seen?: Position): Promise<FileState | Rejection> {
     const fileId = fileIdOf(name);
     if (fileId === undefined) return fileNotFound;
@@ -163,8 +163,8 @@ export function createFiles(ports: FilePorts) {
     seen?: Position,
   ): Promise<boolean> {
     if (uploadedBy === by.userId) return true;
-    // Reading a message with its thread may take long: none is read of a place that the caller does not see, and those of
-    // its uploader's come first, however often others have hung it on theirs since.
+    // Loading a message with a long thread is slow. Skips channels the caller cannot see, and checks the uploader's own
+    // messages first, however often others have attached the file.
     const known = new Map<string, boolean>();
     const isOwn = (holder: Holder) => Number(holder.by === uploadedBy);
     for (const holder of holders.toReversed().sort((a, b) => isOwn(b) - isOwn(a))) {
@@ -176,7 +176,7 @@ export function createFiles(ports: FilePorts) {
     return false;
   }
 
-  /** Whether the caller sees what holds it: that it is deleted, or edited away, the message tells at once. */
+  /** Whether the caller may see the holder and it still contains the file. */
   async function canSeeHolder(
     by: Caller,
     { messageId, holderId }: Holder,
@@ -190,17 +190,17 @@ export function createFiles(ports: FilePorts) {
     return body.attachments.some(({ filename }) => filename === name);
   }
 
-  /** Undefined once nobody can open it any more. */
+  /** Undefined when the key was destroyed. */
   async function originalNameOf({ name, sealedName, uploadedBy }: FileState): Promise<string | undefined> {
     const fileId = fileIdOf(name) ?? '';
-    // Whose email is erased is so altogether, whatever this process remembers of the file.
+    // The names of an erased uploader's files are erased too, even if cached in this process.
     const { users } = (await admission.roster()).state;
     if (sealedName === '' || users.get(uploadedBy)?.email === '') return name;
     const opened = (await vault.open(fileSubject({ fileId }), sealedName)) as { name: string } | undefined;
     return opened?.name;
   }
 
-  /** What is read of it: the thumbnail where that is asked for and there is one. */
+  /** Opens the thumbnail if requested and present, else the content. */
   async function download(state: FileState, isThumb = false): Promise<Download | Rejection> {
     const { contentType, size, sha256, stored, sealedKey } = (isThumb && state.thumbnail) || state.content;
     const stream = fileSubject({ fileId: fileIdOf(state.name) ?? '' });
@@ -218,10 +218,10 @@ export function createFiles(ports: FilePorts) {
 
 const isNamed = ({ status, name }: FileState, filename: string): boolean => status === 'there' && name === filename;
 
-/** What stands for something that is sealed under a key that is destroyed. */
+/** Placeholder for text whose key was destroyed. */
 const ERASED = '-';
 
-/** Bytes that have come in, and what they are. */
+/** Received content with its type. */
 interface Part {
   readonly contentType: string;
   readonly from: IncomingBlob;

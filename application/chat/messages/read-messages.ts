@@ -89,7 +89,8 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Me
       // An earlier job may have filled the cache meanwhile.
       const filled = isCurrent ? await renderCached(channelId, range, seen) : undefined;
       if (filled) return filled;
-      const newest = (heard: Position) => pages.newest(channelId, CACHED_PAGE_SIZE, maxPosition(seen, heard));
+      const newest = (feedPosition: Position) =>
+        pages.newest(channelId, CACHED_PAGE_SIZE, maxPosition(seen, feedPosition));
       const page = await hot.fill(channelId, newest);
       return renderPage({ ...page, found: page.found.slice(-limit) }, seen);
     });

@@ -1,4 +1,4 @@
-/** Adding users as an admin does: with a password, or an invite that goes out by mail. */
+/** Adds users on behalf of an admin, with a password or an emailed invite. */
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { tidyEmail } from '../../../domain/chat/names.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
@@ -14,7 +14,7 @@ export interface AddPorts {
   readonly come: People;
   readonly passwords: Passwords;
   readonly derivation: Derivation;
-  /** Where people sign in with one. */
+  /** Whether people sign in with a password. */
   readonly takesPasswords: boolean;
   readonly hasEmail: boolean;
 }
@@ -62,7 +62,7 @@ export interface InvitePorts {
 
 type UserAdded = ChatEvent<'UserAdded'>;
 
-/** Whoever was added without a password is invited, where there is mail. */
+/** Sends an invite to users added without a password, if mail is configured. */
 export function inviteReaction({ admission, passwords, links, derivation }: InvitePorts): Reaction<UserAdded> {
   async function invite(event: RecordedEvent<UserAdded>) {
     const { data } = event;

@@ -1,4 +1,4 @@
-/** The initial admin, who is there from the first start: made by any node that finds nobody of that email. */
+/** Creates the initial admin at start, unless a user with that email exists. */
 import { tidyEmail } from '../../../domain/chat/names.js';
 import type { User } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/index.js';
@@ -12,7 +12,10 @@ export interface InitialUser {
   readonly password: string | undefined;
 }
 
-/** Of several nodes that start at once the stream lets one make it, and one set the password; one that is there stays. */
+/**
+ * Safe on several nodes at once: optimistic concurrency lets only one create the user and set the password. An existing
+ * password stays.
+ */
 export async function makeInitialUser(
   { come, passwords }: { readonly come: People; readonly passwords: Passwords },
   { email, userName, password }: InitialUser,

@@ -1,4 +1,4 @@
-/** Erasing a person: the fact, their key, then all streams that are about them alone. Nobody can read who they were. */
+/** Erases a user: appends the fact, destroys the key, tombstones the user's own streams. */
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { userSubject } from '../../../domain/chat/events/roster.js';
 import { userStream } from '../../../domain/chat/password.js';
@@ -20,13 +20,13 @@ export interface ErasingPorts {
 
 type UserErased = ChatEvent<'UserErased'>;
 
-/** Each step does no harm when done again. */
+/** Idempotent. */
 async function follow({ log, vault }: ErasingPorts, userId: string): Promise<void> {
   await vault.destroy(userSubject({ userId }));
   for (const stream of [sessionStream(userId), userStream(userId), presenceStream(userId)]) await log.tombstone(stream);
 }
 
-/** Whole, with or without a node that runs; who is there still is removed by it. Doing it again is fine. */
+/** Erases completely, also without a running node. Removes a current user first. Idempotent. */
 export const createEraseUser =
   (ports: ErasingPorts) =>
   async (userId: string, context: CommandContext): Promise<{ readonly position: Position } | Rejection> => {
@@ -38,7 +38,7 @@ export const createEraseUser =
     return { position: outcome.position };
   };
 
-/** Goes on where whoever erased was stopped. */
+/** Completes an erasure that was interrupted. */
 export const erasureReaction = (ports: ErasingPorts): Reaction<UserErased> => ({
   name: 'chat.erasure',
   retryInBackground: true,

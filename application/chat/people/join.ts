@@ -1,4 +1,4 @@
-/** Who comes into the chat, and how: by the configuration, by an admin, by signing in for the first time. */
+/** Adds users: by configuration, by an admin, by registration, or at the first sign-in. */
 import { userSubject } from '../../../domain/chat/events/roster.js';
 import { ROSTER, type RosterCommand, type User, userOf, userWith } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
@@ -13,7 +13,7 @@ export interface PeoplePorts {
   readonly clock: Clock;
 }
 
-/** Somebody who is there now, and whether they came by this command. */
+/** The user, and whether this command created it. */
 export interface JoinResult {
   readonly user: User;
   readonly isNew: boolean;
@@ -31,8 +31,8 @@ export type People = ReturnType<typeof createPeople>;
 
 export function createPeople({ handle, vault, derivation, clock }: PeoplePorts) {
   /**
-   * `intention.email` is tidy. Without a name one is made of the email. What must be there of somebody before they are,
-   * `prepare` makes: it is asked once, when nothing stands against them.
+   * Takes a normalized email; without a name it is derived from the email. `prepare` runs once, before the user is
+   * added, to create prerequisites; it may refuse.
    */
   return async function joinChat(
     intention: JoinRequest & { readonly userName?: string },
@@ -41,7 +41,7 @@ export function createPeople({ handle, vault, derivation, clock }: PeoplePorts) 
   ): Promise<JoinResult | Rejection> {
     const { email } = intention;
     const userId = derivation.id('chat.user', context.commandId);
-    // Nothing of theirs can be sealed before there is a key.
+    // The key must exist before the event can be sealed.
     const before = async () => {
       await vault.create(userSubject({ userId }));
       return prepare?.(userId);
@@ -52,7 +52,7 @@ export function createPeople({ handle, vault, derivation, clock }: PeoplePorts) 
     if (isRejection(outcome)) return outcome;
     const [added] = outcome.events;
     const state = await outcome.state();
-    // By the id where it is a repetition: they may be erased since, with their email.
+    // By id for a repetition, as the user's email may have been erased since.
     const user = added ? userWith(state, added.data.userId) : userOf(state, email);
     if (!user) throw new Error('somebody came, and is not there');
     return { user, isNew: user.id === userId, position: outcome.position };

@@ -1,4 +1,4 @@
-/** Who is there: as they say, by the streams they have open at this node, and at nodes that are there no more. */
+/** Tracks presence: status set by users, open streams at this node, and streams of dead nodes. */
 import { randomUUID } from 'node:crypto';
 import {
   GRACE_MS,
@@ -34,7 +34,7 @@ export interface PresencePorts {
   readonly leases: Pick<Leases, 'holder'>;
   readonly clock: Clock;
   readonly admission: Authentication;
-  /** This node's name: it bears it again when it comes back. */
+  /** Name of this node, the same after a restart. */
   readonly node: string;
   readonly systemContext: (actor: string) => CommandContext;
   readonly logger: Logger;
@@ -54,22 +54,22 @@ interface PresenceRow extends Positioned {
   readonly runs: readonly string[];
 }
 
-/** Somebody who has streams open here, or had just now. */
+/** A user with open streams at this node, now or within the grace period. */
 interface LocalUser {
   streams: number;
-  /** Runs when nobody came back in time. */
+  /** Runs when the grace period ends. */
   departureTimer?: NodeJS.Timeout | undefined;
-  /** What was told of them last: that they are here. */
+  /** Whether the log says that the user is at this node. */
   isRecorded: boolean;
   isRecording: boolean;
 }
 
 export const SWEEP_EVERY_MS = 5000;
-/** Users that are told of at once. */
+/** Users updated concurrently. */
 const CONCURRENCY = 32;
 const SEPARATOR = '~';
 
-/** The periodic work of a node: while the node lives it holds this lease. */
+/** Periodic work of a node; its lease shows that the node is alive. */
 export const presenceWork = (node: string): string => `chat.presence-${node}`;
 const nodeOf = (run: string): string => run.slice(0, run.indexOf(SEPARATOR));
 
@@ -84,7 +84,7 @@ export function createPresence(ports: PresencePorts) {
   async function change(command: PresenceCommand, context: CommandContext) {
     const stream = presenceStream(command.userId);
     const before = async () => {
-      // Somebody who comes and goes all day must not fill the log.
+      // Frequent changes must not fill the log.
       if ((await admission.load(presenceAggregate, stream)).revision < 0) await log.retain(stream, { maxCount: 1 });
       return undefined;
     };
@@ -94,7 +94,7 @@ export function createPresence(ports: PresencePorts) {
   const connection = (type: 'Connect' | 'Disconnect', userId: string, at: string) =>
     change({ type, userId, run: at, now: clock.now() }, systemContext('chat.presence'));
 
-  /** Tells the log of somebody until it says what is so. What fails is made up for by the next sweep. */
+  /** Updates the log until it matches the local state. Failures are retried by the next sweep. */
   async function recordPresence(userId: string, each: LocalUser) {
     if (each.isRecording) return;
     each.isRecording = true;
@@ -113,7 +113,7 @@ export function createPresence(ports: PresencePorts) {
 
   const isPresent = ({ streams, departureTimer }: LocalUser) => streams > 0 || departureTimer !== undefined;
 
-  /** A stream of theirs was opened here; to be called once it has closed. */
+  /** Registers an open stream; returns a function to call when it closes. */
   function opened(userId: string): () => void {
     const each = localUsers.get(userId) ?? { streams: 0, isRecorded: false, isRecording: false };
     localUsers.set(userId, each);
@@ -128,12 +128,12 @@ export function createPresence(ports: PresencePorts) {
         each.departureTimer = undefined;
         void recordPresence(userId, each);
       };
-      // No reason for a process to go on that has been told to stop.
+      // Must not keep a stopping process alive.
       each.departureTimer = setTimeout(depart, graceMs).unref();
     };
   }
 
-  /** Makes the log say what is so: of those who are here, and of those who were at runs of nodes that have ended. */
+  /** Corrects the log: for users at this node, and for runs of dead nodes. */
   async function sweep(stop: AbortSignal): Promise<void> {
     const known = await rows.find<PresenceRow>('chat.presence', { filter: { isConnected: true } });
     const seen = new Set(known.flatMap(({ _id, runs }) => (runs.includes(run) ? [_id] : [])));
@@ -141,7 +141,7 @@ export function createPresence(ports: PresencePorts) {
     const work = [
       ...stale.map((each) => () => connection('Disconnect', each.userId, each.run)),
       ...[...localUsers].map(([userId, each]) => async () => {
-        // Another node took this one for dead: it was paused.
+        // Another node considered this one dead while it was paused.
         if (each.isRecorded && !seen.has(userId) && !each.isRecording) each.isRecorded = await isConnected(userId);
         await recordPresence(userId, each);
       }),
@@ -153,7 +153,7 @@ export function createPresence(ports: PresencePorts) {
   const isConnected = async (userId: string) =>
     (await admission.load(presenceAggregate, presenceStream(userId))).state.runs.includes(run);
 
-  /** Of runs that nobody keeps up: earlier ones of this node, and those of nodes that hold their lease no more. */
+  /** Runs without a live node: earlier ones of this node, and those of nodes without a lease. */
   async function findStaleRuns(known: readonly PresenceRow[]) {
     const runs = known.flatMap(({ _id: userId, runs }) => runs.map((each) => ({ userId, run: each })));
     const others = new Set(runs.map((each) => nodeOf(each.run)).filter((each) => each !== node));
@@ -173,7 +173,7 @@ export function createPresence(ports: PresencePorts) {
     return { body: { presence: viewOf(userId, await outcome.state()) }, position: outcome.position };
   }
 
-  /** Of everybody who is a user; who was never there is so since they became one. */
+  /** Presence of all users; without events a user is offline since being added. */
   async function list(seen?: Position): Promise<Consistency & { readonly presence: Iterable<PresenceView> }> {
     const freshness = await awaitConsistent(settled, 'chat.presence', {
       told: settled.latestOf('chat'),
@@ -195,7 +195,7 @@ const viewOf = (userId: string, { status, lastSeen }: Pick<PresenceState, 'statu
   lastSeen,
 });
 
-/** Made one by one: there is one of every user. */
+/** Generates views lazily, one per user. */
 function* viewsOf(found: readonly PresenceRow[], { users }: RosterState): Generator<PresenceView> {
   const known = new Map(found.map((row) => [row._id, row]));
   const { initialState } = presence;

@@ -1,35 +1,35 @@
-/** Everybody in the order in which they came: put in order once, in turns, and kept so as they come and go. */
+/** Lists users by join date, sorted incrementally in time slices. */
 import type { RosterState, User } from '../../../domain/chat/roster.js';
 import { PersistentMap } from '../../../domain/shared/index.js';
 import { runSliced } from '../../concurrency/index.js';
 import { type UserView, userView } from './user-view.js';
 
-/** Put in order, or looked at, in one step. */
+/** Users processed per slice. */
 const SLICE = 500;
 
 const byJoinDate = (a: User, b: User): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 
-/** All users of a state in order; those who are gone, too: nobody ever leaves it. */
+/** All users of a state, sorted, including former ones: none is ever dropped. */
 interface Ordered {
   readonly users: RosterState['users'];
   readonly all: readonly User[];
 }
 
 export function createUserDirectory() {
-  /** Of the state that was asked for last. */
+  /** The newest state sorted. */
   let known: Ordered = { users: PersistentMap.empty(), all: [] };
-  /** Of a state that never changes: listed once, however often it is asked for. */
+  /** Lists by immutable roster state. */
   const lists = new WeakMap<RosterState, Promise<readonly UserView[]>>();
 
   async function list({ users }: RosterState): Promise<readonly UserView[]> {
-    // Of who asks for an earlier one nothing is kept: somebody may be missing there.
+    // An older state is sorted from scratch and not kept: users may be missing there.
     const from = users.size < known.users.size ? { users: PersistentMap.empty<User>(), all: [] } : known;
     const all = await runSliced(ordered(users, from));
     if (users.size >= known.users.size) known = { users, all };
     return all.filter(({ isGone }) => !isGone).map(userView);
   }
 
-  /** Those who are there. */
+  /** Current users. */
   return (roster: RosterState): Promise<readonly UserView[]> => {
     const listing = lists.get(roster) ?? list(roster);
     lists.set(roster, listing);
@@ -37,7 +37,7 @@ export function createUserDirectory() {
   };
 }
 
-/** By the order that was known before, and what has changed since. */
+/** Sorts the changes since the known order and merges them. */
 function* ordered(users: Ordered['users'], known: Ordered): Generator<void, readonly User[]> {
   let runs: (readonly User[])[] = [];
   let some: User[] = [];
@@ -60,7 +60,7 @@ function* ordered(users: Ordered['users'], known: Ordered): Generator<void, read
   return yield* merged(same, runs[0]!);
 }
 
-/** Of two in order one: where one is far shorter, what lies between two of its users is taken as it is. */
+/** Merges two sorted lists; stretches of the longer one are copied whole. */
 function* merged(one: readonly User[], other: readonly User[]): Generator<void, readonly User[]> {
   const [long, short] = one.length < other.length ? [other, one] : [one, other];
   const all: User[] = [];
@@ -74,7 +74,7 @@ function* merged(one: readonly User[], other: readonly User[]): Generator<void, 
   return from === 0 && all.length === 0 ? long : all.concat(long.slice(from));
 }
 
-/** How many come before somebody, of whom so many are known to. */
+/** Number of users that precede one, by binary search from `from`. */
 function placeOf(user: User, all: readonly User[], from: number): number {
   let [low, high] = [from, all.length];
   while (low < high) {

@@ -1,7 +1,7 @@
-/** How people are shown to each other. */
+/** Public view of a user. */
 import type { User } from '../../../domain/chat/roster.js';
 
-/** Somebody as others are told of them. */
+/** User as shown to others. */
 export type UserView = Pick<User, 'id' | 'userName' | 'isAdmin' | 'createdAt'>;
 
 export const userView = ({ id, userName, isAdmin, createdAt }: User): UserView => ({

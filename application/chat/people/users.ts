@@ -1,4 +1,4 @@
-/** What is done with the people of the chat once they are there: roles, names, going. */
+/** Use cases on users: rename, change role, remove, leave, list. */
 import { ROSTER, type RosterCommand, type RosterState, userWith } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand, Handled, Idempotency } from '../../command/index.js';
@@ -22,7 +22,7 @@ export function createUsers({ handle, repetition, admission, clock }: UserPorts)
   const listUsers = createUserDirectory();
   const run = (command: RosterCommand, context: CommandContext) => handle(rosterAggregate, ROSTER, command, context);
 
-  /** Who a command was about, as they are then. */
+  /** Runs a command and returns the changed user. */
   async function changeUser(
     command: Extract<RosterCommand, { type: 'RenameUser' | 'ChangeRole' }>,
     context: CommandContext,
@@ -50,7 +50,7 @@ export function createUsers({ handle, repetition, admission, clock }: UserPorts)
     exit: async (userId: string, context: CommandContext) =>
       respond(await run({ type: 'LeaveServer', userId, now: clock.now() }, context), LEFT),
 
-    /** What somebody was answered who removed themselves, or left, by this very command. */
+    /** Result of a removal or departure, if this command did it: the caller can no longer be authenticated. */
     async went(
       how: 'removed' | 'left',
       context: CommandContext,
@@ -59,7 +59,7 @@ export function createUsers({ handle, repetition, admission, clock }: UserPorts)
       return found && respond(found, how === 'left' ? LEFT : REMOVED);
     },
 
-    /** Everybody who is there, in the order in which they came. */
+    /** Current users by join date. */
     async list(seen?: Position): Promise<CommandResult<{ readonly users: readonly UserView[] }>> {
       const { state, position } = await admission.roster(seen);
       return { body: { users: await listUsers(state) }, position };

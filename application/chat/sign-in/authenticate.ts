@@ -1,4 +1,4 @@
-/** Who is calling: the access token says so, and the log has the last word on whether the session and the user are there. */
+/** Authenticates callers: verifies the access token, then checks session and user in the log's state. */
 import { ROSTER, type RosterState, type User, userOf, userWith } from '../../../domain/chat/roster.js';
 import { type Session, sessionStream, sessionWith } from '../../../domain/chat/session.js';
 import type { DomainEvent, Rejection } from '../../../domain/shared/index.js';
@@ -7,7 +7,7 @@ import type { Clock, Position } from '../../ports/index.js';
 import { rosterAggregate, sessionAggregate } from '../aggregates.js';
 import type { Bearer, Tokens } from './tokens.js';
 
-/** Somebody who is signed in. */
+/** An authenticated user. */
 export interface Caller {
   readonly userId: string;
   readonly userName: string;
@@ -19,24 +19,24 @@ export interface AuthenticationPorts {
   readonly streams: AggregateStore;
   readonly tokens: Tokens;
   readonly clock: Clock;
-  /** How far this node has heard of the log: what it remembers of streams is no older. */
+  /** Position of this node's live feed; cached aggregates are at least as new. */
   readonly feedPosition: () => Position;
 }
 
 export interface Authentication {
-  /** The caller, at least as the log was at `seen`; by a token that is good, of a session that lives. */
+  /** Returns the caller as of `seen` or later; requires a valid token and an active session. */
   authenticate(token: string | undefined, seen?: Position): Promise<Caller | Rejection>;
-  /** Whose an access token is, be its session over. */
+  /** Verifies an access token without checking its session. */
   parseAccessToken(token: string | undefined): Promise<Bearer | undefined>;
-  /** The session of somebody admitted just now, if it lives still, by what this node knows: nobody is asked. */
+  /** The active session of a caller just authenticated, from the cache only. */
   session(caller: Pick<Caller, 'userId' | 'sessionId'>): Session | undefined;
-  /** Somebody who is there, by id or tidy email. */
+  /** A current user, by id or normalized email. */
   user(key: { readonly id: string } | { readonly email: string }): Promise<User | undefined>;
-  /** Whether all of these are there; the log is asked once, however many are not known. */
+  /** Whether all of these are current users; reads the log at most once. */
   areUsers(ids: readonly string[]): Promise<boolean>;
-  /** Everybody, at least as the log was at `seen`. */
+  /** All users, as of `seen` or later. */
   roster(seen?: Position): Promise<LoadedAggregate<RosterState>>;
-  /** A stream as this process knows it, at least as the log was at `seen`. */
+  /** Loads an aggregate as of `seen` or later, from the cache if possible. */
   load<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
@@ -59,7 +59,7 @@ export function createChatAdmission({ streams, tokens, clock, feedPosition }: Au
   const parseAccessToken = async (token: string | undefined) =>
     token === undefined ? undefined : tokens.bearer(token);
 
-  /** Another node may have let somebody in a moment ago: who is not known is looked for in the log. */
+  /** Another node may have written a moment ago: reloads before reporting nothing found. */
   async function lookUp<S, C, E extends DomainEvent, Found>(
     kind: Aggregate<S, C, E>,
     stream: string,

@@ -1,8 +1,8 @@
-/** What mails say. */
+/** Renders sign-in, invite and password emails. */
 import type { Purpose } from '../../../domain/chat/one-time-links.js';
 import { type EmailContent, type EmailCopy, renderLinkEmail } from '../../mail/link-email.js';
 
-/** Bodies of the mail with a link to sign in, by the configuration. */
+/** Configured bodies of the sign-in email. */
 export interface Templates {
   readonly text?: ((link: string, expiryMinutes: number) => string) | undefined;
   readonly html?: ((link: string, expiryMinutes: number) => string) | undefined;

@@ -1,4 +1,4 @@
-/** What must follow when somebody goes, or gets another password: sessions of before end, whatever crashed in between. */
+/** Process manager that ends sessions when a user leaves or is removed, or a password changes, also after a crash. */
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { sessionStream } from '../../../domain/chat/session.js';
 import { isRejection } from '../../../domain/shared/index.js';
@@ -27,7 +27,7 @@ export function departureReaction({ handle, derivation, clock }: DeparturePorts)
       { type: 'EndSessions', userId, reason, now: clock.now(), ...before },
       causedBy(derivation, 'chat.departure', event),
     );
-    // Nothing is left to end of whom is erased.
+    // Streams of erased users are tombstoned.
     if (isRejection(outcome) && outcome.kind !== 'gone') throw new Error(outcome.rejected);
   }
   return { name: 'chat.departure', on: { UserRemoved: end, UserLeft: end, PasswordSet: end } };

@@ -1,4 +1,4 @@
-/** What can be configured about signing in by way of other providers. */
+/** Settings of sign-in through OAuth providers. */
 import { readUrl } from '../../../domain/shared/index.js';
 import type { Rule, Settings, ValuesOf } from '../../config/setting.js';
 
@@ -61,7 +61,7 @@ export const oauthSettings = {
 
 export const PRESET_IDS = ['google', 'microsoft', 'github', 'gitlab'] as const;
 
-/** As the schema has it. */
+/** As validated by the schema. */
 export interface CustomProvider {
   readonly id: string;
   readonly name: string;
@@ -89,7 +89,7 @@ function wrongUrl(provider: CustomProvider): string | undefined {
   });
 }
 
-/** Combinations that must not run. */
+/** Rules on invalid combinations. */
 export const oauthRules: readonly Rule<typeof oauthSettings>[] = [
   (values) => {
     for (const id of PRESET_IDS) {

@@ -1,4 +1,4 @@
-/** Signing in by way of another provider: away with a state, and back with it once. */
+/** Sign-in through OAuth providers, with PKCE and a state that is valid once. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { oauthStream } from '../../../domain/chat/oauth.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
@@ -28,14 +28,14 @@ export interface OAuthPorts {
   readonly logger: Logger;
 }
 
-/** What a provider sent somebody back with. */
+/** Query parameters of the provider's callback. */
 export interface Returned {
   readonly state?: string | undefined;
   readonly code?: string | undefined;
   readonly error?: string | undefined;
 }
 
-/** Why nobody was signed in, for the application: `oauth_error`. */
+/** Failure reported to the application as `oauth_error`. */
 export interface OAuthFailure {
   readonly failure:
     | 'invalid_state'
@@ -46,13 +46,13 @@ export interface OAuthFailure {
     | 'user_not_found'
     | 'rate_limit_exceeded'
     | 'server_error';
-  /** The state is none: nobody was sent away with it. */
+  /** The state was not issued by this installation. */
   readonly isForged?: true;
 }
 
 const STATE_BYTES = 32;
 const STATE_MS = 600_000;
-/** That a state was spent is kept for so long: by then it is none, with a day for clocks that are behind. */
+/** Seconds a used state is remembered: until it has expired, plus a day for clock skew. */
 const SPENT_SECONDS = STATE_MS / 1000 + 86_400;
 const STATE = /^([\w-]{43})\.(\d{1,15})\.([\w-]{43})$/;
 
@@ -66,7 +66,7 @@ export function createOAuth(ports: OAuthPorts) {
   const verifierOf = (state: string) => derivation.secret('chat.oauth-verifier', state).toString('base64url');
   const challengeOf = (state: string) => createHash('sha256').update(verifierOf(state)).digest('base64url');
 
-  /** Nothing is kept of it: whose, for which provider and from when it is stands in it, and nobody else can write it. */
+  /** Stateless: the state itself holds its provider, network address and time, signed. */
   function newState(provider: string, ip: string): string {
     const [random, at] = [randomBytes(STATE_BYTES).toString('base64url'), String(clock.now())];
     return `${random}.${at}.${mac(provider, ip, random, at)}`;
@@ -79,7 +79,6 @@ export function createOAuth(ports: OAuthPorts) {
     return isRight && age >= -STATE_MS && age < STATE_MS;
   }
 
-  /** Where to send somebody. */
   function away(provider: OAuthProvider, { ip }: Pick<From, 'ip'>): string {
     const state = newState(provider.id, ip);
     const url = new URL(provider.authorizationUrl);
@@ -97,7 +96,7 @@ export function createOAuth(ports: OAuthPorts) {
     return url.href;
   }
 
-  /** Whoever comes back is signed in by the email that the provider vouches for. */
+  /** Signs in by the email that the provider has verified. */
   async function back(
     provider: OAuthProvider,
     { state, code, error }: Returned,

@@ -1,4 +1,4 @@
-/** Links that are sent by mail: asked for, made from the log, used once. */
+/** One-time links sent by mail: request, issue, verify, use. */
 import { linksSubject, PURPOSES } from '../../../domain/chat/events/one-time-links.js';
 import { isEmail, tidyEmail } from '../../../domain/chat/names.js';
 import {
@@ -28,7 +28,7 @@ export interface LinkPorts {
   readonly inviteExpirySeconds: number;
 }
 
-/** What a token of a link says. */
+/** Claims of a link token. */
 export interface OneTimeLinkToken {
   readonly addressId: string;
   readonly purpose: Purpose;
@@ -57,7 +57,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
   const addressOf = (email: string) => derivation.id('chat.address', email);
   const audience = (purpose: Purpose) => `annals:chat:${purpose}`;
 
-  /** Whether or not anybody may have one: what is done, and told, is the same. */
+  /** Does the same whether or not the address may have a link, so that it does not reveal users. */
   async function request(
     purpose: Purpose,
     rawEmail: string,
@@ -68,7 +68,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
     const stream = addressStream(addressId);
     const user = await admission.user({ email });
     const now = clock.now();
-    // To the second, as its token tells it.
+    // Whole seconds, as in the token.
     const expiresAt = (Math.floor(now / 1000) + lifeSeconds[purpose]) * 1000;
     const maySignUp = purpose === 'magic-link' && !isInviteRequired && isEmail(email);
     const command = {
@@ -96,7 +96,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
   return {
     request,
 
-    /** The same text for the same link. */
+    /** Deterministic: the same link yields the same token. */
     token: ({ purpose, linkId, email, requestedAt, expiresAt }: Issued): Promise<string> =>
       signed.sign({
         sub: email,
@@ -106,7 +106,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
         exp: Math.floor(expiresAt / 1000),
       }),
 
-    /** A token that was signed for one of these purposes; `email`: must be whose it is, if it is given. */
+    /** Verifies a token for one of the purposes; `email`, if present, must match. */
     async read(
       token: string | undefined,
       purposes: readonly Purpose[],
@@ -133,7 +133,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
         context,
       ),
 
-    /** That a mail has gone out, or never will. */
+    /** Records that a mail was sent, or given up. */
     async record(
       { addressId, purpose, linkId }: Omit<OneTimeLinkToken, 'email'>,
       isSent: boolean,
@@ -145,7 +145,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
       if (isRejection(outcome)) throw new Error(outcome.rejected);
     },
 
-    /** Whether the mail of the newest link of a purpose is still to be sent, and it is this one. */
+    /** Whether this is the newest link of its purpose and its mail is not sent yet. */
     async isPending({ addressId, purpose, linkId }: Omit<OneTimeLinkToken, 'email'>): Promise<boolean> {
       const { state } = await streams.reload(addressAggregate, addressStream(addressId));
       const link = linkWith(state, { purpose, linkId, now: clock.now() });

@@ -1,4 +1,4 @@
-/** Signing in: who somebody is was found out by a mechanism, here it is decided whether they come in. */
+/** Opens a session for an authenticated email: finds or creates the user. */
 import { isEmail, tidyEmail } from '../../../domain/chat/names.js';
 import { badEmail, type User } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
@@ -21,7 +21,7 @@ export interface SignInResult extends SignedIn {
   readonly user: User;
 }
 
-/** Nobody of this email is there, and only admins add users. */
+/** No user has this email, and only admins add users. */
 export const notInvited: Rejection = {
   rejected: 'chat/not-invited',
   kind: 'unauthenticated',
@@ -33,7 +33,7 @@ export type SignIn = ReturnType<typeof createSignIn>;
 export function createSignIn(ports: SignInPorts) {
   const { admission, come, sessions, links, derivation, isInviteRequired } = ports;
 
-  /** Whoever has this email: they are there, or are made one where everybody may come. */
+  /** Finds the user, or creates one if invites are not required. */
   async function findOrCreateUser(
     email: string,
     context: CommandContext,
@@ -49,7 +49,7 @@ export function createSignIn(ports: SignInPorts) {
     return isRejection(result) ? result : result.user;
   }
 
-  /** Lets somebody in whose email is known to be theirs. `userName` is for a user who is made. */
+  /** Signs in a verified email. `userName` is used for a new user. */
   async function enter(
     rawEmail: string,
     from: From,
@@ -62,13 +62,13 @@ export function createSignIn(ports: SignInPorts) {
     return isRejection(done) ? done : { body: { ...done.body, user }, position: done.position };
   }
 
-  /** Another command of the same request. */
+  /** Derives the context of another command of the same request. */
   const next = (what: string, context: CommandContext): CommandContext => ({
     ...context,
     commandId: derivation.id(`chat.${what}`, context.commandId),
   });
 
-  /** By the token of a link, which is spent; `email` must be whose it is, if it is given. */
+  /** Signs in by a link token, which is used up; `email`, if present, must match. */
   async function byLink(
     token: string | undefined,
     email: string | undefined,

@@ -1,4 +1,4 @@
-/** Signing in with email and password, registering, and setting a password by a link. */
+/** Password sign-in, registration, and setting a password by link or by an admin. */
 import { isEmail, tidyEmail } from '../../../domain/chat/names.js';
 import { badLink } from '../../../domain/chat/one-time-links.js';
 import { badEmail, notAdmin, type User } from '../../../domain/chat/roster.js';
@@ -34,7 +34,7 @@ export interface Setup {
   readonly email?: string | undefined;
 }
 
-/** One sentence for a wrong password, an unknown email and a user without a password. */
+/** The same for a wrong password, an unknown email and a user without a password. */
 const wrongCredentials: Rejection = {
   rejected: 'chat/wrong-credentials',
   kind: 'unauthenticated',
@@ -49,12 +49,12 @@ const tooManyFailures = (retryAfterMs: number): Rejection => ({
 });
 
 /**
- * Failed sign-ins until there must be a pause. Few by one network for one email; many for an email by all networks, or
- * anybody could lock somebody out from elsewhere with a few wrong passwords.
+ * Failed sign-ins until a pause. Low per network and email; high per email, or anyone could lock a user out from
+ * elsewhere with a few wrong passwords.
  */
 const MAX_FAILURES = { email: 1000, network: 50, 'email-and-network': 10 } as const;
 
-/** A token in a form is an invalid field of it. */
+/** A token in a form is an invalid field, not failed authentication. */
 const badToken: Rejection = { ...badLink, kind: 'invalid' };
 
 export type PasswordSignIn = ReturnType<typeof createPasswordSignIn>;
@@ -62,15 +62,15 @@ export type PasswordSignIn = ReturnType<typeof createPasswordSignIn>;
 export function createPasswordSignIn(ports: PasswordSignInPorts) {
   const { admission, come, sessions, passwords, links, failures, derivation, clock, audit } = ports;
 
-  /** Another command of the same request, which counts towards nothing. */
+  /** Derives the context of another command of the same request, without its quota. */
   const next = (what: string, { quota: _, ...context }: CommandContext): CommandContext => ({
     ...context,
     commandId: derivation.id(`chat.${what}`, context.commandId),
   });
 
   /**
-   * A sign-in takes a while, and who sets another password ends the sessions that are there: one that opens just then is
-   * not among them.
+   * Sign-in is slow. A session opened while the password changes is not among those the change ends, so it is checked
+   * again afterwards.
    */
   const recheck =
     ({ id }: Pick<User, 'id'>, version: PasswordVersion) =>
@@ -101,7 +101,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     if (refusedBefore) return refusedBefore;
     const user = await admission.user({ email });
     const version = await passwords.matching(user?.id, password);
-    // Of guesses that came together no more are told right from wrong than of those that came one by one.
+    // Checked again: concurrent guesses must not get more answers than sequential ones.
     const refusedAfter = await checkFailures();
     if (refusedAfter) return refusedAfter;
     if (user && version) return sessions.open(user, from, context, { recheck: recheck(user, version) });
@@ -132,7 +132,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     return sessions.open(result.user, from, next('open-session', context));
   }
 
-  /** By the link of an invite or a reset; all other sessions end. */
+  /** By an invite or reset link; ends all other sessions. */
   async function setup(
     { password, token, email }: Setup,
     from: From,
@@ -151,7 +151,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     return sessions.open(user, from, context, { alone: true, mailed: true, recheck: recheck(user, set) });
   }
 
-  /** By an admin: all sessions of theirs end. */
+  /** By an admin; ends all sessions of the user. */
   async function reset(
     userId: string,
     password: string,
@@ -160,7 +160,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
   ): Promise<CommandResult<object> | Rejection> {
     const hashed = await passwords.hash(password);
     if (isRejection(hashed)) return hashed;
-    // It is waited for, and they may be no admin any more.
+    // Hashing may wait, and the caller may no longer be an admin.
     if (!(await admission.user({ id: by }))?.isAdmin) return notAdmin;
     const set = await passwords.set(userId, hashed, { by }, next('set-password', context));
     if (isRejection(set)) return set;

@@ -1,4 +1,4 @@
-/** Passwords of users: set, and compared. */
+/** Sets and verifies passwords of users. */
 import { userSubject } from '../../../domain/chat/events/roster.js';
 import { badPassword, isPassword, userStream } from '../../../domain/chat/password.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
@@ -14,9 +14,9 @@ export interface PasswordPorts {
   readonly clock: Clock;
 }
 
-/** The password that was somebody's. */
+/** Identifies the password that was verified or set. */
 export interface PasswordVersion {
-  /** Where the log tells of it. */
+  /** Log position of the event. */
   readonly setAt: Position;
 }
 
@@ -26,11 +26,11 @@ export function createPasswords({ handle, streams, vault, hashing, clock }: Pass
   const current = (userId: string) => streams.reload(passwordAggregate, userStream(userId));
 
   return {
-    /** What will be kept of it, or why it can't be one. */
+    /** Hashes a password, or rejects an invalid one. */
     hash: async (password: string): Promise<Hashed | Rejection> =>
       isPassword(password) ? hashing.hash(password) : badPassword,
 
-    /** `isFirst`: one that is there stays. */
+    /** `isFirst`: keeps an existing password. */
     async set(
       userId: string,
       hashed: Hashed,
@@ -48,14 +48,14 @@ export function createPasswords({ handle, streams, vault, hashing, clock }: Pass
 
     isSet: async (userId: string): Promise<boolean> => (await current(userId)).state !== undefined,
 
-    /** Whose it is, if it is right. Takes as long for nobody: who is not known was looked for in the log as well. */
+    /** Verifies a password. Takes the same time for unknown users, whose lookup also reads the log. */
     async matching(userId: string | undefined, password: string): Promise<PasswordVersion | undefined> {
       const known = userId === undefined ? undefined : await current(userId);
       const isRight = await hashing.matches(password, known?.state);
       return known && isRight ? { setAt: known.position } : undefined;
     },
 
-    /** Whether no other was set since. */
+    /** Whether the password has not changed since. */
     isCurrent: async (userId: string, { setAt }: PasswordVersion): Promise<boolean> =>
       (await current(userId)).position === setAt,
   };

@@ -1,4 +1,4 @@
-/** Mails with links go out once the log says that one was asked for, after crashes too; whoever is no user gets none. */
+/** Process manager that mails requested links, also after a crash; addresses that may not have one get no mail. */
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import type { Purpose } from '../../../domain/chat/one-time-links.js';
 import type { DecryptEvent, Derivation, Logger, Mailer, RecordedEvent } from '../../ports/index.js';
@@ -14,13 +14,13 @@ export interface MailPorts {
   readonly reveal: DecryptEvent;
   readonly derivation: Derivation;
   readonly logger: Logger;
-  /** Where the application is reached by people, at this moment. */
+  /** Current public address of the application. */
   readonly appUrl: () => string;
   /** In password mode an invite asks for a first password. */
   readonly takesPasswords: boolean;
   readonly subject: string;
   readonly templates: Templates;
-  /** Ends what is under way; it begins anew at the next start. */
+  /** Aborts sending; it is retried at the next start. */
   readonly signal: AbortSignal;
 }
 
@@ -39,7 +39,7 @@ export function mailReaction(ports: MailPorts): Reaction<LinkRequested> {
   async function mail(event: RecordedEvent<LinkRequested>) {
     const { data } = event;
     const { purpose, linkId, requestedAt, expiresAt } = data;
-    // Sent before a crash, over, or followed by a newer one.
+    // Already sent, expired, or superseded by a newer link.
     if (!(await links.isPending(data))) return;
     const email = await recipient(event);
     if (email === undefined) return;

@@ -1,4 +1,4 @@
-/** Sessions: opened by a sign-in, kept up by refresh tokens, ended one by one or together. */
+/** Use cases on sessions: open, refresh, end, list. */
 import type { User } from '../../../domain/chat/roster.js';
 import {
   activeSessions,
@@ -28,14 +28,14 @@ export interface SessionPorts {
   readonly jwtExpirySeconds: number;
   readonly refreshTokenExpirySeconds: number;
   readonly maxActiveSessions: number;
-  /** Of each user: what sessions come to is kept for as long as they may live, and read before anything is decided. */
+  /** Quota per user: session events are kept for the session lifetime and read before each decision. */
   readonly sessionQuota: (userId: string) => Quota;
 }
 
-/** What a sign-in says of where it came from. */
+/** Origin of a sign-in. */
 export interface From {
   readonly ip: string;
-  /** What is counted as one caller. */
+  /** Network counted as one caller. */
   readonly network: string;
   readonly userAgent: string;
 }
@@ -46,7 +46,7 @@ interface Opening {
   readonly recheck?: () => Promise<boolean>;
 }
 
-/** What is handed out at a sign-in; `exp` in seconds from now. */
+/** Result of a sign-in; `exp` is in seconds from now. */
 export interface SignedIn {
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -63,10 +63,10 @@ export interface SessionView extends Omit<Session, 'generation'> {
   readonly isCurrentSession: boolean;
 }
 
-/** Which of the caller's sessions end. */
+/** Selects which sessions of the caller end. */
 export interface Revoked {
   readonly sessionId?: string;
-  /** Of the one to keep. */
+  /** Refresh token of the session to keep. */
   readonly refreshToken?: string;
 }
 
@@ -83,7 +83,7 @@ export function createSessions(ports: SessionPorts) {
 
   const lifeMs = refreshTokenExpirySeconds * 1000;
 
-  /** Older events are of sessions that are over, as each tells all of its own: unless one is to live longer than those. */
+  /** Sets the retention of the stream, so that events of expired sessions are dropped, unless it is already as long. */
   const retentionOf = (stream: string) => async () => {
     const { state } = await admission.load(sessionAggregate, stream);
     const longest = Math.max(0, ...state.sessions.map((each) => each.expiresAt - each.lastUsedAt));
@@ -104,10 +104,11 @@ export function createSessions(ports: SessionPorts) {
   }
 
   /**
-   * A sign-in of somebody who has been found to be who they say. `alone` ends all other sessions of theirs. By a link that
-   * was `mailed` it counts towards nothing: of these there are few, and whoever has stolen a session, and goes on with it as
-   * often as they may, would keep its owner out. `holds` is asked once it is open: where what it was opened by holds no
-   * longer, it ends, as if that had come just after.
+   * Opens a session for an authenticated user.
+   *
+   * `alone` ends all other sessions. `mailed` (sign-in by an emailed link) is exempt from the quota: such links are
+   * few, and the thief of a session could otherwise lock out its owner by refreshing at the limit. `recheck` runs once
+   * the session is open; if it resolves false, the session is ended again.
    */
   async function open(
     user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
@@ -157,7 +158,7 @@ export function createSessions(ports: SessionPorts) {
     };
   }
 
-  /** Ends the session of a refresh token of the caller's, or the one that they call with. */
+  /** Ends the session of the refresh token, or the caller's own. */
   async function logout(
     { userId, sessionId }: Pick<Caller, 'userId' | 'sessionId'>,
     refreshToken: string | undefined,
@@ -170,7 +171,7 @@ export function createSessions(ports: SessionPorts) {
     return isRejection(outcome) ? outcome : loggedOut(outcome);
   }
 
-  /** What a logout was answered, if this very command was one. */
+  /** Result of a logout, if this command did it. */
   async function wasLoggedOut(
     userId: string,
     context: CommandContext,
@@ -200,7 +201,7 @@ export function createSessions(ports: SessionPorts) {
     };
   }
 
-  /** All sessions of somebody end. */
+  /** Ends all sessions of a user. */
   async function endAll(
     userId: string,
     reason: 'password' | 'removed',
@@ -211,7 +212,7 @@ export function createSessions(ports: SessionPorts) {
     return isRejection(outcome) ? outcome : { body: {}, position: outcome.position };
   }
 
-  /** The caller's own, newest first. */
+  /** Sessions of the caller, newest first. */
   async function list(
     { userId, sessionId }: Caller,
     seen?: Position,

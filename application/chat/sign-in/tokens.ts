@@ -1,4 +1,4 @@
-/** The two tokens of a session: access tokens, which anybody can read, and refresh tokens, which only say whose they are. */
+/** Access tokens (signed JWTs) and refresh tokens (opaque, authenticated by a MAC). */
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { User } from '../../../domain/chat/roster.js';
@@ -6,14 +6,14 @@ import type { Session } from '../../../domain/chat/session.js';
 import { estimateBytes } from '../../memory/estimate-size.js';
 import type { Cache, Clock, Derivation, SignedTokens } from '../../ports/index.js';
 
-/** What a refresh token stands for. */
+/** Claims of a refresh token. */
 export interface Refresh {
   readonly userId: string;
   readonly sessionId: string;
   readonly generation: number;
 }
 
-/** Whose an access token is; whether that session lives is for the log to say. */
+/** Claims of an access token; whether the session is active must be checked separately. */
 export interface Bearer {
   readonly userId: string;
   readonly sessionId: string;
@@ -23,26 +23,26 @@ export interface TokenPorts {
   readonly signed: SignedTokens;
   readonly derivation: Derivation;
   readonly clock: Clock;
-  /** Life of an access token. */
+  /** Seconds an access token is valid. */
   readonly jwtExpirySeconds: number;
 }
 
 export interface Tokens {
-  /** As of when the session's refresh token was made, or of `at`: the same session gives the same text again. */
+  /** Deterministic: the same session, generation and time `at` yield the same token. */
   access(
     user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
     session: Pick<Session, 'id' | 'generation'>,
     at: number,
   ): Promise<string>;
-  /** Undefined for what is none, or is over. */
+  /** Undefined for an invalid or expired token. */
   bearer(token: string): Promise<Bearer | undefined>;
   refresh(refresh: Refresh): string;
-  /** Undefined for what was never one. */
+  /** Undefined for an invalid token. */
   readRefresh(token: string): Refresh | undefined;
   readonly cache: Cache;
 }
 
-/** Verifying costs more than looking up. */
+/** Caches verified tokens, as verification is expensive. */
 const VERIFIED_BYTES = 4 * 1024 * 1024;
 const REFRESH = /^([\w-]{22})\.([\w-]{22})\.(\d{1,9})\.([\w-]{43})$/;
 
@@ -56,7 +56,7 @@ export function createTokens({ signed, derivation, clock, jwtExpirySeconds }: To
     const claims = await signed.read(token);
     if (!claims) return undefined;
     const { sub, sid, exp } = claims;
-    // A link is signed with the same key, and has no session.
+    // One-time links are signed with the same key but have no session.
     if (typeof sub !== 'string' || typeof sid !== 'string') return undefined;
     const bearer = { userId: sub, sessionId: sid, exp };
     verified.set(token, bearer);

@@ -1,4 +1,4 @@
-/** What a node knows of all open runs and packs of the index without opening them, kept in step with the rows. */
+/** Keeps the headers of all open runs and packs of the search index in memory, in step with the rows. */
 import type { Db } from 'mongodb';
 import { sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
 import type { Position } from '../../../application/ports/index.js';
@@ -7,9 +7,9 @@ import { PACKS, type PackRow, RUNS, type RunRow } from './rows.js';
 
 export interface BlockHeader {
   readonly id: string;
-  /** Position of what changed it last. */
+  /** Position of the last event that changed the block. */
   readonly at: Position;
-  /** Of it as it is: another one once something of it has changed. */
+  /** Cache key; changes with the block's content. */
   readonly key: string;
   readonly channel: string;
   readonly first: Position;
@@ -21,28 +21,28 @@ export interface BlockHeader {
 interface Place {
   readonly packs: Map<string, BlockHeader>;
   readonly runs: Map<string, BlockHeader>;
-  /** What came up to here is in packs. */
+  /** Messages up to here are in packs. */
   end: Position;
 }
 
 interface DirectoryState {
   readonly build: string;
   readonly places: Map<string, Place>;
-  /** All that was written up to here is known. */
+  /** Rows changed up to here have been read. */
   until: Position;
-  /** The newest first. */
+  /** Newest first. */
   sorted: readonly BlockHeader[];
 }
 
 export interface BlockDirectory {
-  /** The newest first, as the rows are up to where the index is now. */
+  /** Newest first, as of the current index position. */
   all(build: string): Promise<readonly BlockHeader[]>;
 }
 
 type HeaderRow = Pick<PackRow, '_id' | '_at' | 'channel' | 'first' | 'last' | 'authors'>;
 const FIELDS = { _at: 1, channel: 1, first: 1, last: 1, authors: 1 } as const;
 
-/** Of one build alone: that another has the same id, changed last by the same, tells nothing of what is in it. */
+/** Includes the build, as blocks of two builds may share id and position but differ in content. */
 export const keyOf = (build: string, isPack: boolean, { _id, _at }: Pick<HeaderRow, '_id' | '_at'>): string =>
   `${build} ${isPack ? 'pack' : 'run'} ${_id} ${_at}`;
 
@@ -51,7 +51,7 @@ export function createBlockDirectory(db: Db, position: () => Position): BlockDir
   let reading: Promise<unknown> | undefined;
   const texts = new Map<string, string>();
 
-  /** Ids repeat: each is held once. */
+  /** Interns ids, which repeat. */
   const intern = (text: string) => {
     if (texts.size > 500_000) texts.clear();
     const same = texts.get(text) ?? text;
@@ -60,11 +60,11 @@ export function createBlockDirectory(db: Db, position: () => Position): BlockDir
   };
 
   async function read(build: string) {
-    // Rows beyond this may be written still: they are read again next time.
+    // Rows beyond this position may still be written; they are read again next time.
     const until = position();
     const now = known?.build === build ? known : emptyState(build);
     const since = { $gt: longOf(now.until) };
-    // Runs first: what is packed meanwhile is met once more then, and never missed.
+    // Reads runs first: a run packed meanwhile is then seen twice, and never missed.
     const runs = await db
       .collection<RunRow>(`${build}.${RUNS}`)
       .find({ open: true, _at: since })
@@ -81,10 +81,10 @@ export function createBlockDirectory(db: Db, position: () => Position): BlockDir
         if (sliceExpired()) await yieldToEventLoop();
         applyHeader(now, headerOf(build, row, isPack), added, removed);
       }
-    // A row that changes while rows are read may be met twice: as it was, and as it is.
+    // A row changed during the reads may be seen in both versions.
     const mergeNewest = added.filter((head) => !removed.has(head));
     if (mergeNewest.length > 0) now.sorted = await mergeSorted(now.sorted, mergeNewest, removed);
-    // Not before: whoever comes while these are brought in is to wait for them.
+    // Set last, so that concurrent callers wait until the rows are merged.
     now.until = until;
     known = now;
   }
@@ -100,7 +100,7 @@ export function createBlockDirectory(db: Db, position: () => Position): BlockDir
     authors: row.authors.map(intern),
   });
 
-  /** One at a time: who comes while one reads may be owed more than it sees. */
+  /** Serializes reads: a caller that arrives during a read may need a newer position. */
   async function readNext(build: string) {
     if (reading) return reading.catch(() => {});
     reading = read(build).finally(() => {
@@ -118,7 +118,7 @@ export function createBlockDirectory(db: Db, position: () => Position): BlockDir
   };
 }
 
-/** What is other than it was is told, and what it takes the place of. */
+/** Applies a changed header; collects added headers and those they replace. */
 function applyHeader(
   { places }: DirectoryState,
   head: BlockHeader,
@@ -127,7 +127,7 @@ function applyHeader(
 ): void {
   const place = places.get(head.channel) ?? { packs: new Map(), runs: new Map(), end: 0n };
   places.set(head.channel, place);
-  // It was packed after it was read.
+  // Packed since it was read.
   if (!head.isPack && head.first <= place.end) return;
   const beside = head.isPack ? place.packs : place.runs;
   const before = beside.get(head.id);
@@ -144,7 +144,7 @@ function applyHeader(
   }
 }
 
-/** The newest first, without what is gone: there may be many, of which few are others each time. */
+/** Merges few changes into a long sorted list, newest first. */
 async function mergeSorted(
   known: readonly BlockHeader[],
   added: BlockHeader[],
@@ -163,7 +163,7 @@ async function mergeSorted(
   return all;
 }
 
-/** Of what takes less than it takes to look at the time. */
+/** Headers per check of the time slice. */
 const CHECK_EVERY = 256;
 
 const emptyState = (build: string): DirectoryState => ({ build, places: new Map(), until: -1n, sorted: [] });

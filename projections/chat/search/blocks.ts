@@ -1,4 +1,4 @@
-/** Packs: the texts of sixteen runs of a place in one row, changed with them. */
+/** Packs of the search index: the texts of 16 runs of a channel in one row. */
 import { Binary } from 'mongodb';
 import { createYielder } from '../../../application/concurrency/index.js';
 import type { Position } from '../../../application/ports/index.js';
@@ -15,7 +15,7 @@ interface Pack {
   readonly lines: Line[];
 }
 
-/** As far as packs know it. */
+/** A run, as packs use it. */
 interface Packed {
   readonly first: Position;
   readonly last: Position;
@@ -23,13 +23,16 @@ interface Packed {
 }
 
 export interface Packs {
-  /** Up to where those that came to a place are packed; 0 where none is. */
+  /** Position up to which a channel's messages are packed; 0 when none are. */
   end(channel: string): Promise<Position>;
-  /** `position`: of the event that this comes of. A run may be ahead of it, others that are in the pack are not then. */
+  /**
+   * Packs runs. `position`: of the current event. Single runs may already include later changes, but the pack as a
+   * whole does not.
+   */
   add(channel: string, runs: readonly Packed[], position: Position): void;
-  /** Takes what docs of a packed run are now. */
+  /** Updates a pack with the current docs of one of its runs. */
   change(channel: string, run: Packed, position: Position): Promise<void>;
-  /** What was taken, to be written when the runs are. */
+  /** Returns the pending writes. */
   writes(): Promise<readonly RowWrite[]>;
 }
 
@@ -46,7 +49,7 @@ export function startPacks({ vault, collection }: Pick<Build, 'vault' | 'collect
       .limit(1)
       .toArray();
     const bytes = row && (await vault.openBytes(subjectOf(channel), row.texts.buffer));
-    // Without the key it goes with the place.
+    // Without its key the channel is being erased.
     if (!bytes) return undefined;
     const [begin, last, at] = [row.first, row.last, row._at].map((each) => each.toBigInt());
     const pack = {
@@ -103,7 +106,7 @@ export function startPacks({ vault, collection }: Pick<Build, 'vault' | 'collect
   };
 }
 
-/** Nothing of one that is gone is to be found. */
+/** Deleted docs get an empty text and match nothing. */
 export const lineOf = (doc: Doc, run: number): Line => ({
   posted: BigInt(doc.posted),
   createdAt: doc.createdAt,

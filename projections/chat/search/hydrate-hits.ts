@@ -1,4 +1,4 @@
-/** Opens what was found: of each run that has some of it, those lines. */
+/** Decrypts the docs of search matches. */
 import { LRUCache } from 'lru-cache';
 import type { Collection } from 'mongodb';
 import type { Hit } from '../../../application/chat/search/search-messages.js';
@@ -11,18 +11,18 @@ const CACHE_BYTES = 8 * 1024 * 1024;
 
 interface Place {
   readonly run: string;
-  /** As it is in memory: another one once something of its pack has changed, and in another build. */
+  /** Cache key; changes with the block's content and build. */
   readonly key: string;
   readonly line: number;
   readonly channel: string;
 }
 
 export function createHitHydrator(vault: Vault): {
-  /** Without what was changed since and is not what is asked for any more. */
+  /** Omits docs that have changed since and no longer match. */
   read(runs: Collection<RunRow>, found: readonly Match[], query: LineQuery): Promise<readonly Hit[]>;
   readonly cache: Cache;
 } {
-  /** Lines of JSON. */
+  /** Lines of JSON per run. */
   const decrypted = new LRUCache<string, readonly string[]>({
     maxSize: CACHE_BYTES,
     sizeCalculation: (lines, key) => lines.reduce((sum, { length }) => sum + 2 * length + 40, 200 + key.length),

@@ -1,6 +1,6 @@
 /**
- * Brings what is said into the index: into small runs, which are written again while they fill, and sixteen of which
- * make a pack. Where runs begin and end depends on nothing but what came, so that every build has the same.
+ * Writes the search index: messages go into small runs, rewritten while they fill; 16 runs make a pack. Boundaries
+ * depend only on the events, so every build has the same.
  */
 import type { Position } from '../../../application/ports/index.js';
 import { type Build, longOf, type RowWrite } from '../../kernel/index.js';
@@ -9,10 +9,10 @@ import { type Doc, idOf, openDocs, PACKS, RUNS, type RunRow, sealDocs, threadOf 
 
 const PER_RUN = 16;
 const PER_PACK = 16;
-/** Characters after which they are full, however few they are: none is to outgrow a document. */
+/** Characters after which a run or pack is full; keeps rows below the document limit. */
 const RUN_SIZE = 32 * 1024;
 const PACK_SIZE = 128 * 1024;
-/** Docs that are remembered: those of places that nothing came to for longest are read again when needed. */
+/** Docs cached; those of the least recently used channels are read again when needed. */
 const MAX_CACHED_DOCS = 20_000;
 
 interface Run {
@@ -21,27 +21,27 @@ interface Run {
   readonly first: Position;
   last: Position;
   at: Position;
-  /** Characters of those that came into it. */
+  /** Characters of all docs added. */
   size: number;
-  /** Undefined while its row alone has them: of one that is full and written, until they are asked for. */
+  /** Undefined when only the row has them: loaded again on demand. */
   docs: Doc[] | undefined;
   isFull: boolean;
   isOpen: boolean;
 }
 
-/** The open runs of a place, in order; the last of them may not be full. */
+/** Open runs of a channel, in order; only the last may have room. */
 interface Place {
   readonly channel: string;
   runs: Run[];
-  /** Of the last that came. */
+  /** Position of the last message added. */
   last: Position;
 }
 
 export interface IndexWriter {
   add(channel: string, doc: Doc, position: Position): Promise<void>;
   /**
-   * A doc becomes another one, or is gone, with all of its thread where that is asked for. Once for an event: what is
-   * written for it twice does nothing the second time.
+   * Replaces or deletes a doc, with `thread` also all replies to it. Call once per event: a second call for the same
+   * event has no effect.
    */
   change(
     channel: string,
@@ -50,20 +50,20 @@ export interface IndexWriter {
     to?: (doc: Doc) => Doc,
   ): Promise<void>;
   forget(channel: string): Promise<void>;
-  /** Writes all that was taken. */
+  /** Writes all pending changes. */
   flush(): Promise<void>;
 }
 
-/** Knows what it has not forgotten from the rows; the only one that may write them while it lives. */
+/** Starts a writer, which loads its state from the rows. There must be only one writer per build. */
 export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS): IndexWriter {
   const { vault } = build;
   const rows = build.collection<RunRow>(RUNS);
   const packs = startPacks(build);
-  /** Those that something came to last at the end. */
+  /** Channels, least recently used first. */
   const places = new Map<string, Place>();
-  /** To be written, by their ids. */
+  /** Runs to write, by id. */
   const dirty = new Map<string, Run>();
-  /** Those that are in a pack now. */
+  /** Runs that are now in a pack and must be marked closed. */
   const closing = new Set<Run>();
 
   async function placeOf(channel: string, position: Position): Promise<Place> {
@@ -78,19 +78,19 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
     const place: Place = { channel, runs: [], last: end };
     for (const row of await rows.find({ channel, open: true }).sort({ first: 1 }).toArray()) {
       const run = await runOf(row);
-      // It was packed, and was to be closed when a crash came.
+      // Packed before a crash, but not yet closed.
       if (run.first <= end) closing.add(run);
       else {
         place.runs.push(run);
         place.last = run.last;
-        // A crash may have come before their pack.
+        // The crash may have come before the runs were packed.
         await pack(place, position);
       }
     }
     return place;
   }
 
-  /** Once there are enough. */
+  /** Packs the runs once they are enough and the last one is full. */
   async function pack({ channel, runs }: Place, position: Position) {
     const isPackSize = runs.length === PER_PACK || sizeOf(runs) >= PACK_SIZE;
     if (!isPackSize || !runs.at(-1)!.isFull) return;
@@ -99,14 +99,14 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
     for (const run of runs.splice(0)) closing.add(run);
   }
 
-  /** Docs that were let go of. */
+  /** Loads the docs of runs that were evicted. */
   async function loadDocs(runs: readonly Run[]) {
     const _id = { $in: runs.flatMap(({ id, docs }) => (docs ? [] : id)) };
     if (_id.$in.length === 0) return;
     const found = new Map((await rows.find({ _id }).toArray()).map((row) => [row._id, row]));
     for (const run of runs) {
       const row = found.get(run.id);
-      // Without its key it has gone.
+      // The channel's key was destroyed.
       run.docs ??= row ? await docsOf(row) : [];
     }
   }
@@ -155,20 +155,20 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
       run.docs = run.docs!.map((doc) => (isTarget(doc) && BigInt(doc.changed) < position ? changed(doc) : doc));
       if (run.at < position) run.at = position;
       dirty.set(run.id, run);
-      // Written after the run, it may be what a crash has left undone.
+      // Packs are written after runs, so a crash may have left this change undone in the pack.
       if (isPacked) await packs.change(channel, packedOf(run), position);
     };
     const { runs } = await placeOf(channel, position);
     await loadDocs(runs);
     for (const run of runs) await changeIn(run, false);
     const known = new Set(runs.map((run) => run.id));
-    // Rows of what is to be written are of before that.
+    // The rows of pending runs are outdated.
     for (const run of [...dirty.values(), ...closing]) {
       if (run.channel !== channel || known.has(run.id)) continue;
       known.add(run.id);
       await changeIn(run, true);
     }
-    // Each by its index: a store may look through all rows for what is one or the other.
+    // Two queries, as a store may scan the whole collection for an `$or` of two indexes.
     for (const filter of thread ? [{ ids: id }, { threads: id }] : [{ ids: id }])
       for await (const row of rows.find(filter)) {
         if (known.has(row._id)) continue;
@@ -182,7 +182,7 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
     for (const run of dirty.values()) writes.push(await writeOf(run));
     dirty.clear();
     await build.write(RUNS, writes);
-    // What is in a pack can be read, and is looked through until it is.
+    // Writes packs before closing their runs, which are searched until then.
     await build.write(PACKS, await packs.writes());
     await build.write(
       RUNS,
@@ -195,7 +195,7 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
     evict();
   }
 
-  /** Of places that nothing came to for longest: first the docs that only a pack asks for, then the places. */
+  /** Evicts the least recently used channels: first the docs of full runs, then whole channels. */
   function evict() {
     let cached = 0;
     for (const { runs } of places.values()) cached += weightOf(runs);
@@ -214,7 +214,7 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
 
   async function writeOf({ id: _id, channel, docs, size, isOpen, ...run }: Run): Promise<RowWrite> {
     const sealed = await sealDocs(vault, channel, docs!);
-    // Without the key the row goes.
+    // The row goes with the key.
     if (!sealed) return { deleteOne: { filter: { _id } } };
     const [_at, first, last] = [longOf(run.at), longOf(run.first), longOf(run.last)];
     const open = isOpen && { open: true as const };
@@ -236,15 +236,15 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
 
 const isFull = (docs: number, size: number): boolean => docs === PER_RUN || size >= RUN_SIZE;
 
-/** Docs, and what is there of a run without them. */
+/** Docs, plus one per run for itself. */
 const weightOf = (runs: readonly Run[]): number => runs.reduce((sum, { docs }) => sum + 1 + (docs?.length ?? 0), 0);
 
-/** With its docs, which are there. */
+/** Requires loaded docs. */
 const packedOf = (run: Run) => ({ ...run, docs: run.docs! });
 
 const sizeOf = (runs: readonly Run[]): number => runs.reduce((sum, { size }) => sum + size, 0);
 
-/** What is left of one that was deleted. */
+/** Tombstone doc of a deleted message. */
 const deletedDoc = ({ id, author, createdAt, posted }: Doc, position: Position): Doc => ({
   id,
   author,

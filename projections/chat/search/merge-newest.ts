@@ -1,9 +1,9 @@
-/** The newest of what is found in many packs and runs, without sorting it for each of them. */
+/** Merges matches from many blocks, newest first, up to a limit. */
 import type { Position } from '../../../application/ports/index.js';
 import type { BlockHeader } from './block-directory.js';
 import type { Texts } from './packed-text.js';
 
-/** A line that has all that is asked for. */
+/** A line that matches the query. */
 export interface Match {
   readonly head: BlockHeader;
   readonly texts: Texts;
@@ -11,7 +11,7 @@ export interface Match {
   readonly posted: Position;
 }
 
-/** Of both, which are in order, the newest first; each once, though it may be met in a run and where it was packed into. */
+/** Merges two sorted lists, newest first. A message found in both a run and its pack appears once. */
 export function mergeNewest(some: readonly Match[], others: readonly Match[], limit: number): readonly Match[] {
   if (others.length === 0) return some;
   const both: Match[] = [];
@@ -26,6 +26,6 @@ export function mergeNewest(some: readonly Match[], others: readonly Match[], li
   return both;
 }
 
-/** Whether nothing in this run or pack, or in those behind it, comes before what is found already. */
+/** Whether no later block can contribute a newer match. */
 export const isComplete = (found: readonly Match[], limit: number, { last }: BlockHeader): boolean =>
   found.length >= limit && found.at(-1)!.posted >= last;

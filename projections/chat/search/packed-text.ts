@@ -1,20 +1,20 @@
-/** Folded texts of many docs in one piece of memory, in which words are found without anything being made of them. */
+/** Folded texts of many docs in one buffer, searched without creating strings. */
 import type { Position } from '../../../application/ports/index.js';
 
-/** A doc as words are found in it. */
+/** A doc in searchable form. */
 export interface Line {
   /** Position of the event that posted it. */
   readonly posted: Position;
   /** Unix ms. */
   readonly createdAt: number;
-  /** Undefined of one that is gone: nothing is found in it. */
+  /** Undefined when deleted: it matches nothing. */
   readonly author: string | undefined;
-  /** Which run of all it is in. */
+  /** Index of its run within the pack. */
   readonly run: number;
   readonly text: string;
 }
 
-/** What is asked of a line. */
+/** Query on lines. */
 export interface LineQuery {
   readonly words: readonly LineWord[];
   readonly authorId?: string | undefined;
@@ -25,21 +25,21 @@ export interface LineQuery {
 export interface LineWord {
   /** Folded, as UTF-8. */
   readonly bytes: Buffer;
-  /** Those whose names have it. */
+  /** Authors whose names contain the word. */
   readonly authors: ReadonlySet<string>;
 }
 
-/** Of a line: `createdAt`, `posted`, where its text ends, its author and its run. */
+/** Bytes per line header: `createdAt`, `posted`, end of text, author and run. */
 const HEAD = 24;
 const NOBODY = 0xffff;
-/** Lines where nothing is found. */
+/** Shared empty result. */
 const NONE: readonly number[] = [];
 
-/** How many lines, the head of each, their texts. `authors`: all there are of those that are not gone. */
+/** Encodes the line count, line headers and texts. `authors` are the distinct authors of the lines. */
 export function encodeTexts(lines: readonly Line[], authors: readonly string[]): Uint8Array {
   const texts = lines.map(({ text }) => `${text}\n`).join('');
   const head = 4 + HEAD * lines.length;
-  // Of memory of their own: what is small would keep all of the piece that others are cut from, too, for as long.
+  // Allocated outside the pool: a small cached buffer would retain its whole pool slab.
   const bytes = Buffer.allocUnsafeSlow(head + Buffer.byteLength(texts));
   bytes.writeUInt32LE(lines.length);
   const numbers = new Map(authors.map((author, number) => [author, number]));
@@ -63,7 +63,7 @@ export class Texts {
   readonly #texts: Buffer;
   readonly #authors: readonly string[];
 
-  /** `authors` as they were at the encoding. */
+  /** Takes the same `authors` as the encoding. */
   constructor(bytes: Uint8Array, authors: readonly string[]) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#authors = authors;
@@ -71,7 +71,7 @@ export class Texts {
     this.#texts = this.#bytes.subarray(4 + HEAD * this.count);
   }
 
-  /** What it takes in memory, about. */
+  /** Approximate bytes in memory. */
   get size(): number {
     return this.#bytes.length + 500;
   }
@@ -90,14 +90,14 @@ export class Texts {
     return this.#bytes.readBigUInt64LE(4 + HEAD * slot + 8);
   }
 
-  /** Where a run begins in which a line is. */
+  /** First line of the run that contains a line. */
   beginOf(slot: number): number {
     let begin = slot;
     while (begin > 0 && this.#run(begin - 1) === this.#run(slot)) begin--;
     return begin;
   }
 
-  /** Lines that have all that is asked for, the oldest first. */
+  /** Matching lines, oldest first. */
   find({ words: [first, ...more], authorId, from = -Infinity, to = Infinity }: LineQuery): readonly number[] {
     if (!first) return NONE;
     const some = this.#with(first);
@@ -113,7 +113,7 @@ export class Texts {
 
   #with({ bytes, authors }: LineWord): readonly number[] {
     const begin = this.#texts.indexOf(bytes);
-    // As of most.
+    // The common case.
     if (begin < 0 && authors.size === 0) return NONE;
     const found: number[] = [];
     let slot = 0;

@@ -1,4 +1,4 @@
-/** The index of what was said: found by parts of words, without opening all of it. */
+/** Projects the search index, which finds messages by parts of words without decrypting all of them. */
 import { createYielder } from '../../../application/concurrency/index.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
@@ -28,7 +28,7 @@ const INDEXED: { readonly [Type in Indexed['type']]: true } = {
   ChannelErased: true,
 };
 
-/** Reading a channel never waits for it. `mostRemembered`: docs that are not read again when their run is asked for. */
+/** Isolated, so that reading a channel never waits for indexing. `maxCachedDocs` bounds the writer's cache. */
 export const searchOf = (maxCachedDocs?: number): OwnProjection => ({
   name: 'chat.search',
   version: 3,
@@ -49,9 +49,9 @@ async function open(build: Build, maxCachedDocs?: number): Promise<Apply> {
   let writer = startIndexWriter(build, maxCachedDocs);
   const yieldIfDue = createYielder();
 
-  /** What is found of it; undefined where nobody can read it any more. */
+  /** Searchable text of a message; undefined when its key was destroyed. */
   async function extractText({ data: { channelId, secret } }: ContentEvent) {
-    // Nothing of it is remembered: what is indexed anew would push out all that people read.
+    // Bypasses the plaintext cache: a rebuild would evict everything that is being read.
     const [body] = (await vault.openMany(subjectOf(channelId), [secret])) as readonly (MessageContent | undefined)[];
     if (!body) return undefined;
     const { content, attachments, botName } = body;
@@ -93,7 +93,7 @@ async function open(build: Build, maxCachedDocs?: number): Promise<Apply> {
       }
       await writer.flush();
     } catch (error) {
-      // What is remembered may be ahead of the rows: begin again from them.
+      // The cache may be ahead of the rows: starts again from the rows.
       writer = startIndexWriter(build, maxCachedDocs);
       throw error;
     }

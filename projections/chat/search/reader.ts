@@ -1,4 +1,4 @@
-/** The index of what was said as queries see it: packs in memory, most of which a filter rules out unread. */
+/** Searches the index: cached packs, most of which a Bloom filter rules out. */
 import { LRUCache } from 'lru-cache';
 import type { Collection, Db } from 'mongodb';
 import type { SearchIndex, SearchQuery } from '../../../application/chat/search/search-messages.js';
@@ -13,30 +13,33 @@ import { encodeTexts, type LineQuery, Texts } from './packed-text.js';
 import { openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf, unique } from './rows.js';
 import { createSharedReads } from './shared-reads.js';
 
-/** Filters of a million messages take about so much. */
+/** Filters of a million messages take about this much. */
 const FILTER_BYTES = 18 * 1024 * 1024;
 const TEXT_BYTES = 66 * 1024 * 1024;
-/** Of texts beyond that one of so many takes the place of another: who looks through all would find none of them. */
+/**
+ * Once the cache is full, only one of this many texts is admitted: a scan larger than the cache would otherwise evict
+ * everything.
+ */
 const OVERFLOW_SAMPLE = 8;
-/** What is asked of the store at first, since often that is enough, and then. */
+/** Blocks per read: the first batch often suffices. */
 const FIRST_BATCH = 16;
 const BATCH_SIZE = 64;
 
 export interface SearchReaderPorts {
   readonly db: Db;
   readonly vault: Vault;
-  /** Name of the build that is served. */
+  /** Name of the build being served. */
   readonly build: () => string | undefined;
-  /** How far the index has come, as this node knows: rows up to here are as they will be. */
+  /** Index position known to this node; rows up to it are final. */
   readonly position: () => bigint;
 }
 
-/** What is asked for, with the rarest words first, as it seems. */
+/** Compiled query, with the words assumed rarest first. */
 interface CompiledQuery extends LineQuery {
   readonly words: readonly (LineQuery['words'][number] & { readonly pieces: readonly number[] })[];
 }
 
-/** A head, and the build that its row is in. */
+/** Block header, with the build of its row. */
 interface Located extends BlockHeader {
   readonly build: string;
 }
@@ -47,7 +50,7 @@ interface Rows {
 }
 
 export function createSearchIndex({ db, vault, build, position }: SearchReaderPorts): SearchIndex & {
-  /** Reads ahead what every search begins with, so that the first one does not wait for all of it. */
+  /** Preloads what every search needs, so that the first one is fast. */
   prepare(): Promise<void>;
   readonly caches: readonly Cache[];
 } {
@@ -65,7 +68,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   const shouldCache = ({ size }: Texts) =>
     texts.calculatedSize + size < TEXT_BYTES || ++overflow % OVERFLOW_SAMPLE === 0;
 
-  /** Of packs. */
+  /** Reads the filters of packs. */
   const filtersOf = createSharedReads<Located, Uint8Array>(async (some) => {
     const filter = { _id: { $in: some.map(({ id }) => id) } };
     const [{ build }] = some as [Located];
@@ -73,19 +76,19 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     for (const row of await packs.find(filter).project<PackRow>({ filter: 1, channel: 1, _at: 1 }).toArray()) {
       if (sliceExpired()) await yieldToEventLoop();
       const bytes = await vault.openBytes(subjectOf(row.channel), row.filter.buffer);
-      // Of what can't be opened nothing is found.
+      // Without a key nothing matches.
       filters.set(keyOf(build, true, row), bytes ?? new Uint8Array(8));
     }
     return new Map();
   });
 
-  /** Nothing is waited for where all are there. */
+  /** Returns undefined, synchronously, when all filters are cached. */
   function readFilters(build: string, some: readonly BlockHeader[]): Promise<unknown> | undefined {
     const missing = some.filter(({ isPack, key }) => isPack && filters.peek(key) === undefined);
     return missing.length > 0 ? filtersOf(missing.map(locatedIn(build))) : undefined;
   }
 
-  /** As they are or newer; those that are no more are missing. */
+  /** Reads the current or newer texts; blocks that no longer exist are missing. */
   const textsOf = createSharedReads<Located, Texts>(async (some) => {
     const [{ build }] = some as [Located];
     const { packs, runs } = rowsOf(build);
@@ -115,7 +118,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     return found;
   });
 
-  /** By the keys of their heads. */
+  /** By block key. */
   async function readTexts(build: string, some: readonly BlockHeader[]): Promise<ReadonlyMap<string, Texts>> {
     const found = new Map<string, Texts>();
     const missing: BlockHeader[] = [];
@@ -129,10 +132,10 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     return found;
   }
 
-  /** Whether it may have what is asked for, by all that is known of it unopened. */
+  /** Whether the block may contain matches, by its authors and filter. */
   function mightMatch({ isPack, key, authors }: BlockHeader, { words, authorId }: CompiledQuery): boolean {
     if (authorId !== undefined && !authors.includes(authorId)) return false;
-    // Every search looks at all of them: none is more recent than another.
+    // `peek`, as every search visits all filters and recency means nothing.
     const filter = isPack ? filters.peek(key) : undefined;
     if (!filter) return true;
     return words.every(
@@ -142,7 +145,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     );
   }
 
-  /** The newest, so many, of which some may have become others since. */
+  /** Newest matches; some of them may have changed since. */
   async function searchBlocks(build: string, all: readonly BlockHeader[], query: CompiledQuery, limit: number) {
     let found: readonly Match[] = [];
     for (let from = 0, size = FIRST_BATCH; from < all.length; from += size, size = BATCH_SIZE) {
@@ -215,7 +218,7 @@ function visibleBlocks(directory: readonly BlockHeader[], isVisible: SearchQuery
   });
 }
 
-/** The longest word first: most often it is the one that the fewest have. */
+/** Puts the longest word first, as it is usually the rarest. */
 function compileQuery({ words, authorId, from, to }: SearchQuery): CompiledQuery {
   const queryWords = words.map(({ text, authors }) => ({
     bytes: Buffer.from(text),

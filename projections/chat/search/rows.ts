@@ -1,56 +1,59 @@
-/** What stands in the index of what was said: runs of messages of one place, and the texts of sixteen runs in one, sealed. */
+/**
+ * Rows of the search index. A run holds consecutive messages of a channel; a pack holds the texts of 16 runs for
+ * searching. Both are sealed.
+ */
 import { Binary, type IndexDescription, type Long } from 'mongodb';
 import type { Vault } from '../../../application/ports/index.js';
 import { conversationSubject, isDirect } from '../../../domain/chat/conversation-id.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { foldText } from '../../../domain/chat/text-search.js';
 
-/** A message or reply as it is found. */
+/** An indexed message or reply. */
 export interface Doc {
   readonly id: string;
   readonly author: string;
   readonly createdAt: number;
-  /** Position of the event that posted it, and of the one that changed it last. */
+  /** Positions of the event that posted it, and of the last one that changed it. */
   readonly posted: string;
   readonly changed: string;
   readonly content: string;
-  /** Of its attachments. */
+  /** Names of its attachments. */
   readonly names?: readonly string[];
-  /** What a webhook was called that said it. */
+  /** Name of the webhook that posted it. */
   readonly botName?: string;
-  /** Deleted: it keeps its place, so that those behind it keep theirs. */
+  /** Deleted. It stays, so that later docs keep their line numbers. */
   readonly gone?: true;
 }
 
 interface SpanRow {
-  /** The place, and the position of the first that came into it. */
+  /** Channel, and position of the first message. */
   readonly _id: string;
   readonly _at: Long;
   readonly channel: string;
-  /** Positions of the first and the last that came into it. */
+  /** Positions of the first and last message. */
   readonly first: Long;
   readonly last: Long;
   readonly authors: readonly string[];
 }
 
-/** Some that came to a place one after the other. */
+/** Consecutive messages of a channel. */
 export interface RunRow extends SpanRow {
-  /** Characters of all that came into it. */
+  /** Characters of all docs added. */
   readonly size: number;
   readonly ids: readonly string[];
-  /** The messages whose replies are in it. */
+  /** Messages whose replies are in it. */
   readonly threads: readonly string[];
-  /** A line of JSON for each. */
+  /** One line of JSON per doc. */
   readonly docs: Binary;
-  /** In no pack yet: words are looked for in it. */
+  /** Not packed yet: searched by itself. */
   readonly open?: true;
 }
 
-/** Runs, one after the other, in which words are found at once. */
+/** Consecutive runs, searched as one buffer. */
 export interface PackRow extends SpanRow {
-  /** `Texts`. */
+  /** Encoded `Texts`. */
   readonly texts: Binary;
-  /** Of the pieces of all words. */
+  /** Bloom filter of all n-grams. */
   readonly filter: Binary;
 }
 
@@ -68,31 +71,31 @@ export const PACK_INDEXES: IndexDescription[] = [
   { key: { channel: 1, first: 1 }, name: 'channel' },
 ];
 
-/** Also of a pack that begins with that run. */
+/** A pack has the id of its first run. */
 export const idOf = (channel: string, first: bigint): string => `${channel} ${first.toString(36).padStart(13, '0')}`;
 
-/** Under whose key it is sealed what is said there. */
+/** Key subject of a channel's or conversation's content. */
 export const subjectOf = (channel: string): string =>
   isDirect(channel) ? conversationSubject(channel) : channelSubject({ channelId: channel });
 
 /**
- * Bound of a message's folded text, its bytes and characters added up: 256 of them and the filter of their pieces fit
- * into a document. Only letters that fold to many (`ﷺ` to 18), or 50 long names in such scripts, reach it.
+ * Maximum size of a folded text, in bytes plus characters: 256 texts and their filter fit into one document. Only
+ * letters that fold to many (`ﷺ` to 18), or 50 long names in such scripts, reach it.
  */
 const MOST_TEXT = 63_000;
 
-/** What words are found in: names, then content, cut at the bound. No word is found across a line. */
+/** Searchable text: names, then content, truncated. No word matches across lines. */
 export function textOf({ content, names = [], botName = '' }: Pick<Doc, 'content' | 'names' | 'botName'>): string {
   let text = foldText([botName, ...names, content].join('\n'));
   while (Buffer.byteLength(text) + text.length > MOST_TEXT) text = text.slice(0, text.length * 0.95);
   return text;
 }
 
-/** The message in whose thread a reply is. */
+/** Message id of a reply's thread. */
 export const threadOf = (id: string): string | undefined =>
   id.includes('.') ? id.slice(0, id.indexOf('.')) : undefined;
 
-/** Undefined when the key is destroyed. */
+/** Undefined when the key was destroyed. */
 export async function openDocs(
   vault: Vault,
   { channel, docs }: Pick<RunRow, 'channel' | 'docs'>,
@@ -101,10 +104,10 @@ export async function openDocs(
   return bytes && linesOf(bytes).map((line) => JSON.parse(line));
 }
 
-/** As `docs` has them, unsealed. */
+/** Lines of decrypted `docs`. */
 export const linesOf = (docs: Uint8Array): readonly string[] => Buffer.from(docs).toString().split('\n');
 
-/** What tells of docs what may be told, and the docs themselves, sealed; undefined when the key is destroyed. */
+/** Seals docs, with the plain fields derived from them; undefined when the key was destroyed. */
 export async function sealDocs(
   vault: Vault,
   channel: string,

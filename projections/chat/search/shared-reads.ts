@@ -1,10 +1,10 @@
-/** Reads that many want at once: each thing is read once, and all who ask for it meanwhile are told the same. */
+/** Coalesces concurrent reads of the same items. */
 
 interface Item {
   readonly key: string;
 }
 
-/** `read` answers by key what it finds of some. Rejects with what it rejects, for all who wait for it. */
+/** Wraps `read`, which returns values by key. A failure rejects all callers waiting for it. */
 export function createSharedReads<Key extends Item, Value>(
   read: (some: readonly Key[]) => Promise<ReadonlyMap<string, Value>>,
 ): (some: readonly Key[]) => Promise<ReadonlyMap<string, Value>> {

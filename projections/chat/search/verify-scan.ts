@@ -1,6 +1,6 @@
 /**
- * What the index says, message by message. How these lie in runs and packs tells nothing: a build that is made once a
- * scavenge has taken what was deleted out of the log has them lie elsewhere.
+ * Lists the index message by message, to compare builds. How messages are grouped into runs and packs is not compared:
+ * it differs in a build made after a scavenge.
  */
 import type { Collection } from 'mongodb';
 import type { Position, Vault } from '../../../application/ports/index.js';
@@ -12,7 +12,7 @@ import { idOf, openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf } fro
 type Lines = ReadonlyMap<Position, Line>;
 const NO_LINES: Lines = new Map();
 
-/** In the order of their ids, opened: two builds seal the same differently. Of one that is deleted there is nothing. */
+/** By id, decrypted, as two builds seal differently. Omits deleted messages. */
 export async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
   const linesUpTo = inOrder(collection(PACKS), vault);
   for await (const run of collection<RunRow>(RUNS).find({}, { sort: { _id: 1 } })) {
@@ -20,7 +20,7 @@ export async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
     const lines = await linesUpTo(run._id);
     for (const doc of (await openDocs(vault, run)) ?? []) {
       const posted = BigInt(doc.posted);
-      // As who searches sees it: in the run itself until that is packed.
+      // As a search sees it: from the run itself until it is packed.
       const line = open ? lineOf(doc, 0) : lines.get(posted);
       const { author, text } = line ?? {};
       if (doc.gone && !author && !text) continue;
@@ -29,7 +29,7 @@ export async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
   }
 }
 
-/** Asked for ever later runs, gives the lines of the pack that each is in, if it is in one. */
+/** Returns the lines of the pack that contains a run, if any. Runs must be passed in ascending order. */
 function inOrder(rows: Collection<PackRow>, vault: Vault): (run: string) => Promise<Lines> {
   const packs = rows.find({}, { sort: { _id: 1 } })[Symbol.asyncIterator]();
   let next: Promise<IteratorResult<PackRow, unknown>> | undefined;
