@@ -15,12 +15,12 @@ export const chatSettings = {
   },
   'chat.appUrl': {
     type: 'string',
-    description: 'Address under which people reach the chat, if not the one listened on; see auth.appUrl',
+    description: 'Public address of the chat, if different from the listen address; see auth.appUrl',
   },
   'chat.initialUser.email': {
     type: 'string',
     default: 'admin@localhost',
-    description: 'Email of the initial admin, who is made at a start where there is no such user',
+    description: 'Email of the initial admin, created at start if no such user exists',
   },
   'chat.initialUser.userName': {
     type: 'string',
@@ -33,123 +33,123 @@ export const chatSettings = {
     minLength: 8,
     secret: true,
     alias: { env: 'INITIAL_USER_PASSWORD', flag: '--initialUserPassword' },
-    description: 'Password of the initial admin, set where there is none yet, never written over',
+    description: 'Password of the initial admin; an existing password is kept',
   },
   'chat.registerPerHour': {
     type: 'integer',
     minimum: 1,
     default: 100,
-    description: 'Users who may register themselves from one network in an hour, in password mode',
+    description: 'Registrations per network and hour, in password mode',
   },
   'chat.changesPerHour': {
     type: 'integer',
     minimum: 1,
     default: 1000,
-    description: 'Channels one user may make or change, and names they may take, in an hour; admins as they like',
+    description: 'Channel and name changes per user and hour; admins are exempt',
   },
   'chat.uploadsPerHour': {
     type: 'integer',
     minimum: 1,
     default: 1000,
-    description: 'Files and images one user may upload in an hour; admins as they like',
+    description: 'Uploads per user and hour; admins are exempt',
   },
   'chat.sessionsPerHour': {
     type: 'integer',
     minimum: 1,
     default: 1000,
-    description: 'Sessions one user may begin, or go on with by a refresh token, in an hour',
+    description: 'Session starts and refreshes per user and hour',
   },
   'chat.messagesPerMinute': {
     type: 'integer',
     minimum: 0,
     default: 120,
     description:
-      'Messages, replies, edits, pins and reactions of one user in a minute, at most half of them at once; 0 for no limit',
+      'Messages, replies, edits, pins and reactions per user and minute, half of them in a burst; 0 for no limit',
   },
   'chat.webhookMessagesPerMinute': {
     type: 'integer',
     minimum: 0,
     default: 60,
-    description: 'Messages of one webhook in a minute; 0 for no limit',
+    description: 'Messages per webhook and minute; 0 for no limit',
   },
   'chat.defaultChannel': {
     type: 'string',
     default: 'General',
-    description: 'Channel that is made at the very first start; empty for none',
+    description: 'Channel created at the first start; empty for none',
   },
   'server.allowedOrigins': {
     type: 'array',
     items: { type: 'string' },
     default: ['*'],
-    description: 'Origins whose pages may call the chat; * for all, but not to sign in in dev mode',
+    description: 'Origins allowed to call the chat (CORS); * for all, except for sign-in in dev mode',
   },
   'auth.authMode': {
     type: 'string',
     enum: ['dev', 'magic-link', 'password'],
     default: 'dev',
-    description: 'How people sign in; dev asks for an email only, for trying out on this machine',
+    description: 'How people sign in; dev asks for an email only and is meant for this machine',
   },
   'auth.jwtSecret': {
     type: 'string',
     minLength: 1,
     secret: true,
-    description: 'Signs the tokens of the chat; in dev mode one is made where none is given',
+    description: 'Key that signs tokens; generated in dev mode if not set',
   },
   'auth.appUrl': {
     type: 'string',
-    description: 'Public address of the application, as it stands in links and redirects',
+    description: 'Public address of the application, used in links and redirects',
   },
   'auth.isInviteRequired': {
     type: 'boolean',
     default: true,
-    description: 'Whether only admins add users; else whoever signs in is one',
+    description: 'Only admins add users; otherwise anyone who signs in becomes a user',
   },
-  'auth.magicLinkExpirySeconds': seconds(900, 'Life of links to sign in, and to reset a password'),
-  'auth.inviteExpirySeconds': seconds(604_800, 'Life of invites'),
-  'auth.jwtExpirySeconds': seconds(900, 'Life of access tokens'),
-  'auth.refreshTokenExpirySeconds': seconds(604_800, 'Life of a session that is not used'),
+  'auth.magicLinkExpirySeconds': seconds(900, 'Lifetime of sign-in and password reset links, in seconds'),
+  'auth.inviteExpirySeconds': seconds(604_800, 'Lifetime of invites, in seconds'),
+  'auth.jwtExpirySeconds': seconds(900, 'Lifetime of access tokens, in seconds'),
+  'auth.refreshTokenExpirySeconds': seconds(604_800, 'Lifetime of unused sessions, in seconds'),
   'auth.maxActiveSessions': {
     type: 'integer',
     minimum: 1,
     maximum: 100,
     default: 3,
-    description: 'Sessions a user may have; one more ends the oldest',
+    description: 'Maximum sessions per user; a new one ends the oldest',
   },
   'auth.templates.textVersion': {
     type: 'function',
-    description: 'Text of the mail with a link to sign in: (magicLink, expiryMinutes) => string',
+    description: 'Text of the sign-in email: (magicLink, expiryMinutes) => string',
   },
   'auth.templates.htmlVersion': {
     type: 'function',
-    description: 'HTML of the mail with a link to sign in: (magicLink, expiryMinutes) => string',
+    description: 'HTML of the sign-in email: (magicLink, expiryMinutes) => string',
   },
   allowDev: {
     type: 'boolean',
     default: false,
-    description: 'Lets dev mode listen beyond this machine, where everybody may sign in as anybody',
+    description: 'Allows dev mode, in which anyone can sign in as anyone, on addresses other machines can reach',
   },
-  'email.host': { type: 'string', minLength: 1, description: 'SMTP server; without one no mail is sent' },
-  'email.port': { type: 'integer', minimum: 1, maximum: 65535, default: 587, description: 'Its port' },
+  'email.host': { type: 'string', minLength: 1, description: 'SMTP server; if not set, no mail is sent' },
+  'email.port': { type: 'integer', minimum: 1, maximum: 65535, default: 587, description: 'SMTP port' },
   'email.secure': {
     type: 'boolean',
     default: false,
-    description: 'TLS from the first byte; without it, STARTTLS where the server offers it',
+    description: 'Use implicit TLS; otherwise STARTTLS if the server offers it',
   },
-  'email.user': { type: 'string', minLength: 1, description: 'Name to sign in to it' },
-  'email.password': { type: 'string', minLength: 1, secret: true, description: 'Password to sign in to it' },
-  'email.from': { type: 'string', minLength: 3, description: 'Sender of mail; default email.user' },
+  'email.user': { type: 'string', minLength: 1, description: 'SMTP user name' },
+  'email.password': { type: 'string', minLength: 1, secret: true, description: 'SMTP password' },
+  'email.from': { type: 'string', minLength: 3, description: 'Sender address; default email.user' },
   'email.emailSubject': {
     type: 'string',
     minLength: 1,
     default: 'Your sign-in link',
-    description: 'Subject of the mail with a link to sign in',
+    description: 'Subject of the sign-in email',
   },
   'email.maxRetries': {
     type: 'integer',
     minimum: 0,
     maximum: 100,
     default: 8,
-    description: 'How often a mail is tried again that was not taken',
+    description: 'Retries of a mail that was not accepted',
   },
 } as const satisfies Settings;
 
@@ -167,7 +167,7 @@ function unsafeSecret({ 'auth.authMode': mode, 'auth.jwtSecret': secret }: Value
   if (secret === undefined) return { key, reason: `must be set in ${mode} mode` };
   if (secret.length < SECRET_CHARACTERS)
     return { key, reason: `must have at least ${SECRET_CHARACTERS} characters in ${mode} mode` };
-  if (PLACEHOLDER.test(secret)) return { key, reason: 'must not be what stands in an example' };
+  if (PLACEHOLDER.test(secret)) return { key, reason: 'must not be an example value' };
   return undefined;
 }
 
@@ -177,7 +177,7 @@ export const chatRules = (isLocal: (host: string) => boolean): readonly Rule<Kno
     values['auth.authMode'] === 'dev' && !values.allowDev && !isLocal(values.host)
       ? {
           key: 'auth.authMode',
-          reason: 'must not be dev on a host beyond this machine, unless --allow-dev is given',
+          reason: 'must not be dev on a host that other machines can reach, unless --allow-dev is given',
         }
       : undefined,
   unsafeSecret,
@@ -187,7 +187,7 @@ export const chatRules = (isLocal: (host: string) => boolean): readonly Rule<Kno
       : { key: 'chat.initialUser.email', reason: 'must be an email address' },
   (values) =>
     tidyName(values['chat.initialUser.userName']) === undefined
-      ? { key: 'chat.initialUser.userName', reason: 'must be of 1 to 64 characters' }
+      ? { key: 'chat.initialUser.userName', reason: 'must be 1 to 64 characters' }
       : undefined,
   (values) =>
     values['auth.authMode'] === 'magic-link' && values['email.host'] === undefined

@@ -11,7 +11,7 @@ export const noChanges: Changes = PersistentMap.empty();
 export const tooManyChanges: Rejection = {
   rejected: 'chat/too-many-changes-of-message',
   kind: 'invalid',
-  detail: `One person edits and pins a message with its thread ${MOST_CHANGES} times, write another one`,
+  detail: `At most ${MOST_CHANGES} edits and pins per user in one message and its thread; post a new message`,
 };
 
 export const changedBy = (changes: Changes, userId: string): Changes =>

@@ -104,12 +104,12 @@ export const fileNotFound: Rejection = {
 const tooManyHolders: Rejection = {
   rejected: 'chat/file-on-too-many-messages',
   kind: 'invalid',
-  detail: `A file hangs on ${MAX_HOLDERS} messages of its uploader's, and on ${MAX_HOLDERS} of all others, upload it once more`,
+  detail: `At most ${MAX_HOLDERS} messages of the uploader and ${MAX_HOLDERS} of others per file; upload it again`,
 };
 const attachedTooOften: Rejection = {
   rejected: 'chat/file-hung-too-often',
   kind: 'invalid',
-  detail: `One person hangs a file on messages ${MAX_ATTACHMENTS} times, upload it once more`,
+  detail: `At most ${MAX_ATTACHMENTS} attachments of one file per user; upload it again`,
 };
 
 type Outcome = readonly FileEvent[] | Rejection;

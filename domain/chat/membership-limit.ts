@@ -27,7 +27,7 @@ export const noMembers: MembershipCount = { all: 0, of: PersistentMap.empty() };
 export const tooManyMembers: Rejection = {
   rejected: 'chat/too-many-members',
   kind: 'invalid',
-  detail: 'There are too many channels, or too many members in them',
+  detail: 'Too many channels or channel members',
 };
 
 const weightOf = (channel: Counted | undefined): number => (channel ? channel.members.length + CHANNEL_WEIGHT : 0);

@@ -11,7 +11,7 @@ export const messageNotFound: Rejection = {
 export const notAuthor: Rejection = {
   rejected: 'chat/not-the-author',
   kind: 'forbidden',
-  detail: 'Only its author may do this',
+  detail: 'Only the author may do this',
 };
 export const emptyMessage: Rejection = {
   rejected: 'chat/empty-message',
@@ -23,12 +23,12 @@ export const replyChanged: Rejection = { rejected: 'chat/reply-changed', kind: '
 export const tooManyReactions: Rejection = {
   rejected: 'chat/too-many-reactions',
   kind: 'invalid',
-  detail: `A message takes ${MOST_REACTIONS} reactions of one person, and ${MOST_EVER} with those taken back`,
+  detail: `At most ${MOST_REACTIONS} reactions per user and message, ${MOST_EVER} including removed ones`,
 };
 export const tooManyReplies: Rejection = {
   rejected: 'chat/too-many-replies',
   kind: 'invalid',
-  detail: `One person replies to a message ${MOST_REPLIES} times, write another one`,
+  detail: `At most ${MOST_REPLIES} replies per user to one message; post a new message`,
 };
 export const notInDirect = (what: string): Rejection => ({
   rejected: 'chat/not-in-direct-messages',

@@ -20,7 +20,7 @@ export const oauthStream = (stateId: string): string => `chat.oauth-${stateId}`;
 const spent: Rejection = {
   rejected: 'chat/state-spent',
   kind: 'invalid',
-  detail: 'The state was used before',
+  detail: 'The state has already been used',
 };
 
 export const oauth: Decider<OAuthState, SpendState, OAuthReturned> = {

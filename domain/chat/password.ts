@@ -23,21 +23,21 @@ export interface SetPassword extends Hashed {
 
 export type PasswordSet = ChatEvent<'PasswordSet'>;
 
-const LEAST_CHARACTERS = 8;
-const MOST_CHARACTERS = 1024;
+const MIN_CHARACTERS = 8;
+const MAX_CHARACTERS = 1024;
 
 export const badPassword: Rejection = {
   rejected: 'chat/bad-password',
   kind: 'invalid',
-  detail: `password must be of ${LEAST_CHARACTERS} to ${MOST_CHARACTERS} characters`,
+  detail: `password must be ${MIN_CHARACTERS} to ${MAX_CHARACTERS} characters`,
 };
 
 export const userStream = (userId: string): string => userSubject({ userId });
 
 /** Counts code points. */
 export function isPassword(text: string): boolean {
-  const { length } = [...text.slice(0, 2 * MOST_CHARACTERS + 1)];
-  return length >= LEAST_CHARACTERS && length <= MOST_CHARACTERS;
+  const { length } = [...text.slice(0, 2 * MAX_CHARACTERS + 1)];
+  return length >= MIN_CHARACTERS && length <= MAX_CHARACTERS;
 }
 
 export const password: Decider<PasswordState, SetPassword, PasswordSet> = {

@@ -63,7 +63,7 @@ const initialState: RosterState = {
 const userExists: Rejection = {
   rejected: 'chat/user-exists',
   kind: 'invalid',
-  detail: 'There is a user with this email already',
+  detail: 'A user with this email already exists',
 };
 export const badEmail: Rejection = {
   rejected: 'chat/bad-email',
@@ -73,12 +73,12 @@ export const badEmail: Rejection = {
 const badName: Rejection = {
   rejected: 'chat/bad-name',
   kind: 'invalid',
-  detail: 'userName must be of 1 to 64 characters',
+  detail: 'userName must be 1 to 64 characters',
 };
 const nameTaken: Rejection = {
   rejected: 'chat/name-taken',
   kind: 'invalid',
-  detail: 'This userName is taken',
+  detail: 'This userName is already taken',
 };
 export const notAdmin: Rejection = {
   rejected: 'chat/not-admin',
@@ -94,7 +94,7 @@ const userNotFound: Rejection = { ...unknownUser, rejected: 'chat/user-not-found
 const lastAdmin: Rejection = {
   rejected: 'chat/last-admin',
   kind: 'invalid',
-  detail: 'The last admin must stay one',
+  detail: 'The last admin cannot be removed or lose the role',
 };
 
 /** A current user. */

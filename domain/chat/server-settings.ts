@@ -23,7 +23,7 @@ export const SETTINGS = 'chat.settings-main';
 const badName: Rejection = {
   rejected: 'chat/bad-server-name',
   kind: 'invalid',
-  detail: `name must be of 1 to ${SERVER_NAME_LENGTH} characters`,
+  detail: `name must be 1 to ${SERVER_NAME_LENGTH} characters`,
 };
 
 function decide({ name: rawName, by, now }: RenameServer, state: ServerState): readonly ServerEvent[] | Rejection {

@@ -63,7 +63,7 @@ export const sessionStream = (userId: string): string => `chat.session-${userId}
 export const sessionEnded: Rejection = {
   rejected: 'chat/session-ended',
   kind: 'unauthenticated',
-  detail: 'The session has ended, sign in again',
+  detail: 'The session has ended; sign in again',
 };
 
 const initialState: SessionsState = { sessions: [] };

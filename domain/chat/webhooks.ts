@@ -42,7 +42,7 @@ export const webhookNotFound: Rejection = {
 const badName: Rejection = {
   rejected: 'chat/bad-webhook-name',
   kind: 'invalid',
-  detail: `name must be of 1 to ${WEBHOOK_NAME_LENGTH} characters`,
+  detail: `name must be 1 to ${WEBHOOK_NAME_LENGTH} characters`,
 };
 
 /** Author id of messages posted by a webhook. */

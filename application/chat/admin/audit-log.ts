@@ -63,7 +63,7 @@ export const AUDIT_PAGE = 20;
 const unknownBefore: Rejection = {
   rejected: 'chat/unknown-before',
   kind: 'invalid',
-  detail: 'before must be an entry of the audit log',
+  detail: 'before must be the id of an audit log entry',
 };
 
 export type Audit = ReturnType<typeof createAudit>;
@@ -72,7 +72,7 @@ export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts)
   /** Appends an audit event; `now` (Unix ms) selects the day stream. */
   async function note(event: AuditEvent, context: CommandContext, now = clock.now()): Promise<Position> {
     const outcome = await handle(auditAggregate, auditStream(event, now), event, context);
-    if (isRejection(outcome)) throw new Error(`what was noted was refused: ${outcome.rejected}`);
+    if (isRejection(outcome)) throw new Error(`audit event was rejected: ${outcome.rejected}`);
     return outcome.position;
   }
 

@@ -28,12 +28,12 @@ export const webhookView = ({ tokenHash: _, ...webhook }: Webhook): WebhookView 
 const noToken: Rejection = {
   rejected: 'chat/bad-webhook-token',
   kind: 'unauthenticated',
-  detail: 'The token of the webhook is missing, or is none',
+  detail: 'The webhook token is missing or invalid',
 };
 const tokenOfAnotherWebhook: Rejection = {
   rejected: 'chat/token-of-another-webhook',
   kind: 'forbidden',
-  detail: 'The token is of another webhook',
+  detail: 'The token belongs to another webhook',
 };
 
 /** Only this hash of a token is stored. */
@@ -58,7 +58,7 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
     const outcome = await run({ type: 'CreateWebhook', ...about }, context);
     if (isRejection(outcome)) return outcome;
     const webhook = (await outcome.state()).webhooks.get(webhookId);
-    if (!webhook) throw new Error('a webhook was made, and is not there');
+    if (!webhook) throw new Error('created webhook is missing from the state');
     return { body: { webhook: { ...webhookView(webhook), token } }, position: outcome.position };
   }
 

@@ -37,12 +37,12 @@ export interface ChannelInput {
 const unknownMember: Rejection = {
   rejected: 'chat/unknown-member',
   kind: 'invalid',
-  detail: 'members must be users',
+  detail: 'members must be ids of existing users',
 };
 const noChange: Rejection = {
   rejected: 'chat/no-change',
   kind: 'invalid',
-  detail: 'Give at least one of name, topic, isPrivate and members',
+  detail: 'Provide at least one of name, topic, isPrivate and members',
 };
 
 export type Channels = ReturnType<typeof createChannels>;
@@ -67,7 +67,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
   /** Creates the default channel unless a channel has ever existed. */
   async function createFirst(by: string, name: string, context: CommandContext): Promise<void> {
     const made = await createChannel({ by, name, isPrivate: false, members: [], first: true }, context);
-    if (isRejection(made)) throw new Error(`the first channel was refused: ${made.rejected}`);
+    if (isRejection(made)) throw new Error(`default channel was rejected: ${made.rejected}`);
   }
 
   async function createChannel(
@@ -91,7 +91,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     { state, position }: Handled<ChannelsState>,
   ): Promise<CommandResult<{ readonly channel: ChannelView }>> {
     const channel = (await state()).channels.get(channelId);
-    if (!channel) throw new Error('a channel was changed, and is not there');
+    if (!channel) throw new Error('changed channel is missing from the state');
     return { body: { channel: await viewOf(channel) }, position };
   }
 

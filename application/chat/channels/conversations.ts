@@ -45,7 +45,7 @@ const MAX_CONVERSATIONS = 1000;
 const withOneself: Rejection = {
   rejected: 'chat/conversation-with-oneself',
   kind: 'invalid',
-  detail: 'A conversation is with somebody else',
+  detail: 'You cannot start a conversation with yourself',
 };
 
 export type Conversations = ReturnType<typeof createConversations>;

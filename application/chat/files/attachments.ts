@@ -40,7 +40,7 @@ export interface AttachmentPorts {
 const unknownUpload: Rejection = {
   rejected: 'chat/unknown-upload',
   kind: 'invalid',
-  detail: 'attachments and images must have been uploaded before',
+  detail: 'attachments and images must be uploaded first',
 };
 
 export function createAttachments({ files, handle, clock }: AttachmentPorts): Attachments {

@@ -52,7 +52,8 @@ export function maintainFileReferences(ports: FileReactionPorts): Reaction<Delet
 
   /** Ids of the files in matching rows, once the rows include `after`. */
   async function* filesBy(filter: { readonly [field: string]: string }, after: Position) {
-    if (!(await settled.wait('chat.files', after))) throw new UnavailableError('the rows are behind');
+    if (!(await settled.wait('chat.files', after)))
+      throw new UnavailableError('read model chat.files is behind the event log');
     for (let last = ''; ; ) {
       const found = await rows.find<HolderRow>('chat.files', {
         filter: { ...filter, _id: { $gt: last } },

@@ -58,7 +58,7 @@ const invalid = (rejected: string, detail: string): Rejection => ({
   kind: 'invalid',
   detail,
 });
-const badName = invalid('bad-file-name', 'filename must be a name of at most 255 characters');
+const badName = invalid('bad-file-name', 'filename must be 1 to 255 characters');
 const unknownType = (purpose: Purpose) =>
   invalid(
     'unknown-file-type',
@@ -67,7 +67,7 @@ const unknownType = (purpose: Purpose) =>
       : 'filename must end in pdf, txt, md, csv, json, zip, doc, docx, xls, xlsx, ppt or pptx',
   );
 const emptyFile = invalid('empty-file', 'The file is empty');
-const otherType = invalid('other-file-type', 'The content is not what the end of filename says');
+const otherType = invalid('other-file-type', 'The content does not match the file extension');
 const badThumbnail = invalid('bad-thumbnail', 'thumbnail must be an image');
 
 export type Files = ReturnType<typeof createFiles>;
@@ -117,7 +117,7 @@ export function createFiles(ports: FilePorts) {
       return outcome;
     }
     const [event] = outcome.events as readonly Extract<FileEvent, { type: 'FileUploaded' }>[];
-    if (!event) throw new Error('a file was uploaded without an event');
+    if (!event) throw new Error('upload appended no event');
     // A repeated upload: the log refers to the content of the first one.
     if (event.data.content.stored === main.from.stored) await settle(received);
     else await removeBlobs(received);

@@ -67,7 +67,8 @@ export function eraseChannels(ports: EraseReactionPorts): Reaction<ChatEvent<'Ch
    * one.
    */
   async function tombstoneMessages(channelId: string, after: Position, asOf: Position): Promise<Position> {
-    if (!(await settled.wait('chat.messages', asOf))) throw new UnavailableError('the rows are behind');
+    if (!(await settled.wait('chat.messages', asOf)))
+      throw new UnavailableError('read model chat.messages is behind the event log');
     for (let last = after; ; ) {
       const found = await rows.find<ErasableRow>('chat.messages', {
         filter: { channel: channelId, posted: { $gt: last } },

@@ -41,7 +41,7 @@ export interface Page extends Consistency {
 const unknownBefore: Rejection = {
   rejected: 'chat/unknown-before',
   kind: 'invalid',
-  detail: 'before must be the id of a message that is, or was, in this list',
+  detail: 'before must be the id of a current or deleted message of this list',
 };
 
 export type Pages = ReturnType<typeof createPages>;

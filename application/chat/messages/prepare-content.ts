@@ -35,7 +35,7 @@ export interface EditTarget {
 const emptyEdit: Rejection = {
   rejected: 'chat/empty-edit',
   kind: 'invalid',
-  detail: 'Give at least one of content, attachments, images and quotedMessageId',
+  detail: 'Provide at least one of content, attachments, images and quotedMessageId',
 };
 const badQuote: Rejection = {
   rejected: 'chat/bad-quote',

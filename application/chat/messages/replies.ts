@@ -33,7 +33,7 @@ export interface Replied {
 const replyHasNoThread: Rejection = {
   rejected: 'chat/reply-to-reply',
   kind: 'invalid',
-  detail: 'A reply has no thread of its own',
+  detail: 'Replies cannot have replies',
 };
 
 /** Attempts of an edit that conflicts with other edits. */
@@ -91,7 +91,7 @@ export function createReplies(ports: ReplyPorts) {
     const outcome = await run(command, channelId, context, attachFiles);
     if (isRejection(outcome)) return outcome;
     const [posted] = outcome.events as readonly Extract<MessageEvent, { type: 'ReplyPosted' }>[];
-    if (!posted) throw new Error('a reply was posted without an event');
+    if (!posted) throw new Error('reply appended no event');
     const { state: roster } = await admission.roster();
     const { author, createdAt, thread, secret } = posted.data;
     const snapshot = { id: replyId, threadId: messageId, channelId, author, createdAt, updatedAt: null };
@@ -105,7 +105,7 @@ export function createReplies(ports: ReplyPorts) {
       const done = await editOnce(...args);
       if (!isRejection(done) || done.rejected !== replyChanged.rejected) return done;
     }
-    throw new UnavailableError('the thread is edited all the time');
+    throw new UnavailableError('too many concurrent edits in this thread');
   }
 
   async function editOnce(

@@ -30,6 +30,6 @@ export async function makeInitialUser(
 }
 
 function orThrow<Outcome>(outcome: Outcome): Exclude<Outcome, { readonly rejected: string }> {
-  if (isRejection(outcome)) throw new Error(`the initial admin was refused: ${outcome.rejected}`);
+  if (isRejection(outcome)) throw new Error(`initial admin was rejected: ${outcome.rejected}`);
   return outcome as Exclude<Outcome, { readonly rejected: string }>;
 }

@@ -54,7 +54,7 @@ export function createPeople({ handle, vault, derivation, clock }: PeoplePorts) 
     const state = await outcome.state();
     // By id for a repetition, as the user's email may have been erased since.
     const user = added ? userWith(state, added.data.userId) : userOf(state, email);
-    if (!user) throw new Error('somebody came, and is not there');
+    if (!user) throw new Error('added user is missing from the state');
     return { user, isNew: user.id === userId, position: outcome.position };
   };
 }

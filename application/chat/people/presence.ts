@@ -105,7 +105,7 @@ export function createPresence(ports: PresencePorts) {
       }
       if (!isPresent(each)) localUsers.delete(userId);
     } catch (error) {
-      logger.warn({ err: error }, 'a presence was not told, trying again');
+      logger.warn({ err: error }, 'presence could not be recorded; retrying');
     } finally {
       each.isRecording = false;
     }

@@ -30,7 +30,7 @@ export function createUsers({ handle, repetition, admission, clock }: UserPorts)
     const outcome = await run(command, context);
     if (isRejection(outcome)) return outcome;
     const user = userWith(await outcome.state(), command.userId);
-    if (!user) throw new Error('somebody was changed, and is not there');
+    if (!user) throw new Error('changed user is missing from the state');
     return { body: { user: userView(user) }, position: outcome.position };
   }
 

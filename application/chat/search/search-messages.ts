@@ -75,7 +75,7 @@ const blank: Rejection = { rejected: 'chat/blank-query', kind: 'invalid', detail
 const tooManyWords: Rejection = {
   rejected: 'chat/too-many-words',
   kind: 'invalid',
-  detail: `q must have no more than ${MOST_WORDS} different words`,
+  detail: `q must have at most ${MOST_WORDS} different words`,
 };
 
 export type Search = ReturnType<typeof createSearch>;

@@ -10,7 +10,7 @@ export interface Templates {
 
 const WORDS: { readonly [purpose in Purpose]: EmailCopy } = {
   'magic-link': { subject: 'Your sign-in link', what: 'Sign in with this link:', button: 'Sign in' },
-  invite: { subject: 'You are invited', what: 'You are invited. Come in with this link:', button: 'Come in' },
+  invite: { subject: 'You are invited', what: 'You are invited. Join with this link:', button: 'Join' },
   reset: { subject: 'Set your password', what: 'Set a password with this link:', button: 'Set a password' },
 };
 

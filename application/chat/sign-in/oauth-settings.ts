@@ -6,7 +6,7 @@ const idOf = (name: string) =>
   ({
     type: 'string',
     minLength: 1,
-    description: `Client id at ${name}, by which people may sign in then`,
+    description: `Client id at ${name}; enables sign-in through it`,
   }) as const;
 const secretOf = (name: string) =>
   ({ type: 'string', minLength: 1, secret: true, description: `Client secret at ${name}` }) as const;
@@ -55,7 +55,7 @@ export const oauthSettings = {
     type: 'integer',
     minimum: 1,
     default: 10,
-    description: 'Sign-ins by way of providers that a network may begin in 15 minutes',
+    description: 'OAuth sign-ins per network and 15 minutes',
   },
 } as const satisfies Settings;
 
@@ -109,10 +109,10 @@ export const oauthRules: readonly Rule<typeof oauthSettings>[] = [
     const seen = new Set<string>(['providers', ...PRESET_IDS]);
     for (const provider of customProviders(values)) {
       const { id } = provider;
-      if (seen.has(id)) return { key, reason: `must not have ${id} for an id: it is taken` };
+      if (seen.has(id)) return { key, reason: `must not use the id ${id} twice, or that of a preset` };
       seen.add(id);
       const wrong = wrongUrl(provider);
-      if (wrong) return { key, reason: `must have an http or https URL for ${wrong} of ${id}` };
+      if (wrong) return { key, reason: `must have an http or https URL as ${wrong} of ${id}` };
     }
     return undefined;
   },

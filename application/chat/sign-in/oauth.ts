@@ -125,7 +125,7 @@ export function createOAuth(ports: OAuthPorts) {
 
   async function profileOf(provider: OAuthProvider, code: string, verifier: string) {
     return client.profile(provider, code, verifier).catch((err: unknown): Profile | undefined => {
-      logger.warn({ err, provider: provider.id }, 'a provider did not say who somebody is');
+      logger.warn({ err, provider: provider.id }, 'OAuth provider returned no profile');
       return undefined;
     });
   }

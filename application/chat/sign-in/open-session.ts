@@ -25,7 +25,7 @@ export interface SignInResult extends SignedIn {
 export const notInvited: Rejection = {
   rejected: 'chat/not-invited',
   kind: 'unauthenticated',
-  detail: 'There is no such user, and an invite is required',
+  detail: 'No such user; an invite is required',
 };
 
 export type SignIn = ReturnType<typeof createSignIn>;

@@ -44,7 +44,7 @@ const wrongCredentials: Rejection = {
 const tooManyFailures = (retryAfterMs: number): Rejection => ({
   rejected: 'chat/too-many-failures',
   kind: 'limit',
-  detail: 'Too many failed sign-ins, try again later',
+  detail: 'Too many failed sign-ins; try again later',
   retryAfterMs,
 });
 

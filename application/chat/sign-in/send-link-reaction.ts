@@ -47,7 +47,7 @@ export function mailReaction(ports: MailPorts): Reaction<LinkRequested> {
     const minutes = Math.round((expiresAt - requestedAt) / 60_000);
     const content = renderEmail(purpose, urlOf(ports.appUrl(), purpose, token, email), minutes, ports);
     const isSent = await mailer.send({ id: linkId, to: email, ...content }, signal);
-    if (!isSent) logger.error({ purpose, link: linkId }, 'a mail was not taken, and is given up');
+    if (!isSent) logger.error({ purpose, link: linkId }, 'mail could not be delivered; giving up');
     await links.record(data, isSent, causedBy(derivation, 'chat.mail', event));
   }
 
