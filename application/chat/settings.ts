@@ -157,11 +157,11 @@ const SECRET_CHARACTERS = 32;
 /** Values found in examples. */
 const PLACEHOLDER = /change.?(?:me|this|it|in.?prod)|your.?(?:super.?)?(?:jwt.?)?secret|jwt_secret|^(.)\1*$/i;
 
-type Known = typeof chatSettings & {
+type ChatSettings = typeof chatSettings & {
   readonly host: { readonly type: 'string'; readonly default: string; readonly description: string };
 };
 
-function unsafeSecret({ 'auth.authMode': mode, 'auth.jwtSecret': secret }: ValuesOf<Known>) {
+function unsafeSecret({ 'auth.authMode': mode, 'auth.jwtSecret': secret }: ValuesOf<ChatSettings>) {
   if (mode === 'dev') return undefined;
   const key = 'auth.jwtSecret';
   if (secret === undefined) return { key, reason: `must be set in ${mode} mode` };
@@ -172,7 +172,7 @@ function unsafeSecret({ 'auth.authMode': mode, 'auth.jwtSecret': secret }: Value
 }
 
 /** Rules on unsafe combinations. `isLocal`: whether a host is reachable from this machine only. */
-export const chatRules = (isLocal: (host: string) => boolean): readonly Rule<Known>[] => [
+export const chatRules = (isLocal: (host: string) => boolean): readonly Rule<ChatSettings>[] => [
   (values) =>
     values['auth.authMode'] === 'dev' && !values.allowDev && !isLocal(values.host)
       ? {

@@ -1,7 +1,7 @@
 /** Views of channels, messages, threads and conversations, with current user names. */
 import type { Channel } from '../../domain/chat/channels.js';
 import type { MessageContent, Reactions, Thread } from '../../domain/chat/events/messages.js';
-import { nameOf, type RosterState, userWith } from '../../domain/chat/roster.js';
+import { nameOf, type RosterState, userById } from '../../domain/chat/roster.js';
 
 export interface AuthorView {
   readonly id: string;
@@ -120,7 +120,7 @@ export function channelView(roster: RosterState, channel: Channel): ChannelView 
     name,
     ...(topic && { topic }),
     isPrivate,
-    members: members.filter((each) => userWith(roster, each)),
+    members: members.filter((each) => userById(roster, each)),
     createdBy,
     createdAt,
     ...(updatedAt !== undefined && { updatedAt }),

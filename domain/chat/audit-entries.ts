@@ -1,4 +1,4 @@
-/** Audit entries for events whose streams are erased later. */
+/** Audit entries for events in streams that are erased later. */
 import type { ChatEvent } from './catalog.js';
 
 /** An action; `target` is what it was done to. */
@@ -19,7 +19,7 @@ type Unsealed<Fact> = Fact extends { readonly type: infer Type; readonly data: i
   : never;
 
 /** Undefined for actions of users on their own content, which are not audited. */
-export function actOf({ type, data }: Unsealed<ErasableFact>): AuditEntry | undefined {
+export function auditEntryFor({ type, data }: Unsealed<ErasableFact>): AuditEntry | undefined {
   if (type === 'PasswordSet') {
     const { userId, by } = data;
     return by === userId ? undefined : { action: 'user.set-password', by, target: ['user', userId] };

@@ -39,7 +39,7 @@ export interface ChannelsState {
   readonly channels: PersistentMap<Channel>;
   /** Channel ids by case-insensitive name key. */
   readonly names: PersistentMap<string>;
-  /** Deleted channels whose messages are not all erased yet. */
+  /** Deleted channels that are still being erased. */
   readonly ending: PersistentMap<true>;
   /** Memberships of all channels, counted for the limit. */
   readonly memberships: MembershipCount;

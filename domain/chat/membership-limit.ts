@@ -6,8 +6,7 @@ export const MAX_MEMBERS = 1_000_000;
 /** Memberships a channel counts for by itself; its name and topic take about as much memory. */
 const CHANNEL_WEIGHT = 40;
 /**
- * A user who is not an admin may hold 1/10 of what remains for all others, so the limit is never exhausted by new
- * users.
+ * Users other than admins may each hold 1/10 of what remains for all others, so new users never exhaust the limit.
  */
 const SHARE_DIVISOR = 10;
 

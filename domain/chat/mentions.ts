@@ -20,14 +20,14 @@ export function mentionsOf(content: string, find: (key: string) => string | unde
   let checked = 0;
   for (const { index } of content.matchAll(MENTION_START)) {
     if (checked++ === MAX_MENTIONS) break;
-    const mention = mentionAt(content.slice(index + 1, index + 1 + 2 * NAME_LENGTH), find);
+    const mention = matchMention(content.slice(index + 1, index + 1 + 2 * NAME_LENGTH), find);
     if (mention !== undefined) mentions.add(mention);
   }
   return [...mentions];
 }
 
 /** The longest name at the start of the text. */
-function mentionAt(text: string, find: (key: string) => string | undefined): string | undefined {
+function matchMention(text: string, find: (key: string) => string | undefined): string | undefined {
   if (/^\s/.test(text)) return undefined;
   const ends: number[] = [];
   for (const { index } of text.matchAll(END)) {

@@ -1,7 +1,7 @@
 /** Rejections of commands on messages, reactions and threads. */
 import type { Rejection } from '../shared/index.js';
 import { MOST_EVER, MOST_REACTIONS } from './reactions.js';
-import { MOST_REPLIES } from './thread.js';
+import { MAX_REPLIES } from './thread.js';
 
 export const messageNotFound: Rejection = {
   rejected: 'chat/message-not-found',
@@ -28,7 +28,7 @@ export const tooManyReactions: Rejection = {
 export const tooManyReplies: Rejection = {
   rejected: 'chat/too-many-replies',
   kind: 'invalid',
-  detail: `At most ${MOST_REPLIES} replies per user to one message; post a new message`,
+  detail: `At most ${MAX_REPLIES} replies per user to one message; post a new message`,
 };
 export const notInDirect = (what: string): Rejection => ({
   rejected: 'chat/not-in-direct-messages',

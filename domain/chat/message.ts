@@ -17,20 +17,20 @@ import {
 } from './message-rejections.js';
 import {
   eventReactions,
-  nextPlace,
+  findReaction,
+  newReactionPlace,
   noReactions,
-  placeOf,
   type ReactionState,
   reactionLimitReached,
   withoutReaction,
   withReaction,
 } from './reactions.js';
 import {
+  findReply,
   noReplies,
   type Replies,
   type ReplyEdit,
   replyLimitReached,
-  replyWith,
   threadOf,
   withoutReply,
   withReply,
@@ -204,10 +204,10 @@ function react(
   { messageId, userId, reaction, now }: ReactionCommand,
   { channelId, reactionState }: MessageState,
 ): Outcome {
-  if (placeOf(reactionState, reaction, userId)) return [];
+  if (findReaction(reactionState, reaction, userId)) return [];
   if (reactionLimitReached(reactionState, userId)) return tooManyReactions;
-  const placed = nextPlace(reactionState, reaction, userId);
-  const data = { messageId, channelId, ...placed, addedAt: now, secret: { reaction } };
+  const place = newReactionPlace(reactionState, reaction, userId);
+  const data = { messageId, channelId, ...place, addedAt: now, secret: { reaction } };
   return [{ type: 'ReactionAdded', data }];
 }
 
@@ -215,9 +215,9 @@ function unreact(
   { messageId, userId, reaction, now }: ReactionCommand,
   { channelId, reactionState }: MessageState,
 ): Outcome {
-  const placed = placeOf(reactionState, reaction, userId);
-  if (!placed) return [];
-  const data = { messageId, channelId, ...placed, removedAt: now, secret: { reaction } };
+  const place = findReaction(reactionState, reaction, userId);
+  if (!place) return [];
+  const data = { messageId, channelId, ...place, removedAt: now, secret: { reaction } };
   return [{ type: 'ReactionRemoved', data }];
 }
 
@@ -234,7 +234,7 @@ function postReply(command: Command<'PostReply'>, { channelId, replies }: Messag
 function editReply(command: Command<'EditReply'>, state: MessageState): Outcome {
   const { channelId, replies, edits } = state;
   const { messageId, replyId, by, now, edit } = command;
-  const reply = replyWith(replies, replyId);
+  const reply = findReply(replies, replyId);
   if (!reply) return messageNotFound;
   const { author, createdAt } = reply;
   if (author !== by) return notAuthor;
@@ -245,13 +245,13 @@ function editReply(command: Command<'EditReply'>, state: MessageState): Outcome 
   if (limitReached(state.changes, by)) return tooManyChanges;
   const thread = threadOf(replies)!;
   const editedAt = notBefore(now, createdAt);
-  const written = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
-  return [{ type: 'ReplyEdited', data: { ...written, by, editedAt, thread, secret: body } }];
+  const snapshot = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
+  return [{ type: 'ReplyEdited', data: { ...snapshot, by, editedAt, thread, secret: body } }];
 }
 
 function removeReply(command: Command<'DeleteReply'>, { channelId, replies }: MessageState): Outcome {
   const { messageId, replyId, by, now: deletedAt } = command;
-  const reply = replyWith(replies, replyId);
+  const reply = findReply(replies, replyId);
   if (!reply) return messageNotFound;
   const { author } = reply;
   if (author !== by.userId && !by.isAdmin) return notAuthor;
@@ -280,9 +280,9 @@ const evolve: Evolve<MessageState, MessageEvent> = {
   MessagePinned: (state, { by, pinnedAt }) => ({ ...state, changes: changedBy(state.changes, by), pinnedAt }),
   MessageUnpinned: (state) => ({ ...state, pinnedAt: null }),
   MessageDeleted: (_, { channelId }) => ({ ...initialState, status: 'deleted', channelId }),
-  ReactionAdded: (state, { secret, ...placed }) => ({
+  ReactionAdded: (state, { secret, ...place }) => ({
     ...state,
-    reactionState: withReaction(state.reactionState, secret.reaction, placed),
+    reactionState: withReaction(state.reactionState, secret.reaction, place),
   }),
   ReactionRemoved: (state, { secret, place }) => ({
     ...state,

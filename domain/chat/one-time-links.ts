@@ -39,7 +39,7 @@ export type AddressCommand = About &
 
 export type AddressEvent = ChatEvent<'LinkRequested' | 'LinkMailed' | 'LinkNotMailed' | 'LinkSpent'>;
 
-const MOST_MAILS = 5;
+const MAX_MAILS = 5;
 export const WINDOW_MS = 15 * 60_000;
 
 export const badLink: Rejection = {
@@ -70,7 +70,7 @@ function decide(command: AddressCommand, state: AddressState): readonly AddressE
   switch (command.type) {
     case 'RequestLink': {
       // Over the limit the answer is the same, so that it reveals nothing.
-      if (state.recent.filter(isWithin(now)).length >= MOST_MAILS) return [];
+      if (state.recent.filter(isWithin(now)).length >= MAX_MAILS) return [];
       const { expiresAt, userId, email } = command;
       const owner = userId === undefined ? {} : { userId };
       const data = { ...about, requestedAt: now, expiresAt, ...owner, secret: { email } };

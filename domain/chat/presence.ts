@@ -34,7 +34,7 @@ export const presenceStream = (userId: string): string => `chat.presence-${userI
 
 const initialState: PresenceState = { status: 'offline', isByHand: false, runs: [], lastSeen: 0 };
 
-function changed(
+function presenceChanged(
   { userId, now }: About,
   state: PresenceState,
   change: Partial<Pick<PresenceState, 'status' | 'isByHand' | 'runs'>>,
@@ -51,10 +51,10 @@ function decide(command: PresenceCommand, state: PresenceState): readonly Presen
   switch (command.type) {
     case 'SetStatus':
       if (isByHand && status === command.status) return [];
-      return changed(command, state, { status: command.status, isByHand: true });
+      return presenceChanged(command, state, { status: command.status, isByHand: true });
     case 'Connect':
       if (runs.includes(command.run)) return [];
-      return changed(command, state, {
+      return presenceChanged(command, state, {
         status: isByHand ? status : 'online',
         runs: [...runs, command.run],
       });
@@ -62,7 +62,7 @@ function decide(command: PresenceCommand, state: PresenceState): readonly Presen
       if (!runs.includes(command.run)) return [];
       const left = runs.filter((each) => each !== command.run);
       const offline = left.length === 0 ? ({ status: 'offline', isByHand: false } as const) : {};
-      return changed(command, state, { ...offline, runs: left });
+      return presenceChanged(command, state, { ...offline, runs: left });
     }
   }
 }

@@ -41,7 +41,11 @@ interface ReactionPlace {
 }
 
 /** Place of a user's reaction, if any. */
-export function placeOf({ byReaction }: ReactionState, reaction: string, userId: string): ReactionPlace | undefined {
+export function findReaction(
+  { byReaction }: ReactionState,
+  reaction: string,
+  userId: string,
+): ReactionPlace | undefined {
   const found = byReaction.get(reaction);
   const own = found?.by.find((each) => each.userId === userId);
   return found && own && { ...own, sign: found.sign };
@@ -56,7 +60,7 @@ export function reactionLimitReached({ byUser }: ReactionState, userId: string):
 const NONE = { now: 0, ever: 0 };
 
 /** Place for a new reaction. */
-export const nextPlace = (
+export const newReactionPlace = (
   { byReaction, places, signs }: ReactionState,
   reaction: string,
   userId: string,

@@ -98,14 +98,14 @@ const lastAdmin: Rejection = {
 };
 
 /** A current user. */
-export function userWith({ users }: RosterState, userId: string): User | undefined {
+export function userById({ users }: RosterState, userId: string): User | undefined {
   const user = users.get(userId);
   return user && !user.isGone ? user : undefined;
 }
 
 /** Takes a normalized email. */
 export const userOf = (roster: RosterState, email: string): User | undefined =>
-  userWith(roster, roster.emails.get(email) ?? '');
+  userById(roster, roster.emails.get(email) ?? '');
 
 /** Name of a current or former user. */
 export const nameOf = ({ users }: RosterState, userId: string): string => users.get(userId)?.userName ?? NOBODY;
@@ -150,7 +150,7 @@ function createUser(
 /** Whether the name is that of erased users. */
 const isReserved = (name: string) => nameKey(name) === nameKey(NOBODY);
 
-const mayAdminister = (state: RosterState, by: string) => userWith(state, by)?.isAdmin === true;
+const mayAdminister = (state: RosterState, by: string) => userById(state, by)?.isAdmin === true;
 
 function add(command: Command<'AddUser'>, state: RosterState) {
   const { by, isAdmin } = command;
@@ -163,7 +163,7 @@ function rename(
   { userId, userName: rawName, now }: Command<'RenameUser'>,
   state: RosterState,
 ): readonly RosterEvent[] | Rejection {
-  const user = userWith(state, userId);
+  const user = userById(state, userId);
   if (!user) return userNotFound;
   const userName = tidyName(rawName);
   if (userName === undefined) return badName;
@@ -179,7 +179,7 @@ function changeRole(
   state: RosterState,
 ): readonly RosterEvent[] | Rejection {
   if (!mayAdminister(state, by)) return notAdmin;
-  const user = userWith(state, userId);
+  const user = userById(state, userId);
   if (!user) return unknownUser;
   if (user.isAdmin === isAdmin) return [];
   if (isLastAdmin(state, user)) return lastAdmin;
@@ -188,14 +188,14 @@ function changeRole(
 
 function remove({ userId, by, now }: Command<'RemoveUser'>, state: RosterState): readonly RosterEvent[] | Rejection {
   if (!mayAdminister(state, by)) return notAdmin;
-  const user = userWith(state, userId);
+  const user = userById(state, userId);
   if (!user) return userNotFound;
   if (isLastAdmin(state, user)) return lastAdmin;
   return [{ type: 'UserRemoved', data: { userId, by, removedAt: now } }];
 }
 
 function leave({ userId, now }: Command<'LeaveServer'>, state: RosterState): readonly RosterEvent[] | Rejection {
-  const user = userWith(state, userId);
+  const user = userById(state, userId);
   if (!user) return userNotFound;
   if (isLastAdmin(state, user)) return lastAdmin;
   return [{ type: 'UserLeft', data: { userId, leftAt: now } }];
@@ -219,7 +219,7 @@ function patchUser(state: RosterState, userId: string, change: Partial<User>): R
 }
 
 function markDeparted(state: RosterState, userId: string): RosterState {
-  const user = userWith(state, userId);
+  const user = userById(state, userId);
   if (!user) return state;
   return {
     ...patchUser(state, userId, { isGone: true, isAdmin: false }),
@@ -229,7 +229,7 @@ function markDeparted(state: RosterState, userId: string): RosterState {
   };
 }
 
-/** Erased users share one name, which nobody owns. */
+/** Erased users share one name, which has no owner. */
 const releaseKey = (ids: PersistentMap<string>, key: string, userId: string) =>
   ids.get(key) === userId ? ids.delete(key) : ids;
 
@@ -254,13 +254,13 @@ const evolve: Evolve<RosterState, RosterEvent> = {
   UserAdded: (state, { userId: id, isAdmin, addedAt: createdAt, secret: { email, userName } }) =>
     withUser(state, { id, email, userName, isAdmin, createdAt, isGone: false }),
   UserRenamed(state, { userId, secret: { userName } }) {
-    const user = userWith(state, userId);
+    const user = userById(state, userId);
     if (!user) return patchUser(state, userId, { userName });
     const names = releaseKey(state.names, nameKey(user.userName), userId);
     return { ...patchUser(state, userId, { userName }), names: claimKey(names, nameKey(userName), userId) };
   },
   RoleChanged(state, { userId, isAdmin }) {
-    const wasAdmin = userWith(state, userId)?.isAdmin ?? isAdmin;
+    const wasAdmin = userById(state, userId)?.isAdmin ?? isAdmin;
     const admins = state.admins + Number(isAdmin) - Number(wasAdmin);
     return { ...patchUser(state, userId, { isAdmin }), admins };
   },

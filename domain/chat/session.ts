@@ -72,7 +72,7 @@ const initialState: SessionsState = { sessions: [] };
 export const activeSessions = ({ sessions }: SessionsState, now: number): readonly Session[] =>
   sessions.filter(({ expiresAt }) => now < expiresAt);
 
-export const sessionWith = (state: SessionsState, sessionId: string, now: number): Session | undefined =>
+export const findSession = (state: SessionsState, sessionId: string, now: number): Session | undefined =>
   activeSessions(state, now).find(({ id }) => id === sessionId);
 
 function decide(command: SessionCommand, state: SessionsState): readonly SessionEvent[] | Rejection {
@@ -83,9 +83,9 @@ function decide(command: SessionCommand, state: SessionsState): readonly Session
     case 'RefreshSession':
       return refresh(command, active);
     case 'EndSession':
-      return active.filter(({ id }) => id === command.sessionId).map(({ id }) => ended(id, command));
+      return active.filter(({ id }) => id === command.sessionId).map(({ id }) => endedEvent(id, command));
     case 'EndSessions':
-      return active.filter((each) => isSelected(each, command)).map(({ id }) => ended(id, command));
+      return active.filter((each) => isSelected(each, command)).map(({ id }) => endedEvent(id, command));
   }
 }
 
@@ -94,7 +94,7 @@ const isSelected = (
   { except, before = Number.POSITIVE_INFINITY }: Command<'EndSessions'>,
 ): boolean => id !== except && createdAt < before;
 
-const ended = (sessionId: string, { userId, reason, now }: About & { readonly reason: Reason }): SessionEvent => ({
+const endedEvent = (sessionId: string, { userId, reason, now }: About & { readonly reason: Reason }): SessionEvent => ({
   type: 'SessionEnded',
   data: { userId, sessionId, reason, endedAt: now },
 });
@@ -105,7 +105,7 @@ function open(command: Command<'OpenSession'>, active: readonly Session[]): read
   const replaced = alone ? active : active.slice(0, Math.max(0, active.length - most + 1));
   const data = { userId, sessionId, generation: 0, createdAt: now, lastUsedAt: now, expiresAt };
   return [
-    ...replaced.map(({ id }) => ended(id, { userId, reason, now })),
+    ...replaced.map(({ id }) => endedEvent(id, { userId, reason, now })),
     { type: 'SessionOpened', data: { ...data, secret: { ip, userAgent } } },
   ];
 }
@@ -116,9 +116,9 @@ function refresh(command: Command<'RefreshSession'>, active: readonly Session[])
   const session = active.find(({ id }) => id === sessionId);
   if (!session || generation > session.generation) return sessionEnded;
   if (generation < session.generation) {
-    const isFormer = generation === session.generation - 1;
-    if (isFormer && now - session.lastUsedAt <= GRACE_MS) return [];
-    return [ended(sessionId, { userId, reason: 'reused', now })];
+    const isPrevious = generation === session.generation - 1;
+    if (isPrevious && now - session.lastUsedAt <= GRACE_MS) return [];
+    return [endedEvent(sessionId, { userId, reason: 'reused', now })];
   }
   const { createdAt, ip, userAgent } = session;
   const data = { userId, sessionId, generation: generation + 1, createdAt, lastUsedAt: now, expiresAt };

@@ -18,7 +18,7 @@ export function foldText(text: string): string {
 /** Distinct words per query: each is searched in every name and every candidate text. */
 export const MOST_WORDS = 32;
 
-/** Distinct words of a query, all of which must match. */
+/** Distinct words of a query; all must match. */
 export const wordsOf = (query: string): readonly string[] => [
   ...new Set(
     foldText(query)
@@ -28,32 +28,32 @@ export const wordsOf = (query: string): readonly string[] => [
 ];
 
 /** Characters per n-gram. */
-const PIECE = 4;
+const NGRAM_LENGTH = 4;
 const SEED = 0x811c9dc5;
 const PRIME = 0x01000193;
 
 /** White space, which no query word contains. */
-const isGap = (code: number): boolean => code === 32 || (code >= 9 && code <= 13);
+const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13);
 
 /** Calls back with the FNV-1a hash of each n-gram of a folded text; may repeat. */
-export function ngramsOf(text: string, found: (piece: number) => void): void {
+export function ngramsOf(text: string, found: (ngram: number) => void): void {
   let length = 0;
   for (let at = 0; at < text.length; at++) {
-    length = isGap(text.charCodeAt(at)) ? 0 : length + 1;
-    if (length >= PIECE) found(pieceAt(text, at + 1 - PIECE));
+    length = isSpace(text.charCodeAt(at)) ? 0 : length + 1;
+    if (length >= NGRAM_LENGTH) found(hashNgram(text, at + 1 - NGRAM_LENGTH));
   }
 }
 
 /** N-grams that every text containing the word has; none for short words. */
-export function piecesOfWord(word: string): readonly number[] {
-  const pieces: number[] = [];
-  for (let at = 0; at + PIECE <= word.length; at++) pieces.push(pieceAt(word, at));
-  return pieces;
+export function ngramsOfWord(word: string): readonly number[] {
+  const ngrams: number[] = [];
+  for (let at = 0; at + NGRAM_LENGTH <= word.length; at++) ngrams.push(hashNgram(word, at));
+  return ngrams;
 }
 
-function pieceAt(text: string, from: number): number {
+function hashNgram(text: string, from: number): number {
   let hash = SEED;
-  for (let at = from; at < from + PIECE; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
+  for (let at = from; at < from + NGRAM_LENGTH; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
   return hash;
 }
 
@@ -61,12 +61,12 @@ function pieceAt(text: string, from: number): number {
 const PROBES = 4;
 
 /** Bloom filter. It must be stored sealed, as n-grams can be guessed. */
-export function bloomFilterOf(pieces: ReadonlySet<number>): Uint8Array {
-  const filter = new Uint8Array(Math.max(8, pieces.size));
+export function bloomFilterOf(ngrams: ReadonlySet<number>): Uint8Array {
+  const filter = new Uint8Array(Math.max(8, ngrams.size));
   const bits = filter.length * 8;
-  for (const piece of pieces) {
-    const step = stepOf(piece);
-    let place = beginOf(piece);
+  for (const ngram of ngrams) {
+    const step = probeStep(ngram);
+    let place = firstProbe(ngram);
     for (let count = 0; count < PROBES; count++) {
       const at = (place >>> 0) % bits;
       filter[at >>> 3]! |= 1 << (at & 7);
@@ -77,9 +77,9 @@ export function bloomFilterOf(pieces: ReadonlySet<number>): Uint8Array {
 }
 
 /** False means certainly absent. */
-export function mightContain(filter: Uint8Array, piece: number): boolean {
-  const [bits, step] = [filter.length * 8, stepOf(piece)];
-  let place = beginOf(piece);
+export function mightContain(filter: Uint8Array, ngram: number): boolean {
+  const [bits, step] = [filter.length * 8, probeStep(ngram)];
+  let place = firstProbe(ngram);
   for (let count = 0; count < PROBES; count++) {
     const at = (place >>> 0) % bits;
     if ((filter[at >>> 3]! & (1 << (at & 7))) === 0) return false;
@@ -89,5 +89,5 @@ export function mightContain(filter: Uint8Array, piece: number): boolean {
 }
 
 /** First probe, and the step to the next. */
-const beginOf = (piece: number): number => Math.imul(piece ^ (piece >>> 16), 0x85ebca6b);
-const stepOf = (piece: number): number => Math.imul(piece ^ (piece >>> 13), 0xc2b2ae35) | 1;
+const firstProbe = (ngram: number): number => Math.imul(ngram ^ (ngram >>> 16), 0x85ebca6b);
+const probeStep = (ngram: number): number => Math.imul(ngram ^ (ngram >>> 13), 0xc2b2ae35) | 1;

@@ -6,7 +6,7 @@ import type { MessageContent, Thread } from './events/messages.js';
 export const MAX_PARTICIPANTS = 100;
 
 /** Replies per user and message, including deleted ones: all events are read before the next reply. */
-export const MOST_REPLIES = 10_000;
+export const MAX_REPLIES = 10_000;
 
 /** Lines joined into one block. */
 const BLOCK = 128;
@@ -56,11 +56,11 @@ export interface Reply {
 const RADIX = 36;
 
 /** An existing reply. */
-export const replyWith = (replies: Replies, replyId: string): Reply | undefined => findLine(replies, replyId)?.reply;
+export const findReply = (replies: Replies, replyId: string): Reply | undefined => findLine(replies, replyId)?.reply;
 
 /** Whether a user may not post another reply. */
 export const replyLimitReached = ({ authorStats }: Replies, author: string): boolean =>
-  (authorStats.get(author)?.ever ?? 0) >= MOST_REPLIES;
+  (authorStats.get(author)?.ever ?? 0) >= MAX_REPLIES;
 
 export function withReply(replies: Replies, replyId: string, { author, createdAt }: Reply): Replies {
   const { blocks, tail, count, authors, authorStats } = replies;
@@ -93,7 +93,7 @@ export function withoutReply(replies: Replies, replyId: string): Replies {
 /** Thread summary; null without replies. */
 export function threadOf(replies: Replies): Thread | null {
   const { count, authors, authorStats } = replies;
-  const last = lastOf(replies);
+  const last = findLastReply(replies);
   if (!last) return null;
   const participants: string[] = [];
   for (const author of authors) {
@@ -116,12 +116,12 @@ function findLine({ blocks, tail, authors }: Replies, replyId: string) {
     const from = text.indexOf(head);
     const to = text.indexOf('\n', from + 1);
     const line = text.slice(from, to < 0 ? undefined : to);
-    return { list, index, line, reply: replyIn(line, authors)! };
+    return { list, index, line, reply: parseReply(line, authors)! };
   }
   return undefined;
 }
 
-function replyIn(line: string, authors: readonly string[]): Reply | undefined {
+function parseReply(line: string, authors: readonly string[]): Reply | undefined {
   const [, time, author] = line.split(' ');
   if (time === undefined || author === undefined) return undefined;
   return {
@@ -131,12 +131,12 @@ function replyIn(line: string, authors: readonly string[]): Reply | undefined {
 }
 
 /** The newest reply not deleted. */
-function lastOf({ blocks, tail, count, authors }: Replies): Reply | undefined {
+function findLastReply({ blocks, tail, count, authors }: Replies): Reply | undefined {
   if (count === 0) return undefined;
   for (const texts of [tail, blocks]) {
     for (const text of texts.toReversed()) {
       for (const line of text.split('\n').reverse()) {
-        const reply = replyIn(line, authors);
+        const reply = parseReply(line, authors);
         if (reply) return reply;
       }
     }

@@ -1,4 +1,4 @@
-/** Webhooks, by which programs post to a channel; part of the channels aggregate. */
+/** Webhooks let programs post to a channel; part of the channels aggregate. */
 import { type Evolve, isVisible, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 

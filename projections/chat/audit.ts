@@ -1,6 +1,6 @@
 /** Projects the audit log: one row per action. Texts stay sealed. */
 import type { RecordedEvent } from '../../application/ports/index.js';
-import { type AuditEntry, actOf, type ErasableFact } from '../../domain/chat/audit-entries.js';
+import { type AuditEntry, auditEntryFor, type ErasableFact } from '../../domain/chat/audit-entries.js';
 import type { ChatEvent } from '../../domain/chat/catalog.js';
 import { channelSubject } from '../../domain/chat/events/channels.js';
 import { SETTINGS_SUBJECT } from '../../domain/chat/events/settings.js';
@@ -114,6 +114,6 @@ export const audit: Projection<AuditedEvent> = {
 };
 
 function rowOfErasable(event: RecordedEvent<ErasableFact>): RowChange[] {
-  const act = actOf(event);
+  const act = auditEntryFor(event);
   return act ? row(event, act) : [];
 }

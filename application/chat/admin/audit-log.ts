@@ -1,5 +1,5 @@
 /** Writes and reads the audit log. */
-import { actOf, type ErasableFact } from '../../../domain/chat/audit-entries.js';
+import { auditEntryFor, type ErasableFact } from '../../../domain/chat/audit-entries.js';
 import { type AuditEvent, auditStream } from '../../../domain/chat/audit-log.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
@@ -116,12 +116,12 @@ export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts)
 
 const NAME = 'chat.keep-acts';
 
-/** Copies audited actions whose own streams are erased later. */
+/** Copies audited actions out of streams that are erased later. */
 export function keepActs(note: Audit['note'], derivation: Derivation): Reaction<ErasableFact> {
   async function preserveAct(event: RecordedEvent<ErasableFact>) {
-    const act = actOf(event);
-    if (!act) return;
-    const { action, by, target, metadata = {} } = act;
+    const entry = auditEntryFor(event);
+    if (!entry) return;
+    const { action, by, target, metadata = {} } = entry;
     const [targetType, targetId] = target;
     const { id: factId, recordedAt: doneAt } = event;
     const position = String(event.position);
@@ -139,7 +139,7 @@ async function* pieces(pages: AsyncIterable<readonly AuditEntry[]>): AsyncGenera
   yield '}';
 }
 
-/** Texts whose key was destroyed are left out. */
+/** Leaves out texts after their key was destroyed. */
 export async function entryOf(vault: Pick<Vault, 'open'>, row: AuditRow): Promise<AuditEntry> {
   const { _id: id, action, actorId, targetType, targetId, createdAt, metadata, subject, secret } = row;
   const texts = subject && secret ? await vault.open(subject, secret) : undefined;

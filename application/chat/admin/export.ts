@@ -66,12 +66,12 @@ export function createExport({ streams, rows, settled, vault, clock, audit, open
     const users = [...roster.users.values()].filter(({ isGone }) => !isGone);
     const all = channelsFor(channels, { userId: '', isAdmin: true });
     yield `{"exportedAt":${exportedAt}`;
-    yield* streamList(',"users":', once(users.map((user) => ({ ...userView(user), email: user.email }))));
-    yield* streamList(',"channels":', once(all.map((each) => channelView(roster, each))));
+    yield* streamList(',"users":', singlePage(users.map((user) => ({ ...userView(user), email: user.email }))));
+    yield* streamList(',"channels":', singlePage(all.map((each) => channelView(roster, each))));
     yield* streamList(',"messages":', messages(roster, all));
     yield* streamList(',"conversations":', conversations());
     yield `,"serverSettings":${JSON.stringify({ name: settings.name })}`;
-    yield* streamList(',"webhooks":', once(webhooksOf(channels.webhooks).map(webhookView)));
+    yield* streamList(',"webhooks":', singlePage(webhooksOf(channels.webhooks).map(webhookView)));
     yield* streamList(',"auditLog":', auditLog());
     yield '}';
   }
@@ -83,7 +83,7 @@ export function createExport({ streams, rows, settled, vault, clock, audit, open
   }
 
   async function* messagesIn(roster: RosterState, channel: string): AsyncGenerator<readonly object[]> {
-    const found = inOrder<MessageRow>('chat.messages', { channel }, 'posted', (row) => row.posted.toBigInt());
+    const found = readInPages<MessageRow>('chat.messages', { channel }, 'posted', (row) => row.posted.toBigInt());
     for await (const page of found) {
       for (const { message } of await opened.messages(channel, page)) {
         yield [messageView(roster, message)];
@@ -93,13 +93,13 @@ export function createExport({ streams, rows, settled, vault, clock, audit, open
   }
 
   async function* repliesTo(roster: RosterState, channel: string, thread: string): AsyncGenerator<readonly object[]> {
-    const found = inOrder<ReplyRow>('chat.replies', { thread }, 'posted', (row) => row.posted.toBigInt());
+    const found = readInPages<ReplyRow>('chat.replies', { thread }, 'posted', (row) => row.posted.toBigInt());
     for await (const page of found) yield (await opened.replies(channel, page)).map((each) => replyView(roster, each));
   }
 
   /** Each conversation has a row per participant; only the first one's is exported. */
   async function* conversations() {
-    for await (const page of inOrder<ConversationRow>('chat.conversations', {}, '_id', ({ _id }) => _id))
+    for await (const page of readInPages<ConversationRow>('chat.conversations', {}, '_id', ({ _id }) => _id))
       yield page
         .filter(({ user, conversation }) => participantsOf(conversation)?.[0] === user)
         .map(({ conversation: id, createdAt, lastMessageAt }) => ({
@@ -111,12 +111,12 @@ export function createExport({ streams, rows, settled, vault, clock, audit, open
   }
 
   async function* auditLog() {
-    for await (const page of inOrder<AuditRow>('chat.audit', {}, 'at', ({ at }) => at.toBigInt(), AUDIT_PAGE))
+    for await (const page of readInPages<AuditRow>('chat.audit', {}, 'at', ({ at }) => at.toBigInt(), AUDIT_PAGE))
       yield await Promise.all(page.map((each) => entryOf(vault, each)));
   }
 
   /** Pages by key, unaffected by concurrent inserts and deletes. */
-  async function* inOrder<Row>(
+  async function* readInPages<Row>(
     projection: string,
     filter: object,
     by: string,
@@ -134,6 +134,6 @@ export function createExport({ streams, rows, settled, vault, clock, audit, open
   }
 }
 
-async function* once(items: readonly object[]): AsyncGenerator<readonly object[]> {
+async function* singlePage(items: readonly object[]): AsyncGenerator<readonly object[]> {
   yield items;
 }

@@ -18,7 +18,7 @@ export interface ServerPorts {
 export type Server = ReturnType<typeof createServer>;
 
 export function createServer({ handle, vault, admission, clock }: ServerPorts) {
-  async function before() {
+  async function createKey() {
     await vault.create(SETTINGS_SUBJECT);
     return undefined;
   }
@@ -32,7 +32,7 @@ export function createServer({ handle, vault, admission, clock }: ServerPorts) {
     /** `by` must be an admin. */
     async rename(name: string, by: string, context: CommandContext): Promise<CommandResult<ServerState> | Rejection> {
       const command = { type: 'RenameServer' as const, name, by, now: clock.now() };
-      const outcome = await handle(serverAggregate, SETTINGS, command, context, before);
+      const outcome = await handle(serverAggregate, SETTINGS, command, context, createKey);
       if (isRejection(outcome)) return outcome;
       return { body: { name: (await outcome.state()).name }, position: outcome.position };
     },

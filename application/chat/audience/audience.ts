@@ -47,7 +47,7 @@ export const chat: Audience<ChatState, ChatEvent> = {
   },
 };
 
-/** Keys by which a caller's stream is addressed. */
+/** Delivery keys of a caller's stream. */
 export const keysOf = ({ userId, sessionId }: Caller): readonly string[] => [
   EVERYBODY,
   userKey(userId),

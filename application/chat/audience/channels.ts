@@ -1,13 +1,13 @@
 /** Delivers channel and webhook events; users who gain or lose access see the channel appear or disappear. */
 import { type Channel, type ChannelsEvent, canSee, channels, channelsFor } from '../../../domain/chat/channels.js';
-import { userWith } from '../../../domain/chat/roster.js';
+import { userById } from '../../../domain/chat/roster.js';
 import { evolveOf } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
 import { type Audience, advance, type Delivery } from '../../subscription/index.js';
 import { channelView } from '../view-models.js';
 import { type ChatState, EVERYBODY, userKey } from './state.js';
 
-type On = Audience<ChatState, ChannelsEvent>['on'];
+type Routing = Audience<ChatState, ChannelsEvent>['on'];
 
 const fold = evolveOf(channels);
 const evolve = (state: ChatState, event: RevealedEvent<ChannelsEvent>): ChatState => ({
@@ -22,7 +22,7 @@ function viewersOf({ admins }: ChatState, channel: Channel | undefined): readonl
   return channel.isPrivate ? [...new Set([...channel.members, ...admins])].map(userKey) : undefined;
 }
 
-/** Addresses everyone who may see the channel now; nobody when it does not exist. */
+/** Addresses everyone who may see the channel now; no one when it does not exist. */
 export const toViewers = (state: ChatState, channelId: string): Pick<Delivery, 'to' | 'resource'> => ({
   to: viewersOf(state, state.channels.channels.get(channelId)) ?? [EVERYBODY],
   resource: channelId,
@@ -73,7 +73,7 @@ function subtract(these: Keys, others: Keys): Pick<Delivery, 'to' | 'except'> {
 const deliverWebhook = (state: ChatState, channelId: string, type: string, payload: object): readonly Delivery[] =>
   [{ ...toViewers(state, channelId), message: { type, payload } }].filter(({ to }) => to.length > 0);
 
-export const channelsOn: On = {
+export const channelsOn: Routing = {
   ChannelCreated: { evolve, deliver: deliverChange },
   ChannelUpdated: { evolve, deliver: deliverChange },
   ChannelDeleted: { evolve, deliver: deliverChange },
@@ -94,8 +94,8 @@ export const channelsOn: On = {
 
 /** Shows all private channels to a new admin, and hides them from a former one. */
 export function deliverRoleVisibility(userId: string, after: ChatState, before: ChatState): readonly Delivery[] {
-  const is = { userId, isAdmin: userWith(after.roster, userId)?.isAdmin ?? false };
-  const was = { userId, isAdmin: userWith(before.roster, userId)?.isAdmin ?? false };
+  const is = { userId, isAdmin: userById(after.roster, userId)?.isAdmin ?? false };
+  const was = { userId, isAdmin: userById(before.roster, userId)?.isAdmin ?? false };
   if (is.isAdmin === was.isAdmin) return [];
   const all = channelsFor(after.channels, { userId, isAdmin: true });
   const privateChannels = all.filter((each) => !canSee(each, { userId, isAdmin: false }));
@@ -110,6 +110,6 @@ export function deliverRoleVisibility(userId: string, after: ChatState, before: 
 export function isEntitled({ resource, message }: Delivery, now: ChatState, userId: string): boolean {
   if (resource === undefined || message.type === 'DELETE_CHANNEL') return true;
   const channel = now.channels.channels.get(resource);
-  const isAdmin = userWith(now.roster, userId)?.isAdmin ?? false;
+  const isAdmin = userById(now.roster, userId)?.isAdmin ?? false;
   return channel !== undefined && canSee(channel, { userId, isAdmin });
 }

@@ -8,7 +8,7 @@ import { messageView, replyView, threadView } from '../view-models.js';
 import { toViewers } from './channels.js';
 import { type ChatState, userKey } from './state.js';
 
-type On = Audience<ChatState, MessageEvent>['on'];
+type Routing = Audience<ChatState, MessageEvent>['on'];
 type Of<Type extends MessageEvent['type']> = RevealedEvent<ChatEvent<Type>>;
 
 /** Addresses a payload to everyone who may see it; direct messages also carry their participants. */
@@ -28,8 +28,8 @@ const messageType = (what: 'NEW' | 'UPDATE' | 'DELETE', channelId: string) =>
 function deliverPost({ data, erased }: Of<'MessagePosted'>, state: ChatState): readonly Delivery[] {
   if (erased) return [];
   const { messageId: id, secret: body, ...rest } = data;
-  const fresh = { updatedAt: null, pinnedAt: null, reactions: {}, thread: null };
-  const payload = messageView(state.roster, { id, ...rest, ...fresh, body });
+  const initial = { updatedAt: null, pinnedAt: null, reactions: {}, thread: null };
+  const payload = messageView(state.roster, { id, ...rest, ...initial, body });
   return broadcast(state, data.channelId, messageType('NEW', data.channelId), payload);
 }
 
@@ -61,16 +61,16 @@ function deliverReply(
   if (erased) return [];
   const { messageId: threadId, replyId: id, channelId, author, createdAt, quotedMessageId } = data;
   const updatedAt = 'editedAt' in data ? data.editedAt : null;
-  const written = { id, threadId, channelId, author, createdAt, updatedAt, quotedMessageId };
-  const reply = replyView(state.roster, { ...written, body: data.secret });
+  const snapshot = { id, threadId, channelId, author, createdAt, updatedAt, quotedMessageId };
+  const reply = replyView(state.roster, { ...snapshot, body: data.secret });
   const threadMeta = threadView(state.roster, data.thread);
-  const whole = { ...reply, parentMessageId: threadId, threadMeta };
+  const payload = { ...reply, parentMessageId: threadId, threadMeta };
   return type === 'ReplyPosted'
-    ? broadcast(state, channelId, 'NEW_THREAD_REPLY', { ...whole, reply })
-    : broadcast(state, channelId, 'UPDATE_THREAD_REPLY', whole);
+    ? broadcast(state, channelId, 'NEW_THREAD_REPLY', { ...payload, reply })
+    : broadcast(state, channelId, 'UPDATE_THREAD_REPLY', payload);
 }
 
-export const messagesOn: On = {
+export const messagesOn: Routing = {
   MessagePosted: { deliver: deliverPost },
   MessageEdited: { deliver: deliverChange },
   MessagePinned: { deliver: deliverChange },

@@ -1,13 +1,13 @@
 /** Delivers presence changes to everyone. */
 import type { PresenceEvent } from '../../../domain/chat/presence.js';
-import { userWith } from '../../../domain/chat/roster.js';
+import { userById } from '../../../domain/chat/roster.js';
 import type { Audience } from '../../subscription/index.js';
 import { type ChatState, EVERYBODY } from './state.js';
 
 export const presenceOn: Audience<ChatState, PresenceEvent>['on'] = {
   PresenceChanged: {
     deliver: ({ data: { userId, status, former, lastSeen } }, { roster }) =>
-      status === former || !userWith(roster, userId)
+      status === former || !userById(roster, userId)
         ? []
         : [{ to: [EVERYBODY], message: { type: 'PRESENCE_UPDATE', payload: { userId, status, lastSeen } } }],
   },

@@ -1,5 +1,5 @@
 /** Delivers user events to everyone: added, renamed, role changed, removed. */
-import { type RosterEvent, roster, type User, userWith } from '../../../domain/chat/roster.js';
+import { type RosterEvent, roster, type User, userById } from '../../../domain/chat/roster.js';
 import { evolveOf } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
 import { type Audience, advance, type Delivery, type EventRouting } from '../../subscription/index.js';
@@ -7,7 +7,7 @@ import { userView } from '../people/user-view.js';
 import { deliverRoleVisibility } from './channels.js';
 import { type ChatState, EVERYBODY } from './state.js';
 
-type On = Audience<ChatState, RosterEvent>['on'];
+type Routing = Audience<ChatState, RosterEvent>['on'];
 
 const fold = evolveOf(roster);
 
@@ -15,7 +15,7 @@ function evolve<Event extends RosterEvent>(before: ChatState, event: RevealedEve
   const roster = fold(before.roster, event);
   const state = { ...before, roster, reached: advance(before.reached, event) };
   const { userId } = event.data;
-  const isAdmin = userWith(roster, userId)?.isAdmin ?? false;
+  const isAdmin = userById(roster, userId)?.isAdmin ?? false;
   if (isAdmin === state.admins.includes(userId)) return state;
   const others = state.admins.filter((each) => each !== userId);
   return { ...state, admins: isAdmin ? [...others, userId].sort() : others };
@@ -37,7 +37,7 @@ const routeUserEvent = <Event extends RosterEvent>(
   },
 });
 
-export const rosterOn: On = {
+export const rosterOn: Routing = {
   UserAdded: routeUserEvent('NEW_USER', (user) => ({ ...userView(user), email: user.email })),
   UserRenamed: routeUserEvent('UPDATE_USER', userView),
   RoleChanged: {

@@ -58,16 +58,16 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
   ): Promise<CommandResult<{ readonly channel: ChannelView }> | Rejection> {
     if (!(await admission.areUsers(members))) return unknownMember;
     const fields = { name, topic, isPrivate, members };
-    const made = await createChannel({ by: caller.userId, asAdmin: caller.isAdmin, ...fields }, context);
-    if (isRejection(made)) return made;
-    const { channelId, outcome } = made;
+    const created = await createChannel({ by: caller.userId, asAdmin: caller.isAdmin, ...fields }, context);
+    if (isRejection(created)) return created;
+    const { channelId, outcome } = created;
     return resultFor(channelId, outcome);
   }
 
   /** Creates the default channel unless a channel has ever existed. */
   async function createFirst(by: string, name: string, context: CommandContext): Promise<void> {
-    const made = await createChannel({ by, name, isPrivate: false, members: [], first: true }, context);
-    if (isRejection(made)) throw new Error(`default channel was rejected: ${made.rejected}`);
+    const created = await createChannel({ by, name, isPrivate: false, members: [], first: true }, context);
+    if (isRejection(created)) throw new Error(`default channel was rejected: ${created.rejected}`);
   }
 
   async function createChannel(
@@ -76,12 +76,12 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
   ) {
     const channelId = derivation.id('chat.channel', context.commandId);
     // The key must exist before the event can be sealed.
-    const before = async () => {
+    const createKey = async () => {
       await vault.create(channelSubject({ channelId }));
       return undefined;
     };
     const command = { type: 'CreateChannel' as const, channelId, ...fields, now: clock.now() };
-    const outcome = await handle(channelsAggregate, CHANNELS, command, context, before);
+    const outcome = await handle(channelsAggregate, CHANNELS, command, context, createKey);
     return isRejection(outcome) ? outcome : { channelId, outcome };
   }
 
@@ -104,8 +104,8 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     const place = await places.channel(caller, channelId);
     if ('rejected' in place) return place;
     if ([name, topic, isPrivate, members].every((each) => each === undefined)) return noChange;
-    const isTheirs = caller.isAdmin || place.createdBy === caller.userId;
-    if (isTheirs && !(await admission.areUsers(members ?? []))) return unknownMember;
+    const mayUpdate = caller.isAdmin || place.createdBy === caller.userId;
+    if (mayUpdate && !(await admission.areUsers(members ?? []))) return unknownMember;
     const fields = { name, topic, isPrivate, members };
     const about = { channelId, by: caller, now: clock.now() };
     const command = { type: 'UpdateChannel' as const, ...about, ...fields };
@@ -135,9 +135,9 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     seen?: Position,
   ): Promise<{ readonly channels: Iterable<ChannelView>; readonly position: Position }> {
     const [channels, roster] = await Promise.all([places.channels(seen), admission.roster(seen)]);
-    const theirs = channelsFor(channels.state, caller);
+    const visible = channelsFor(channels.state, caller);
     return {
-      channels: viewsOf(roster.state, theirs),
+      channels: viewsOf(roster.state, visible),
       position: maxPosition(channels.position, roster.position),
     };
   }

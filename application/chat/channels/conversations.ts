@@ -64,12 +64,12 @@ export function createConversations(ports: ConversationPorts) {
     const keyMisuse = context.fingerprint === undefined ? undefined : await recordRequest(id, userId, context);
     if (keyMisuse) return keyMisuse;
     const stream = conversationSubject(id);
-    const before = async () => {
+    const createKey = async () => {
       await vault.create(stream);
       return undefined;
     };
     const command = { type: 'StartConversation' as const, conversationId: id, by: userId, now: clock.now() };
-    const outcome = await handle(conversationAggregate, stream, command, context, before);
+    const outcome = await handle(conversationAggregate, stream, command, context, createKey);
     if (isRejection(outcome)) return outcome;
     for (const each of [userId, targetUserId]) acknowledged.note(conversationListKey(each), outcome.position);
     const { startedAt: createdAt = 0 } = await outcome.state();

@@ -2,7 +2,7 @@
 import { fileSubject } from '../../../domain/chat/events/files.js';
 import { type FileState, type Holder, UNATTACHED_MS } from '../../../domain/chat/file.js';
 import { messageStream } from '../../../domain/chat/message.js';
-import { replyWith } from '../../../domain/chat/thread.js';
+import { findReply } from '../../../domain/chat/thread.js';
 import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import { collectFailures } from '../../concurrency/index.js';
 import type { CommandContext, ConfirmedClock, FileStore, Rows } from '../../ports/index.js';
@@ -48,7 +48,7 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
   async function holds({ messageId, holderId }: Holder, name: string): Promise<boolean> {
     const { state, deleted } = await streams.reload(messageAggregate, messageStream(messageId));
     if (deleted || state.status !== 'there') return false;
-    if (holderId !== messageId) return replyWith(state.replies, holderId) !== undefined;
+    if (holderId !== messageId) return findReply(state.replies, holderId) !== undefined;
     const { attachments, images } = state.body;
     return images.includes(name) || attachments.some(({ filename }) => filename === name);
   }

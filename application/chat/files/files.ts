@@ -3,7 +3,7 @@ import { type Content, fileSubject } from '../../../domain/chat/events/files.js'
 import { type FileEvent, type FileState, fileNotFound, type Holder } from '../../../domain/chat/file.js';
 import { extensionOf, fileIdOf, storedName, tidyFileName } from '../../../domain/chat/file-names.js';
 import { fitsType, imageTypeOf, type Purpose, typeOf } from '../../../domain/chat/file-types.js';
-import { replyWith } from '../../../domain/chat/thread.js';
+import { findReply } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import { type IncomingBlob, keyOf, keyText, type SealedFiles } from '../../files/encrypted-blobs.js';
@@ -67,7 +67,7 @@ const unknownType = (purpose: Purpose) =>
       : 'filename must end in pdf, txt, md, csv, json, zip, doc, docx, xls, xlsx, ppt or pptx',
   );
 const emptyFile = invalid('empty-file', 'The file is empty');
-const otherType = invalid('other-file-type', 'The content does not match the file extension');
+const contentMismatch = invalid('other-file-type', 'The content does not match the file extension');
 const badThumbnail = invalid('bad-thumbnail', 'thumbnail must be an image');
 
 export type Files = ReturnType<typeof createFiles>;
@@ -80,17 +80,17 @@ export function createFiles(ports: FilePorts) {
     { filename, channelId, content, thumbnail }: Upload,
     context: CommandContext,
   ): Promise<CommandResult<Uploaded> | Rejection> {
-    const checked = check(filename, channelId === null ? 'file' : 'image', content, thumbnail);
+    const checked = validateUpload(filename, channelId === null ? 'file' : 'image', content, thumbnail);
     if ('rejected' in checked) return checked;
     const { originalName, extension, received } = checked;
     const fileId = derivation.id('chat.file', context.commandId);
     const subject = fileSubject({ fileId });
     await vault.create(subject);
     // Without a key the file was discarded; the command is then refused by its stream.
-    const seal = async (secret: object) => (await vault.seal(subject, secret)) ?? ERASED;
-    const sealed = async ({ contentType, from }: Part): Promise<Content> => {
+    const sealSecret = async (secret: object) => (await vault.seal(subject, secret)) ?? ERASED;
+    const sealContent = async ({ contentType, from }: Part): Promise<Content> => {
       const { size, sha256, stored, key } = from;
-      return { contentType, size, sha256, stored, sealedKey: await seal({ key: keyText(key) }) };
+      return { contentType, size, sha256, stored, sealedKey: await sealSecret({ key: keyText(key) }) };
     };
     const [main, thumb] = received;
     const now = clock.now();
@@ -100,14 +100,14 @@ export function createFiles(ports: FilePorts) {
       name: storedName(now, fileId, extension),
       by: userId,
       channelId,
-      content: await sealed(main),
-      thumbnail: thumb ? await sealed(thumb) : null,
-      sealedName: await seal({ name: originalName }),
+      content: await sealContent(main),
+      thumbnail: thumb ? await sealContent(thumb) : null,
+      sealedName: await sealSecret({ name: originalName }),
       now,
     };
     const commit = async () => {
       for (const { from } of received) await from.keep(fileId);
-      // From here on the log may refer to the content, whatever the append answers.
+      // From here on the log may refer to the content, even if the append fails.
       for (const { from } of received) from.release();
       return undefined;
     };
@@ -186,7 +186,7 @@ export function createFiles(ports: FilePorts) {
     const found = await places.message(by, messageId, seen);
     if ('rejected' in found) return false;
     const { body, replies } = found.state;
-    if (holderId !== messageId) return replyWith(replies, holderId) !== undefined;
+    if (holderId !== messageId) return findReply(replies, holderId) !== undefined;
     return body.attachments.some(({ filename }) => filename === name);
   }
 
@@ -218,7 +218,7 @@ export function createFiles(ports: FilePorts) {
 
 const isNamed = ({ status, name }: FileState, filename: string): boolean => status === 'there' && name === filename;
 
-/** Placeholder for text whose key was destroyed. */
+/** Placeholder for text that cannot be sealed because its key was destroyed. */
 const ERASED = '-';
 
 /** Received content with its type. */
@@ -233,7 +233,7 @@ interface Checked {
   readonly received: readonly [Part, Part?] & readonly Part[];
 }
 
-function check(
+function validateUpload(
   filename: string,
   purpose: Purpose,
   content: IncomingBlob | undefined,
@@ -245,10 +245,10 @@ function check(
   const contentType = extension && typeOf(extension, purpose);
   if (!contentType) return unknownType(purpose);
   if (!content || content.size === 0) return emptyFile;
-  if (!fitsType(extension, content.head)) return otherType;
+  if (!fitsType(extension, content.head)) return contentMismatch;
   const main = { contentType, from: content };
   if (!thumbnail || thumbnail.size === 0) return { originalName, extension, received: [main] };
-  const ofThumbnail = imageTypeOf(thumbnail.head);
-  if (!ofThumbnail) return badThumbnail;
-  return { originalName, extension, received: [main, { contentType: ofThumbnail, from: thumbnail }] };
+  const thumbnailType = imageTypeOf(thumbnail.head);
+  if (!thumbnailType) return badThumbnail;
+  return { originalName, extension, received: [main, { contentType: thumbnailType, from: thumbnail }] };
 }

@@ -30,7 +30,7 @@ export interface EraseReactionPorts {
   readonly clock: Clock;
 }
 
-/** Truncates the stream of a deleted message to its deletion event, by which a repeated deletion is recognised. */
+/** Truncates the stream of a deleted message to its deletion event; that event identifies a repeated deletion. */
 export const forgetMessages = ({ log }: Pick<EraseReactionPorts, 'log'>): Reaction<ChatEvent<'MessageDeleted'>> => ({
   name: 'chat.forget-messages',
   retryInBackground: true,

@@ -3,7 +3,7 @@ import { catalog } from '../../../domain/chat/catalog.js';
 import type { MessageContent } from '../../../domain/chat/events/messages.js';
 import { type MessageEvent, messageNotFound, messageStream } from '../../../domain/chat/message.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
-import { replyWith } from '../../../domain/chat/thread.js';
+import { findReply } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import { isEvent, PAGE, readForward } from '../../command/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
@@ -71,7 +71,7 @@ export function createHistory({ log, reveal, admission, places, pages }: History
     if (posted !== undefined) return { posted };
     const found = await places.message(caller, messageId, seen);
     if ('rejected' in found) return found;
-    return replyWith(found.state.replies, replyId) ? {} : messageNotFound;
+    return findReply(found.state.replies, replyId) ? {} : messageNotFound;
   }
 
   /** Finds by binary search a revision at most one page before the event; positions ascend within a stream. */

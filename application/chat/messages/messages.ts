@@ -79,9 +79,9 @@ export function createMessages(ports: MessagePorts) {
       quotedMessageId,
     };
     const target = { messageId, holderId: messageId, channelId };
-    const done = await run(messageId, command, context, () => uploads.attach(author, target, body, context));
-    if (isRejection(done)) return done;
-    return { body: { message: await viewOf(messageId, done.state) }, position: done.position };
+    const result = await run(messageId, command, context, () => uploads.attach(author, target, body, context));
+    if (isRejection(result)) return result;
+    return { body: { message: await viewOf(messageId, result.state) }, position: result.position };
   }
 
   const viewOf = async (messageId: string, state: MessageState): Promise<MessageView> =>
@@ -120,9 +120,9 @@ export function createMessages(ports: MessagePorts) {
     const command = { type: 'EditMessage' as const, ...about, ...prepared };
     const target = { messageId, holderId: messageId, channelId };
     const attachFiles = () => uploads.attach(caller.userId, target, prepared.body, context);
-    const done = await run(messageId, command, context, attachFiles);
-    if (isRejection(done)) return done;
-    return { body: { message: await viewOf(messageId, done.state) }, position: done.position };
+    const result = await run(messageId, command, context, attachFiles);
+    if (isRejection(result)) return result;
+    return { body: { message: await viewOf(messageId, result.state) }, position: result.position };
   }
 
   /** Admins may delete any message, also in direct conversations of others. */
@@ -138,8 +138,8 @@ export function createMessages(ports: MessagePorts) {
     const [first] = typeof posted === 'string' ? [] : posted;
     if (!first) return messageNotFound;
     const about = { messageId, by: caller, postedPosition: String(first.position), now: clock.now() };
-    const done = await run(messageId, { type: 'DeleteMessage', ...about }, context);
-    return isRejection(done) ? done : { body: { success: true }, position: done.position };
+    const result = await run(messageId, { type: 'DeleteMessage', ...about }, context);
+    return isRejection(result) ? result : { body: { success: true }, position: result.position };
   }
 
   async function findEarlierRemoval(
@@ -161,9 +161,9 @@ export function createMessages(ports: MessagePorts) {
     const found = await places.message(caller, messageId);
     if ('rejected' in found) return found;
     const command = { type, messageId, by: caller.userId, now: clock.now() };
-    const done = await run(messageId, command, context);
-    if (isRejection(done)) return done;
-    return { body: { message: await viewOf(messageId, done.state) }, position: done.position };
+    const result = await run(messageId, command, context);
+    if (isRejection(result)) return result;
+    return { body: { message: await viewOf(messageId, result.state) }, position: result.position };
   }
 
   async function react(
@@ -176,11 +176,11 @@ export function createMessages(ports: MessagePorts) {
     const found = await places.message(caller, messageId);
     if ('rejected' in found) return found;
     const command = { type, messageId, userId: caller.userId, reaction, now: clock.now() };
-    const done = await run(messageId, command, context);
-    if (isRejection(done)) return done;
-    const { channelId, reactionState } = done.state;
+    const result = await run(messageId, command, context);
+    if (isRejection(result)) return result;
+    const { channelId, reactionState } = result.state;
     const message = { id: messageId, channelId, reactions: reactionsOf(reactionState) };
-    return { body: { message }, position: done.position };
+    return { body: { message }, position: result.position };
   }
 
   return { post, postPrepared, edit, remove, pin, react };

@@ -24,7 +24,7 @@ export interface OlderPages {
   /** Takes every event of the service, in log order. */
   hear(event: RevealedEvent<ChatEvent>): void;
   /** Rendered `{messages}` JSON as of the last event taken; undefined when not cached. */
-  show(channelId: string, range: OlderRange, names: RosterState): Uint8Array | undefined;
+  get(channelId: string, range: OlderRange, names: RosterState): Uint8Array | undefined;
   /** Caches a rendered page unless a message has changed since it was read. */
   store(channelId: string, range: OlderRange, page: Page, rendered: RenderedOlderPage): void;
   /** Log position of the oldest message of a rendered page: the next older page ends there. */
@@ -77,7 +77,7 @@ export function createOlderPages(limitBytes = DEFAULT_LIMIT_BYTES): OlderPages {
       }
     },
 
-    show(channelId, range, names) {
+    get(channelId, range, names) {
       const key = keyOf(channelId, range);
       const page = pages.get(key);
       if (!page) return undefined;

@@ -47,7 +47,7 @@ export interface PageCache {
   /** Waits until the cache includes a position; resolves false on timeout. */
   waitForFeed(position: Position): Promise<boolean>;
   /** Renders the newest `limit` messages as `{messages}` JSON; undefined when they are not all cached. */
-  show(channelId: string, limit: number, names: RosterState): string | undefined;
+  render(channelId: string, limit: number, names: RosterState): string | undefined;
   /** Reads a page of `CACHED_PAGE_SIZE` messages and caches it unless the read was behind the feed. */
   fill<Read extends Pick<Page, 'found' | 'consistency'>>(
     channelId: string,
@@ -114,19 +114,19 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
     async waitForFeed(position) {
       if (feedPosition >= position) return true;
       await new Promise<void>((resolve) => {
-        const done = () => {
+        const finish = () => {
           clearTimeout(timer);
           waiting.delete(waiter);
           resolve();
         };
-        const waiter = { position, wake: done };
-        const timer = setTimeout(done, FEED_TIMEOUT_MS);
+        const waiter = { position, wake: finish };
+        const timer = setTimeout(finish, FEED_TIMEOUT_MS);
         waiting.add(waiter);
       });
       return feedPosition >= position;
     },
 
-    show(channelId, limit, names) {
+    render(channelId, limit, names) {
       const page = pages.get(channelId);
       if (!page || (page.entries.size < limit && !page.isWhole)) return undefined;
       if (page.names !== names) {

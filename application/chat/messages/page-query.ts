@@ -61,7 +61,7 @@ export function createPages({ rows, settled, opened, acknowledged, places }: Pag
     return (row?.posted ?? row?.place)?.toBigInt();
   }
 
-  /** Finds the end by a message whose row is not written yet; the log is authoritative. */
+  /** Finds the end when the row of `before` is not written yet; the log is authoritative. */
   async function resolvePendingEnd(projection: string, list: { readonly [field: string]: string }, before: string) {
     const messageId = parentOf(before) ?? before;
     const loaded = await places.locateAny(messageId);

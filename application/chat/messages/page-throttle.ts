@@ -14,7 +14,7 @@ const MAX_SHARED_BYTES = 8 * 1024 * 1024;
 /** Reader of a page; readers are served round-robin. */
 export interface Reader {
   readonly userId: string;
-  /** The request, whose abort cancels waiting. */
+  /** The request; its abort cancels waiting. */
   readonly leaving?: WaitOptions['leaving'];
 }
 

@@ -1,7 +1,7 @@
 /** Validates and completes message content: mentions, attachments, quote. */
 import type { MessageContent } from '../../../domain/chat/events/messages.js';
 import { mentionsOf } from '../../../domain/chat/mentions.js';
-import { replyWith } from '../../../domain/chat/thread.js';
+import { findReply } from '../../../domain/chat/thread.js';
 import type { Rejection } from '../../../domain/shared/index.js';
 import type { Attachments } from '../files/attachments.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
@@ -91,6 +91,6 @@ export function createContentPreparer({ admission, places, uploads }: ContentPre
     const parent = parentOf(quoted);
     const found = await places.message(by, parent ?? quoted);
     if ('rejected' in found || found.state.channelId !== channelId) return false;
-    return parent === undefined || replyWith(found.state.replies, quoted) !== undefined;
+    return parent === undefined || findReply(found.state.replies, quoted) !== undefined;
   }
 }

@@ -104,7 +104,7 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Me
   ): Promise<RenderedPage | undefined> {
     const names = await roster(seen);
     const json =
-      before === undefined ? hot.show(channelId, limit, names) : older.show(channelId, { limit, before }, names);
+      before === undefined ? hot.render(channelId, limit, names) : older.get(channelId, { limit, before }, names);
     return json === undefined ? undefined : { json, position: hot.feedPosition() };
   }
 

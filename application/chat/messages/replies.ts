@@ -10,7 +10,7 @@ import {
   notInDirect,
   replyChanged,
 } from '../../../domain/chat/message.js';
-import { replyWith, threadOf } from '../../../domain/chat/thread.js';
+import { findReply, threadOf } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import { type CommandContext, UnavailableError } from '../../ports/index.js';
 import { messageAggregate } from '../aggregates.js';
@@ -56,7 +56,7 @@ export function createReplies(ports: ReplyPorts) {
   async function rejectParent(caller: Caller, replyId: string, seen?: bigint): Promise<Rejection> {
     const found = await places.message(caller, parentOf(replyId) ?? replyId, seen);
     if ('rejected' in found) return found;
-    return replyWith(found.state.replies, replyId) ? replyHasNoThread : messageNotFound;
+    return findReply(found.state.replies, replyId) ? replyHasNoThread : messageNotFound;
   }
 
   async function run(
@@ -102,8 +102,8 @@ export function createReplies(ports: ReplyPorts) {
   /** Retries from the current content when another edit came first. */
   async function edit(...args: Parameters<typeof editOnce>): ReturnType<typeof editOnce> {
     for (let remaining = MAX_EDIT_ATTEMPTS; remaining > 0; remaining--) {
-      const done = await editOnce(...args);
-      if (!isRejection(done) || done.rejected !== replyChanged.rejected) return done;
+      const result = await editOnce(...args);
+      if (!isRejection(result) || result.rejected !== replyChanged.rejected) return result;
     }
     throw new UnavailableError('too many concurrent edits in this thread');
   }
@@ -115,7 +115,7 @@ export function createReplies(ports: ReplyPorts) {
     input: MessageInput,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly message: ReplyView }> | Rejection> {
-    const found = await findReply(caller, messageId, replyId);
+    const found = await findVisibleReply(caller, messageId, replyId);
     if ('rejected' in found) return found;
     const { channelId, author, createdAt, edits } = found;
     if (author !== caller.userId) return notAuthor;
@@ -149,12 +149,12 @@ export function createReplies(ports: ReplyPorts) {
   }
 
   /** Finds an existing reply in a thread that the caller may see. */
-  async function findReply(caller: Caller, messageId: string, replyId: string) {
+  async function findVisibleReply(caller: Caller, messageId: string, replyId: string) {
     const place = await parent(caller, messageId);
     if ('rejected' in place) return place;
     const found = await places.message(caller, messageId);
     if ('rejected' in found) return found;
-    const reply = parentOf(replyId) === messageId ? replyWith(found.state.replies, replyId) : undefined;
+    const reply = parentOf(replyId) === messageId ? findReply(found.state.replies, replyId) : undefined;
     if (!reply) return messageNotFound;
     const { channelId, edits } = found.state;
     return { ...reply, channelId, edits, position: found.position };

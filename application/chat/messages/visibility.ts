@@ -36,7 +36,7 @@ const REPLY_ID = /^([\w-]{22})\.[\w-]{22}$/;
 /** Whether the text has the form of a message id. */
 export const isMessageId = (text: string): boolean => /^[\w-]{22}$/.test(text);
 
-/** Id of the message in whose thread a reply is. */
+/** Id of the message that a reply belongs to. */
 export const parentOf = (replyId: string): string | undefined => REPLY_ID.exec(replyId)?.[1];
 
 /** A reply's id contains its message's id, so its stream is known without a lookup. */

@@ -19,7 +19,7 @@ export interface AddPorts {
   readonly hasEmail: boolean;
 }
 
-export interface Added {
+export interface UserInput {
   readonly email: string;
   readonly role: 'user' | 'admin';
   readonly password?: string;
@@ -31,24 +31,24 @@ const NOT_INVITED =
 export const createAddUser =
   ({ come, passwords, derivation, takesPasswords, hasEmail }: AddPorts) =>
   async (
-    { email, role, password }: Added,
+    { email, role, password }: UserInput,
     by: string,
     context: CommandContext,
   ): Promise<CommandResult<object> | Rejection> => {
     const hashed = password === undefined ? undefined : await passwords.hash(password);
     if (hashed && isRejection(hashed)) return hashed;
-    const second = { ...context, commandId: derivation.id('chat.set-password', context.commandId) };
-    const setFirst = async (userId: string) => {
+    const passwordContext = { ...context, commandId: derivation.id('chat.set-password', context.commandId) };
+    const setInitialPassword = async (userId: string) => {
       if (!hashed || !takesPasswords) return undefined;
-      const set = await passwords.set(userId, hashed, { by }, second);
+      const set = await passwords.set(userId, hashed, { by }, passwordContext);
       return isRejection(set) ? set : undefined;
     };
     const intention = { type: 'AddUser' as const, email: tidyEmail(email), isAdmin: role === 'admin', by };
-    const done = await come(intention, context, setFirst);
-    if (isRejection(done)) return done;
-    const body = { success: true, userId: done.user.id };
-    const isStranded = takesPasswords && !hashed && !hasEmail;
-    return { body: isStranded ? { ...body, message: NOT_INVITED } : body, position: done.position };
+    const result = await come(intention, context, setInitialPassword);
+    if (isRejection(result)) return result;
+    const body = { success: true, userId: result.user.id };
+    const cannotSignIn = takesPasswords && !hashed && !hasEmail;
+    return { body: cannotSignIn ? { ...body, message: NOT_INVITED } : body, position: result.position };
   };
 
 export type AddUser = ReturnType<typeof createAddUser>;

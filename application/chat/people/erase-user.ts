@@ -21,7 +21,7 @@ export interface ErasingPorts {
 type UserErased = ChatEvent<'UserErased'>;
 
 /** Idempotent. */
-async function follow({ log, vault }: ErasingPorts, userId: string): Promise<void> {
+async function completeErasure({ log, vault }: ErasingPorts, userId: string): Promise<void> {
   await vault.destroy(userSubject({ userId }));
   for (const stream of [sessionStream(userId), userStream(userId), presenceStream(userId)]) await log.tombstone(stream);
 }
@@ -34,7 +34,7 @@ export const createEraseUser =
     const command = { type: 'EraseUser' as const, userId, by: context.actor, now: clock.now() };
     const outcome = await handle(rosterAggregate, ROSTER, command, context);
     if (isRejection(outcome)) return outcome;
-    await follow(ports, userId);
+    await completeErasure(ports, userId);
     return { position: outcome.position };
   };
 
@@ -42,5 +42,5 @@ export const createEraseUser =
 export const erasureReaction = (ports: ErasingPorts): Reaction<UserErased> => ({
   name: 'chat.erasure',
   retryInBackground: true,
-  on: { UserErased: ({ data }: RecordedEvent<UserErased>) => follow(ports, data.userId) },
+  on: { UserErased: ({ data }: RecordedEvent<UserErased>) => completeErasure(ports, data.userId) },
 });

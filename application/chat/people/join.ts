@@ -1,6 +1,6 @@
 /** Adds users: by configuration, by an admin, by registration, or at the first sign-in. */
 import { userSubject } from '../../../domain/chat/events/roster.js';
-import { ROSTER, type RosterCommand, type User, userOf, userWith } from '../../../domain/chat/roster.js';
+import { ROSTER, type RosterCommand, type User, userById, userOf } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, Position, Vault } from '../../ports/index.js';
@@ -42,18 +42,18 @@ export function createPeople({ handle, vault, derivation, clock }: PeoplePorts) 
     const { email } = intention;
     const userId = derivation.id('chat.user', context.commandId);
     // The key must exist before the event can be sealed.
-    const before = async () => {
+    const beforeAppend = async () => {
       await vault.create(userSubject({ userId }));
       return prepare?.(userId);
     };
     const userName = intention.userName ?? email.slice(0, email.indexOf('@'));
     const command = { ...intention, userId, userName, now: clock.now() } as JoinCommand;
-    const outcome = await handle(rosterAggregate, ROSTER, command, context, before);
+    const outcome = await handle(rosterAggregate, ROSTER, command, context, beforeAppend);
     if (isRejection(outcome)) return outcome;
     const [added] = outcome.events;
     const state = await outcome.state();
     // By id for a repetition, as the user's email may have been erased since.
-    const user = added ? userWith(state, added.data.userId) : userOf(state, email);
+    const user = added ? userById(state, added.data.userId) : userOf(state, email);
     if (!user) throw new Error('added user is missing from the state');
     return { user, isNew: user.id === userId, position: outcome.position };
   };

@@ -83,15 +83,15 @@ export function createPresence(ports: PresencePorts) {
 
   async function change(command: PresenceCommand, context: CommandContext) {
     const stream = presenceStream(command.userId);
-    const before = async () => {
+    const limitStream = async () => {
       // Frequent changes must not fill the log.
       if ((await admission.load(presenceAggregate, stream)).revision < 0) await log.retain(stream, { maxCount: 1 });
       return undefined;
     };
-    return handle(presenceAggregate, stream, command, context, before);
+    return handle(presenceAggregate, stream, command, context, limitStream);
   }
 
-  const connection = (type: 'Connect' | 'Disconnect', userId: string, at: string) =>
+  const recordConnection = (type: 'Connect' | 'Disconnect', userId: string, at: string) =>
     change({ type, userId, run: at, now: clock.now() }, systemContext('chat.presence'));
 
   /** Updates the log until it matches the local state. Failures are retried by the next sweep. */
@@ -100,7 +100,7 @@ export function createPresence(ports: PresencePorts) {
     each.isRecording = true;
     try {
       for (let isOnline = isPresent(each); isOnline !== each.isRecorded; isOnline = isPresent(each)) {
-        await connection(isOnline ? 'Connect' : 'Disconnect', userId, run);
+        await recordConnection(isOnline ? 'Connect' : 'Disconnect', userId, run);
         each.isRecorded = isOnline;
       }
       if (!isPresent(each)) localUsers.delete(userId);
@@ -139,7 +139,7 @@ export function createPresence(ports: PresencePorts) {
     const seen = new Set(known.flatMap(({ _id, runs }) => (runs.includes(run) ? [_id] : [])));
     const stale = await findStaleRuns(known);
     const work = [
-      ...stale.map((each) => () => connection('Disconnect', each.userId, each.run)),
+      ...stale.map((each) => () => recordConnection('Disconnect', each.userId, each.run)),
       ...[...localUsers].map(([userId, each]) => async () => {
         // Another node considered this one dead while it was paused.
         if (each.isRecorded && !seen.has(userId) && !each.isRecording) each.isRecorded = await isConnected(userId);

@@ -1,5 +1,5 @@
 /** Use cases on users: rename, change role, remove, leave, list. */
-import { ROSTER, type RosterCommand, type RosterState, userWith } from '../../../domain/chat/roster.js';
+import { ROSTER, type RosterCommand, type RosterState, userById } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand, Handled, Idempotency } from '../../command/index.js';
 import type { Clock, CommandContext, Position } from '../../ports/index.js';
@@ -29,7 +29,7 @@ export function createUsers({ handle, repetition, admission, clock }: UserPorts)
   ): Promise<CommandResult<{ readonly user: UserView }> | Rejection> {
     const outcome = await run(command, context);
     if (isRejection(outcome)) return outcome;
-    const user = userWith(await outcome.state(), command.userId);
+    const user = userById(await outcome.state(), command.userId);
     if (!user) throw new Error('changed user is missing from the state');
     return { body: { user: userView(user) }, position: outcome.position };
   }

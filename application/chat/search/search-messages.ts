@@ -15,7 +15,7 @@ import { parentOf } from '../messages/visibility.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
 import { type AuthorView, speakerView } from '../view-models.js';
 
-/** Folded part of a word, and the users whose names contain it: all their messages match. */
+/** Folded part of a word, and the users with names that contain it: all their messages match. */
 export interface QueryWord {
   readonly text: string;
   readonly authors: ReadonlySet<string>;
@@ -71,7 +71,7 @@ export interface HitView {
   readonly threadId?: string;
 }
 
-const blank: Rejection = { rejected: 'chat/blank-query', kind: 'invalid', detail: 'q must not be blank' };
+const blankQuery: Rejection = { rejected: 'chat/blank-query', kind: 'invalid', detail: 'q must not be blank' };
 const tooManyWords: Rejection = {
   rejected: 'chat/too-many-words',
   kind: 'invalid',
@@ -99,13 +99,13 @@ export function createSearch({ index, settled, admission }: SearchServicePorts) 
     leaving?: Reader['leaving'],
   ): Promise<RenderedPage | Rejection> {
     const words = wordsOf(q);
-    if (words.length === 0) return blank;
+    if (words.length === 0) return blankQuery;
     if (words.length > MOST_WORDS) return tooManyWords;
     const freshness = await awaitConsistent(settled, 'chat.search', { told: settled.latestOf('chat'), seen });
     const { state: roster } = await admission.roster(seen);
     const places = [channelId, conversationId].filter((each) => each !== undefined);
     const queryWords: QueryWord[] = [];
-    for (const text of words) queryWords.push({ text, authors: await authorsNamed(roster, text) });
+    for (const text of words) queryWords.push({ text, authors: await findAuthors(roster, text) });
     const reader = { userId: caller.userId, ...(leaving && { leaving }) };
     return throttle(limit, reader, async () => {
       // Read after waiting for the throttle, as access may have changed.
@@ -143,15 +143,15 @@ interface Names {
 }
 
 /** Keyed by the immutable roster state. */
-const folded = new WeakMap<RosterState, Promise<readonly Names[]>>();
+const foldedNames = new WeakMap<RosterState, Promise<readonly Names[]>>();
 
 /** Names folded per time slice. */
 const NAMES_PER_SLICE = 256;
 
-/** Includes former users, whose messages still carry their names. */
-async function authorsNamed(roster: RosterState, word: string): Promise<ReadonlySet<string>> {
-  const known = folded.get(roster) ?? foldNames(roster);
-  folded.set(roster, known);
+/** Includes former users: their messages still carry their names. */
+async function findAuthors(roster: RosterState, word: string): Promise<ReadonlySet<string>> {
+  const known = foldedNames.get(roster) ?? foldNames(roster);
+  foldedNames.set(roster, known);
   const found = new Set<string>();
   for (const { text, ids, ends } of await known) {
     if (sliceExpired()) await yieldToEventLoop();
@@ -166,20 +166,20 @@ async function authorsNamed(roster: RosterState, word: string): Promise<Readonly
 
 async function foldNames({ users }: RosterState): Promise<readonly Names[]> {
   const all: Names[] = [];
-  let some: { readonly id: string; readonly userName: string }[] = [];
+  let batch: { readonly id: string; readonly userName: string }[] = [];
   const fold = () => {
-    const names = some.map(({ userName }) => `${foldText(userName)}\n`);
+    const names = batch.map(({ userName }) => `${foldText(userName)}\n`);
     let end = 0;
     const ends = names.map(({ length }) => (end += length));
-    all.push({ text: names.join(''), ids: some.map(({ id }) => id), ends });
-    some = [];
+    all.push({ text: names.join(''), ids: batch.map(({ id }) => id), ends });
+    batch = [];
   };
   for (const user of users.values()) {
-    some.push(user);
-    if (some.length < NAMES_PER_SLICE) continue;
+    batch.push(user);
+    if (batch.length < NAMES_PER_SLICE) continue;
     fold();
     if (sliceExpired()) await yieldToEventLoop();
   }
-  if (some.length > 0) fold();
+  if (batch.length > 0) fold();
   return all;
 }

@@ -1,6 +1,6 @@
 /** Authenticates callers: verifies the access token, then checks session and user in the log's state. */
-import { ROSTER, type RosterState, type User, userOf, userWith } from '../../../domain/chat/roster.js';
-import { type Session, sessionStream, sessionWith } from '../../../domain/chat/session.js';
+import { ROSTER, type RosterState, type User, userById, userOf } from '../../../domain/chat/roster.js';
+import { findSession, type Session, sessionStream } from '../../../domain/chat/session.js';
 import type { DomainEvent, Rejection } from '../../../domain/shared/index.js';
 import type { Aggregate, AggregateStore, LoadedAggregate } from '../../command/index.js';
 import type { Clock, Position } from '../../ports/index.js';
@@ -75,16 +75,16 @@ export function createChatAdmission({ streams, tokens, clock, feedPosition }: Au
     parseAccessToken,
     session({ userId, sessionId }) {
       const known = streams.cached(sessionAggregate, sessionStream(userId));
-      return known && sessionWith(known.state, sessionId, clock.now());
+      return known && findSession(known.state, sessionId, clock.now());
     },
     user: (key) =>
       lookUp(rosterAggregate, ROSTER, 0n, (state) =>
-        'id' in key ? userWith(state, key.id) : userOf(state, key.email),
+        'id' in key ? userById(state, key.id) : userOf(state, key.email),
       ),
     async areUsers(ids) {
       if (ids.length === 0) return true;
       const allExist = (state: RosterState) =>
-        ids.every((id) => userWith(state, id) !== undefined) ? true : undefined;
+        ids.every((id) => userById(state, id) !== undefined) ? true : undefined;
       return (await lookUp(rosterAggregate, ROSTER, 0n, allExist)) ?? false;
     },
     async authenticate(token, seen = 0n) {
@@ -93,8 +93,8 @@ export function createChatAdmission({ streams, tokens, clock, feedPosition }: Au
       const { userId, sessionId } = bearer;
       const now = clock.now();
       const [session, user] = await Promise.all([
-        lookUp(sessionAggregate, sessionStream(userId), seen, (state) => sessionWith(state, sessionId, now)),
-        lookUp(rosterAggregate, ROSTER, seen, (state) => userWith(state, userId)),
+        lookUp(sessionAggregate, sessionStream(userId), seen, (state) => findSession(state, sessionId, now)),
+        lookUp(rosterAggregate, ROSTER, seen, (state) => userById(state, userId)),
       ]);
       if (!session || !user) return unauthorized;
       const { userName, isAdmin } = user;

@@ -61,7 +61,7 @@ export type OAuth = ReturnType<typeof createOAuth>;
 export function createOAuth(ports: OAuthPorts) {
   const { providers, client, handle, log, signIn, derivation, clock, logger } = ports;
 
-  const mac = (provider: string, ip: string, random: string, at: string) =>
+  const computeMac = (provider: string, ip: string, random: string, at: string) =>
     derivation.secret('chat.oauth-state', provider, ip, random, at).toString('base64url');
   const verifierOf = (state: string) => derivation.secret('chat.oauth-verifier', state).toString('base64url');
   const challengeOf = (state: string) => createHash('sha256').update(verifierOf(state)).digest('base64url');
@@ -69,13 +69,16 @@ export function createOAuth(ports: OAuthPorts) {
   /** Stateless: the state itself holds its provider, network address and time, signed. */
   function newState(provider: string, ip: string): string {
     const [random, at] = [randomBytes(STATE_BYTES).toString('base64url'), String(clock.now())];
-    return `${random}.${at}.${mac(provider, ip, random, at)}`;
+    return `${random}.${at}.${computeMac(provider, ip, random, at)}`;
   }
 
   function isValidState(state: string, provider: string, ip: string): boolean {
     const [, random = '', at = '', presentedMac = ''] = STATE.exec(state) ?? [];
     const age = clock.now() - Number(at);
-    const isRight = timingSafeEqual(Buffer.from(presentedMac.padEnd(43)), Buffer.from(mac(provider, ip, random, at)));
+    const isRight = timingSafeEqual(
+      Buffer.from(presentedMac.padEnd(43)),
+      Buffer.from(computeMac(provider, ip, random, at)),
+    );
     return isRight && age >= -STATE_MS && age < STATE_MS;
   }
 
@@ -116,14 +119,14 @@ export function createOAuth(ports: OAuthPorts) {
     if (isRejection(spent)) return { failure: 'invalid_state' };
     if (error !== undefined) return { failure: error === 'access_denied' ? 'access_denied' : 'provider_error' };
     if (!code) return { failure: 'missing_code' };
-    const profile = await profileOf(provider, code, verifierOf(state));
+    const profile = await fetchProfile(provider, code, verifierOf(state));
     if (!profile) return { failure: 'provider_error' };
     if (profile.email === undefined) return { failure: 'no_verified_email' };
-    const done = await signIn.enter(profile.email, from, context, profile.name);
-    return isRejection(done) ? failureFor(done) : done.body;
+    const result = await signIn.enter(profile.email, from, context, profile.name);
+    return isRejection(result) ? failureFor(result) : result.body;
   }
 
-  async function profileOf(provider: OAuthProvider, code: string, verifier: string) {
+  async function fetchProfile(provider: OAuthProvider, code: string, verifier: string) {
     return client.profile(provider, code, verifier).catch((err: unknown): Profile | undefined => {
       logger.warn({ err, provider: provider.id }, 'OAuth provider returned no profile');
       return undefined;

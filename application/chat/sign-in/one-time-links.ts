@@ -55,7 +55,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
   const longest = Math.max(...Object.values(lifeSeconds));
 
   const addressOf = (email: string) => derivation.id('chat.address', email);
-  const audience = (purpose: Purpose) => `annals:chat:${purpose}`;
+  const audienceOf = (purpose: Purpose) => `annals:chat:${purpose}`;
 
   /** Does the same whether or not the address may have a link, so that it does not reveal users. */
   async function request(
@@ -81,7 +81,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
       email: user || !maySignUp ? '' : email,
       now,
     };
-    const before = async () => {
+    const createKeyAndRetention = async () => {
       const isNew = (await streams.load(addressAggregate, stream)).revision < 0;
       await Promise.all([
         vault.renew(linksSubject({ expiresAt })),
@@ -89,7 +89,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
       ]);
       return undefined;
     };
-    const outcome = await handle(addressAggregate, stream, command, context, before);
+    const outcome = await handle(addressAggregate, stream, command, context, createKeyAndRetention);
     return isRejection(outcome) ? outcome : { position: outcome.position };
   }
 
@@ -100,7 +100,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
     token: ({ purpose, linkId, email, requestedAt, expiresAt }: Issued): Promise<string> =>
       signed.sign({
         sub: email,
-        aud: audience(purpose),
+        aud: audienceOf(purpose),
         jti: linkId,
         iat: Math.floor(requestedAt / 1000),
         exp: Math.floor(expiresAt / 1000),
@@ -115,7 +115,7 @@ export function createOneTimeLinks(ports: LinkPorts) {
       const claims = token === undefined ? undefined : await signed.read(token);
       if (!claims) return badLink;
       const { sub, aud, jti: linkId } = claims;
-      const purpose = PURPOSES.find((each) => audience(each) === aud);
+      const purpose = PURPOSES.find((each) => audienceOf(each) === aud);
       if (!purpose || !purposes.includes(purpose)) return badLink;
       if (typeof sub !== 'string' || typeof linkId !== 'string') return badLink;
       if (email !== undefined && tidyEmail(email) !== sub) return badLink;

@@ -58,8 +58,8 @@ export function createSignIn(ports: SignInPorts) {
   ): Promise<CommandResult<SignInResult> | Rejection> {
     const user = await findOrCreateUser(tidyEmail(rawEmail), context, userName);
     if (isRejection(user)) return user;
-    const done = await sessions.open(user, from, next('open-session', context));
-    return isRejection(done) ? done : { body: { ...done.body, user }, position: done.position };
+    const result = await sessions.open(user, from, next('open-session', context));
+    return isRejection(result) ? result : { body: { ...result.body, user }, position: result.position };
   }
 
   /** Derives the context of another command of the same request. */

@@ -100,7 +100,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     const refusedBefore = await checkFailures();
     if (refusedBefore) return refusedBefore;
     const user = await admission.user({ email });
-    const version = await passwords.matching(user?.id, password);
+    const version = await passwords.verify(user?.id, password);
     // Checked again: concurrent guesses must not get more answers than sequential ones.
     const refusedAfter = await checkFailures();
     if (refusedAfter) return refusedAfter;
@@ -123,11 +123,11 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
     if (!isEmail(email)) return badEmail;
     const hashed = await passwords.hash(password);
     if (isRejection(hashed)) return hashed;
-    const setFirst = async (userId: string) => {
+    const setInitialPassword = async (userId: string) => {
       const set = await passwords.set(userId, hashed, { by: userId }, next('set-password', context));
       return isRejection(set) ? set : undefined;
     };
-    const result = await come({ type: 'RegisterUser', email }, context, setFirst);
+    const result = await come({ type: 'RegisterUser', email }, context, setInitialPassword);
     if (isRejection(result)) return result;
     return sessions.open(result.user, from, next('open-session', context));
   }

@@ -23,7 +23,7 @@ export interface PasswordVersion {
 export type Passwords = ReturnType<typeof createPasswords>;
 
 export function createPasswords({ handle, streams, vault, hashing, clock }: PasswordPorts) {
-  const current = (userId: string) => streams.reload(passwordAggregate, userStream(userId));
+  const loadCurrent = (userId: string) => streams.reload(passwordAggregate, userStream(userId));
 
   return {
     /** Hashes a password, or rejects an invalid one. */
@@ -38,25 +38,25 @@ export function createPasswords({ handle, streams, vault, hashing, clock }: Pass
       context: CommandContext,
     ): Promise<PasswordVersion | Rejection> {
       const command = { type: 'SetPassword' as const, userId, by, ...hashed, isFirst, now: clock.now() };
-      const before = async () => {
+      const createKey = async () => {
         await vault.create(userSubject({ userId }));
         return undefined;
       };
-      const outcome = await handle(passwordAggregate, userStream(userId), command, context, before);
+      const outcome = await handle(passwordAggregate, userStream(userId), command, context, createKey);
       return isRejection(outcome) ? outcome : { setAt: outcome.position };
     },
 
-    isSet: async (userId: string): Promise<boolean> => (await current(userId)).state !== undefined,
+    isSet: async (userId: string): Promise<boolean> => (await loadCurrent(userId)).state !== undefined,
 
-    /** Verifies a password. Takes the same time for unknown users, whose lookup also reads the log. */
-    async matching(userId: string | undefined, password: string): Promise<PasswordVersion | undefined> {
-      const known = userId === undefined ? undefined : await current(userId);
+    /** Verifies a password. Takes the same time for unknown users: their lookup also reads the log. */
+    async verify(userId: string | undefined, password: string): Promise<PasswordVersion | undefined> {
+      const known = userId === undefined ? undefined : await loadCurrent(userId);
       const isRight = await hashing.matches(password, known?.state);
       return known && isRight ? { setAt: known.position } : undefined;
     },
 
     /** Whether the password has not changed since. */
     isCurrent: async (userId: string, { setAt }: PasswordVersion): Promise<boolean> =>
-      (await current(userId)).position === setAt,
+      (await loadCurrent(userId)).position === setAt,
   };
 }

@@ -2,13 +2,13 @@
 import type { User } from '../../../domain/chat/roster.js';
 import {
   activeSessions,
+  findSession,
   SESSION_EVENTS,
   type Session,
   type SessionEvent,
   type SessionsState,
   sessionEnded,
   sessionStream,
-  sessionWith,
 } from '../../../domain/chat/session.js';
 import { isRejection, type Rejection, truncate } from '../../../domain/shared/index.js';
 import type { HandleCommand, Handled, Idempotency } from '../../command/index.js';
@@ -40,7 +40,7 @@ export interface From {
   readonly userAgent: string;
 }
 
-interface Opening {
+interface OpenOptions {
   readonly alone?: boolean;
   readonly mailed?: boolean;
   readonly recheck?: () => Promise<boolean>;
@@ -64,16 +64,16 @@ export interface SessionView extends Omit<Session, 'generation'> {
 }
 
 /** Selects which sessions of the caller end. */
-export interface Revoked {
+export interface SessionSelection {
   readonly sessionId?: string;
   /** Refresh token of the session to keep. */
   readonly refreshToken?: string;
 }
 
-type RowMapper = Extract<SessionEvent, { type: 'SessionOpened' | 'SessionRefreshed' }>;
+type OpenedEvent = Extract<SessionEvent, { type: 'SessionOpened' | 'SessionRefreshed' }>;
 
 const DAY_SECONDS = 86_400;
-const LONGEST_USER_AGENT = 256;
+const MAX_USER_AGENT = 256;
 
 export type Sessions = ReturnType<typeof createSessions>;
 
@@ -84,7 +84,7 @@ export function createSessions(ports: SessionPorts) {
   const lifeMs = refreshTokenExpirySeconds * 1000;
 
   /** Sets the retention of the stream, so that events of expired sessions are dropped, unless it is already as long. */
-  const retentionOf = (stream: string) => async () => {
+  const ensureRetention = (stream: string) => async () => {
     const { state } = await admission.load(sessionAggregate, stream);
     const longest = Math.max(0, ...state.sessions.map((each) => each.expiresAt - each.lastUsedAt));
     const maxAgeSeconds = refreshTokenExpirySeconds + DAY_SECONDS;
@@ -92,7 +92,7 @@ export function createSessions(ports: SessionPorts) {
     return undefined;
   };
 
-  async function signedIn(
+  async function issueTokens(
     user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
     session: Pick<Session, 'id' | 'generation'>,
     at: number,
@@ -114,21 +114,21 @@ export function createSessions(ports: SessionPorts) {
     user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
     { ip, userAgent }: Omit<From, 'network'>,
     context: CommandContext,
-    { alone = false, mailed = false, recheck = async () => true }: Opening = {},
+    { alone = false, mailed = false, recheck = async () => true }: OpenOptions = {},
   ): Promise<CommandResult<SignedIn> | Rejection> {
     const { id: userId } = user;
     const stream = sessionStream(userId);
     const sessionId = derivation.id('chat.session', context.commandId);
     const now = clock.now();
     const session = { sessionId, expiresAt: now + lifeMs, most: maxActiveSessions, alone };
-    const from = { ip, userAgent: truncate(userAgent, LONGEST_USER_AGENT) };
+    const from = { ip, userAgent: truncate(userAgent, MAX_USER_AGENT) };
     const command = { type: 'OpenSession' as const, userId, ...session, ...from, now };
     const { quota: _, ...free } = { ...context, actor: userId };
     const by = mailed ? free : { ...free, quota: sessionQuota(userId) };
-    const outcome = await handle(sessionAggregate, stream, command, by, retentionOf(stream));
+    const outcome = await handle(sessionAggregate, stream, command, by, ensureRetention(stream));
     if (isRejection(outcome)) return outcome;
-    const at = openedEvent(outcome)?.data.lastUsedAt ?? now;
-    const body = await signedIn(user, { id: sessionId, generation: 0 }, at);
+    const at = findOpenedEvent(outcome)?.data.lastUsedAt ?? now;
+    const body = await issueTokens(user, { id: sessionId, generation: 0 }, at);
     if (await recheck()) return { body, position: outcome.position };
     const commandId = derivation.id('chat.end-session', context.commandId);
     const end = { type: 'EndSession' as const, userId, sessionId, reason: 'password' as const, now };
@@ -146,14 +146,14 @@ export function createSessions(ports: SessionPorts) {
     const command = { type: 'RefreshSession' as const, ...presented, expiresAt: now + lifeMs, now };
     const by = { ...context, actor: userId, quota: sessionQuota(userId) };
     const stream = sessionStream(userId);
-    const outcome = await handle(sessionAggregate, stream, command, by, retentionOf(stream));
+    const outcome = await handle(sessionAggregate, stream, command, by, ensureRetention(stream));
     if (isRejection(outcome)) return outcome;
-    const refreshed = openedEvent(outcome)?.data;
-    const generation = refreshed?.generation ?? sessionWith(await outcome.state(), sessionId, now)?.generation;
+    const refreshed = findOpenedEvent(outcome)?.data;
+    const generation = refreshed?.generation ?? findSession(await outcome.state(), sessionId, now)?.generation;
     if (generation === undefined) return sessionEnded;
     const session = { id: sessionId, generation };
     return {
-      body: await signedIn(user, session, refreshed?.lastUsedAt ?? now),
+      body: await issueTokens(user, session, refreshed?.lastUsedAt ?? now),
       position: outcome.position,
     };
   }
@@ -168,7 +168,7 @@ export function createSessions(ports: SessionPorts) {
     if (target?.userId !== userId) return unauthorized;
     const end = { type: 'EndSession' as const, userId, sessionId: target.sessionId, now: clock.now() };
     const outcome = await handle(sessionAggregate, sessionStream(userId), { ...end, reason: 'logout' }, context);
-    return isRejection(outcome) ? outcome : loggedOut(outcome);
+    return isRejection(outcome) ? outcome : logoutResult(outcome);
   }
 
   /** Result of a logout, if this command did it. */
@@ -177,12 +177,12 @@ export function createSessions(ports: SessionPorts) {
     context: CommandContext,
   ): Promise<CommandResult<object> | Rejection | undefined> {
     const found = await repetition.findResult(sessionAggregate, sessionStream(userId), context);
-    return found && (isRejection(found) ? found : loggedOut(found));
+    return found && (isRejection(found) ? found : logoutResult(found));
   }
 
   async function revoke(
     { userId, sessionId }: Caller,
-    { sessionId: one, refreshToken }: Revoked,
+    { sessionId: one, refreshToken }: SessionSelection,
     context: CommandContext,
   ): Promise<CommandResult<object> | Rejection> {
     const exempt = refreshToken === undefined ? { userId, sessionId } : tokens.readRefresh(refreshToken);
@@ -227,10 +227,10 @@ export function createSessions(ports: SessionPorts) {
   return { open, refresh, logout, wasLoggedOut, revoke, endAll, list };
 }
 
-const openedEvent = ({ events }: Handled<SessionsState, SessionEvent>) =>
-  events.find((event): event is RowMapper => event.type === 'SessionOpened' || event.type === 'SessionRefreshed');
+const findOpenedEvent = ({ events }: Handled<SessionsState, SessionEvent>) =>
+  events.find((event): event is OpenedEvent => event.type === 'SessionOpened' || event.type === 'SessionRefreshed');
 
-const loggedOut = ({ position }: Handled<unknown>) => ({
+const logoutResult = ({ position }: Handled<unknown>) => ({
   body: { success: true, message: 'Signed out' },
   position,
 });

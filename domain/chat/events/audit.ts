@@ -16,7 +16,7 @@ export const auditEvents = {
   /** `by`: an admin, or the operator. */
   Exported: event(object({ by: id, exportedAt: time })),
   /**
-   * Preserves an action whose own event is erased later. `factId`, `position` (log position, in digits) and `doneAt`
+   * Preserves an action after its own event is erased. `factId`, `position` (log position, in digits) and `doneAt`
    * are those of that event.
    */
   ActKept: event(

@@ -33,7 +33,7 @@ export const addressEvents = {
         ...link,
         requestedAt: time,
         expiresAt: time,
-        /** Email of someone who is not a user but may become one; else empty. */
+        /** Set for a new address that may become a user; else empty. */
         secret: object({ email: text }),
       },
       { userId: id },

@@ -47,23 +47,23 @@ export const keyOf = (build: string, isPack: boolean, { _id, _at }: Pick<HeaderR
   `${build} ${isPack ? 'pack' : 'run'} ${_id} ${_at}`;
 
 export function createBlockDirectory(db: Db, position: () => Position): BlockDirectory {
-  let known: DirectoryState | undefined;
-  let reading: Promise<unknown> | undefined;
-  const texts = new Map<string, string>();
+  let state: DirectoryState | undefined;
+  let pendingRead: Promise<unknown> | undefined;
+  const interned = new Map<string, string>();
 
   /** Interns ids, which repeat. */
   const intern = (text: string) => {
-    if (texts.size > 500_000) texts.clear();
-    const same = texts.get(text) ?? text;
-    texts.set(text, same);
+    if (interned.size > 500_000) interned.clear();
+    const same = interned.get(text) ?? text;
+    interned.set(text, same);
     return same;
   };
 
   async function read(build: string) {
     // Rows beyond this position may still be written; they are read again next time.
     const until = position();
-    const now = known?.build === build ? known : emptyState(build);
-    const since = { $gt: longOf(now.until) };
+    const next = state?.build === build ? state : emptyState(build);
+    const since = { $gt: longOf(next.until) };
     // Reads runs first: a run packed meanwhile is then seen twice, and never missed.
     const runs = await db
       .collection<RunRow>(`${build}.${RUNS}`)
@@ -79,14 +79,14 @@ export function createBlockDirectory(db: Db, position: () => Position): BlockDir
     for (const [rows, isPack] of [[packs, true] as const, [runs, false] as const])
       for (const row of rows) {
         if (sliceExpired()) await yieldToEventLoop();
-        applyHeader(now, headerOf(build, row, isPack), added, removed);
+        applyHeader(next, headerOf(build, row, isPack), added, removed);
       }
     // A row changed during the reads may be seen in both versions.
-    const mergeNewest = added.filter((head) => !removed.has(head));
-    if (mergeNewest.length > 0) now.sorted = await mergeSorted(now.sorted, mergeNewest, removed);
+    const current = added.filter((header) => !removed.has(header));
+    if (current.length > 0) next.sorted = await mergeSorted(next.sorted, current, removed);
     // Set last, so that concurrent callers wait until the rows are merged.
-    now.until = until;
-    known = now;
+    next.until = until;
+    state = next;
   }
 
   const headerOf = (build: string, row: HeaderRow, isPack: boolean): BlockHeader => ({
@@ -102,18 +102,18 @@ export function createBlockDirectory(db: Db, position: () => Position): BlockDir
 
   /** Serializes reads: a caller that arrives during a read may need a newer position. */
   async function readNext(build: string) {
-    if (reading) return reading.catch(() => {});
-    reading = read(build).finally(() => {
-      reading = undefined;
+    if (pendingRead) return pendingRead.catch(() => {});
+    pendingRead = read(build).finally(() => {
+      pendingRead = undefined;
     });
-    return reading;
+    return pendingRead;
   }
 
   return {
     async all(build) {
       const required = position();
-      while (known?.build !== build || known.until < required) await readNext(build);
-      return known.sorted;
+      while (state?.build !== build || state.until < required) await readNext(build);
+      return state.sorted;
     },
   };
 }
@@ -121,22 +121,22 @@ export function createBlockDirectory(db: Db, position: () => Position): BlockDir
 /** Applies a changed header; collects added headers and those they replace. */
 function applyHeader(
   { places }: DirectoryState,
-  head: BlockHeader,
+  header: BlockHeader,
   added: BlockHeader[],
   removed: Set<BlockHeader>,
 ): void {
-  const place = places.get(head.channel) ?? { packs: new Map(), runs: new Map(), end: 0n };
-  places.set(head.channel, place);
+  const place = places.get(header.channel) ?? { packs: new Map(), runs: new Map(), end: 0n };
+  places.set(header.channel, place);
   // Packed since it was read.
-  if (!head.isPack && head.first <= place.end) return;
-  const beside = head.isPack ? place.packs : place.runs;
-  const before = beside.get(head.id);
-  if (before?.key === head.key) return;
+  if (!header.isPack && header.first <= place.end) return;
+  const siblings = header.isPack ? place.packs : place.runs;
+  const before = siblings.get(header.id);
+  if (before?.key === header.key) return;
   if (before) removed.add(before);
-  beside.set(head.id, head);
-  added.push(head);
-  if (!head.isPack || head.last <= place.end) return;
-  place.end = head.last;
+  siblings.set(header.id, header);
+  added.push(header);
+  if (!header.isPack || header.last <= place.end) return;
+  place.end = header.last;
   for (const run of place.runs.values()) {
     if (run.first > place.end) continue;
     removed.add(run);
@@ -146,18 +146,18 @@ function applyHeader(
 
 /** Merges few changes into a long sorted list, newest first. */
 async function mergeSorted(
-  known: readonly BlockHeader[],
+  sorted: readonly BlockHeader[],
   added: BlockHeader[],
   removed: ReadonlySet<BlockHeader>,
 ): Promise<readonly BlockHeader[]> {
   added.sort((a, b) => (a.last > b.last ? -1 : 1));
   const all: BlockHeader[] = [];
   let next = 0;
-  for (const head of known) {
+  for (const header of sorted) {
     if (all.length % CHECK_EVERY === 0 && sliceExpired()) await yieldToEventLoop();
-    if (removed.has(head)) continue;
-    while (next < added.length && added[next]!.last >= head.last) all.push(added[next++]!);
-    all.push(head);
+    if (removed.has(header)) continue;
+    while (next < added.length && added[next]!.last >= header.last) all.push(added[next++]!);
+    all.push(header);
   }
   while (next < added.length) all.push(added[next++]!);
   return all;

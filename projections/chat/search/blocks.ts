@@ -116,11 +116,11 @@ export const lineOf = (doc: Doc, run: number): Line => ({
 });
 
 async function filterFor(lines: readonly Line[]): Promise<Uint8Array> {
-  const pieces = new Set<number>();
+  const ngrams = new Set<number>();
   const yieldIfDue = createYielder();
   for (const { text } of lines) {
-    ngramsOf(text, (piece) => pieces.add(piece));
+    ngramsOf(text, (ngram) => ngrams.add(ngram));
     await yieldIfDue();
   }
-  return bloomFilterOf(pieces);
+  return bloomFilterOf(ngrams);
 }

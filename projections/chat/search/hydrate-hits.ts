@@ -32,11 +32,11 @@ export function createHitHydrator(vault: Vault): {
     cache: { name: 'chat.search-docs', limitBytes: CACHE_BYTES, bytes: () => decrypted.calculatedSize },
     async read(runs, found, query) {
       const places = found.map(placeOf);
-      const at = new Map<string, readonly string[]>();
+      const linesByRun = new Map<string, readonly string[]>();
       const missing = new Map<string, string>();
       for (const { run, key } of places) {
         const known = decrypted.get(key);
-        if (known) at.set(run, known);
+        if (known) linesByRun.set(run, known);
         else missing.set(run, key);
       }
       if (missing.size > 0) {
@@ -45,12 +45,12 @@ export function createHitHydrator(vault: Vault): {
           const bytes = await vault.openBytes(subjectOf(row.channel), row.docs.buffer);
           if (!bytes) continue;
           const lines = linesOf(bytes);
-          at.set(row._id, lines);
+          linesByRun.set(row._id, lines);
           decrypted.set(missing.get(row._id)!, lines);
         }
       }
       return places.flatMap(({ run, line, channel }) => {
-        const text = at.get(run)?.[line];
+        const text = linesByRun.get(run)?.[line];
         const doc: Doc | undefined = text === undefined ? undefined : JSON.parse(text);
         return doc && stillMatches(doc, query) ? hitOf(doc, channel) : [];
       });
@@ -58,7 +58,7 @@ export function createHitHydrator(vault: Vault): {
   };
 }
 
-function placeOf({ head: { id, key, channel, isPack }, texts, slot }: Match): Place {
+function placeOf({ header: { id, key, channel, isPack }, texts, slot }: Match): Place {
   if (!isPack) return { run: id, key, line: slot, channel };
   const begin = texts.beginOf(slot);
   const run = idOf(channel, texts.posted(begin));

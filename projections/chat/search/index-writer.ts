@@ -66,7 +66,7 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
   /** Runs that are now in a pack and must be marked closed. */
   const closing = new Set<Run>();
 
-  async function placeOf(channel: string, position: Position): Promise<Place> {
+  async function loadPlace(channel: string, position: Position): Promise<Place> {
     const known = places.get(channel) ?? (await restorePlace(channel, position));
     places.delete(channel);
     places.set(channel, known);
@@ -77,7 +77,7 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
     const end = await packs.end(channel);
     const place: Place = { channel, runs: [], last: end };
     for (const row of await rows.find({ channel, open: true }).sort({ first: 1 }).toArray()) {
-      const run = await runOf(row);
+      const run = await loadRun(row);
       // Packed before a crash, but not yet closed.
       if (run.first <= end) closing.add(run);
       else {
@@ -95,7 +95,7 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
     const isPackSize = runs.length === PER_PACK || sizeOf(runs) >= PACK_SIZE;
     if (!isPackSize || !runs.at(-1)!.isFull) return;
     await loadDocs(runs);
-    packs.add(channel, runs.map(packedOf), position);
+    packs.add(channel, runs.map(withDocs), position);
     for (const run of runs.splice(0)) closing.add(run);
   }
 
@@ -107,14 +107,14 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
     for (const run of runs) {
       const row = found.get(run.id);
       // The channel's key was destroyed.
-      run.docs ??= row ? await docsOf(row) : [];
+      run.docs ??= row ? await decryptDocs(row) : [];
     }
   }
 
-  const docsOf = async (row: RunRow): Promise<Doc[]> => [...((await openDocs(vault, row)) ?? [])];
+  const decryptDocs = async (row: RunRow): Promise<Doc[]> => [...((await openDocs(vault, row)) ?? [])];
 
-  const runOf = async (row: RunRow): Promise<Run> => {
-    const docs = await docsOf(row);
+  const loadRun = async (row: RunRow): Promise<Run> => {
+    const docs = await decryptDocs(row);
     return {
       id: row._id,
       channel: row.channel,
@@ -129,7 +129,7 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
   };
 
   async function add(channel: string, doc: Doc, position: Position) {
-    const place = await placeOf(channel, position);
+    const place = await loadPlace(channel, position);
     if (position <= place.last) return;
     let run = place.runs.at(-1);
     if (!run || run.isFull) {
@@ -149,31 +149,31 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
 
   const change: IndexWriter['change'] = async (channel, { id, thread }, position, to) => {
     const isTarget = (doc: Doc) => doc.id === id || (thread && threadOf(doc.id) === id);
-    const changeIn = async (run: Run, isPacked: boolean) => {
+    const changeRun = async (run: Run, isPacked: boolean) => {
       if (!run.docs!.some((doc) => isTarget(doc) && BigInt(doc.changed) <= position)) return;
       const changed = (doc: Doc) => (to ? to(doc) : deletedDoc(doc, position));
       run.docs = run.docs!.map((doc) => (isTarget(doc) && BigInt(doc.changed) < position ? changed(doc) : doc));
       if (run.at < position) run.at = position;
       dirty.set(run.id, run);
       // Packs are written after runs, so a crash may have left this change undone in the pack.
-      if (isPacked) await packs.change(channel, packedOf(run), position);
+      if (isPacked) await packs.change(channel, withDocs(run), position);
     };
-    const { runs } = await placeOf(channel, position);
+    const { runs } = await loadPlace(channel, position);
     await loadDocs(runs);
-    for (const run of runs) await changeIn(run, false);
+    for (const run of runs) await changeRun(run, false);
     const known = new Set(runs.map((run) => run.id));
     // The rows of pending runs are outdated.
     for (const run of [...dirty.values(), ...closing]) {
       if (run.channel !== channel || known.has(run.id)) continue;
       known.add(run.id);
-      await changeIn(run, true);
+      await changeRun(run, true);
     }
     // Two queries, as a store may scan the whole collection for an `$or` of two indexes.
     for (const filter of thread ? [{ ids: id }, { threads: id }] : [{ ids: id }])
       for await (const row of rows.find(filter)) {
         if (known.has(row._id)) continue;
         known.add(row._id);
-        await changeIn(await runOf(row), true);
+        await changeRun(await loadRun(row), true);
       }
   };
 
@@ -240,7 +240,7 @@ const isFull = (docs: number, size: number): boolean => docs === PER_RUN || size
 const weightOf = (runs: readonly Run[]): number => runs.reduce((sum, { docs }) => sum + 1 + (docs?.length ?? 0), 0);
 
 /** Requires loaded docs. */
-const packedOf = (run: Run) => ({ ...run, docs: run.docs! });
+const withDocs = (run: Run) => ({ ...run, docs: run.docs! });
 
 const sizeOf = (runs: readonly Run[]): number => runs.reduce((sum, { size }) => sum + size, 0);
 

@@ -5,7 +5,7 @@ import type { Texts } from './packed-text.js';
 
 /** A line that matches the query. */
 export interface Match {
-  readonly head: BlockHeader;
+  readonly header: BlockHeader;
   readonly texts: Texts;
   readonly slot: number;
   readonly posted: Position;
@@ -14,16 +14,16 @@ export interface Match {
 /** Merges two sorted lists, newest first. A message found in both a run and its pack appears once. */
 export function mergeNewest(some: readonly Match[], others: readonly Match[], limit: number): readonly Match[] {
   if (others.length === 0) return some;
-  const both: Match[] = [];
-  for (let [a, b] = [0, 0]; both.length < limit; ) {
+  const merged: Match[] = [];
+  for (let [a, b] = [0, 0]; merged.length < limit; ) {
     const [one, other] = [some[a], others[b]];
     const next = one && (!other || one.posted >= other.posted) ? one : other;
     if (!next) break;
     if (one?.posted === next.posted) a++;
     if (other?.posted === next.posted) b++;
-    both.push(next);
+    merged.push(next);
   }
-  return both;
+  return merged;
 }
 
 /** Whether no later block can contribute a newer match. */

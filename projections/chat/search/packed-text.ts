@@ -25,7 +25,7 @@ export interface LineQuery {
 export interface LineWord {
   /** Folded, as UTF-8. */
   readonly bytes: Buffer;
-  /** Authors whose names contain the word. */
+  /** Authors with names that contain the word. */
   readonly authors: ReadonlySet<string>;
 }
 

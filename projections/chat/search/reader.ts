@@ -1,10 +1,10 @@
-/** Searches the index: cached packs, most of which a Bloom filter rules out. */
+/** Searches the index: cached packs, after Bloom filters have ruled most of them out. */
 import { LRUCache } from 'lru-cache';
 import type { Collection, Db } from 'mongodb';
 import type { SearchIndex, SearchQuery } from '../../../application/chat/search/search-messages.js';
 import { sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
-import { mightContain, piecesOfWord } from '../../../domain/chat/text-search.js';
+import { mightContain, ngramsOfWord } from '../../../domain/chat/text-search.js';
 import { type BlockHeader, createBlockDirectory, keyOf } from './block-directory.js';
 import { lineOf } from './blocks.js';
 import { createHitHydrator } from './hydrate-hits.js';
@@ -36,11 +36,11 @@ export interface SearchReaderPorts {
 
 /** Compiled query, with the words assumed rarest first. */
 interface CompiledQuery extends LineQuery {
-  readonly words: readonly (LineQuery['words'][number] & { readonly pieces: readonly number[] })[];
+  readonly words: readonly (LineQuery['words'][number] & { readonly ngrams: readonly number[] })[];
 }
 
 /** Block header, with the build of its row. */
-interface Located extends BlockHeader {
+interface LocatedBlock extends BlockHeader {
   readonly build: string;
 }
 
@@ -69,9 +69,9 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     texts.calculatedSize + size < TEXT_BYTES || ++overflow % OVERFLOW_SAMPLE === 0;
 
   /** Reads the filters of packs. */
-  const filtersOf = createSharedReads<Located, Uint8Array>(async (some) => {
-    const filter = { _id: { $in: some.map(({ id }) => id) } };
-    const [{ build }] = some as [Located];
+  const loadFilters = createSharedReads<LocatedBlock, Uint8Array>(async (batch) => {
+    const filter = { _id: { $in: batch.map(({ id }) => id) } };
+    const [{ build }] = batch as [LocatedBlock];
     const { packs } = rowsOf(build);
     for (const row of await packs.find(filter).project<PackRow>({ filter: 1, channel: 1, _at: 1 }).toArray()) {
       if (sliceExpired()) await yieldToEventLoop();
@@ -83,18 +83,18 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   });
 
   /** Returns undefined, synchronously, when all filters are cached. */
-  function readFilters(build: string, some: readonly BlockHeader[]): Promise<unknown> | undefined {
-    const missing = some.filter(({ isPack, key }) => isPack && filters.peek(key) === undefined);
-    return missing.length > 0 ? filtersOf(missing.map(locatedIn(build))) : undefined;
+  function readFilters(build: string, batch: readonly BlockHeader[]): Promise<unknown> | undefined {
+    const missing = batch.filter(({ isPack, key }) => isPack && filters.peek(key) === undefined);
+    return missing.length > 0 ? loadFilters(missing.map(withBuild(build))) : undefined;
   }
 
   /** Reads the current or newer texts; blocks that no longer exist are missing. */
-  const textsOf = createSharedReads<Located, Texts>(async (some) => {
-    const [{ build }] = some as [Located];
+  const loadTexts = createSharedReads<LocatedBlock, Texts>(async (batch) => {
+    const [{ build }] = batch as [LocatedBlock];
     const { packs, runs } = rowsOf(build);
     const found = new Map<string, Texts>();
-    const packKeys = new Map(some.flatMap(({ isPack, id, key }) => (isPack ? [[id, key]] : [])));
-    const runKeys = new Map(some.flatMap(({ isPack, id, key }) => (isPack ? [] : [[id, key]])));
+    const packKeys = new Map(batch.flatMap(({ isPack, id, key }) => (isPack ? [[id, key]] : [])));
+    const runKeys = new Map(batch.flatMap(({ isPack, id, key }) => (isPack ? [] : [[id, key]])));
     if (packKeys.size > 0) {
       const filter = { _id: { $in: [...packKeys.keys()] } };
       for (const row of await packs.find(filter).project<PackRow>({ filter: 0 }).toArray()) {
@@ -119,16 +119,16 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   });
 
   /** By block key. */
-  async function readTexts(build: string, some: readonly BlockHeader[]): Promise<ReadonlyMap<string, Texts>> {
+  async function readTexts(build: string, batch: readonly BlockHeader[]): Promise<ReadonlyMap<string, Texts>> {
     const found = new Map<string, Texts>();
     const missing: BlockHeader[] = [];
-    for (const head of some) {
-      const known = texts.get(head.key);
-      if (known) found.set(head.key, known);
-      else missing.push(head);
+    for (const header of batch) {
+      const known = texts.get(header.key);
+      if (known) found.set(header.key, known);
+      else missing.push(header);
     }
     if (missing.length > 0)
-      for (const [key, each] of await textsOf(missing.map(locatedIn(build)))) found.set(key, each);
+      for (const [key, each] of await loadTexts(missing.map(withBuild(build)))) found.set(key, each);
     return found;
   }
 
@@ -140,7 +140,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     if (!filter) return true;
     return words.every(
       (word) =>
-        word.pieces.every((piece) => mightContain(filter, piece)) ||
+        word.ngrams.every((ngram) => mightContain(filter, ngram)) ||
         (word.authors.size > 0 && authors.some((each) => word.authors.has(each))),
     );
   }
@@ -149,21 +149,21 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   async function searchBlocks(build: string, all: readonly BlockHeader[], query: CompiledQuery, limit: number) {
     let found: readonly Match[] = [];
     for (let from = 0, size = FIRST_BATCH; from < all.length; from += size, size = BATCH_SIZE) {
-      const some = all.slice(from, from + size);
-      if (isComplete(found, limit, some[0]!)) break;
+      const batch = all.slice(from, from + size);
+      if (isComplete(found, limit, batch[0]!)) break;
       if (sliceExpired()) await yieldToEventLoop();
-      await readFilters(build, some);
-      const open = some.filter((head) => mightMatch(head, query));
+      await readFilters(build, batch);
+      const open = batch.filter((header) => mightMatch(header, query));
       if (open.length === 0) continue;
       const read = await readTexts(build, open);
-      for (const head of open) {
+      for (const header of open) {
         if (sliceExpired()) await yieldToEventLoop();
-        if (isComplete(found, limit, head)) break;
-        const lines = read.get(head.key);
+        if (isComplete(found, limit, header)) break;
+        const lines = read.get(header.key);
         if (!lines) continue;
         const slots = lines.find(query).slice(-limit).reverse();
         if (slots.length === 0) continue;
-        const more = slots.map((slot) => ({ head, texts: lines, slot, posted: lines.posted(slot) }));
+        const more = slots.map((slot) => ({ header, texts: lines, slot, posted: lines.posted(slot) }));
         found = mergeNewest(found, more, limit);
       }
     }
@@ -205,9 +205,9 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   };
 }
 
-const locatedIn =
+const withBuild =
   (build: string) =>
-  (head: BlockHeader): Located => ({ ...head, build });
+  (header: BlockHeader): LocatedBlock => ({ ...header, build });
 
 function visibleBlocks(directory: readonly BlockHeader[], isVisible: SearchQuery['isVisible']): readonly BlockHeader[] {
   const known = new Map<string, boolean>();
@@ -223,7 +223,7 @@ function compileQuery({ words, authorId, from, to }: SearchQuery): CompiledQuery
   const queryWords = words.map(({ text, authors }) => ({
     bytes: Buffer.from(text),
     authors,
-    pieces: piecesOfWord(text),
+    ngrams: ngramsOfWord(text),
   }));
   queryWords.sort((a, b) => a.authors.size - b.authors.size || b.bytes.length - a.bytes.length);
   return { words: queryWords, authorId, from, to };

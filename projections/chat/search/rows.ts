@@ -41,7 +41,7 @@ export interface RunRow extends SpanRow {
   /** Characters of all docs added. */
   readonly size: number;
   readonly ids: readonly string[];
-  /** Messages whose replies are in it. */
+  /** Ids of messages with replies in it. */
   readonly threads: readonly string[];
   /** One line of JSON per doc. */
   readonly docs: Binary;
@@ -82,12 +82,12 @@ export const subjectOf = (channel: string): string =>
  * Maximum size of a folded text, in bytes plus characters: 256 texts and their filter fit into one document. Only
  * letters that fold to many (`ﷺ` to 18), or 50 long names in such scripts, reach it.
  */
-const MOST_TEXT = 63_000;
+const MAX_TEXT = 63_000;
 
 /** Searchable text: names, then content, truncated. No word matches across lines. */
 export function textOf({ content, names = [], botName = '' }: Pick<Doc, 'content' | 'names' | 'botName'>): string {
   let text = foldText([botName, ...names, content].join('\n'));
-  while (Buffer.byteLength(text) + text.length > MOST_TEXT) text = text.slice(0, text.length * 0.95);
+  while (Buffer.byteLength(text) + text.length > MAX_TEXT) text = text.slice(0, text.length * 0.95);
   return text;
 }
 

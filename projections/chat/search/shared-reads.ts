@@ -10,7 +10,7 @@ export function createSharedReads<Key extends Item, Value>(
 ): (some: readonly Key[]) => Promise<ReadonlyMap<string, Value>> {
   const inFlight = new Map<string, Promise<ReadonlyMap<string, Value>>>();
 
-  function begin(some: readonly Key[]) {
+  function startRead(some: readonly Key[]) {
     const reading = read(some).finally(() => {
       for (const { key } of some) inFlight.delete(key);
     });
@@ -19,7 +19,7 @@ export function createSharedReads<Key extends Item, Value>(
 
   return async (some) => {
     const missing = some.filter(({ key }) => !inFlight.has(key));
-    if (missing.length > 0) begin(missing);
+    if (missing.length > 0) startRead(missing);
     const found = new Map<string, Value>();
     const readings = new Set(some.map(({ key }) => inFlight.get(key)!));
     const keys = new Set(some.map(({ key }) => key));

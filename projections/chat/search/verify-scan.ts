@@ -14,7 +14,7 @@ const NO_LINES: Lines = new Map();
 
 /** By id, decrypted, as two builds seal differently. Omits deleted messages. */
 export async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
-  const linesUpTo = inOrder(collection(PACKS), vault);
+  const linesUpTo = createPackReader(collection(PACKS), vault);
   for await (const run of collection<RunRow>(RUNS).find({}, { sort: { _id: 1 } })) {
     const { channel, open } = run;
     const lines = await linesUpTo(run._id);
@@ -30,7 +30,7 @@ export async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
 }
 
 /** Returns the lines of the pack that contains a run, if any. Runs must be passed in ascending order. */
-function inOrder(rows: Collection<PackRow>, vault: Vault): (run: string) => Promise<Lines> {
+function createPackReader(rows: Collection<PackRow>, vault: Vault): (run: string) => Promise<Lines> {
   const packs = rows.find({}, { sort: { _id: 1 } })[Symbol.asyncIterator]();
   let next: Promise<IteratorResult<PackRow, unknown>> | undefined;
   let lines = NO_LINES;

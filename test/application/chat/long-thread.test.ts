@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { estimateBytes } from '../../../application/memory/estimate-size.js';
 import { message } from '../../../domain/chat/message.js';
-import { MOST_REPLIES } from '../../../domain/chat/thread.js';
+import { MAX_REPLIES } from '../../../domain/chat/thread.js';
 import { evolveOf } from '../../../domain/shared/decider.js';
 import { ADA, asUser, BOB, CYD, deleteReply, postMessage, postReply } from '../../support/chat-messages.js';
 import { specOf } from '../../support/decider-spec.js';
@@ -55,7 +55,7 @@ describe('a thread of 100,000 replies', function () {
   it('takes so many of one person, those that are deleted too; of others it takes more', () => {
     const by = (n: number) => ({ ...reply!, data: { ...reply!.data, replyId: id(n), author: BOB } });
     let told = fold(message.initialState, posted!);
-    for (let n = 1; n < MOST_REPLIES; n++) told = fold(told, by(n) as typeof reply & object);
+    for (let n = 1; n < MAX_REPLIES; n++) told = fold(told, by(n) as typeof reply & object);
     const [deleted] = message.decide(deleteReply(id(1), asUser(BOB)), told) as readonly (typeof reply & object)[];
     told = fold(told, deleted!);
     const more = postReply('one more', BOB, id(0));

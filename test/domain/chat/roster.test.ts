@@ -1,7 +1,7 @@
 /** The rules about the people of the chat: one of each email and name, and never without an admin. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { nameOf, type RosterCommand, type RosterEvent, roster, userOf, userWith } from '../../../domain/chat/roster.js';
+import { nameOf, type RosterCommand, type RosterEvent, roster, userById, userOf } from '../../../domain/chat/roster.js';
 import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import {
   add,
@@ -151,7 +151,7 @@ describe('the roster', () => {
         .thenRejected('chat/user-not-found', { kind: 'not-found' });
       given(admin('ada'), added('bob'), gone).when(leave('bob')).thenRejected('chat/user-not-found');
       const state = after([admin('ada'), added('bob'), gone]);
-      expect(userWith(state, 'bob')).to.equal(undefined);
+      expect(userById(state, 'bob')).to.equal(undefined);
       expect(nameOf(state, 'bob')).to.equal('bob');
       given(admin('ada'), added('bob'), gone)
         .when({ ...(signIn('bob') as object), userId: 'bob2' } as RosterCommand)

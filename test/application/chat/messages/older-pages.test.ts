@@ -90,9 +90,9 @@ describe('pages of older messages', function () {
     const page = { found: [], position: 7n, since: 5n };
     pages.hear({ type: 'MessageDeleted', data: { channelId: 'c', messageId: 'm1' }, position: 6n } as never);
     pages.store('c', range, page, shownAs);
-    expect(pages.show('c', range, roster.initialState)).to.equal(undefined);
+    expect(pages.get('c', range, roster.initialState)).to.equal(undefined);
     pages.store('c', range, { ...page, since: 6n }, shownAs);
-    expect(pages.show('c', range, roster.initialState)).to.equal(shownAs.json);
+    expect(pages.get('c', range, roster.initialState)).to.equal(shownAs.json);
   });
 
   it('call everybody by the name they have now', async () => {

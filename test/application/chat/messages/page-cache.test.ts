@@ -173,7 +173,7 @@ describe('the newest messages of a channel', function () {
       for (const [at, who] of ['ada', 'bob', 'cyd'].entries()) hot.hear(event(BigInt(at + 1), who));
       return { found: [{ message, at: 2n }], position: 2n };
     });
-    const [shownThen] = JSON.parse(hot.show('c', 50, roster.initialState) ?? '').messages;
+    const [shownThen] = JSON.parse(hot.render('c', 50, roster.initialState) ?? '').messages;
     expect(shownThen.reactions).to.deep.equal({ '+1': ['ada', 'bob', 'cyd'] });
   });
 
@@ -181,14 +181,14 @@ describe('the newest messages of a channel', function () {
     const hot = createPageCache();
     const found = [{ message: plain('m'), at: 1n }];
     await hot.fill('c', async () => ({ found, position: 1n }));
-    expect(hot.show('c', 50, roster.initialState)).to.be.a('string');
+    expect(hot.render('c', 50, roster.initialState)).to.be.a('string');
     const damaged = {
       type: 'MessageEdited',
       data: { messageId: 'm', channelId: 'c' },
       position: 2n,
     } as unknown as Parameters<typeof hot.hear>[0];
     expect(() => hot.hear(damaged)).to.throw();
-    expect(hot.show('c', 50, roster.initialState)).to.equal(undefined);
+    expect(hot.render('c', 50, roster.initialState)).to.equal(undefined);
     expect(hot.feedPosition()).to.equal(2n);
   });
 
@@ -201,14 +201,14 @@ describe('the newest messages of a channel', function () {
     await hot.fill('c', async () => ({ found, position: 1n }));
     const filled = hot.cache.bytes();
     expect(filled).to.be.within(90 * 1000, 90 * 2500);
-    hot.show('c', 10, roster.initialState);
+    hot.render('c', 10, roster.initialState);
     const shown = hot.cache.bytes();
     // By itself and within its page.
     expect(shown - filled).to.be.within(10 * 2000, 10 * 4000);
-    hot.show('c', 10, roster.initialState);
+    hot.render('c', 10, roster.initialState);
     expect(hot.cache.bytes()).to.equal(shown);
     // Names that have changed are shown anew; what was shown with those of before is held no longer.
-    hot.show('c', 5, { ...roster.initialState });
+    hot.render('c', 5, { ...roster.initialState });
     expect(hot.cache.bytes() - filled).to.be.within(5 * 2000, 5 * 4000);
   });
 
@@ -219,8 +219,8 @@ describe('the newest messages of a channel', function () {
       at: 1n,
     }));
     await hot.fill('c', async () => ({ found, position: 1n }));
-    expect(JSON.parse(hot.show('c', 15, roster.initialState) ?? '').messages).to.have.length(15);
-    expect([hot.cache.bytes(), hot.show('c', 15, roster.initialState)]).to.deep.equal([0, undefined]);
+    expect(JSON.parse(hot.render('c', 15, roster.initialState) ?? '').messages).to.have.length(15);
+    expect([hot.cache.bytes(), hot.render('c', 15, roster.initialState)]).to.deep.equal([0, undefined]);
   });
 
   it('stay within their bound', async () => {
@@ -229,7 +229,7 @@ describe('the newest messages of a channel', function () {
     for (let n = 0; n < 50; n++) {
       const found = [0, 1, 2].map((each) => ({ message: message(each), at: 1n }));
       await small.fill(`c${n}`, async () => ({ found, position: 1n }));
-      small.show(`c${n}`, 50, roster.initialState);
+      small.render(`c${n}`, 50, roster.initialState);
     }
     expect(small.cache.bytes()).to.be.within(20_000, 60_000);
     const most = {
@@ -237,7 +237,7 @@ describe('the newest messages of a channel', function () {
       position: 1n,
     };
     await small.fill('large', async () => most);
-    expect(small.show('large', 50, {} as never), 'too large to be kept').to.equal(undefined);
+    expect(small.render('large', 50, {} as never), 'too large to be kept').to.equal(undefined);
   });
 
   const who = fc.nat(2);
