@@ -46,7 +46,7 @@ export interface MessageState {
   readonly updatedAt: number | null;
   readonly pinnedAt: number | null;
   readonly body: MessageContent;
-  readonly reactionState: ReactionState;
+  readonly reactions: ReactionState;
   readonly replies: Replies;
   /** Number of edits of replies. */
   readonly edits: number;
@@ -107,7 +107,7 @@ const initialState: MessageState = {
   updatedAt: null,
   pinnedAt: null,
   body: EMPTY_CONTENT,
-  reactionState: noReactions,
+  reactions: noReactions,
   replies: noReplies,
   edits: 0,
   changes: noChanges,
@@ -158,7 +158,7 @@ function snapshotOf(
     ...state,
     ...change,
   };
-  const secret = { ...body, reactions: eventReactions(state.reactionState) };
+  const secret = { ...body, reactions: eventReactions(state.reactions) };
   const thread = threadOf(state.replies);
   const message = { messageId, channelId, author, createdAt, quotedMessageId, updatedAt, pinnedAt };
   return { ...message, thread, secret };
@@ -200,22 +200,19 @@ function unpin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, s
 
 type ReactionCommand = Command<'AddReaction' | 'RemoveReaction'>;
 
-function react(
-  { messageId, userId, reaction, now }: ReactionCommand,
-  { channelId, reactionState }: MessageState,
-): Outcome {
-  if (findReaction(reactionState, reaction, userId)) return [];
-  if (reactionLimitReached(reactionState, userId)) return tooManyReactions;
-  const place = newReactionPlace(reactionState, reaction, userId);
+function react({ messageId, userId, reaction, now }: ReactionCommand, { channelId, reactions }: MessageState): Outcome {
+  if (findReaction(reactions, reaction, userId)) return [];
+  if (reactionLimitReached(reactions, userId)) return tooManyReactions;
+  const place = newReactionPlace(reactions, reaction, userId);
   const data = { messageId, channelId, ...place, addedAt: now, secret: { reaction } };
   return [{ type: 'ReactionAdded', data }];
 }
 
 function unreact(
   { messageId, userId, reaction, now }: ReactionCommand,
-  { channelId, reactionState }: MessageState,
+  { channelId, reactions }: MessageState,
 ): Outcome {
-  const place = findReaction(reactionState, reaction, userId);
+  const place = findReaction(reactions, reaction, userId);
   if (!place) return [];
   const data = { messageId, channelId, ...place, removedAt: now, secret: { reaction } };
   return [{ type: 'ReactionRemoved', data }];
@@ -282,11 +279,11 @@ const evolve: Evolve<MessageState, MessageEvent> = {
   MessageDeleted: (_, { channelId }) => ({ ...initialState, status: 'deleted', channelId }),
   ReactionAdded: (state, { secret, ...place }) => ({
     ...state,
-    reactionState: withReaction(state.reactionState, secret.reaction, place),
+    reactions: withReaction(state.reactions, secret.reaction, place),
   }),
   ReactionRemoved: (state, { secret, place }) => ({
     ...state,
-    reactionState: withoutReaction(state.reactionState, secret.reaction, { place }),
+    reactions: withoutReaction(state.reactions, secret.reaction, { place }),
   }),
   ReplyPosted: (state, { replyId, author, createdAt }) => ({
     ...state,

@@ -45,7 +45,7 @@ export type Messages = ReturnType<typeof createMessages>;
 const snapshotOf = (id: string, state: MessageState) => {
   const { channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, body } = state;
   const message = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, body };
-  return { ...message, reactions: reactionsOf(state.reactionState), thread: threadOf(state.replies) };
+  return { ...message, reactions: reactionsOf(state.reactions), thread: threadOf(state.replies) };
 };
 
 export function createMessages(ports: MessagePorts) {
@@ -178,8 +178,8 @@ export function createMessages(ports: MessagePorts) {
     const command = { type, messageId, userId: caller.userId, reaction, now: clock.now() };
     const result = await run(messageId, command, context);
     if (isRejection(result)) return result;
-    const { channelId, reactionState } = result.state;
-    const message = { id: messageId, channelId, reactions: reactionsOf(reactionState) };
+    const { channelId, reactions } = result.state;
+    const message = { id: messageId, channelId, reactions: reactionsOf(reactions) };
     return { body: { message }, position: result.position };
   }
 

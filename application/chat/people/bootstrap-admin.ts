@@ -13,8 +13,8 @@ export interface InitialUser {
 }
 
 /**
- * Safe on several nodes at once: optimistic concurrency lets only one create the user
- * and set the password. An existing password stays.
+ * Safe on several nodes concurrently: optimistic concurrency lets only one create
+ * the user and set the password. An existing password stays.
  */
 export async function makeInitialUser(
   { come, passwords }: { readonly come: People; readonly passwords: Passwords },

@@ -38,7 +38,7 @@ describe('what hangs on a message', () => {
     from(hello).when(unreact('+1')).thenNothing();
     from(hello, react('+1')).when(unreact('+1', CYD)).thenNothing();
     const { state } = run([hello, react('+1'), react('-1', CYD), react('+1', CYD), unreact('-1', CYD)]);
-    expect(reactionsOf(state.reactionState)).to.deep.equal({ '+1': [BOB, CYD] });
+    expect(reactionsOf(state.reactions)).to.deep.equal({ '+1': [BOB, CYD] });
   });
 
   it('says of each reaction where it stands, and which it is', () => {
@@ -126,13 +126,13 @@ describe('what hangs on a message', () => {
   });
 
   it('loses no reaction that is not there', () => {
-    const reactionState = withReaction(noReactions, '+1', { userId: ADA, place: 0, sign: 0 });
+    const reactions = withReaction(noReactions, '+1', { userId: ADA, place: 0, sign: 0 });
     for (const [reaction, place] of [
       ['+1', 1],
       ['-1', 0],
     ] as const)
-      expect(withoutReaction(reactionState, reaction, { place })).to.equal(reactionState);
-    expect(withoutReaction(reactionState, '+1', { place: 0 }).count).to.equal(0);
+      expect(withoutReaction(reactions, reaction, { place })).to.equal(reactions);
+    expect(withoutReaction(reactions, '+1', { place: 0 }).count).to.equal(0);
   });
 
   it('sums its thread up with every reply, and again without one', () => {
@@ -264,7 +264,7 @@ describe('what hangs on a message', () => {
           };
         }
         expect(threadOf(state.replies)).to.deep.equal(expected());
-        expect(reactionsOf(state.reactionState)).to.deep.equal(Object.fromEntries(users));
+        expect(reactionsOf(state.reactions)).to.deep.equal(Object.fromEntries(users));
       }),
       { numRuns: 60 },
     );

@@ -159,7 +159,7 @@ describe('the rows of messages', function () {
       const [first] = rows;
       expect(first).to.deep.include({ pinnedAt: state.pinnedAt, updatedAt: state.updatedAt });
       expect(first?.thread ?? null).to.deep.equal(threadOf(state.replies));
-      const known = [...state.reactionState.byReaction.values()]
+      const known = [...state.reactions.byReaction.values()]
         .flatMap(({ sign: number, by }) => by.map((each) => ({ ...each, sign: number })))
         .sort((a, b) => a.place - b.place);
       expect(
