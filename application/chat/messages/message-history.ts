@@ -89,7 +89,7 @@ export function createHistory({ log, reveal, admission, places, pages }: History
 
   async function* versions(stream: string, from: number, until: Position, roster: RosterState, replyId?: string) {
     const types = replyId === undefined ? MESSAGE_VERSIONS : REPLY_VERSIONS;
-    // Pages without a matching event cost the reader no memory and may be large; most of a long thread is skipped.
+    // Reads larger pages while nothing matches, as most of a long thread is skipped.
     let hasMatch = true;
     for await (const page of readForward(log, stream, from, () => (hasMatch ? BATCH_SIZE : PAGE))) {
       hasMatch = false;

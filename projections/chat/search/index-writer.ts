@@ -106,7 +106,7 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
     const found = new Map((await rows.find({ _id }).toArray()).map((row) => [row._id, row]));
     for (const run of runs) {
       const row = found.get(run.id);
-      // The channel's key was destroyed.
+      // A missing row was deleted with the channel's key.
       run.docs ??= row ? await decryptDocs(row) : [];
     }
   }

@@ -218,7 +218,7 @@ function visibleBlocks(directory: readonly BlockHeader[], isVisible: SearchQuery
   });
 }
 
-/** Puts the longest word first, as it is usually the rarest. */
+/** Puts the words first that fewest names contain, then the longest, as they are usually the rarest. */
 function compileQuery({ words, authorId, from, to }: SearchQuery): CompiledQuery {
   const queryWords = words.map(({ text, authors }) => ({
     bytes: Buffer.from(text),

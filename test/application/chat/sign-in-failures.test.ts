@@ -18,7 +18,7 @@ function startSignIn() {
   const signIn = createPasswordSignIn({
     admission: { user: async ({ email }: { email: string }) => ({ id: `id of ${email}` }) } as never,
     passwords: {
-      matching: async (_: string, password: string) => (password === RIGHT ? { setAt: 0n } : undefined),
+      verify: async (_: string, password: string) => (password === RIGHT ? { setAt: 0n } : undefined),
     } as never,
     sessions: { open: async () => ({ body: {}, position: 0n }) } as never,
     come: undefined as never,
