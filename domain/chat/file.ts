@@ -24,7 +24,7 @@ export interface Holder {
 }
 
 export interface FileState {
-  readonly status: 'none' | 'there' | 'discarded';
+  readonly status: 'none' | 'active' | 'discarded';
   readonly name: string;
   readonly uploadedBy: string;
   readonly uploadedAt: number;
@@ -117,7 +117,7 @@ type Outcome = readonly FileEvent[] | Rejection;
 function decide(command: FileCommand, state: FileState): Outcome {
   if (command.type === 'UploadFile') return upload(command, state);
   if (command.type === 'AttachFile') return attach(command, state);
-  if (state.status !== 'there') return [];
+  if (state.status !== 'active') return [];
   switch (command.type) {
     case 'DetachFile':
       return detachEvents(command, ({ holderId }) => holderId === command.holderId, state);
@@ -138,7 +138,7 @@ function upload(command: Command<'UploadFile'>, { status }: FileState): Outcome 
 
 function attach(command: Command<'AttachFile'>, state: FileState): Outcome {
   const { status, uploadedBy, holders, attachCounts } = state;
-  if (status !== 'there') return fileNotFound;
+  if (status !== 'active') return fileNotFound;
   const { fileId, holderId, messageId, channelId, by, now } = command;
   if (holders.some((each) => each.holderId === holderId)) return [];
   const isOwn = by === uploadedBy;
@@ -182,7 +182,7 @@ function review(command: Command<'ReviewFile'>, state: FileState): Outcome {
 
 const evolve: Evolve<FileState, FileEvent> = {
   FileUploaded: (_, { name, uploadedBy, uploadedAt, channelId, content, thumbnail, secret }) => ({
-    status: 'there',
+    status: 'active',
     name,
     uploadedBy,
     uploadedAt,

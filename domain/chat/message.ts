@@ -37,7 +37,7 @@ import {
 } from './thread.js';
 
 export interface MessageState {
-  readonly status: 'none' | 'there' | 'deleted';
+  readonly status: 'none' | 'active' | 'deleted';
   /** Channel or conversation id. */
   readonly channelId: string;
   readonly author: string;
@@ -117,7 +117,7 @@ export { messageNotFound, notAuthor, notInDirect, replyChanged };
 
 function decide(command: MessageCommand, state: MessageState): Outcome {
   if (command.type === 'PostMessage') return post(command, state);
-  if (state.status !== 'there') return messageNotFound;
+  if (state.status !== 'active') return messageNotFound;
   switch (command.type) {
     case 'EditMessage':
       return edit(command, state);
@@ -260,7 +260,7 @@ function removeReply(command: Command<'DeleteReply'>, { channelId, replies }: Me
 const evolve: Evolve<MessageState, MessageEvent> = {
   MessagePosted: (_, { channelId, author, createdAt, quotedMessageId, secret }) => ({
     ...initialState,
-    status: 'there',
+    status: 'active',
     channelId,
     author,
     createdAt,

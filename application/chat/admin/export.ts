@@ -51,7 +51,7 @@ export function createExport({ streams, rows, settled, vault, clock, audit, open
    * Records the export in the audit log. `by`: an admin, or the operator. `patienceMs`: time to wait for the read
    * models.
    */
-  return async function exported(by: string, context: CommandContext, patienceMs?: number): Promise<Exported> {
+  return async function exportChat(by: string, context: CommandContext, patienceMs?: number): Promise<Exported> {
     const exportedAt = clock.now();
     const position = await audit.note({ type: 'Exported', data: { by, exportedAt } }, context);
     const settling = MODELS.map((each) => settled.wait(each, position, patienceMs));

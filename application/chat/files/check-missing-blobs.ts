@@ -17,7 +17,7 @@ const SAMPLE_SIZE = 50;
 export function createLostFiles({ streams, rows, fileStore }: MissingBlobPorts) {
   async function storedNameOf(fileId: string): Promise<string | undefined> {
     const { state } = await streams.reload(fileAggregate, fileSubject({ fileId }));
-    return state.status === 'there' ? state.content.stored : undefined;
+    return state.status === 'active' ? state.content.stored : undefined;
   }
 
   async function isMissing(fileId: string): Promise<boolean> {

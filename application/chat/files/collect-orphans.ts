@@ -33,7 +33,7 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
   async function isReferenced(stored: string, fileId: string): Promise<boolean> {
     const { state } = await streams.reload(fileAggregate, fileSubject({ fileId }));
     const { status, content, thumbnail } = state;
-    return status === 'there' && (content.stored === stored || thumbnail?.stored === stored);
+    return status === 'active' && (content.stored === stored || thumbnail?.stored === stored);
   }
 
   async function removeLeftovers(stop: AbortSignal) {
@@ -45,9 +45,9 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
   }
 
   /** Whether the holder exists and still contains the file. */
-  async function holds({ messageId, holderId }: Holder, name: string): Promise<boolean> {
+  async function stillContains({ messageId, holderId }: Holder, name: string): Promise<boolean> {
     const { state, deleted } = await streams.reload(messageAggregate, messageStream(messageId));
-    if (deleted || state.status !== 'there') return false;
+    if (deleted || state.status !== 'active') return false;
     if (holderId !== messageId) return findReply(state.replies, holderId) !== undefined;
     const { attachments, images } = state.body;
     return images.includes(name) || attachments.some(({ filename }) => filename === name);
@@ -55,14 +55,14 @@ export function createFileSweep({ handle, streams, rows, clock, context, fileSto
 
   async function findMissingHolders({ holders, name }: FileState): Promise<readonly string[]> {
     const missing: string[] = [];
-    for (const holder of holders) if (!(await holds(holder, name))) missing.push(holder.holderId);
+    for (const holder of holders) if (!(await stillContains(holder, name))) missing.push(holder.holderId);
     return missing;
   }
 
   async function review(fileId: string, now: number) {
     const stream = fileSubject({ fileId });
     const { state } = await streams.reload(fileAggregate, stream);
-    if (state.status !== 'there' || now - state.touchedAt < UNATTACHED_MS) return;
+    if (state.status !== 'active' || now - state.touchedAt < UNATTACHED_MS) return;
     const command = { type: 'ReviewFile' as const, fileId, missing: await findMissingHolders(state), now };
     await handle(fileAggregate, stream, command, context(NAME));
   }

@@ -216,7 +216,7 @@ export function createFiles(ports: FilePorts) {
   return { upload, file, image, download, originalNameOf };
 }
 
-const isNamed = ({ status, name }: FileState, filename: string): boolean => status === 'there' && name === filename;
+const isNamed = ({ status, name }: FileState, filename: string): boolean => status === 'active' && name === filename;
 
 /** Placeholder for text that cannot be sealed because its key was destroyed. */
 const ERASED = '-';

@@ -41,7 +41,7 @@ export function createMessageLocator({ admission, streams, log }: MessageLocator
       }
     }
     const { state, position, deleted } = await admission.load(messageAggregate, stream, seen);
-    return state.status === 'there' && !deleted ? { channelId: state.channelId, position } : messageNotFound;
+    return state.status === 'active' && !deleted ? { channelId: state.channelId, position } : messageNotFound;
 
     async function readOne(at: { readonly backwards: true } | { readonly from: number }) {
       const events = await log.read(stream, { ...at, limit: 1 });

@@ -86,7 +86,7 @@ export function createVisibility({ admission, streams, log }: VisibilityPorts) {
   async function findAny(messageId: string, seen?: Position): Promise<LoadedAggregate<MessageState> | Rejection> {
     if (!isMessageId(messageId)) return messageNotFound;
     const loaded = await admission.load(messageAggregate, messageStream(messageId), seen);
-    return loaded.state.status === 'there' && !loaded.deleted ? loaded : messageNotFound;
+    return loaded.state.status === 'active' && !loaded.deleted ? loaded : messageNotFound;
   }
 
   /** Location of an existing message, without checking access or loading its content and thread. */

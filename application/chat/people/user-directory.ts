@@ -10,21 +10,21 @@ const SLICE = 500;
 const byJoinDate = (a: User, b: User): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 
 /** All users of a state, sorted, including former ones: none is ever dropped. */
-interface Ordered {
+interface SortedUsers {
   readonly users: RosterState['users'];
   readonly all: readonly User[];
 }
 
 export function createUserDirectory() {
   /** The newest state sorted. */
-  let known: Ordered = { users: PersistentMap.empty(), all: [] };
+  let known: SortedUsers = { users: PersistentMap.empty(), all: [] };
   /** Lists by immutable roster state. */
   const lists = new WeakMap<RosterState, Promise<readonly UserView[]>>();
 
   async function list({ users }: RosterState): Promise<readonly UserView[]> {
     // An older state is sorted from scratch and not kept: users may be missing there.
     const from = users.size < known.users.size ? { users: PersistentMap.empty<User>(), all: [] } : known;
-    const all = await runSliced(ordered(users, from));
+    const all = await runSliced(sortUsers(users, from));
     if (users.size >= known.users.size) known = { users, all };
     return all.filter(({ isGone }) => !isGone).map(userView);
   }
@@ -38,7 +38,7 @@ export function createUserDirectory() {
 }
 
 /** Sorts the changes since the known order and merges them. */
-function* ordered(users: Ordered['users'], known: Ordered): Generator<void, readonly User[]> {
+function* sortUsers(users: SortedUsers['users'], known: SortedUsers): Generator<void, readonly User[]> {
   let runs: (readonly User[])[] = [];
   let some: User[] = [];
   const changed = new Set<string>();
@@ -53,20 +53,20 @@ function* ordered(users: Ordered['users'], known: Ordered): Generator<void, read
   runs.push(some.sort(byJoinDate));
   while (runs.length > 1) {
     const pairs: (readonly User[])[] = [];
-    for (let at = 0; at < runs.length; at += 2) pairs.push(yield* merged(runs[at]!, runs[at + 1] ?? []));
+    for (let at = 0; at < runs.length; at += 2) pairs.push(yield* mergeSorted(runs[at]!, runs[at + 1] ?? []));
     runs = pairs;
   }
-  const same = known.all.filter(({ id }) => !changed.has(id));
-  return yield* merged(same, runs[0]!);
+  const unchanged = known.all.filter(({ id }) => !changed.has(id));
+  return yield* mergeSorted(unchanged, runs[0]!);
 }
 
 /** Merges two sorted lists; stretches of the longer one are copied whole. */
-function* merged(one: readonly User[], other: readonly User[]): Generator<void, readonly User[]> {
+function* mergeSorted(one: readonly User[], other: readonly User[]): Generator<void, readonly User[]> {
   const [long, short] = one.length < other.length ? [other, one] : [one, other];
   const all: User[] = [];
   let from = 0;
   for (const [index, user] of short.entries()) {
-    const to = placeOf(user, long, from);
+    const to = countBefore(user, long, from);
     for (; from < to; from++) all.push(long[from]!);
     all.push(user);
     if (index % SLICE === SLICE - 1) yield;
@@ -75,7 +75,7 @@ function* merged(one: readonly User[], other: readonly User[]): Generator<void, 
 }
 
 /** Number of users that precede one, by binary search from `from`. */
-function placeOf(user: User, all: readonly User[], from: number): number {
+function countBefore(user: User, all: readonly User[], from: number): number {
   let [low, high] = [from, all.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -43,7 +43,7 @@ export type Thread = DataOf<typeof thread>;
 const message = { messageId: id, channelId: id } as const;
 
 /** The whole message after the event, so that consumers need no other event. */
-const standing = {
+const snapshot = {
   ...message,
   /** A user id, or `webhook:<id>`. */
   author: id,
@@ -89,9 +89,9 @@ export const messageEvents = {
     }),
     { sealed },
   ),
-  MessageEdited: event(object({ ...standing, by: id }), { sealed: sealedWhole }),
-  MessagePinned: event(object({ ...standing, by: id }), { sealed: sealedWhole }),
-  MessageUnpinned: event(object({ ...standing, by: id, unpinnedAt: time }), { sealed: sealedWhole }),
+  MessageEdited: event(object({ ...snapshot, by: id }), { sealed: sealedWhole }),
+  MessagePinned: event(object({ ...snapshot, by: id }), { sealed: sealedWhole }),
+  MessageUnpinned: event(object({ ...snapshot, by: id, unpinnedAt: time }), { sealed: sealedWhole }),
   MessageDeleted: event(
     object({
       ...message,

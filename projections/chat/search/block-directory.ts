@@ -18,7 +18,7 @@ export interface BlockHeader {
   readonly authors: readonly string[];
 }
 
-interface Place {
+interface ChannelBlocks {
   readonly packs: Map<string, BlockHeader>;
   readonly runs: Map<string, BlockHeader>;
   /** Messages up to here are in packs. */
@@ -27,7 +27,7 @@ interface Place {
 
 interface DirectoryState {
   readonly build: string;
-  readonly places: Map<string, Place>;
+  readonly places: Map<string, ChannelBlocks>;
   /** Rows changed up to here have been read. */
   until: Position;
   /** Newest first. */

@@ -9,7 +9,7 @@ import { type Doc, idOf, linesOf, type RunRow, subjectOf, textOf } from './rows.
 
 const CACHE_BYTES = 8 * 1024 * 1024;
 
-interface Place {
+interface DocLocation {
   readonly run: string;
   /** Cache key; changes with the block's content and build. */
   readonly key: string;
@@ -31,10 +31,10 @@ export function createHitHydrator(vault: Vault): {
   return {
     cache: { name: 'chat.search-docs', limitBytes: CACHE_BYTES, bytes: () => decrypted.calculatedSize },
     async read(runs, found, query) {
-      const places = found.map(placeOf);
+      const locations = found.map(locateDoc);
       const linesByRun = new Map<string, readonly string[]>();
       const missing = new Map<string, string>();
-      for (const { run, key } of places) {
+      for (const { run, key } of locations) {
         const known = decrypted.get(key);
         if (known) linesByRun.set(run, known);
         else missing.set(run, key);
@@ -49,7 +49,7 @@ export function createHitHydrator(vault: Vault): {
           decrypted.set(missing.get(row._id)!, lines);
         }
       }
-      return places.flatMap(({ run, line, channel }) => {
+      return locations.flatMap(({ run, line, channel }) => {
         const text = linesByRun.get(run)?.[line];
         const doc: Doc | undefined = text === undefined ? undefined : JSON.parse(text);
         return doc && stillMatches(doc, query) ? hitOf(doc, channel) : [];
@@ -58,7 +58,7 @@ export function createHitHydrator(vault: Vault): {
   };
 }
 
-function placeOf({ header: { id, key, channel, isPack }, texts, slot }: Match): Place {
+function locateDoc({ header: { id, key, channel, isPack }, texts, slot }: Match): DocLocation {
   if (!isPack) return { run: id, key, line: slot, channel };
   const begin = texts.beginOf(slot);
   const run = idOf(channel, texts.posted(begin));

@@ -30,7 +30,7 @@ interface Run {
 }
 
 /** Open runs of a channel, in order; only the last may have room. */
-interface Place {
+interface ChannelRuns {
   readonly channel: string;
   runs: Run[];
   /** Position of the last message added. */
@@ -60,22 +60,22 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
   const rows = build.collection<RunRow>(RUNS);
   const packs = startPacks(build);
   /** Channels, least recently used first. */
-  const places = new Map<string, Place>();
+  const places = new Map<string, ChannelRuns>();
   /** Runs to write, by id. */
   const dirty = new Map<string, Run>();
   /** Runs that are now in a pack and must be marked closed. */
   const closing = new Set<Run>();
 
-  async function loadPlace(channel: string, position: Position): Promise<Place> {
-    const known = places.get(channel) ?? (await restorePlace(channel, position));
+  async function loadChannel(channel: string, position: Position): Promise<ChannelRuns> {
+    const known = places.get(channel) ?? (await restoreChannel(channel, position));
     places.delete(channel);
     places.set(channel, known);
     return known;
   }
 
-  async function restorePlace(channel: string, position: Position): Promise<Place> {
+  async function restoreChannel(channel: string, position: Position): Promise<ChannelRuns> {
     const end = await packs.end(channel);
-    const place: Place = { channel, runs: [], last: end };
+    const place: ChannelRuns = { channel, runs: [], last: end };
     for (const row of await rows.find({ channel, open: true }).sort({ first: 1 }).toArray()) {
       const run = await loadRun(row);
       // Packed before a crash, but not yet closed.
@@ -91,7 +91,7 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
   }
 
   /** Packs the runs once they are enough and the last one is full. */
-  async function pack({ channel, runs }: Place, position: Position) {
+  async function pack({ channel, runs }: ChannelRuns, position: Position) {
     const isPackSize = runs.length === PER_PACK || sizeOf(runs) >= PACK_SIZE;
     if (!isPackSize || !runs.at(-1)!.isFull) return;
     await loadDocs(runs);
@@ -129,7 +129,7 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
   };
 
   async function add(channel: string, doc: Doc, position: Position) {
-    const place = await loadPlace(channel, position);
+    const place = await loadChannel(channel, position);
     if (position <= place.last) return;
     let run = place.runs.at(-1);
     if (!run || run.isFull) {
@@ -158,7 +158,7 @@ export function startIndexWriter(build: Build, maxCachedDocs = MAX_CACHED_DOCS):
       // Packs are written after runs, so a crash may have left this change undone in the pack.
       if (isPacked) await packs.change(channel, withDocs(run), position);
     };
-    const { runs } = await loadPlace(channel, position);
+    const { runs } = await loadChannel(channel, position);
     await loadDocs(runs);
     for (const run of runs) await changeRun(run, false);
     const known = new Set(runs.map((run) => run.id));

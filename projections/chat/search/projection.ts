@@ -59,7 +59,7 @@ async function open(build: Build, maxCachedDocs?: number): Promise<Apply> {
     return { content, ...(names.length > 0 && { names }), ...(botName !== undefined && { botName }) };
   }
 
-  async function posted(event: ContentEvent, id: string) {
+  async function indexPost(event: ContentEvent, id: string) {
     const { data, position } = event;
     const words = await extractText(event);
     const { channelId, author, createdAt } = data;
@@ -67,7 +67,7 @@ async function open(build: Build, maxCachedDocs?: number): Promise<Apply> {
     if (words) await writer.add(channelId, { id, author, createdAt, posted: at, changed: at, ...words }, position);
   }
 
-  async function edited(event: ContentEvent, id: string) {
+  async function indexEdit(event: ContentEvent, id: string) {
     const words = await extractText(event);
     const changed = String(event.position);
     const to = ({ names: _, botName: __, ...doc }: Doc): Doc => ({ ...doc, ...words, changed });
@@ -75,10 +75,10 @@ async function open(build: Build, maxCachedDocs?: number): Promise<Apply> {
   }
 
   const on: EventHandlers<RecordedEvent<Indexed>, Promise<void>> = {
-    MessagePosted: (event) => posted(event, event.data.messageId),
-    ReplyPosted: (event) => posted(event, event.data.replyId),
-    MessageEdited: (event) => edited(event, event.data.messageId),
-    ReplyEdited: (event) => edited(event, event.data.replyId),
+    MessagePosted: (event) => indexPost(event, event.data.messageId),
+    ReplyPosted: (event) => indexPost(event, event.data.replyId),
+    MessageEdited: (event) => indexEdit(event, event.data.messageId),
+    ReplyEdited: (event) => indexEdit(event, event.data.replyId),
     MessageDeleted: ({ data: { messageId: id, channelId }, position }) =>
       writer.change(channelId, { id, thread: true }, position),
     ReplyDeleted: ({ data: { replyId: id, channelId }, position }) => writer.change(channelId, { id }, position),

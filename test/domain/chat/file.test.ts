@@ -167,7 +167,7 @@ describe('a file', () => {
         const { events, state } = run([upload(), ...tried]);
         const end = events.findIndex(({ type }) => type === 'FileDiscarded');
         expect(end).to.be.oneOf([-1, events.length - 1]);
-        expect(state.status).to.equal(end < 0 ? 'there' : 'discarded');
+        expect(state.status).to.equal(end < 0 ? 'active' : 'discarded');
         expect(new Set(state.holders.map(({ holderId }) => holderId)).size).to.equal(state.holders.length);
       }),
     );
