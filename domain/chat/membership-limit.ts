@@ -5,9 +5,7 @@ import { PersistentMap, type Rejection } from '../shared/index.js';
 export const MAX_MEMBERS = 1_000_000;
 /** Memberships a channel counts for by itself; its name and topic take about as much memory. */
 const CHANNEL_WEIGHT = 40;
-/**
- * Users other than admins may each hold 1/10 of what remains for all others, so new users never exhaust the limit.
- */
+/** Users other than admins may each hold 1/10 of the remaining capacity, so new users never exhaust the limit. */
 const SHARE_DIVISOR = 10;
 
 /** Memberships in total and by channel creator. */
