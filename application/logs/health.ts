@@ -1,13 +1,13 @@
-/** How the log service is: whether its index follows the log, and what it has taken in. */
+/** Health of the log service: the index's lag, and whether the stores answer. */
 import { HEALTH_MS, withDeadline } from '../concurrency/index.js';
 import type { Clock, Position, ProjectionProgress } from '../ports/index.js';
 
-/** An index that does not move for so long while the log does stands still. */
+/** Milliseconds without progress, while events wait, after which the index counts as stalled. */
 const STANDSTILL_MS = 10_000;
 
 export interface IndexState {
   readonly position: string;
-  /** How long the oldest event that it does not show yet has been waiting, ms. */
+  /** Age of the oldest event the index does not reflect yet, ms. */
   readonly lag: number;
   readonly standsStill: boolean;
 }
@@ -17,44 +17,44 @@ export type IndexHealth = ReturnType<typeof createIndexHealth>;
 export function createIndexHealth({ settled, clock }: { readonly settled: ProjectionProgress; readonly clock: Clock }) {
   let latest: Position = 0n;
   let behindSince: number | undefined;
-  /** Where the index was when it was looked at last, and when it was first seen there. */
-  let [reached, since] = [-1n, clock.now()];
+  /** Last observed index position, and when it was first observed. */
+  let [lastPosition, changedAt] = [-1n, clock.now()];
 
-  function look() {
+  function observe() {
     const position = settled.position('logs.records');
-    if (position !== reached) [reached, since] = [position, clock.now()];
+    if (position !== lastPosition) [lastPosition, changedAt] = [position, clock.now()];
   }
 
   return {
-    /** An event of the service is in the log. */
+    /** Records the position of a new event of the service. */
     note(position: Position) {
       if (position <= latest) return;
       if (behindSince === undefined || settled.position('logs.records') >= latest) behindSince = clock.now();
       latest = position;
-      look();
+      observe();
     },
 
     async state(): Promise<IndexState> {
       const caughtUp = await settled.wait('logs.records', latest, HEALTH_MS);
       const lag = caughtUp ? 0 : clock.now() - (behindSince ?? clock.now());
-      look();
-      // Under load it may be behind for long, and moves all the time.
-      const standsStill = lag > STANDSTILL_MS && clock.now() - since > STANDSTILL_MS;
-      return { position: String(reached), lag, standsStill };
+      observe();
+      // Under load the lag may be long although the index makes progress.
+      const standsStill = lag > STANDSTILL_MS && clock.now() - changedAt > STANDSTILL_MS;
+      return { position: String(lastPosition), lag, standsStill };
     },
   };
 }
 
-/** Whether each of the stores answers in the time that health has: `ok`, or what is wrong. */
+/** Checks that each store answers within the health deadline: `ok`, or the problem. */
 export const storageHealth =
-  <Store extends string>(ask: { readonly [store in Store]: () => Promise<unknown> }) =>
+  <Store extends string>(probes: { readonly [store in Store]: () => Promise<unknown> }) =>
   async (): Promise<{ readonly [store in Store]: string }> => {
-    const told = Object.entries<() => Promise<unknown>>(ask).map(async ([store, asked]) => {
-      const answer = await withDeadline(HEALTH_MS, asked(), store).then(
+    const checks = Object.entries<() => Promise<unknown>>(probes).map(async ([store, probe]) => {
+      const answer = await withDeadline(HEALTH_MS, probe(), store).then(
         () => 'ok',
         () => 'does not answer',
       );
       return [store, answer] as const;
     });
-    return Object.fromEntries(await Promise.all(told)) as { [store in Store]: string };
+    return Object.fromEntries(await Promise.all(checks)) as { [store in Store]: string };
   };

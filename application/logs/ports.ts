@@ -1,4 +1,4 @@
-/** What the log service needs of the outside besides the kernel: searches, counts for alert rules, and webhooks. */
+/** Ports of the log service besides the kernel's: searches and the counts alert rules need. */
 import type { Filter } from '../../domain/logs/filter.js';
 import type { Order, RecordPosition } from '../../domain/logs/record-id.js';
 import type { Counts, Grouping } from './query/aggregate.js';
@@ -7,31 +7,31 @@ export interface PageAsked {
   readonly filter: Filter;
   readonly order: Order;
   readonly limit: number;
-  /** Only what comes after it in the order. */
+  /** Only records after it in the order. */
   readonly after?: RecordPosition;
 }
 
 export interface CountAsked {
   readonly filter: Filter;
   readonly grouping: Grouping;
-  /** How many buckets are told. */
+  /** Maximum buckets returned. */
   readonly limit: number;
 }
 
 /**
- * Works out what is asked of the index; what goes in and out is plain data, for it may be far away. The signal says
- * that whoever asks has gone: then, and over the budget, it rejects with `Abandoned` and `TimedOut`.
+ * Runs queries on the index. Arguments and results are plain data, because it may be in another process. Rejects with
+ * `Abandoned` when the signal is aborted and with `TimedOut` when the budget is exceeded.
  */
 export interface Searcher {
   /** A `Page` as JSON. */
-  page(asked: PageAsked, signal: AbortSignal): Promise<Uint8Array>;
-  /** Rejects with `TooManyKeys`. Without a signal it takes the time that it takes. */
-  aggregate(asked: CountAsked, signal?: AbortSignal): Promise<Counts>;
+  page(request: PageAsked, signal: AbortSignal): Promise<Uint8Array>;
+  /** Rejects with `TooManyKeys`. Has no time limit without a signal. */
+  aggregate(request: CountAsked, signal?: AbortSignal): Promise<Counts>;
   /** When the newest record was received, Unix ms. */
   lastReceived(): Promise<number | undefined>;
 }
 
-/** Counts that the index keeps, for judging alert rules. */
+/** Counts for alert rules. */
 export interface RecordCounts {
   /** Records of level ERROR or FATAL whose instant is in `[from, to]`, Unix ms. */
   errorsBetween(from: number, to: number): Promise<number>;

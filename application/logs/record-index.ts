@@ -1,52 +1,52 @@
-/** What queries need of the index: blocks that may hold what is asked for, and counts that are kept. */
+/** Port to the record index: blocks that may hold matching records, and hourly counts. */
 import type { Filter } from '../../domain/logs/filter.js';
 import type { PlacedRecord } from '../../domain/logs/record.js';
 import type { Order } from '../../domain/logs/record-id.js';
 import type { Checkpoint } from './query/query-budget.js';
 
-/** A block as the index knew it when it was asked; what is added to it later is not in it. */
+/** A block as the index knew it at the time of the query; records added later are not in it. */
 export interface BlockRef {
-  /** Unix ms of its first and its last record. */
+  /** Unix ms of its earliest and latest record. */
   readonly from: number;
   readonly to: number;
   readonly count: number;
-  /** Characters of its records. */
+  /** Characters of its records' JSON. */
   readonly size: number;
   /**
-   * Looks into the block, which is open only as long as that takes: few can be at once, so one look must never
-   * wait for another. Undefined when the block has gone since, because it expired. Without `needs` all of it is open.
+   * Reads the block, which stays decrypted only while `look` runs. Few blocks may be open, so one read must never wait
+   * for another. Undefined when the block has expired. Without `needs` the whole block is read.
    */
   read<T>(look: (block: Block) => Promise<T>, needs?: Needs): Promise<T | undefined>;
 }
 
-/** What is understood of every record, or what stands in it somewhere. */
+/** A derived property of every record, or a field of its JSON. */
 export type Column =
   | { readonly by: 'level' | 'event' | 'correlation' }
   | { readonly by: 'field'; readonly path: string };
 
-/** What of a block is asked for: all else of it may be closed. */
+/** Parts of a block to decrypt. */
 export interface Needs {
   readonly instants?: boolean;
   /** Ids and sizes. */
   readonly places?: boolean;
   readonly columns?: readonly Column[];
-  /** Texts, and what is read from them, of all records or of these. */
+  /** Texts and parsed values of all records, or of these. */
   readonly records?: boolean | readonly number[];
 }
 
-/** What the records of a block have in a column, each different value of which is told once. */
+/** A dictionary-encoded column. */
 export interface Values {
-  /** For every record which of `texts` are its own. */
+  /** For every record the index of its values in `texts`. */
   readonly at: ArrayLike<number>;
-  /** The values as texts, each once; none where a record has none. */
+  /** Distinct values as texts; an empty list for records without a value. */
   readonly texts: readonly (readonly string[])[];
 }
 
-/** Records of one producer, parsed only where they are asked for. */
+/** Records of one producer, parsed on demand. */
 export interface Block {
   readonly producerId: string;
   readonly audit: boolean;
-  /** Index of every record, by instant, then id; in no order where instants are closed. */
+  /** Record indexes by instant, then id; unordered when instants were not read. */
   readonly order: readonly number[];
   instant(index: number): number;
   level(index: number): string;
@@ -56,17 +56,17 @@ export interface Block {
   /** The record's own JSON text. */
   line(index: number): string;
   record(index: number): PlacedRecord;
-  /** Undefined where it is not known but by the records themselves: these are open then. */
+  /** Undefined when only the records themselves have the values; they are readable then. */
   values?(column: Column): Values | undefined;
-  /** The record as it is shown, as JSON text. */
+  /** The record as the API returns it, as JSON text. */
   entry(index: number): string;
 }
 
-/** How many records of a level and event an hour of a producer has. */
+/** Number of records of one level and event in one hour of a producer. */
 export interface HourCount {
-  /** Unix ms of its beginning. */
+  /** Unix ms of its start. */
   readonly hour: number;
-  /** Undefined where levels are not told apart. */
+  /** Undefined where the levels of an hour are not counted separately. */
   readonly level: string | undefined;
   readonly event: string | undefined;
   readonly count: number;
@@ -74,26 +74,26 @@ export interface HourCount {
 
 export interface HourCounts {
   readonly counts: readonly HourCount[];
-  /** Hours with more kinds of events than are counted one by one: some counts are without their event. */
+  /** Hours with too many kinds of events to count separately: some counts lack their event. */
   readonly withoutEvents: readonly number[];
-  /** Hours with more levels than are counted one by one: some counts are without their level, if it is no usual one. */
+  /** Hours with too many levels to count separately: some counts of unusual levels lack their level. */
   readonly withoutLevels: readonly number[];
 }
 
-/** Some of the records: those of hours that are counted, or those that no count has in it. */
+/** Restricts a search to records of hours with hourly counts, or to records that no hourly count includes. */
 export type Among = 'counted' | 'not counted';
 
 export interface RecordIndex {
   /**
-   * Every block that may hold a record which passes: `desc` by `to` from the latest, `asc` by `from` from the
-   * earliest. Nothing that was in the index at the call is missing, whatever is added meanwhile.
+   * Every block that may hold a match: `desc` by `to` from the latest, `asc` by `from` from the earliest. Complete as
+   * of the call, whatever is added meanwhile.
    */
-  blocks(filter: Filter, order: Order, pace: Checkpoint, among?: Among): AsyncIterable<BlockRef>;
+  blocks(filter: Filter, order: Order, checkpoint: Checkpoint, among?: Among): AsyncIterable<BlockRef>;
   /**
-   * Counts of whole hours in [from, to), Unix ms, of one producer or all, of audit records or others or both. What is
-   * among `not counted` is in none of them.
+   * Counts of full hours in [from, to), Unix ms, of one producer or all, of audit records, others or both. Records
+   * that are `not counted` are in none of them.
    */
-  hours(range: HourRange, pace: Checkpoint): Promise<HourCounts>;
+  hours(range: HourRange, checkpoint: Checkpoint): Promise<HourCounts>;
   /** When the newest record was received, Unix ms. */
   lastReceived(): Promise<number | undefined>;
 }

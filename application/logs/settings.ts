@@ -1,4 +1,4 @@
-/** What can be configured about the log service. */
+/** Settings of the log service. */
 import { type Rule, type Settings, tokenOf } from '../config/setting.js';
 
 export const logsSettings = {
@@ -12,9 +12,9 @@ export const logsSettings = {
   'logs.apiToken': {
     ...tokenOf(8),
     secret: true,
-    description: 'Bearer token for the log service; without it and a password everybody may use it',
+    description: 'Bearer token of the log service; without it and a basic password anyone can access it',
   },
-  'logs.basic.username': { type: 'string', minLength: 1, description: 'Name for basic authentication' },
+  'logs.basic.username': { type: 'string', minLength: 1, description: 'Username for basic authentication' },
   'logs.basic.password': {
     type: 'string',
     minLength: 1,
@@ -33,47 +33,47 @@ export const logsSettings = {
     },
     default: [],
     secret: true,
-    description: 'Tokens that may only send records, each with the id of its producer: [{id, token}]',
+    description: 'Tokens that can only send records, each with a producer id: [{id, token}]',
   },
   'logs.allowedOrigins': {
     type: 'array',
     items: { type: 'string' },
-    description: "Origins whose pages may call the log service; unset all, or while it is open this machine's",
+    description: 'Origins allowed to call the log service; default: all, or only loopback if it has no credentials',
   },
   'logs.watch': {
     type: 'array',
     items: { type: 'string' },
     default: [],
-    description: 'Directories whose *.ndjson files are followed, subfolders too',
+    description: 'Directories whose *.ndjson files are ingested, including subdirectories',
   },
   'logs.retentionDays': {
     type: 'integer',
     minimum: 1,
     default: 30,
-    description: 'Days that records are kept',
+    description: 'Days that records are retained',
   },
   'logs.auditRetentionDays': {
     type: 'integer',
     minimum: 1,
     default: 365,
-    description: 'Days that records with audit: true are kept',
+    description: 'Days that records with audit: true are retained',
   },
   'logs.queryTimeoutMs': {
     type: 'integer',
     minimum: 10,
     default: 10_000,
-    description: 'How long a log query may take, in milliseconds',
+    description: 'Maximum duration of a log query in milliseconds',
   },
   allowOpen: {
     type: 'boolean',
     default: false,
-    description: 'Lets the log service listen beyond this machine without credentials',
+    description: 'Allow the log service to listen beyond loopback without credentials',
   },
 } as const satisfies Settings;
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
-/** Whether only this machine can reach a host. */
+/** Whether a host is the loopback interface. */
 export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
 interface Producer {
@@ -81,14 +81,14 @@ interface Producer {
   readonly token: string;
 }
 
-/** A token must say whose it is. */
+/** Rejects equal tokens: a token must identify one producer. */
 function sharedToken(producers: readonly Producer[], apiToken: string | undefined) {
   const key = 'logs.producers';
   const seen = new Map<string, string>();
   for (const { id, token } of producers) {
-    if (token === apiToken) return { key, reason: `gives ${id} the token that is logs.apiToken` };
+    if (token === apiToken) return { key, reason: `must not give ${id} the same token as logs.apiToken` };
     const other = seen.get(token);
-    if (other !== undefined && other !== id) return { key, reason: `gives ${other} and ${id} the same token` };
+    if (other !== undefined && other !== id) return { key, reason: `must not give ${other} and ${id} the same token` };
     seen.set(token, id);
   }
   return undefined;
@@ -96,17 +96,17 @@ function sharedToken(producers: readonly Producer[], apiToken: string | undefine
 
 function missingHalf(username: string | undefined, password: string | undefined) {
   const [key, other] = ['logs.basic.username', 'logs.basic.password'];
-  if (username !== undefined && password === undefined) return { key: other, reason: `must be set, as ${key} is` };
-  if (username === undefined && password !== undefined) return { key, reason: `must be set, as ${other} is` };
+  if (username !== undefined && password === undefined) return { key: other, reason: `must be set together with ${key}` };
+  if (username === undefined && password !== undefined) return { key, reason: `must be set together with ${other}` };
   return undefined;
 }
 
-type Known = typeof logsSettings & {
+type LogsSettings = typeof logsSettings & {
   readonly host: { readonly type: 'string'; readonly default: string; readonly description: string };
 };
 
-/** Combinations that must not run. */
-export const logsRules: readonly Rule<Known>[] = [
+/** Rejects invalid combinations of settings. */
+export const logsRules: readonly Rule<LogsSettings>[] = [
   (values) => missingHalf(values['logs.basic.username'], values['logs.basic.password']),
   (values) =>
     values['logs.basic.username']?.includes(':')
@@ -115,8 +115,8 @@ export const logsRules: readonly Rule<Known>[] = [
   (values) => sharedToken(values['logs.producers'] as readonly Producer[], values['logs.apiToken']),
 ];
 
-/** The same where the service is run. */
-export const logsServedRules: readonly Rule<Known>[] = [
+/** Additional rules for running the service. */
+export const logsServedRules: readonly Rule<LogsSettings>[] = [
   (values) =>
     values['logs.apiToken'] === undefined &&
     values['logs.basic.password'] === undefined &&
@@ -124,7 +124,7 @@ export const logsServedRules: readonly Rule<Known>[] = [
     !isLoopback(values.host)
       ? {
           key: 'logs.apiToken',
-          reason: 'must be set on a host beyond this machine, or --allow-open be given',
+          reason: 'must be set when listening beyond loopback, unless --allow-open is given',
         }
       : undefined,
 ];

@@ -1,4 +1,4 @@
-/** What the log may hold about alerts; the service's catalog takes these in. */
+/** Events of alerting, part of the log service's catalog. */
 import { event, object, type Properties } from '../shared/index.js';
 import { LIMITS, type NumberSetting } from './alert-policy-limits.js';
 
@@ -11,9 +11,9 @@ const integer = { type: 'integer' } as const;
 const instant = { type: 'integer', minimum: 0 } as const;
 const rule = { enum: RULES } as const;
 
-/** An object that has no other members. */
-const closed = <const Needed extends Properties, const Optional extends Properties = Record<never, never>>(
-  needed: Needed,
+/** An object without additional properties. */
+const closed = <const Required extends Properties, const Optional extends Properties = Record<never, never>>(
+  needed: Required,
   optional?: Optional,
 ) => ({ ...object(needed, optional), additionalProperties: false }) as const;
 
@@ -22,14 +22,11 @@ const numberSettings = Object.fromEntries(Object.keys(LIMITS).map((key) => [key,
 };
 
 const delivery = { rule, alertId: text, at: instant, attempts: instant } as const;
-/** Of the receiver's last answer. */
+/** HTTP status of the receiver's last response. */
 const status = integer;
 
 export const alertEvents = {
-  /**
-   * Says the whole policy (`whole`); earlier releases wrote what changed and nothing else. A URL is a secret: who has it
-   * can post to its owner.
-   */
+  /** Holds all settings (`whole`), or only the changed ones. The URL is a secret: anyone who has it can post to it. */
   AlertPolicyChanged: event(
     closed(
       {
@@ -47,13 +44,13 @@ export const alertEvents = {
         alertId: text,
         severity: { enum: ['critical', 'warning'] },
         raisedAt: instant,
-        /** For people: thresholds and what was counted. */
+        /** For display: thresholds and counts. */
         details: { type: 'object', additionalProperties: { type: ['number', 'string', 'null'] } },
       },
       {
-        /** The alert before this one, where its trouble just goes on. */
+        /** Id of the preceding alert that was never resolved. */
         repeats: text,
-        /** The alerts before this one that are not delivered yet; earlier releases left them out. */
+        /** Ids of earlier alerts not delivered yet. */
         undelivered: { type: 'array', items: text },
       },
     ),

@@ -1,4 +1,4 @@
-/** The alert policy: what is watched, how often, and where alerts are sent. */
+/** The alert policy: rules, evaluation interval and webhook. */
 import type { Decider, Rejection } from '../shared/index.js';
 import { LIMITS, type NumberSetting } from './alert-policy-limits.js';
 import type { LogsEvent } from './catalog.js';
@@ -7,17 +7,17 @@ const URL_LENGTH = 2048;
 
 export type AlertPolicy = {
   readonly enabled: boolean;
-  /** Null when there is none; alerting is then disabled. */
+  /** Null disables alerting. */
   readonly webhookUrl: string | null;
 } & { readonly [setting in NumberSetting]: number };
 
 export interface ChangeAlertPolicy {
   readonly type: 'ChangeAlertPolicy';
-  /** As it came: nothing is known of its keys and values yet. */
+  /** Unvalidated input. */
   readonly changes: { readonly [key: string]: unknown };
-  /** Why the new URL must not be called, if so. */
+  /** Why the new URL is not allowed, if so. */
   readonly refusedTarget?: string;
-  /** The request is to be known again: it is noted though it changes nothing. */
+  /** Records an event even without changes, so that a repetition of the request is recognised. */
   readonly noted?: boolean;
 }
 
@@ -35,13 +35,13 @@ export const alertPolicy: Decider<AlertPolicy, ChangeAlertPolicy, AlertPolicyCha
   initialState,
   decide({ changes, refusedTarget, noted = false }, state) {
     for (const [key, value] of Object.entries(changes)) {
-      const complaint = complain(key, value);
-      if (complaint) return invalid(complaint);
+      const problem = validate(key, value);
+      if (problem) return invalid(problem);
     }
-    const asked = normalised(changes);
-    if (asked.webhookUrl && refusedTarget) return invalid(`webhookUrl is refused: ${refusedTarget}`);
-    const next = { ...state, ...asked };
-    if (asked.enabled && next.webhookUrl === null) return invalid('enabled needs a webhookUrl');
+    const settings = normalize(changes);
+    if (settings.webhookUrl && refusedTarget) return invalid(`webhookUrl is not allowed: ${refusedTarget}`);
+    const next = { ...state, ...settings };
+    if (settings.enabled && next.webhookUrl === null) return invalid('enabled needs a webhookUrl');
     return changed(state, { ...next, enabled: next.enabled && next.webhookUrl !== null }, noted);
   },
   evolve: {
@@ -59,22 +59,22 @@ function changed(from: AlertPolicy, to: AlertPolicy, noted: boolean): readonly A
   return [{ type: 'AlertPolicyChanged', data: { settings, secret: { webhookUrl }, whole: true } }];
 }
 
-/** Values that `complain` had nothing against; an empty URL is none. */
-function normalised(changes: ChangeAlertPolicy['changes']): Partial<AlertPolicy> {
+/** Turns validated changes into settings; an empty URL means null. */
+function normalize(changes: ChangeAlertPolicy['changes']): Partial<AlertPolicy> {
   const { webhookUrl, ...rest } = changes as Partial<AlertPolicy>;
   return webhookUrl === undefined ? rest : { ...rest, webhookUrl: webhookUrl?.trim() || null };
 }
 
-function complain(key: string, value: unknown): string | undefined {
+function validate(key: string, value: unknown): string | undefined {
   if (key === 'enabled') return typeof value === 'boolean' ? undefined : 'enabled must be true or false';
-  if (key === 'webhookUrl') return complainOfUrl(value);
+  if (key === 'webhookUrl') return validateUrl(value);
   if (!isNumberSetting(key)) return `${key.slice(0, 100)} is not a setting of the alert policy`;
   const { min, max } = LIMITS[key];
   if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) return undefined;
   return `${key} must be a whole number from ${min} to ${max}`;
 }
 
-function complainOfUrl(value: unknown): string | undefined {
+function validateUrl(value: unknown): string | undefined {
   if (value === null) return undefined;
   if (typeof value !== 'string') return 'webhookUrl must be a URL or null';
   if (value.trim() === '') return undefined;

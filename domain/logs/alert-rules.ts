@@ -1,10 +1,10 @@
-/** When the rules of the alert policy are breached, from counts alone. */
+/** Evaluates the rules of the alert policy from counts. */
 import type { Rule, Verdict } from './alert.js';
 import type { AlertPolicy } from './alert-policy.js';
 
 const MINUTE_MS = 60_000;
 
-/** What was counted; undefined where the policy does not ask. */
+/** Input of the rules; undefined where the policy does not need it. */
 export interface Counted {
   /** Unix ms. */
   readonly now: number;
@@ -15,7 +15,7 @@ export interface Counted {
 }
 
 const OFF: Verdict = { breached: false, reason: 'disabled' };
-const FINE: Verdict = { breached: false, reason: 'recovered' };
+const RECOVERED: Verdict = { breached: false, reason: 'recovered' };
 
 export const windowOf = ({ windowMinutes }: AlertPolicy, now: number) => ({
   from: now - windowMinutes * MINUTE_MS,
@@ -25,7 +25,7 @@ export const windowOf = ({ windowMinutes }: AlertPolicy, now: number) => ({
 export const verdicts: { readonly [rule in Rule]: (policy: AlertPolicy, counted: Counted) => Verdict } = {
   error_threshold({ enabled, errorThreshold, windowMinutes }, { errors = 0 }) {
     if (!enabled) return OFF;
-    if (errors < errorThreshold) return FINE;
+    if (errors < errorThreshold) return RECOVERED;
     return {
       breached: true,
       severity: 'critical',
@@ -35,7 +35,7 @@ export const verdicts: { readonly [rule in Rule]: (policy: AlertPolicy, counted:
 
   no_logs({ enabled, noLogsThresholdMinutes: thresholdMinutes }, { now, lastRecordAt }) {
     if (!enabled || thresholdMinutes === 0) return OFF;
-    if (lastRecordAt !== undefined && now - lastRecordAt < thresholdMinutes * MINUTE_MS) return FINE;
+    if (lastRecordAt !== undefined && now - lastRecordAt < thresholdMinutes * MINUTE_MS) return RECOVERED;
     return {
       breached: true,
       severity: 'warning',

@@ -1,4 +1,4 @@
-/** Alerts of one rule: raised at most once per cooldown, resolved when the trouble is over, delivered once. */
+/** Alerts of one rule: raised at most once per cooldown, resolved on recovery, delivered once. */
 import type { Decider } from '../shared/index.js';
 import type { LogsEvent } from './catalog.js';
 
@@ -8,17 +8,17 @@ export type Rule = Raised['rule'];
 export type Severity = Raised['severity'];
 export type Details = Raised['details'];
 
-/** What a rule found when it looked. */
+/** Result of evaluating a rule. */
 export type Verdict =
   | { readonly breached: true; readonly severity: Severity; readonly details: Details }
   | { readonly breached: false; readonly reason: LogsEvent<'AlertResolved'>['data']['reason'] };
 
 export interface AlertState {
-  /** The alert that was raised last, if it is not resolved. */
+  /** Id of the last alert, while it is not resolved. */
   readonly active?: string;
   /** Unix ms. */
   readonly lastRaisedAt?: number;
-  /** The newest alerts whose webhook was neither delivered nor given up, oldest first. */
+  /** Newest alerts whose webhook has neither been delivered nor failed for good, oldest first. */
   readonly undelivered: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface JudgeRule {
   /** Unix ms. */
   readonly at: number;
   readonly cooldownMs: number;
-  /** For the alert, if it comes to one. */
+  /** Id of the alert, if one is raised. */
   readonly alertId: string;
 }
 
@@ -40,9 +40,9 @@ export interface RecordDelivery {
   /** Unix ms. */
   readonly at: number;
   readonly attempts: number;
-  /** Of the receiver's last answer. */
+  /** HTTP status of the receiver's last response. */
   readonly status?: number;
-  /** Why it was given up; absent when it was delivered. */
+  /** Why delivery failed for good; absent when delivered. */
   readonly failure?: string;
 }
 
@@ -50,11 +50,11 @@ export type AlertCommand = JudgeRule | RecordDelivery;
 
 export type AlertEvent = LogsEvent<'AlertRaised' | 'AlertResolved' | 'WebhookDelivered' | 'WebhookFailed'>;
 
-/** So many wait for a receiver at most: of one that takes none for long the oldest are not sent any more. */
+/** Maximum alerts waiting for delivery; beyond it the oldest are dropped. */
 export const MOST_UNDELIVERED = 100;
 
-/** So far behind may the clock of a node be that judges. */
-const BEHIND_MS = 120_000;
+/** Milliseconds the clock of an evaluating node may lag behind. */
+const CLOCK_SKEW_MS = 120_000;
 
 export const alertStream = (rule: Rule): string => `logs.alert-${rule}`;
 
@@ -68,12 +68,12 @@ export const alert: Decider<AlertState, AlertCommand, AlertEvent> = {
       undelivered: [...undelivered, alertId].slice(-MOST_UNDELIVERED),
     }),
     AlertResolved: (state) => ({ ...state, active: undefined }),
-    WebhookDelivered: told,
-    WebhookFailed: told,
+    WebhookDelivered: removeUndelivered,
+    WebhookFailed: removeUndelivered,
   },
 };
 
-function told(state: AlertState, { alertId }: { readonly alertId: string }): AlertState {
+function removeUndelivered(state: AlertState, { alertId }: { readonly alertId: string }): AlertState {
   return { ...state, undelivered: state.undelivered.filter((id) => id !== alertId) };
 }
 
@@ -91,9 +91,9 @@ function judge({ rule, verdict, at, cooldownMs, alertId }: JudgeRule, state: Ale
   return [{ type: 'AlertRaised', data }];
 }
 
-/** By a clock a little behind it is still within the cooldown; one that was far ahead must not silence the rule until then. */
+/** Tolerates a clock a little behind; a raise time far in the future must not silence the rule until then. */
 const isCooling = (sinceMs: number, cooldownMs: number): boolean =>
-  sinceMs < cooldownMs && sinceMs >= -BEHIND_MS - cooldownMs;
+  sinceMs < cooldownMs && sinceMs >= -CLOCK_SKEW_MS - cooldownMs;
 
 function recordDelivery({ type: _, failure, ...data }: RecordDelivery, state: AlertState): AlertEvent[] {
   if (!state.undelivered.includes(data.alertId)) return [];

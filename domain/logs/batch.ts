@@ -1,33 +1,33 @@
-/** Batches of records on their way into the log: how a request is cut, and how large one is at most. */
+/** Splits the records of a request into batches, one event each. */
 import type { Sealed } from '../shared/index.js';
 import type { LogsEvent } from './catalog.js';
 import { type EndedDays, keptWith } from './retention-bucket.js';
 
 export type RecordsIngested = LogsEvent<'RecordsIngested'>;
 
-/** NDJSON, every record as `exactText` writes it. Older batches have `records`, parsed. */
+/** NDJSON, each record as written by `exactText`, or parsed `records`. */
 export type BatchSecret = RecordsIngested['data']['secret'];
 
-/** A batch as it stands in the log. */
+/** Stored form of a batch, with encrypted records. */
 export type SealedBatch = Sealed<RecordsIngested>['data'];
 
-/** Of a request as a whole, whatever its records: what it was answered. */
+/** Receipt of the whole request, stored so that a repetition gets the same answer. */
 export type RequestReceipt = NonNullable<RecordsIngested['data']['request']>;
 
-/** How far a file was read. */
+/** File id, and the offset up to which the file was read. */
 export type Source = NonNullable<RecordsIngested['data']['source']>;
 
-/** The JSON texts of the records of a batch, in their places. */
+/** JSON texts of a batch's records, in order. */
 export function textsOf(secret: BatchSecret): readonly string[] {
   if ('records' in secret) return secret.records.map((record) => JSON.stringify(record));
   return secret.lines === '' ? [] : secret.lines.split('\n');
 }
 
-/** A record on its way into the log. */
+/** A validated record, ready to be stored. */
 export interface RecordText {
-  /** As `exactText` writes it: no line has an end in it. */
+  /** As written by `exactText`, without line breaks. */
   readonly json: string;
-  /** Of the text, in UTF-8. */
+  /** UTF-8 length of `json`. */
   readonly bytes: number;
   readonly audit: boolean;
 }
@@ -38,7 +38,7 @@ export interface Ingestion {
   readonly records: readonly RecordText[];
   readonly rejected: number;
   readonly source?: Source;
-  /** None unless a clock was ahead. */
+  /** Closed days; only relevant if a clock ran ahead. */
   readonly ended?: EndedDays;
 }
 
@@ -46,38 +46,38 @@ export interface Ingestion {
 export const BATCH_BYTES = 512 * 1024;
 const BATCH_RECORDS = 10_000;
 
-const NONE_ENDED: EndedDays = { before: 0, auditBefore: 0 };
+const NO_CLOSED_DAYS: EndedDays = { before: 0, auditBefore: 0 };
 
-/** The batches of one request: audit records apart from the others, none larger than an append may be. */
+/** Batches of one request: audit records are separated, and each batch fits one append. */
 export function batchesOf({ records, rejected, source, ...common }: Ingestion): RecordsIngested[] {
   const batches: RecordsIngested[] = [];
   for (const audit of [false, true])
-    for (const some of pieces(records.filter((record) => record.audit === audit)))
-      batches.push(batchOf(common, audit, some, batches.length === 0 ? rejected : 0));
+    for (const part of splitBySize(records.filter((record) => record.audit === audit)))
+      batches.push(batchOf(common, audit, part, batches.length === 0 ? rejected : 0));
   const last = batches.pop();
-  // A file's offset goes with the last batch: it is only behind us when all the others are.
+  // The last batch carries the file's offset, so the offset counts only once all batches are stored.
   return last ? [...batches, source ? { ...last, data: { ...last.data, source } } : last] : [];
 }
 
 /**
- * The same for streams that only this request has. The first tells of the request, and is there whatever became
- * of its records: who repeats the request learns from it what was answered.
+ * Batches for streams of this request only. The first batch holds the receipt and exists even without records, so that
+ * a repetition finds the answer.
  */
 export function requestBatches(
   { records, ...common }: Omit<Ingestion, 'rejected' | 'source'>,
   request: RequestReceipt,
 ): { readonly first: readonly RecordsIngested[]; readonly audit: readonly RecordsIngested[] } {
-  const of = (audit: boolean) => pieces(records.filter((record) => record.audit === audit));
-  const [begin = [], ...more] = of(false);
-  const first = batchOf(common, false, begin, request.rejected);
+  const split = (audit: boolean) => splitBySize(records.filter((record) => record.audit === audit));
+  const [firstPart = [], ...others] = split(false);
+  const first = batchOf(common, false, firstPart, request.rejected);
   return {
-    first: [{ ...first, data: { ...first.data, request } }, ...more.map((some) => batchOf(common, false, some, 0))],
-    audit: of(true).map((some) => batchOf(common, true, some, 0)),
+    first: [{ ...first, data: { ...first.data, request } }, ...others.map((part) => batchOf(common, false, part, 0))],
+    audit: split(true).map((part) => batchOf(common, true, part, 0)),
   };
 }
 
 function batchOf(
-  { producerId, receivedAt, ended = NONE_ENDED }: Pick<Ingestion, 'producerId' | 'receivedAt' | 'ended'>,
+  { producerId, receivedAt, ended = NO_CLOSED_DAYS }: Pick<Ingestion, 'producerId' | 'receivedAt' | 'ended'>,
   audit: boolean,
   records: readonly RecordText[],
   rejected: number,
@@ -96,17 +96,17 @@ function batchOf(
   return { type: 'RecordsIngested', data };
 }
 
-function pieces(records: readonly RecordText[]): RecordText[][] {
-  const all: RecordText[][] = [];
-  let room = 0;
+function splitBySize(records: readonly RecordText[]): RecordText[][] {
+  const parts: RecordText[][] = [];
+  let available = 0;
   for (const record of records) {
     const bytes = record.bytes + 1;
-    if (all.length === 0 || bytes > room || all.at(-1)!.length === BATCH_RECORDS) {
-      all.push([]);
-      room = BATCH_BYTES;
+    if (parts.length === 0 || bytes > available || parts.at(-1)!.length === BATCH_RECORDS) {
+      parts.push([]);
+      available = BATCH_BYTES;
     }
-    room -= bytes;
-    all.at(-1)!.push(record);
+    available -= bytes;
+    parts.at(-1)!.push(record);
   }
-  return all;
+  return parts;
 }

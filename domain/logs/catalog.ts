@@ -1,4 +1,4 @@
-/** All events of the log service. */
+/** Event catalog of the log service. */
 import { type Catalog, type EventOf, event, object, oneOf } from '../shared/index.js';
 import { alertEvents } from './alert-events.js';
 import { bucketSubject, keeping } from './retention-bucket.js';
@@ -11,7 +11,7 @@ const rebuilt = {
   startedAt: instant,
   finishedAt: instant,
   recordsInserted: count,
-  /** Were in the index before and are not any more: expired or erased meanwhile. */
+  /** Records of the old index that are not in the new one: expired or erased meanwhile. */
   recordsSkipped: count,
   entriesDeleted: count,
 } as const;
@@ -26,14 +26,14 @@ export const catalog = {
           ...keeping.properties,
           count,
           receivedAt: instant,
-          /** Lines of the request that were no records; said with its first batch. */
+          /** Rejected lines of the request; counted in its first batch only. */
           rejected: count,
           secret: oneOf(object({ lines: { type: 'string' } }), object({ records: { type: 'array', minItems: 1 } })),
         },
         {
-          /** How far a file was read: bytes of it that are in the log once this batch is; `id` is its identity. */
+          /** Watched file: `id` is its identity, `offset` the bytes stored once this batch is. */
           source: object({ id: text, offset: count }),
-          /** With the first event of a request that had an `Idempotency-Key`. */
+          /** Receipt, in the first event of a request with an `Idempotency-Key`. */
           request: object({
             accepted: count,
             rejected: count,
@@ -43,7 +43,7 @@ export const catalog = {
       ),
       { sealed: { subject: bucketSubject, erased: { lines: '' }, large: true } },
     ),
-    /** Records of days before these go, by their own instant or by their receipt. */
+    /** Cutoffs: records expire whose own time or receipt is on an earlier day. */
     RecordsExpired: event(object({ before: instant, auditBefore: instant })),
     BatchesErased: event(keeping, { erases: bucketSubject }),
     RebuildBegun: event(object({ id: text, startedAt: instant })),
@@ -53,5 +53,5 @@ export const catalog = {
 
 type Logs = typeof catalog;
 
-/** The events of the logs: all of them, or those that are named. */
+/** Events of the log service: all, or the given types. */
 export type LogsEvent<Type extends keyof Logs['events'] = keyof Logs['events']> = EventOf<Logs, Type>;

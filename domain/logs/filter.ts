@@ -1,12 +1,12 @@
-/** Which records a query is about: the meaning of every filter, over one record. */
+/** Filters of log queries, and their exact meaning for one record. */
 import type { Json, JsonObject } from './json.js';
 import type { LogRecord } from './record.js';
 import { wordsOf } from './tokenizer.js';
 
 export interface FieldEquals {
-  /** Dotted, into the record as it came; `tags=x` holds if any member of an array does. */
+  /** Dotted path into the record's JSON; `tags=x` matches if any array element does. */
   readonly path: string;
-  /** Compared as text: `200` finds both 200 and "200". */
+  /** Compared as text: `200` matches 200 and "200". */
   readonly value: string;
 }
 
@@ -14,24 +14,24 @@ export interface Filter {
   /** Unix ms, inclusive. */
   readonly from?: number;
   readonly to?: number;
-  /** Upper case; any of them. */
+  /** Upper case; a record matches any of them. */
   readonly levels?: readonly string[];
   readonly event?: string;
   readonly producerId?: string;
   readonly correlationId?: string;
   readonly audit?: boolean;
   readonly fields: readonly FieldEquals[];
-  /** Lower case; all of them must occur among the words of the record's texts. */
+  /** Lower case; all must occur in the record's texts. */
   readonly words: readonly string[];
 }
 
 export const EVERYTHING: Filter = { fields: [], words: [] };
 
-/** Whether instant, level, producer and audit say all: the record itself need not be looked at. */
+/** Whether the filter uses only time, level, producer and audit, which need no access to the record itself. */
 export const isColumns = ({ event, correlationId, fields, words }: Filter): boolean =>
   event === undefined && correlationId === undefined && fields.length === 0 && words.length === 0;
 
-/** Whether a record passes. The index may only ever save work: what it finds is what this says. */
+/** Whether a record matches. The reference for the index, which must return exactly these records. */
 export function matches(filter: Filter, record: LogRecord): boolean {
   const { from, to, levels, event, producerId, correlationId, audit, fields, words } = filter;
   return (
@@ -50,8 +50,8 @@ export function matches(filter: Filter, record: LogRecord): boolean {
 export type Leaf = string | number | boolean | null;
 
 /**
- * The strings, numbers, booleans and nulls a dotted path leads to, each once; a key may have dots in it itself.
- * Every value of the record is looked at once at most, with all the places in the path that lead to it.
+ * Distinct scalars at a dotted path; keys may contain dots. Visits each value of the record at most once, with all
+ * offsets in the path that lead to it.
  */
 export function leavesAt(data: JsonObject, path: string): readonly Leaf[] {
   const found: Leaf[] = [];
@@ -59,33 +59,33 @@ export function leavesAt(data: JsonObject, path: string): readonly Leaf[] {
   return found;
 }
 
-/** Where the path goes on, in characters; this is where it has come to its end. */
+/** Marks a fully matched path, in place of an offset into it. */
 const END = -1;
 
-function collect(value: Json, places: readonly number[], path: string, found: Leaf[]) {
+function collect(value: Json, offsets: readonly number[], path: string, found: Leaf[]) {
   if (typeof value !== 'object' || value === null) {
-    if (places.includes(END)) found.push(value);
+    if (offsets.includes(END)) found.push(value);
   } else if (Array.isArray(value)) {
-    const indexed = placesByIndex(value.length, places, path);
+    const indexed = offsetsByIndex(value.length, offsets, path);
     for (let index = 0; index < value.length; index++) {
-      // A path passes through an array as if it were not there; an index is a key of it like any other.
-      const more = indexed?.get(index);
-      collect(value[index], more ? [...new Set([...places, ...more])] : places, path, found);
+      // Paths may skip array indexes, or use them as keys.
+      const indexOffsets = indexed?.get(index);
+      collect(value[index], indexOffsets ? [...new Set([...offsets, ...indexOffsets])] : offsets, path, found);
     }
   } else {
     for (const key in value) {
-      const next = beyond(key, places, path);
+      const next = offsetsAfterKey(key, offsets, path);
       if (next) collect((value as JsonObject)[key]!, next, path, found);
     }
   }
 }
 
-/** The places that follow a key, of those at which it stands. */
-function beyond(key: string, places: readonly number[], path: string): number[] | undefined {
+/** Offsets in the path after a key, for each offset at which the key matches. */
+function offsetsAfterKey(key: string, offsets: readonly number[], path: string): number[] | undefined {
   let next: number[] | undefined;
-  for (const place of places) {
-    if (place === END || !path.startsWith(key, place)) continue;
-    const end = place + key.length;
+  for (const offset of offsets) {
+    if (offset === END || !path.startsWith(key, offset)) continue;
+    const end = offset + key.length;
     if (end !== path.length && path[end] !== '.') continue;
     next ??= [];
     next.push(end === path.length ? END : end + 1);
@@ -95,15 +95,15 @@ function beyond(key: string, places: readonly number[], path: string): number[] 
 
 const INDEX = /(?:0|[1-9]\d{0,9})(?=\.|$)/y;
 
-function placesByIndex(length: number, places: readonly number[], path: string) {
+function offsetsByIndex(length: number, offsets: readonly number[], path: string) {
   let found: Map<number, number[]> | undefined;
-  for (const place of places) {
-    if (place === END) continue;
-    INDEX.lastIndex = place;
+  for (const offset of offsets) {
+    if (offset === END) continue;
+    INDEX.lastIndex = offset;
     const [digits] = INDEX.exec(path) ?? [];
     if (digits === undefined || Number(digits) >= length) continue;
     found ??= new Map();
-    const end = place + digits.length;
+    const end = offset + digits.length;
     const next = end === path.length ? END : end + 1;
     found.set(Number(digits), [...(found.get(Number(digits)) ?? []), next]);
   }
@@ -112,11 +112,11 @@ function placesByIndex(length: number, places: readonly number[], path: string) 
 
 function hasWords(data: JsonObject, words: readonly string[]): boolean {
   const missing = new Set(words);
-  const look = (value: Json): boolean => {
+  const search = (value: Json): boolean => {
     if (typeof value === 'string') for (const word of wordsOf(value)) missing.delete(word);
     else if (typeof value === 'object' && value !== null)
-      for (const member of Object.values(value)) if (look(member)) return true;
+      for (const member of Object.values(value)) if (search(member)) return true;
     return missing.size === 0;
   };
-  return look(data);
+  return search(data);
 }

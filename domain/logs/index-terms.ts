@@ -1,4 +1,4 @@
-/** Words and `path=value` pairs of a record, as 32-bit hashes: an index remembers them, sealed, for they can be guessed. */
+/** Hashes words and `path=value` pairs of a record to 32-bit index terms, which are stored encrypted: they can be guessed. */
 import type { Filter } from './filter.js';
 import type { Json, JsonObject } from './json.js';
 import type { LogRecord } from './record.js';
@@ -18,79 +18,79 @@ function hash(text: string, seed = SEED): number {
 export const eventTerm = (event: string): number => hash(event, SEED ^ 2);
 export const correlationTerm = (id: string): number => hash(id, SEED ^ 3);
 
-/** A path into records, and the seed for the hashes of what stands there. */
+/** A path into records, with the seed for hashes of its values. */
 export interface Path {
   readonly text: string;
   readonly seed: number;
   readonly below: Map<string, Path>;
 }
 
-/** Records repeat their paths: each is hashed once. Past so many characters (keys made of ids) it starts anew. */
-const CHARACTERS_REMEMBERED = 2_000_000;
-/** What a remembered path takes besides its text and key, as characters. */
+/** Characters cached of paths, which repeat across records; keys made of ids would fill memory, so it starts over. */
+const CACHE_CHARACTERS = 2_000_000;
+/** Overhead of a cached path, as characters. */
 const PATH_CHARACTERS = 100;
 export const root: Path = { text: '', seed: 0, below: new Map() };
-let remembered = 0;
+let cachedCharacters = 0;
 
-/** Array indexes are left out of paths, and so is every step of digits alone: a query's may be an index. */
+/** Array indexes and numeric keys are left out of paths, because a query cannot tell them apart. */
 const INDEX = /(?:^|\.)\d+(?=\.|$)/g;
 
-/** The path that a key leads to. */
+/** The path of a member. */
 export function below(path: Path, key: string): Path {
-  const known = path.below.get(key);
-  if (known) return known;
+  const cached = path.below.get(key);
+  if (cached) return cached;
   const text = (path.text === '' ? key : `${path.text}.${key}`).replace(INDEX, '').replace(/^\./, '');
-  const made: Path = { text, seed: hash(text, SEED ^ 1), below: new Map() };
-  remembered += key.length + text.length + PATH_CHARACTERS;
-  if (remembered > CHARACTERS_REMEMBERED) {
-    remembered = 0;
+  const child: Path = { text, seed: hash(text, SEED ^ 1), below: new Map() };
+  cachedCharacters += key.length + text.length + PATH_CHARACTERS;
+  if (cachedCharacters > CACHE_CHARACTERS) {
+    cachedCharacters = 0;
     root.below.clear();
   }
-  path.below.set(key, made);
-  return made;
+  path.below.set(key, child);
+  return child;
 }
 
-/** Gives every term of a record, some of them more than once. */
-export function termsOf(record: LogRecord, found: (term: number) => void): void {
-  if (record.event !== undefined) found(eventTerm(record.event));
-  if (record.correlationId !== undefined) found(correlationTerm(record.correlationId));
-  termsAt(root, record.data, found);
+/** Calls `onTerm` for every term of a record, possibly repeatedly. */
+export function termsOf(record: LogRecord, onTerm: (term: number) => void): void {
+  if (record.event !== undefined) onTerm(eventTerm(record.event));
+  if (record.correlationId !== undefined) onTerm(correlationTerm(record.correlationId));
+  termsAt(root, record.data, onTerm);
 }
 
-/** Gives every term of a value that stands at a path. */
-export function termsAt(path: Path, value: Json, found: (term: number) => void): void {
+/** Calls `onTerm` for every term of the value at a path. */
+export function termsAt(path: Path, value: Json, onTerm: (term: number) => void): void {
   if (typeof value === 'string') {
-    found(hash(value, path.seed));
-    wordTerms(value, found);
+    onTerm(hash(value, path.seed));
+    wordTerms(value, onTerm);
   } else if (typeof value !== 'object' || value === null) {
-    found(hash(String(value), path.seed));
+    onTerm(hash(String(value), path.seed));
   } else if (Array.isArray(value)) {
-    for (const member of value) termsAt(path, member, found);
+    for (const member of value) termsAt(path, member, onTerm);
   } else {
-    for (const key in value) termsAt(below(path, key), (value as JsonObject)[key]!, found);
+    for (const key in value) termsAt(below(path, key), (value as JsonObject)[key]!, onTerm);
   }
 }
 
-/** `wordsOf`, hashed on the way: this runs over every character that is ever ingested. */
-function wordTerms(text: string, found: (term: number) => void): void {
+/** Tokenizes and hashes in one pass, because it runs over every ingested character. */
+function wordTerms(text: string, onTerm: (term: number) => void): void {
   const lower = text.toLowerCase();
   let value = SEED;
-  let inside = false;
+  let inWord = false;
   for (let at = 0; at < lower.length; at++) {
     const code = lower.charCodeAt(at);
     if (isWordCode(code)) {
       value = Math.imul(value ^ code, PRIME);
-      inside = true;
-    } else if (inside) {
-      found(value | 0);
+      inWord = true;
+    } else if (inWord) {
+      onTerm(value | 0);
       value = SEED;
-      inside = false;
+      inWord = false;
     }
   }
-  if (inside) found(value | 0);
+  if (inWord) onTerm(value | 0);
 }
 
-/** What a record must have to pass the filter: every record that passes has all of these terms. */
+/** Terms that every matching record has. */
 export function termsOfFilter({ event, correlationId, fields, words }: Filter): number[] {
   return [
     ...(event === undefined ? [] : [eventTerm(event)]),

@@ -1,8 +1,8 @@
-/** The width of a bucket of counts over time. */
+/** Bucket widths of time histograms. */
 
 const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** What an interval may be, for people. */
+/** Allowed intervals, for error messages. */
 export const INTERVAL = 'minutes, hours or a day: 1m to 1d';
 
 /** Milliseconds of `5m`, `2h` or `1d`; undefined for anything else, and for more than a day. */

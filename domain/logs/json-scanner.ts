@@ -1,11 +1,11 @@
-/** Finds where values stand in a JSON text without building them: what is large is looked at piece by piece. */
+/** Locates values in JSON text without parsing them, pausing regularly so that large texts do not block. */
 
 /** An element of an array or a member of an object. */
 export interface Item {
-  /** Of a member. */
+  /** Key of an object member. */
   readonly key?: string;
   readonly from: number;
-  /** Behind its last sign. */
+  /** Offset after its last character. */
   readonly to: number;
 }
 
@@ -18,23 +18,23 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-const PLAIN = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const SIGN = /[^ \n\r\t]/g;
-/** Blanks are told from signs fastest one by one where there are few, and by a search where there are many. */
-const FEW = 64;
+const LITERAL = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const NON_BLANK = /[^ \n\r\t]/g;
+/** Checks single characters up to this many; beyond it a regular expression is faster. */
+const SHORT_RUN = 64;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
-/** Where the text goes on behind blanks. */
+/** Offset of the next non-blank character. */
 export function skipBlanks(text: string, from: number): number {
-  for (let at = from; at < from + FEW; at++) {
-    const sign = text.charCodeAt(at);
-    if (sign !== 0x20 && sign !== 0x0a && sign !== 0x0d && sign !== 0x09) return at;
+  for (let at = from; at < from + SHORT_RUN; at++) {
+    const char = text.charCodeAt(at);
+    if (char !== 0x20 && char !== 0x0a && char !== 0x0d && char !== 0x09) return at;
   }
-  SIGN.lastIndex = from + FEW;
-  return SIGN.exec(text)?.index ?? text.length;
+  NON_BLANK.lastIndex = from + SHORT_RUN;
+  return NON_BLANK.exec(text)?.index ?? text.length;
 }
 
-/** Where the value that begins at `from` is over; -1 when it is no valid JSON. No stack grows with its depth. */
+/** Offset after the value at `from`; -1 if it is not valid JSON. Uses no recursion, so depth cannot overflow the stack. */
 export function endOfValue(text: string, from: number): number {
   const scan = scanValue(text, from);
   let step = scan.next();
@@ -42,42 +42,42 @@ export function endOfValue(text: string, from: number): number {
   return step.value;
 }
 
-/** How many characters are looked at between two pauses. */
-const STRIDE = 32 * 1024;
+/** Characters scanned between two pauses. */
+const PAUSE_CHARACTERS = 32 * 1024;
 
-/** The same with pauses, in which others may have their turn. */
+/** Like `endOfValue`, but yields to allow pauses. */
 export function* scanValue(text: string, from: number): Generator<undefined, number> {
-  let pause = from + STRIDE;
-  /** The signs that close what is open. */
-  const open: number[] = [];
+  let pause = from + PAUSE_CHARACTERS;
+  /** Closing brackets of the open arrays and objects. */
+  const closers: number[] = [];
   let at = from;
   for (;;) {
     if (at > pause) {
       yield;
-      pause = at + STRIDE;
+      pause = at + PAUSE_CHARACTERS;
     }
     at = skipBlanks(text, at);
-    const sign = text.charCodeAt(at);
-    if (sign === OPEN_ARRAY || sign === OPEN_OBJECT) {
-      const close = sign + 2;
+    const char = text.charCodeAt(at);
+    if (char === OPEN_ARRAY || char === OPEN_OBJECT) {
+      const close = char + 2;
       at = skipBlanks(text, at + 1);
       if (text.charCodeAt(at) === close) at++;
       else {
-        open.push(close);
+        closers.push(close);
         if (close === CLOSE_OBJECT) at = endOfKey(text, at);
         if (at < 0) return -1;
         continue;
       }
-    } else if (sign === QUOTE) at = yield* scanString(text, at);
-    else at = endOfPlain(text, at);
+    } else if (char === QUOTE) at = yield* scanString(text, at);
+    else at = endOfLiteral(text, at);
     if (at < 0) return -1;
-    // With a value, what it stands in may be over too.
+    // The end of a value may also end its containers.
     for (;;) {
       if (at > pause) {
         yield;
-        pause = at + STRIDE;
+        pause = at + PAUSE_CHARACTERS;
       }
-      const close = open.at(-1);
+      const close = closers.at(-1);
       if (close === undefined) return at;
       at = skipBlanks(text, at);
       const next = text.charCodeAt(at++);
@@ -87,14 +87,14 @@ export function* scanValue(text: string, from: number): Generator<undefined, num
         break;
       }
       if (next !== close) return -1;
-      open.pop();
+      closers.pop();
     }
   }
 }
 
 /**
- * What stands in the array or object that begins at `from`, one after the other, and nothing where a large item may
- * pause. Returns where it is over, or -1 when it turns out to be no valid JSON.
+ * Yields the elements of the array or object at `from`, and undefined where a long one may pause. Returns the offset
+ * after it, or -1 if it is not valid JSON.
  */
 export function* itemsOf(text: string, from: number): Generator<Item | undefined, number> {
   const close = text.charCodeAt(from) + 2;
@@ -122,31 +122,31 @@ export function* itemsOf(text: string, from: number): Generator<Item | undefined
   }
 }
 
-/** Behind the colon. */
+/** Offset after the colon. */
 function endOfKey(text: string, from: number): number {
-  const begin = skipBlanks(text, from);
-  const end = text.charCodeAt(begin) === QUOTE ? endOfString(text, begin, text.length) : -1;
+  const start = skipBlanks(text, from);
+  const end = text.charCodeAt(start) === QUOTE ? endOfString(text, start, text.length) : -1;
   if (end < 0) return -1;
   const colon = skipBlanks(text, end);
   return text.charCodeAt(colon) === COLON ? colon + 1 : -1;
 }
 
-/** Most strings are short, and need no pause. */
+/** Pauses in long strings. */
 function* scanString(text: string, from: number): Generator<undefined, number> {
-  let end = endOfString(text, from, from + STRIDE);
-  for (; end < -1; end = endOfString(text, -end, STRIDE - end)) yield;
+  let end = endOfString(text, from, from + PAUSE_CHARACTERS);
+  for (; end < -1; end = endOfString(text, -end, PAUSE_CHARACTERS - end)) yield;
   return end;
 }
 
-/** The sign at `from` is passed. What goes on beyond `most` is told by the negative of where it does. */
-function endOfString(text: string, from: number, most: number): number {
+/** Skips the character at `from`. If the string continues past `limit`, returns the negated offset to resume from. */
+function endOfString(text: string, from: number, limit: number): number {
   const { length } = text;
   for (let at = from + 1; at < length; at++) {
-    if (at > most) return 1 - at;
-    const sign = text.charCodeAt(at);
-    if (sign === QUOTE) return at + 1;
-    if (sign < 0x20) return -1;
-    if (sign !== BACKSLASH) continue;
+    if (at > limit) return 1 - at;
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) return at + 1;
+    if (char < 0x20) return -1;
+    if (char !== BACKSLASH) continue;
     ESCAPE.lastIndex = at;
     if (!ESCAPE.test(text)) return -1;
     at = ESCAPE.lastIndex - 1;
@@ -154,7 +154,7 @@ function endOfString(text: string, from: number, most: number): number {
   return -1;
 }
 
-function endOfPlain(text: string, from: number): number {
-  PLAIN.lastIndex = from;
-  return PLAIN.test(text) ? PLAIN.lastIndex : -1;
+function endOfLiteral(text: string, from: number): number {
+  LITERAL.lastIndex = from;
+  return LITERAL.test(text) ? LITERAL.lastIndex : -1;
 }

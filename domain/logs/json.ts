@@ -1,4 +1,4 @@
-/** JSON as loggers write it: what a record is made of, how deep it may go, and numbers that a double can't hold. */
+/** JSON values, their depth, and numbers that a double cannot represent. */
 
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -8,72 +8,72 @@ export interface JsonObject {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** False for what would overflow the stack of everyone who walks it. */
-export function isShallow(value: Json, most: number): boolean {
+/** False for values nested so deep that recursion over them would overflow the stack. */
+export function isShallow(value: Json, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
-  if (most === 0) return false;
-  if (Array.isArray(value)) return value.every((member) => isShallow(member, most - 1));
-  // What JSON is parsed to inherits nothing that could be met here.
-  for (const key in value) if (!isShallow((value as JsonObject)[key]!, most - 1)) return false;
+  if (depth === 0) return false;
+  if (Array.isArray(value)) return value.every((member) => isShallow(member, depth - 1));
+  // Parsed JSON objects have no inherited enumerable keys.
+  for (const key in value) if (!isShallow((value as JsonObject)[key]!, depth - 1)) return false;
   return true;
 }
 
-/** No number of fewer digits changes when it is parsed, but for its exponent. */
+/** Numbers with fewer digits and no exponent survive parsing unchanged. */
 const MANY_DIGITS = 16;
 const EXPONENT = /[:,[]\s*-?\d[\d.]*[eE]/;
-/** Cheaper to look for, and rare: most text is ruled out by it. */
-const LIKE_EXPONENT = /\d[eE][\d+-]/;
+/** Cheap check that rules out most texts before `EXPONENT`. */
+const EXPONENT_HINT = /\d[eE][\d+-]/;
 
-/** Whether an object or array may have a number that changes when it is parsed: of many digits, or with an exponent. */
-function isSuspicious(text: string): boolean {
-  // A run of so many signs lies over one of every so many.
+/** Whether the text may contain a number that parsing would change: many digits, or an exponent. */
+function mayLosePrecision(text: string): boolean {
+  // A run of n digits covers at least one of every n-th position.
   for (let at = MANY_DIGITS - 1; at < text.length; at += MANY_DIGITS) {
-    if (!isOfNumber(text.charCodeAt(at))) continue;
+    if (!isDigitOrPoint(text.charCodeAt(at))) continue;
     let [from, to] = [at, at + 1];
-    while (isOfNumber(text.charCodeAt(from - 1))) from--;
-    while (isOfNumber(text.charCodeAt(to))) to++;
+    while (isDigitOrPoint(text.charCodeAt(from - 1))) from--;
+    while (isDigitOrPoint(text.charCodeAt(to))) to++;
     if (to - from >= MANY_DIGITS) return true;
   }
-  return LIKE_EXPONENT.test(text) && EXPONENT.test(text);
+  return EXPONENT_HINT.test(text) && EXPONENT.test(text);
 }
 
-/** Of a digit or the point; beyond the text there is none. */
-const isOfNumber = (code: number) => (code >= 0x30 && code <= 0x39) || code === 0x2e;
+/** Digit or decimal point. */
+const isDigitOrPoint = (code: number) => (code >= 0x30 && code <= 0x39) || code === 0x2e;
 
-/** Of valid JSON: its strings, numbers and blanks; what it leaves out stands as it is. */
+/** Strings, numbers and whitespace of valid JSON; all else stays unchanged. */
 const TOKEN = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*|[ \t\r\n]+/g;
 
 /**
- * A value as `JSON.stringify` writes it, but for numbers that a double would change: they stay as they stand in
- * `text`, which the value was parsed from.
+ * Serialises a value like `JSON.stringify`, except that numbers a double would change stay as in `text`, from which
+ * the value was parsed.
  */
 export function exactText(text: string, value: Json): string {
-  const written = JSON.stringify(value);
-  // As most loggers write it: then no number was changed on the way.
-  if (written === text) return text;
-  return isSuspicious(text) ? tidied(text) : written;
+  const compact = JSON.stringify(value);
+  // The usual case: the text is already compact, and no number was changed.
+  if (compact === text) return text;
+  return mayLosePrecision(text) ? tidied(text) : compact;
 }
 
-/** Valid JSON without blanks, its strings and numbers as `JSON.stringify` writes them where that says the same. */
+/** Removes whitespace; writes strings and numbers like `JSON.stringify` where that is lossless. */
 export const tidied = (text: string): string =>
   text.replace(TOKEN, (token) => {
     if (token.startsWith('"')) return token.includes('\\') ? JSON.stringify(JSON.parse(token)) : token;
-    return isNumber(token) ? sameNumber(token) : '';
+    return isNumber(token) ? formatNumber(token) : '';
   });
 
-/** Parses what `exactText` wrote; a number that a double would change is read as the text of its digits. */
+/** Parses the output of `exactText`; numbers a double would change become strings of their digits. */
 export function parseExact(text: string): Json {
-  if (!isSuspicious(text)) return JSON.parse(text);
+  if (!mayLosePrecision(text)) return JSON.parse(text);
   const quoted = (token: string) => (isNumber(token) && String(Number(token)) !== token ? `"${token}"` : token);
   return JSON.parse(text.replace(TOKEN, quoted));
 }
 
 const isNumber = (token: string) => /^[-\d]/.test(token);
 
-/** A decimal of so many digits is the only one of them that its double stands for. */
+/** Decimals with up to this many digits are represented uniquely by a double. */
 const EXACT_DIGITS = 15;
 
-function sameNumber(token: string): string {
+function formatNumber(token: string): string {
   const value = Number(token);
   const digits = token
     .replace(/[eE].*/, '')

@@ -1,4 +1,4 @@
-/** The levels that loggers know: a closed list, so that these may be told where nothing else of a record may be. */
+/** Well-known log levels: a closed list, so they may be stored unencrypted. */
 
 export const USUAL_LEVELS: readonly string[] = [
   ...['TRACE', 'DEBUG', 'INFO', 'NOTICE', 'WARN', 'WARNING', 'ERROR', 'FATAL'],
@@ -11,5 +11,5 @@ const OTHER = 1;
 
 export const isUsualLevel = (level: string): boolean => BITS.has(level);
 
-/** One bit for every usual level, and one for all others together: a set of levels is the sum of theirs. */
+/** One bit per usual level, and one for all others; a set of levels is the union of its bits. */
 export const levelBit = (level: string): number => BITS.get(level) ?? OTHER;

@@ -1,29 +1,29 @@
-/** Where a record stands: its instant, the position of its event in the log, and its place in that batch. */
+/** Position of a record in result order, its id and its cursor. */
 
 export interface RecordPosition {
   /** Unix ms. */
   readonly instant: number;
-  /** Of `idOf`. */
+  /** Made by `idOf`. */
   readonly id: string;
 }
 
 export type Order = 'asc' | 'desc';
 
 const POSITION_DIGITS = 13;
-const PLACE_DIGITS = 4;
+const INDEX_DIGITS = 4;
 
-/** An identifier that sorts as text like (position, place), and is the same after every rebuild. */
-export const idOf = (position: bigint, place: number): string =>
-  position.toString(36).padStart(POSITION_DIGITS, '0') + place.toString(36).padStart(PLACE_DIGITS, '0');
+/** Id that sorts as text like (log position, index in the batch) and is stable across rebuilds. */
+export const idOf = (position: bigint, index: number): string =>
+  position.toString(36).padStart(POSITION_DIGITS, '0') + index.toString(36).padStart(INDEX_DIGITS, '0');
 
-/** The order of answers: by instant, then by id. */
+/** Result order: by instant, then by id. */
 export const compareRecords = (a: RecordPosition, b: RecordPosition): number =>
   a.instant - b.instant || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
-/** Names a place for those who want what comes after it. */
+/** Formats a position as the cursor of the next page. */
 export const cursorOf = ({ instant, id }: RecordPosition): string => `${instant.toString(36)}-${id}`;
 
-/** Undefined for what `cursorOf` never made. */
+/** Undefined for invalid cursors. */
 export function placeOf(cursor: string): RecordPosition | undefined {
   const [, instant = '', id = ''] = /^([0-9a-z]{1,10})-([0-9a-z]{17})$/.exec(cursor) ?? [];
   return id === '' ? undefined : { instant: Number.parseInt(instant, 36), id };

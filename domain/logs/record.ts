@@ -1,25 +1,25 @@
-/** What is understood of a log record, whoever wrote it: pino, winston, bunyan, journald or a hand. */
+/** Normalises log records of pino, winston, bunyan, journald and similar loggers. */
 import { isObject, type Json, type JsonObject, parseExact } from './json.js';
 import { parseTimestamp } from './timestamp.js';
 
 export interface LogRecord {
-  /** Unix ms: what orders it. */
+  /** Unix ms; records are ordered by it. */
   readonly instant: number;
   /** Upper case: `INFO`, `ERROR`, ... */
   readonly level: string;
-  /** Undefined where the record has neither an event nor a message. */
+  /** Undefined if the record has neither an event nor a message. */
   readonly event: string | undefined;
   readonly message: string;
   readonly correlationId: string | undefined;
   readonly producerId: string;
   readonly audit: boolean;
-  /** The record as it came; numbers that a double can't hold stand in it as texts of their digits. */
+  /** The parsed record; numbers a double cannot represent are strings of their digits. */
   readonly data: JsonObject;
-  /** The same as the JSON text that is shown: with every number as it came. */
+  /** JSON text of the record, numbers as received. */
   readonly json: string;
 }
 
-/** A record in its place: `id` orders those of one instant, and is the same after every rebuild. */
+/** A record with its id, which is stable across rebuilds and orders records of the same instant. */
 export interface PlacedRecord extends LogRecord {
   readonly id: string;
 }
@@ -27,11 +27,11 @@ export interface PlacedRecord extends LogRecord {
 const PINO = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 const SYSLOG = ['FATAL', 'FATAL', 'FATAL', 'ERROR', 'WARN', 'INFO', 'INFO', 'DEBUG'];
 
-/** Understands the JSON text of a record, as `exactText` writes it. */
+/** Parses the JSON text of a record, as written by `exactText`. */
 export const readRecord = (json: string, producerId: string, receivedAt: number): LogRecord =>
   understand(parseExact(json) as JsonObject, producerId, receivedAt, json);
 
-/** Understands a record; total. `receivedAt` is its instant where it names none. */
+/** Normalises a record; total. `receivedAt` is the default instant. */
 export function understand(
   data: JsonObject,
   producerId: string,
@@ -40,8 +40,8 @@ export function understand(
 ): LogRecord {
   const message = textOf(data.message ?? data.msg ?? data.MESSAGE);
   return {
-    instant: instantIn(data) ?? receivedAt,
-    level: levelIn(data),
+    instant: timestampOf(data) ?? receivedAt,
+    level: levelOf(data),
     event: textOf(data.event) || message || undefined,
     message,
     correlationId: textOf(data.correlationId) || textOf(data.requestId) || textOf(data.traceId) || undefined,
@@ -54,23 +54,23 @@ export function understand(
 
 export const isAudit = (data: JsonObject): boolean => data.audit === true;
 
-/** What may tell the instant of a record: the first that can be read does. */
+/** Fields that may hold the time of a record; the first valid one is used. */
 export const TIMES = ['timestamp', 'time', '@timestamp', 'ts', '__REALTIME_TIMESTAMP'] as const;
 
-const instantIn = ({ timestamp, time, '@timestamp': at, ts, __REALTIME_TIMESTAMP: real }: JsonObject) =>
+const timestampOf = ({ timestamp, time, '@timestamp': at, ts, __REALTIME_TIMESTAMP: real }: JsonObject) =>
   parseTimestamp(timestamp) ?? parseTimestamp(time) ?? parseTimestamp(at) ?? parseTimestamp(ts) ?? parseTimestamp(real);
 
-function levelIn({ level, severity, PRIORITY }: JsonObject): string {
-  const given = level ?? severity;
-  if (typeof given === 'number') return ofPino(given);
-  if (typeof given === 'string' && given.trim() !== '') {
-    const name = given.trim();
-    return /^\d+$/.test(name) ? ofPino(Number(name)) : name.toUpperCase();
+function levelOf({ level, severity, PRIORITY }: JsonObject): string {
+  const value = level ?? severity;
+  if (typeof value === 'number') return pinoLevel(value);
+  if (typeof value === 'string' && value.trim() !== '') {
+    const name = value.trim();
+    return /^\d+$/.test(name) ? pinoLevel(Number(name)) : name.toUpperCase();
   }
   return SYSLOG[Number(PRIORITY ?? Number.NaN)] ?? 'INFO';
 }
 
-const ofPino = (level: number) => PINO[Math.min(PINO.length, Math.max(1, Math.floor(level / 10))) - 1] ?? 'INFO';
+const pinoLevel = (level: number) => PINO[Math.min(PINO.length, Math.max(1, Math.floor(level / 10))) - 1] ?? 'INFO';
 
 function textOf(value: Json | undefined): string {
   if (typeof value === 'string') return value;

@@ -1,4 +1,4 @@
-/** A rebuild of the record index that was asked for: that it was begun, and what came of it. Stream `logs.reindex-<id>`. */
+/** A requested rebuild of the record index: its start and its result. Stream `logs.reindex-<id>`. */
 import type { Decider } from '../shared/index.js';
 import type { LogsEvent } from './catalog.js';
 

@@ -1,16 +1,16 @@
-/** What is no longer kept, as a fact: a rebuild obeys it and brings nothing back. */
+/** Retention cutoffs as events, so that a rebuild does not bring back expired records. */
 import type { Decider } from '../shared/index.js';
 import type { LogsEvent } from './catalog.js';
 import type { RetentionBucket } from './retention-bucket.js';
 
 export interface ExpireRecords {
-  /** `EraseBatches` does only what ends with them: there may be more of that than one append holds. */
+  /** `EraseBatches` only erases buckets: there may be more than fit the append of the cutoff. */
   readonly type: 'ExpireRecords' | 'EraseBatches';
-  /** Start of a day in UTC, Unix ms: records of days before it go, by their own instant or by their receipt. */
+  /** Start of a day in UTC, Unix ms: expires records whose own time or receipt is earlier. */
   readonly before: number;
-  /** The same for audit records. */
+  /** Cutoff of audit records. */
   readonly auditBefore: number;
-  /** Whose keys and streams end with them. */
+  /** Buckets whose keys and streams are to be destroyed. */
   readonly ended: readonly RetentionBucket[];
 }
 
@@ -24,7 +24,7 @@ export const retention: Decider<RetentionState, ExpireRecords, RetentionEvent> =
   initialState: { before: 0, auditBefore: 0 },
 
   decide({ type, before, auditBefore, ended }, state) {
-    // Never back: what has gone once stays gone, also when the retention is made longer.
+    // Never backwards: expired records stay expired when the retention is extended.
     const next = {
       before: Math.max(before, state.before),
       auditBefore: Math.max(auditBefore, state.auditBefore),

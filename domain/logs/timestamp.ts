@@ -1,57 +1,57 @@
-/** Points in time as loggers and callers write them, as Unix milliseconds. */
+/** Parses timestamps of loggers and API callers into Unix milliseconds. */
 
 const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
-/** As most loggers write it, and as it is read. */
+/** The usual format, which `Date.parse` reads unchanged. */
 const PLAIN_UTC = /^.{10}T[\d:.]{8,}Z$/;
-/** From here on a number is of a finer unit: as seconds it would lie beyond the year 5000. */
+/** Smallest number taken for each finer unit: in seconds it would be after the year 5000. */
 const UNITS: readonly (readonly [from: number, perMs: number])[] = [
   [1e17, 1e6],
   [1e14, 1e3],
   [1e11, 1],
 ];
-const MOST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+const MAX_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
 export const startOfDay = (instant: number): number => Math.floor(instant / DAY_MS) * DAY_MS;
 
-/** The day that was named last: records of one day come together. */
-let named = { day: Number.NaN, name: '' };
+/** Cache of the last day: consecutive records mostly share it. */
+let lastDay = { day: Number.NaN, name: '' };
 
-/** `20261121` for every instant of that day in UTC. */
+/** UTC day of an instant, `20261121`. */
 export function dayName(instant: number): string {
   const day = startOfDay(instant);
-  if (day !== named.day) named = { day, name: new Date(day).toISOString().slice(0, 10).replaceAll('-', '') };
-  return named.name;
+  if (day !== lastDay.day) lastDay = { day, name: new Date(day).toISOString().slice(0, 10).replaceAll('-', '') };
+  return lastDay.name;
 }
 
 /**
- * Reads ISO 8601 with any offset (none is UTC), also with a blank for the `T` or a comma for the point, and
- * epoch seconds, ms, µs or ns, as a number or in digits. Undefined for anything else and for years beyond 9999.
+ * Reads ISO 8601 with any offset (default UTC), also with a space for the `T` or a comma for the decimal point, and
+ * epoch seconds, ms, µs or ns, as a number or digits. Undefined for anything else and for years after 9999.
  */
 export function parseTimestamp(value: unknown): number | undefined {
-  if (typeof value === 'number') return ofEpoch(value);
+  if (typeof value === 'number') return parseEpoch(value);
   if (typeof value !== 'string' || value.length > 40) return undefined;
   const text = value.trim();
-  if (/^\d{9,19}(?:\.\d+)?$/.test(text)) return ofEpoch(Number(text));
-  if (!ISO.test(text) || !isDay(text.slice(0, 10))) return undefined;
-  return within(Date.parse(canonical(text)));
+  if (/^\d{9,19}(?:\.\d+)?$/.test(text)) return parseEpoch(Number(text));
+  if (!ISO.test(text) || !isCalendarDay(text.slice(0, 10))) return undefined;
+  return inRange(Date.parse(canonical(text)));
 }
 
-/** A date alone stands for its whole day: `end` says which end of it is meant. */
+/** Parses a query's time bound; a date without time means the start or, with `end`, the end of that day. */
 export function instantOfQuery(text: string, end: boolean): number | undefined {
-  if (/^-?\d+$/.test(text)) return within(Number(text));
+  if (/^-?\d+$/.test(text)) return inRange(Number(text));
   const instant = parseTimestamp(text);
   return instant !== undefined && end && text.trim().length === 10 ? instant + DAY_MS - 1 : instant;
 }
 
-const IN_EVERY_MONTH = 28;
+const SHORTEST_MONTH = 28;
 
-/** Not the 30th of February, which `Date.parse` takes for a day in March. */
-function isDay(date: string): boolean {
-  const inMonth = Number(date.slice(8));
-  if (inMonth >= 1 && inMonth <= IN_EVERY_MONTH) return true;
+/** Rejects dates like February 30, which `Date.parse` would turn into a day in March. */
+function isCalendarDay(date: string): boolean {
+  const dayOfMonth = Number(date.slice(8));
+  if (dayOfMonth >= 1 && dayOfMonth <= SHORTEST_MONTH) return true;
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
   return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 }
@@ -65,9 +65,9 @@ function canonical(text: string): string {
   return `${clock}${offset.charAt(0)}${digits.slice(0, 2)}:${digits.slice(2)}`;
 }
 
-function ofEpoch(value: number): number | undefined {
+function parseEpoch(value: number): number | undefined {
   const perMs = UNITS.find(([from]) => value >= from)?.[1];
-  return within(Math.floor(perMs === undefined ? value * 1000 : value / perMs));
+  return inRange(Math.floor(perMs === undefined ? value * 1000 : value / perMs));
 }
 
-const within = (instant: number) => (instant >= 0 && instant <= MOST ? instant : undefined);
+const inRange = (instant: number) => (instant >= 0 && instant <= MAX_INSTANT ? instant : undefined);

@@ -94,15 +94,15 @@ describe('a request that is overdue', () => {
   });
 
   it('is not one that has begun what takes long, and whose caller waits for that', async () => {
-    const told = { report: {}, reset: {} } as ReindexReport;
+    const report = { report: {}, reset: {} } as ReindexReport;
     const overdue = async () => {
       expect((await toys.post('/slow', '{}')).status).to.equal(503);
       finish();
-      return { told, position: 7n };
+      return { report, position: 7n };
     };
     started = async () => ({ id: 'x', position: 6n, done: overdue() });
     const { status, json } = await toys.post('/api/reindex', '');
-    expect([status, json]).to.deep.equal([200, told]);
+    expect([status, json]).to.deep.equal([200, report]);
   });
 
   it('holds its place, and the budget of its body, until the work is over', async () => {

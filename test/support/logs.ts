@@ -22,7 +22,7 @@ import { project } from './projector.js';
 /** Every record that passes, in order. */
 export async function foundIn(index: RecordIndex, filter: Filter, order: Order): Promise<PlacedRecord[]> {
   const found: PlacedRecord[] = [];
-  const hits = search(index, { filter, order, pace: yieldOnly }, Number.POSITIVE_INFINITY);
+  const hits = search(index, { filter, order, checkpoint: yieldOnly }, Number.POSITIVE_INFINITY);
   for await (const { ref, index: at } of hits)
     await ref.read(async (block) => {
       found.push(block.record(at));

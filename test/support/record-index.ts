@@ -57,7 +57,7 @@ export const requests: fc.Arbitrary<readonly Request[]> = fc.array(
 export const held = { assertHeld() {} };
 
 /** To count as long and as much as it takes. */
-export const leisurely = { pace: yieldOnly, budget: { left: Number.POSITIVE_INFINITY } };
+export const leisurely = { checkpoint: yieldOnly, budget: { remaining: Number.POSITIVE_INFINITY } };
 
 export type IndexGround = Awaited<ReturnType<typeof startIndexGround>>;
 

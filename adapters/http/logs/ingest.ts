@@ -1,6 +1,6 @@
 /** The route that takes records in. */
 import type { Ingest } from '../../../application/logs/ingest/ingest-records.js';
-import type { Announced } from '../../../application/logs/ingest/parse-body.js';
+import type { BodyFormat } from '../../../application/logs/ingest/parse-body.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import type { LogCaller } from './admission.js';
@@ -69,5 +69,5 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
   });
 }
 
-const announcedAs = (type: string): Announced =>
+const announcedAs = (type: string): BodyFormat =>
   JSON_TYPE.test(type) ? 'json' : LINES_TYPE.test(type) ? 'lines' : 'anything';

@@ -45,7 +45,7 @@ export function reindexRoutes({ reindex, admit, security }: ReindexRouteDeps): r
       }
       const lasting = async () => {
         const done = await started.done;
-        return isRejection(done) ? done : { status: 200, body: done.told, position: done.position };
+        return isRejection(done) ? done : { status: 200, body: done.report, position: done.position };
       };
       return { lasting };
     },

@@ -1,4 +1,4 @@
-/** The live tail of log records: every stream has filters of its own, and resumes by position. */
+/** Live tail of log records: each stream has its own filter and resumes by position. */
 import { LRUCache } from 'lru-cache';
 import { createSliceQueue } from '../../../application/concurrency/index.js';
 import type { StoredBatch } from '../../../application/logs/ingest/decrypt-batch.js';
@@ -13,25 +13,25 @@ import { createRing, RING_BYTES, type RingItem } from '../relay/ring.js';
 import { type Frame, frameOf, type Sink } from '../relay/sink.js';
 
 export interface Tail {
-  /** Takes the batches of the service in log order; does not wait. */
+  /** Publishes the service's batches in log order; does not wait. */
   publish(event: LiveEvent<typeof catalog>): void;
-  /** Streams what comes, and what came after `after` first; one `RESET` if that is too long ago. */
+  /** Streams new records after those missed since `after`; sends one `RESET` if that is too long ago. */
   connect(filter: Filter, after: Position | undefined, sink: Sink): void;
-  /** How many streams are open. */
+  /** Number of open streams. */
   streams(): number;
-  /** What is kept for clients that come back, in bytes. */
+  /** Bytes buffered for clients that reconnect. */
   kept(): number;
   close(): void;
 }
 
 export interface TailOptions {
-  /** The records of a batch with their places; none once they are erased. Rejects when it can't be known now. */
+  /** The records of a batch; none once it is erased. Rejects when they cannot be decrypted now. */
   readonly recordsOf: (event: StoredBatch) => Promise<readonly PlacedRecord[]>;
   /** Every batch after this position will be published. */
   readonly from: Position;
   /** The position of the log's last event. */
   readonly head: () => Promise<Position>;
-  /** A batch could not be opened just now. */
+  /** Reports a batch that could not be decrypted. */
   readonly failed: (error: unknown) => void;
   readonly observe?: RelayObserver;
 }
@@ -40,33 +40,33 @@ interface RingBatch extends RingItem {
   readonly event: StoredBatch;
 }
 
-interface Shown {
+interface RenderedRecord {
   readonly record: PlacedRecord;
   readonly frame: Frame;
 }
 
-/** Batches kept, still sealed, for clients that come back or are slow. */
-const KEPT = { items: 2000, bytes: RING_BYTES };
-/** Batches kept open, for the many who are at the same place. */
-const KEPT_OPEN = 3;
+/** Batches buffered, still encrypted, for clients that reconnect or are slow. */
+const BUFFER_LIMITS = { items: 2000, bytes: RING_BYTES };
+/** Batches cached decrypted: most streams are at the same batch. */
+const MAX_DECRYPTED = 3;
 const OVERHEAD = 1000;
 
 export function createTail({ recordsOf, from, head, failed, observe }: TailOptions): Tail {
-  const ring = createRing<RingBatch>({ ...KEPT, from });
+  const ring = createRing<RingBatch>({ ...BUFFER_LIMITS, from });
   const connections = createConnections({ ring, head, failed, observe });
-  // There may be thousands of streams, each of which looks through all that comes: others do not wait for them.
-  const turns = createSliceQueue();
-  const opened = new LRUCache<RingBatch, Promise<readonly Shown[]>>({ max: KEPT_OPEN });
+  // Thousands of streams may filter every batch; this keeps them from blocking other work.
+  const slices = createSliceQueue();
+  const decrypted = new LRUCache<RingBatch, Promise<readonly RenderedRecord[]>>({ max: MAX_DECRYPTED });
 
-  function open(kept: RingBatch): Promise<readonly Shown[]> {
-    const known = opened.get(kept);
-    if (known) return known;
-    const opening = recordsOf(kept.event).then((records) =>
+  function decrypt(batch: RingBatch): Promise<readonly RenderedRecord[]> {
+    const cached = decrypted.get(batch);
+    if (cached) return cached;
+    const decrypting = recordsOf(batch.event).then((records) =>
       records.map((record) => ({ record, frame: frameOf(() => entryText(record, record.json)) })),
     );
-    opened.set(kept, opening);
-    opening.catch(() => opened.delete(kept));
-    return opening;
+    decrypted.set(batch, decrypting);
+    decrypting.catch(() => decrypted.delete(batch));
+    return decrypting;
   }
 
   return {
@@ -79,25 +79,25 @@ export function createTail({ recordsOf, from, head, failed, observe }: TailOptio
     },
 
     connect(filter, after, sink) {
-      let gone = false;
+      let closed = false;
       sink.onClose(() => {
-        gone = true;
+        closed = true;
       });
-      const pick = async (kept: RingBatch) => {
-        // Of all who come back at once, one opens a batch, or looks on in it, each round of the event loop.
-        await turns.nextSlice();
-        const passing: Shown[] = [];
-        for (const each of gone ? [] : await open(kept)) {
-          if (turns.sliceExpired()) await turns.nextSlice();
-          if (gone) break;
-          if (matches(filter, each.record)) passing.push(each);
+      const select = async (batch: RingBatch) => {
+        // Each round of the event loop lets one stream decrypt or filter, even when all reconnect together.
+        await slices.nextSlice();
+        const matching: RenderedRecord[] = [];
+        for (const each of closed ? [] : await decrypt(batch)) {
+          if (slices.sliceExpired()) await slices.nextSlice();
+          if (closed) break;
+          if (matches(filter, each.record)) matching.push(each);
         }
-        // Only behind its last record a batch is through: who breaks off before gets it again.
-        return passing.map(({ frame }, index) =>
-          index < passing.length - 1 ? frame : { json: frame.json, position: kept.position },
+        // The position goes with the last record only: a stream that breaks off earlier gets the batch again.
+        return matching.map(({ frame }, index) =>
+          index < matching.length - 1 ? frame : { json: frame.json, position: batch.position },
         );
       };
-      connections.connect({ keys: [], sink, pick }, { after });
+      connections.connect({ keys: [], sink, pick: select }, { after });
     },
 
     streams: connections.count,

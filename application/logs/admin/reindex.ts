@@ -1,6 +1,6 @@
 /**
- * Rebuilds the record index from the log beside the served one, one at a time, and tells how far it is. That it was
- * begun and what came of it stands in the log, so that the same request again finds it.
+ * Rebuilds the record index beside the served one, one rebuild at a time, and reports progress. Start and result are
+ * recorded in the log, so that a repeated request finds them.
  */
 import { catalog } from '../../../domain/logs/catalog.js';
 import { type Rebuilt, rebuild as rebuildDecider, rebuildStream } from '../../../domain/logs/reindex-job.js';
@@ -12,9 +12,9 @@ export interface ReindexReport {
   readonly report: {
     readonly mode: 'full';
     readonly recordsInserted: number;
-    /** Were in the index before and are not any more: expired or erased meanwhile. */
+    /** Records of the old index that are not in the new one: expired or erased meanwhile. */
     readonly recordsSkipped: number;
-    /** The log holds only what was parsed. */
+    /** Always 0: the log holds parsed records only. */
     readonly parseErrors: 0;
     readonly startedAt: string;
     readonly finishedAt: string;
@@ -28,7 +28,7 @@ export interface Reindexing {
   readonly state: 'running' | 'done' | 'failed';
   readonly startedAt: string;
   readonly events: number;
-  /** How far the build is, and how far the log is. */
+  /** Log position the build has reached, and the target position. */
   readonly position: string;
   readonly until: string;
   readonly error?: string;
@@ -36,40 +36,40 @@ export interface Reindexing {
   readonly reset?: ReindexReport['reset'];
 }
 
-/** What can be told of a build that another process makes. */
+/** Progress of a build in another process. */
 export type ReindexingElsewhere = Pick<Reindexing, 'state' | 'position' | 'until'>;
 
 export interface ReindexPorts {
-  /** Builds anew and switches; resolves with the new build's name. `begun`: nobody else can build now. */
+  /** Rebuilds and switches; resolves with the new build's name. Calls `begun` once it holds the lock. */
   readonly rebuild: (
-    begun: () => void,
-    told: (events: number, position: Position, until: Position) => void,
+    job: () => void,
+    report: (events: number, position: Position, until: Position) => void,
   ) => Promise<string>;
-  /** How far the build is that some process makes now. */
+  /** Progress of the build that any process runs now. */
   readonly underWay: () => Promise<{ readonly position: Position; readonly until: Position } | undefined>;
   /** Resolves when this node serves the build. */
   readonly serving: (build: string) => Promise<void>;
-  /** How many records the served build holds. */
+  /** Number of records in the served build. */
   readonly count: () => Promise<number>;
-  /** Whether an error says that another process is at it. */
+  /** Whether an error means that another process is rebuilding. */
   readonly isElsewhere: (error: unknown) => boolean;
   readonly clock: Clock;
   readonly handle: HandleCommand;
   readonly streams: AggregateStore;
   readonly derivation: Derivation;
-  /** For what the program itself notes. */
+  /** Context of commands the program issues itself. */
   readonly context: (actor: string) => CommandContext;
 }
 
 export interface Finished {
-  readonly told: ReindexReport;
-  /** Where the log says what came of it. */
+  readonly report: ReindexReport;
+  /** Position of the event that records the result. */
   readonly position: Position;
 }
 
 export interface Started {
   readonly id: string;
-  /** Where the log says that it was begun. */
+  /** Position of the event that records the start. */
   readonly position: Position;
   /** Rejects when the build fails. */
   readonly done: Promise<Finished | Rejection>;
@@ -91,15 +91,15 @@ export function createReindex(ports: ReindexPorts) {
   let current: Reindexing | undefined;
   let done: Started['done'] | undefined;
 
-  async function run(begun: Reindexing, exclusive: () => void): Promise<Finished | Rejection> {
-    const startedAt = Date.parse(begun.startedAt);
-    const tell = (news: Partial<Reindexing>) => {
-      current = { ...(current ?? begun), ...news };
+  async function run(job: Reindexing, exclusive: () => void): Promise<Finished | Rejection> {
+    const startedAt = Date.parse(job.startedAt);
+    const update = (changes: Partial<Reindexing>) => {
+      current = { ...(current ?? job), ...changes };
     };
     try {
       const before = await count();
       const build = await rebuild(exclusive, (events, position, until) =>
-        tell({ events, position: String(position), until: String(until) }),
+        update({ events, position: String(position), until: String(until) }),
       );
       await serving(build);
       const recordsInserted = await count();
@@ -110,35 +110,35 @@ export function createReindex(ports: ReindexPorts) {
         recordsSkipped: Math.max(0, before - recordsInserted),
         entriesDeleted: before,
       };
-      const finish = { type: 'FinishRebuild' as const, id: begun.id, ...rebuilt };
-      const noted = await handle(kind, rebuildStream(begun.id), finish, context('logs.reindex'));
-      if (isRejection(noted)) throw new Error(noted.rejected);
-      const told = reportOf(rebuilt);
-      tell({ state: 'done', ...told });
-      return { told, position: noted.position };
+      const finish = { type: 'FinishRebuild' as const, id: job.id, ...rebuilt };
+      const recorded = await handle(kind, rebuildStream(job.id), finish, context('logs.reindex'));
+      if (isRejection(recorded)) throw new Error(recorded.rejected);
+      const report = reportOf(rebuilt);
+      update({ state: 'done', ...report });
+      return { report, position: recorded.position };
     } catch (error) {
       if (isElsewhere(error)) return RUNNING;
-      tell({ state: 'failed', error: 'The build failed; it can be begun again' });
+      update({ state: 'failed', error: 'The rebuild failed; start it again' });
       throw error;
     }
   }
 
   return {
-    /** Of the one that runs here, else of one that runs in another process, else of the last one here. */
+    /** Progress of the build running here, else in another process, else of the last one here. */
     async progress(): Promise<Reindexing | ReindexingElsewhere | undefined> {
       if (current?.state === 'running') return current;
-      const elsewhere = await underWay();
-      if (!elsewhere) return current;
-      const { position, until } = elsewhere;
+      const other = await underWay();
+      if (!other) return current;
+      const { position, until } = other;
       return { state: 'running', position: String(position), until: String(until) };
     },
 
-    /** Refused while another one is running. The same command again is told of its first run, wherever that was. */
+    /** Rejected while another rebuild runs. A repeated command gets the first run's result, from any process. */
     async start(command: CommandContext): Promise<Started | Rejection> {
       const id = derivation.id('logs.reindex', command.commandId);
       const startedAt = clock.now();
       const previous = current;
-      const begun: Reindexing = {
+      const job: Reindexing = {
         id,
         state: 'running',
         startedAt: new Date(startedAt).toISOString(),
@@ -148,7 +148,7 @@ export function createReindex(ports: ReindexPorts) {
       };
       const begin = async () => {
         if (current?.state === 'running') return RUNNING;
-        current = begun;
+        current = job;
         return (await underWay()) ? RUNNING : undefined;
       };
       let position: Position;
@@ -156,36 +156,36 @@ export function createReindex(ports: ReindexPorts) {
         const intention = { type: 'BeginRebuild' as const, id, startedAt };
         const outcome = await handle(kind, rebuildStream(id), intention, command, begin);
         if (isRejection(outcome)) {
-          if (current === begun) current = previous;
+          if (current === job) current = previous;
           return outcome;
         }
         ({ position } = outcome);
-        if (outcome.repeated && current !== begun) {
+        if (outcome.repeated && current !== job) {
           if (current?.id === id && current.state !== 'failed' && done) return { id, position, done };
-          const { state, position: noted } = await streams.reload(kind, rebuildStream(id));
+          const { state, position: recorded } = await streams.reload(kind, rebuildStream(id));
           if (state.rebuilt) {
-            const finished = { told: reportOf(state.rebuilt), position: noted };
+            const finished = { report: reportOf(state.rebuilt), position: recorded };
             return { id, position, done: Promise.resolve(finished) };
           }
-          // Whoever began it never finished.
+          // The process that started it never finished.
           const refusal = await begin();
           if (refusal) {
-            if (current === begun) current = previous;
+            if (current === job) current = previous;
             return refusal;
           }
         }
       } catch (error) {
-        if (current === begun) current = previous;
+        if (current === job) current = previous;
         throw error;
       }
       let exclusive = () => {};
-      const begins = new Promise<void>((resolve) => {
+      const lockAcquired = new Promise<void>((resolve) => {
         exclusive = resolve;
       });
-      const running = run(begun, exclusive);
+      const running = run(job, exclusive);
       done = running;
-      // Another process may have been quicker since it was asked for.
-      if ((await Promise.race([begins, running])) === RUNNING) {
+      // Another process may have taken the lock meanwhile.
+      if ((await Promise.race([lockAcquired, running])) === RUNNING) {
         current = previous;
         return RUNNING;
       }

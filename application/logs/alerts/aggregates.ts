@@ -1,4 +1,4 @@
-/** The streams of alerting, as the kernel takes them: the policy, and one per rule. */
+/** Aggregates of alerting: the policy, and one alert stream per rule. */
 import { type AlertCommand, type AlertEvent, type AlertState, alert } from '../../../domain/logs/alert.js';
 import { ALERT_POLICY_STREAM, alertEvents } from '../../../domain/logs/alert-events.js';
 import {
@@ -24,6 +24,6 @@ export const alertAggregate: Aggregate<AlertState, AlertCommand, AlertEvent> = {
     isEvent<LogsEvent<'AlertRaised'>>('AlertRaised', event) && event.data.undelivered !== undefined,
 };
 
-/** The policy as the log has it now, whichever node changed it last. */
+/** Reloads the policy from the event log, because another node may have changed it. */
 export const currentAlertPolicy = (streams: AggregateStore) =>
   streams.reload(alertPolicyAggregate, ALERT_POLICY_STREAM);

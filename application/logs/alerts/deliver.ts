@@ -1,4 +1,4 @@
-/** Alerts go out to the webhook: once the log has them, after crashes too, and the log is told of the outcome. */
+/** Process manager that sends raised alerts to the webhook, also after a crash, and records the outcome. */
 import { alertStream, type Details } from '../../../domain/logs/alert.js';
 import type { LogsEvent } from '../../../domain/logs/catalog.js';
 import { isRejection } from '../../../domain/shared/index.js';
@@ -14,11 +14,11 @@ export interface DeliveryPorts {
   readonly derivation: Derivation;
   readonly clock: Clock;
   readonly serviceUrl: () => string;
-  /** Ends a delivery that is under way; it begins anew at the next start. */
+  /** Aborts a running delivery, which is retried at the next start. */
   readonly signal: AbortSignal;
 }
 
-interface Announced {
+interface AlertNotice {
   readonly rule: string;
   readonly severity: string;
   readonly raisedAt: number;
@@ -26,8 +26,8 @@ interface Announced {
   readonly alertId?: string;
 }
 
-/** What a receiver of alerts gets: its shape is promised. */
-export const alertPayload = (serviceUrl: string, { raisedAt, rule, severity, details, alertId }: Announced) => ({
+/** JSON body sent to the webhook; a public contract. */
+export const alertPayload = (serviceUrl: string, { raisedAt, rule, severity, details, alertId }: AlertNotice) => ({
   source: 'annals-logs',
   rule,
   severity,
@@ -42,11 +42,11 @@ type AlertRaised = LogsEvent<'AlertRaised'>;
 export function deliveryReaction(ports: DeliveryPorts): Reaction<AlertRaised> {
   const { handle, streams, derivation, clock } = ports;
 
-  async function announce(event: RecordedEvent<AlertRaised>) {
+  async function deliverAlert(event: RecordedEvent<AlertRaised>) {
     const { data: raised } = event;
     const { rule, alertId } = raised;
     const { state } = await streams.reload(alertAggregate, alertStream(rule));
-    // Told before a crash: the outcome was recorded, only the reaction's checkpoint was not.
+    // The outcome was recorded before a crash; only the checkpoint was not.
     if (!state.undelivered.includes(alertId)) return;
     const outcome = await send(ports, raised);
     const failure = outcome.delivered ? {} : { failure: outcome.reason };
@@ -60,7 +60,7 @@ export function deliveryReaction(ports: DeliveryPorts): Reaction<AlertRaised> {
     if (isRejection(recorded)) throw new Error(recorded.rejected);
   }
 
-  return { name: 'logs.deliver', on: { AlertRaised: announce } };
+  return { name: 'logs.deliver', on: { AlertRaised: deliverAlert } };
 }
 
 async function send(
@@ -69,7 +69,7 @@ async function send(
 ): Promise<WebhookOutcome> {
   const { state } = await currentAlertPolicy(streams);
   if (state.webhookUrl === null) {
-    return { delivered: false, reason: 'there is no webhook URL any more', attempts: 0 };
+    return { delivered: false, reason: 'the webhook URL was removed from the alert policy', attempts: 0 };
   }
   return webhooks.deliver({
     url: state.webhookUrl,

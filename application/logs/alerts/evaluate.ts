@@ -1,4 +1,4 @@
-/** Looks at the rules of the alert policy: on one node by the clock, and on any node the moment the policy changes. */
+/** Evaluates the alert rules: periodically on one node, and on any node when the policy changes. */
 import { alertStream } from '../../../domain/logs/alert.js';
 import { RULES } from '../../../domain/logs/alert-events.js';
 import type { AlertPolicy } from '../../../domain/logs/alert-policy.js';
@@ -19,51 +19,51 @@ export interface EvaluationPorts {
   readonly context: (actor: string) => CommandContext;
 }
 
-export interface Evaluated {
+export interface Evaluation {
   readonly policy: AlertPolicy;
-  /** Of the policy's stream. */
+  /** Revision of the policy's stream. */
   readonly revision: number;
 }
 
-/** How soon a policy that another node changed is noticed. */
+/** Milliseconds between checks for a policy changed on another node. */
 const POLICY_POLL_MS = 1000;
 
 export function createEvaluation(ports: EvaluationPorts) {
-  const { handle, streams, counts, derivation, clock, context } = ports;
+  const { handle, streams, counts: recordCounts, derivation, clock, context } = ports;
 
-  /** Any number of nodes may do this at once: the streams of the rules keep to one alert per cooldown. */
-  async function evaluate(): Promise<Evaluated> {
+  /** Safe to run on several nodes concurrently: the rule streams enforce one alert per cooldown. */
+  async function evaluate(): Promise<Evaluation> {
     const { state: policy, revision } = await currentAlertPolicy(streams);
-    const counted = await count(counts, policy, clock.now());
+    const counts = await count(recordCounts, policy, clock.now());
     for (const rule of RULES) {
       const stream = alertStream(rule);
       await streams.reload(alertAggregate, stream);
-      const by = context('logs.alerts');
+      const commandContext = context('logs.alerts');
       const outcome = await handle(
         alertAggregate,
         stream,
         {
           type: 'JudgeRule',
           rule,
-          verdict: verdicts[rule](policy, counted),
-          at: counted.now,
+          verdict: verdicts[rule](policy, counts),
+          at: counts.now,
           cooldownMs: policy.cooldownMs,
-          alertId: derivation.id('logs.alert', rule, by.commandId),
+          alertId: derivation.id('logs.alert', rule, commandContext.commandId),
         },
-        by,
+        commandContext,
       );
       if (isRejection(outcome)) throw new Error(outcome.rejected);
     }
     return { policy, revision };
   }
 
-  /** Evaluates every `intervalMs` of the policy, and whenever that changes, until the signal. */
+  /** Evaluates every `intervalMs` of the policy, and on each policy change, until aborted. */
   async function watch(stop: AbortSignal): Promise<void> {
     while (!stop.aborted) {
       const { policy, revision } = await evaluate();
       const due = performance.now() + policy.intervalMs;
-      for (let left = policy.intervalMs; left > 0 && !stop.aborted; left = due - performance.now()) {
-        await sleep(Math.min(left, POLICY_POLL_MS), stop);
+      for (let remainingMs = policy.intervalMs; remainingMs > 0 && !stop.aborted; remainingMs = due - performance.now()) {
+        await sleep(Math.min(remainingMs, POLICY_POLL_MS), stop);
         if ((await currentAlertPolicy(streams)).revision !== revision) break;
       }
     }
@@ -72,7 +72,7 @@ export function createEvaluation(ports: EvaluationPorts) {
   return { evaluate, watch };
 }
 
-/** Asks for no more than the policy needs. */
+/** Queries only the counts the policy needs. */
 async function count(counts: RecordCounts, policy: AlertPolicy, now: number): Promise<Counted> {
   if (!policy.enabled) return { now };
   const { from, to } = windowOf(policy, now);

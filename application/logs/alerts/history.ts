@@ -1,4 +1,4 @@
-/** Looks back on alerts, newest first, page by page. */
+/** Lists past alerts, newest first, in pages. */
 import { alertStream, type Details } from '../../../domain/logs/alert.js';
 import { RULES } from '../../../domain/logs/alert-events.js';
 import type { Rejection } from '../../../domain/shared/index.js';
@@ -34,24 +34,24 @@ export interface HistoryPage extends Consistency {
 
 export interface HistoryQuery {
   readonly limit: number;
-  /** From an earlier page. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string;
-  /** A position that must be reflected. */
+  /** Position the page must reflect. */
   readonly seen?: Position;
 }
 
-/** Where a page ended: the instant and id of its last alert. */
+/** Cursor of a page: time and id of its last alert. */
 const CURSOR = /^(\d{1,16})\.([\w-]{1,64})$/;
 
 const badCursor: Rejection = {
   rejected: 'logs/bad-cursor',
   kind: 'invalid',
-  detail: 'cursor is not one of ours',
+  detail: 'cursor is not valid; use a nextCursor of an earlier response',
 };
 
 export function createAlertHistory({ rows, settled }: { rows: Rows; settled: ProjectionProgress }) {
   return async ({ limit, cursor, seen }: HistoryQuery): Promise<HistoryPage | Rejection> => {
-    const after = cursor === undefined ? {} : olderThan(cursor);
+    const after = cursor === undefined ? {} : parseCursor(cursor);
     if (!after) return badCursor;
     const reflected = await awaitConsistent(settled, 'logs.alerts', {
       streams: RULES.map(alertStream),
@@ -79,7 +79,7 @@ export function createAlertHistory({ rows, settled }: { rows: Rows; settled: Pro
 
 export type AlertHistory = ReturnType<typeof createAlertHistory>;
 
-function olderThan(cursor: string) {
+function parseCursor(cursor: string) {
   const [, at, _id] = CURSOR.exec(cursor) ?? [];
   if (at === undefined) return undefined;
   const raisedAt = Number(at);

@@ -1,4 +1,4 @@
-/** What people do with alerts: read and change the policy, and ask how things stand. */
+/** Reads and changes the alert policy, and reports the state of alerting. */
 import { alertStream } from '../../../domain/logs/alert.js';
 import { ALERT_POLICY_STREAM, RULES } from '../../../domain/logs/alert-events.js';
 import type { AlertPolicy, ChangeAlertPolicy } from '../../../domain/logs/alert-policy.js';
@@ -22,7 +22,7 @@ export interface PolicyRead {
   readonly position: Position;
 }
 
-/** A change is answered when its first evaluation is through, but not much later than it was made. */
+/** Milliseconds a policy change waits for its first evaluation before it is answered. */
 const EVALUATION_PATIENCE_MS = 1000;
 
 export type Alerts = ReturnType<typeof createAlerts>;
@@ -33,7 +33,7 @@ export function createAlerts({ handle, streams, vault, webhooks, evaluate, logge
     return { policy: state, position };
   }
 
-  /** `changes` come unchecked; effective at once, and evaluated at once. */
+  /** Validates and applies `changes`, then evaluates the rules. */
   async function change(
     changes: ChangeAlertPolicy['changes'],
     context: CommandContext,
@@ -55,13 +55,13 @@ export function createAlerts({ handle, streams, vault, webhooks, evaluate, logge
   }
 
   async function evaluateSoon() {
-    const late = new AbortController();
-    const evaluated = evaluate().catch((error) => logger.warn({ err: error }, 'the alert rules wait'));
-    await Promise.race([evaluated, sleep(EVALUATION_PATIENCE_MS, late.signal)]);
-    late.abort();
+    const timeout = new AbortController();
+    const evaluation = evaluate().catch((error) => logger.warn({ err: error }, 'alert rules could not be evaluated'));
+    await Promise.race([evaluation, sleep(EVALUATION_PATIENCE_MS, timeout.signal)]);
+    timeout.abort();
   }
 
-  /** For `/health`: no secret, and no read of the log that is not needed. */
+  /** Data for `/health`: no secrets, and cached aggregates where possible. */
   async function health() {
     const { state: current } = await streams.load(alertPolicyAggregate, ALERT_POLICY_STREAM);
     const rules = await Promise.all(

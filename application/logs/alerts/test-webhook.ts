@@ -1,4 +1,4 @@
-/** Tries the webhook out for a person: like an alert, but of no rule, and answered with what became of it. */
+/** Sends a test alert to the webhook and returns the outcome. */
 import { LRUCache } from 'lru-cache';
 import type { Rejection } from '../../../domain/shared/index.js';
 import { type AggregateStore, keyReused } from '../../command/index.js';
@@ -13,61 +13,61 @@ export interface TrialPorts {
   readonly serviceUrl: () => string;
 }
 
-export interface TrialAsked {
-  /** Instead of the policy's. */
+export interface WebhookTestRequest {
+  /** Overrides the policy's URL. */
   readonly webhookUrl?: string | null;
 }
 
-export interface Tried {
+export interface WebhookTestResult {
   readonly outcome: WebhookOutcome;
   /** ISO 8601. */
   readonly sentAt: string;
   readonly targetUrl: string;
 }
 
-/** For all of a trial, retries included: it is answered within 10 s. */
+/** Milliseconds for a test including retries: the request must be answered within 10 s. */
 const TRIAL_MS = 9000;
-/** Left to the delivery even where the policy was slow to read. */
+/** Milliseconds a delivery gets at least, even if reading the policy was slow. */
 const LEAST_DELIVERY_MS = 1000;
-/** It leaves no trace in the log: that it was sent is remembered here, for as long as somebody may ask again. */
-const REMEMBERED = { max: 1000, ttl: 600_000 };
+/** Tests are not in the event log, so repeated requests are recognised in memory, for 10 minutes. */
+const RESULT_CACHE = { max: 1000, ttl: 600_000 };
 
-/** Each holds a connection for as long as its receiver likes, also when its caller has gone. */
-const MOST_AT_ONCE = 5;
+/** Concurrent tests: each holds a connection as long as the receiver likes, even when the caller has gone. */
+const MAX_CONCURRENT = 5;
 const TOO_MANY: Rejection = {
   rejected: 'logs/too-many-trials',
   kind: 'limit',
-  detail: `No more than ${MOST_AT_ONCE} tests of a webhook at once`,
+  detail: `At most ${MAX_CONCURRENT} webhook tests can run concurrently; try again in 5 seconds`,
   retryAfterMs: 5000,
 };
 
-interface Remembered {
+interface CachedResult {
   readonly fingerprint: string;
-  readonly tried: Promise<Tried | Rejection>;
+  readonly result: Promise<WebhookTestResult | Rejection>;
 }
 
-/** A keyed request that comes again is answered what it was answered, and nothing is sent. */
+/** A repeated request with the same key gets the first outcome; nothing is sent again. */
 export function createTrial({ streams, webhooks, clock, serviceUrl }: TrialPorts) {
-  const remembered = new LRUCache<string, Remembered>(REMEMBERED);
-  let underWay = 0;
+  const results = new LRUCache<string, CachedResult>(RESULT_CACHE);
+  let running = 0;
 
-  return (asked: TrialAsked, { commandId, fingerprint = '' }: CommandContext): Promise<Tried | Rejection> => {
-    const earlier = remembered.get(commandId);
-    if (earlier) return earlier.fingerprint === fingerprint ? earlier.tried : Promise.resolve(keyReused('logs'));
-    if (underWay === MOST_AT_ONCE) return Promise.resolve(TOO_MANY);
-    underWay++;
-    const tried = send(asked, commandId).finally(() => underWay--);
-    remembered.set(commandId, { fingerprint, tried });
-    // What was not even tried may be tried again.
-    tried.catch(() => remembered.delete(commandId));
-    return tried;
+  return (request: WebhookTestRequest, { commandId, fingerprint = '' }: CommandContext): Promise<WebhookTestResult | Rejection> => {
+    const cached = results.get(commandId);
+    if (cached) return cached.fingerprint === fingerprint ? cached.result : Promise.resolve(keyReused('logs'));
+    if (running === MAX_CONCURRENT) return Promise.resolve(TOO_MANY);
+    running++;
+    const result = send(request, commandId).finally(() => running--);
+    results.set(commandId, { fingerprint, result });
+    // A test that failed before sending may be repeated.
+    result.catch(() => results.delete(commandId));
+    return result;
   };
 
-  async function send({ webhookUrl }: TrialAsked, deliveryId: string): Promise<Tried | Rejection> {
+  async function send({ webhookUrl }: WebhookTestRequest, deliveryId: string): Promise<WebhookTestResult | Rejection> {
     const deadline = performance.now() + TRIAL_MS;
     const { state: policy } = await currentAlertPolicy(streams);
     const url = webhookUrl?.trim() || policy.webhookUrl;
-    if (!url) return invalid('There is no webhookUrl: give one, or set it in the alert policy');
+    if (!url) return invalid('No webhook URL: send webhookUrl, or set it in the alert policy');
     const refusal = await webhooks.refusal(url);
     if (refusal) return invalid(`webhookUrl is refused: ${refusal}`);
     const raisedAt = clock.now();

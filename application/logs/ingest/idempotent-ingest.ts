@@ -1,4 +1,4 @@
-/** Requests with an `Idempotency-Key`: each in streams of its own, so that the store says who was first, for ever. */
+/** Stores requests with an `Idempotency-Key`: each has its own streams, so the log itself recognises repetitions. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -20,16 +20,16 @@ import {
   type Vault,
 } from '../../ports/index.js';
 
-export interface KeyedRequest {
+export interface IdempotentRequest {
   readonly producerId: string;
   readonly records: readonly RecordText[];
-  /** What it is answered if it is the first. */
+  /** Receipt to answer with if this is the first request. */
   readonly request: RequestReceipt;
   readonly ended: EndedDays;
 }
 
 export interface Stored {
-  /** Of the first request with this key, like its time. */
+  /** Receipt of the first request with this key; `receivedAt` is its time. */
   readonly request: RequestReceipt;
   readonly receivedAt: number;
   readonly position: Position;
@@ -40,123 +40,123 @@ export interface RequestPorts {
   readonly log: EventLog;
   readonly vault: Vault;
   readonly origin: EventOrigin;
-  /** Told of every append before anybody is answered. */
+  /** Called after every append, before the request is answered. */
   readonly appended: (stream: string, position: Position, events: number) => void;
 }
 
 const EXPIRED: Rejection = {
   rejected: 'logs/request-expired',
   kind: 'gone',
-  detail: 'This Idempotency-Key was used before, and its records are no longer kept',
+  detail: 'This Idempotency-Key was used before, and its records have been deleted by retention',
 };
 const ATTEMPTS = 10;
 
 interface Run {
   readonly context: CommandContext;
-  /** By the clock of `performance.now`. */
-  readonly until: number;
+  /** Deadline on the `performance.now` clock. */
+  readonly deadline: number;
 }
 
 /**
- * Stores a request, or finds it stored; what a crash left of it half done is completed. Rejects with `Unavailable`
- * when the log does not answer: the outcome is then unknown, and the same request again finds it out.
+ * Stores a request, or finds it stored; completes one that a crash left unfinished. Rejects with `UnavailableError`
+ * when the log does not answer: the outcome is then unknown, and sending the same request again resolves it.
  */
-export function createRequests({ log, vault, origin, appended }: RequestPorts) {
+export function createIdempotentIngest({ log, vault, origin, appended: onAppended }: RequestPorts) {
   return async function storeOnce(
-    { request, ...given }: KeyedRequest,
+    { request, ...input }: IdempotentRequest,
     now: number,
     context: CommandContext,
   ): Promise<Stored | Rejection> {
     const stream = requestStream(context.commandId, false);
-    const mine = requestBatches({ ...given, receivedAt: now }, request);
-    const run = { context, until: performance.now() + RETRY_MS };
-    // Fresh ids: what is taken is ours, and what is in the way is somebody else's.
-    const begun = await fill(stream, mine.first, 0, run);
-    if (begun === 'deleted') {
-      await assertBegun(stream);
+    const ownBatches = requestBatches({ ...input, receivedAt: now }, request);
+    const run = { context, deadline: performance.now() + RETRY_MS };
+    // Event ids are random, so an append that succeeds is ours and a conflict is another writer's.
+    const firstAppend = await appendBatches(stream, ownBatches.first, 0, run);
+    if (firstAppend === 'deleted') {
+      await assertStreamExists(stream);
       return EXPIRED;
     }
-    const found = begun === 'taken' ? await log.read(stream, { limit: 1 }) : 'missing';
+    const found = firstAppend === 'taken' ? await log.read(stream, { limit: 1 }) : 'missing';
     if (found === 'deleted') return EXPIRED;
     const first = found === 'missing' ? undefined : found[0];
-    if (begun === 'taken' && !first) throw new UnavailableError(`${stream} is not to be read`);
+    if (firstAppend === 'taken' && !first) throw new UnavailableError(`cannot read ${stream}`);
     if (first && first.metadata.fingerprint !== context.fingerprint) return keyReused('logs');
-    const told = first && isEvent<RecordsIngested>('RecordsIngested', first) ? first.data : undefined;
-    const receivedAt = told?.receivedAt ?? now;
-    const batches = told ? requestBatches({ ...given, receivedAt }, request) : mine;
+    const stored = first && isEvent<RecordsIngested>('RecordsIngested', first) ? first.data : undefined;
+    const receivedAt = stored?.receivedAt ?? now;
+    const batches = stored ? requestBatches({ ...input, receivedAt }, request) : ownBatches;
     const positions = [
-      begun === 'taken' ? await complete(stream, batches.first, run) : begun,
-      await complete(requestStream(context.commandId, true), batches.audit, run, told ? undefined : 0),
+      firstAppend === 'taken' ? await complete(stream, batches.first, run) : firstAppend,
+      await complete(requestStream(context.commandId, true), batches.audit, run, stored ? undefined : 0),
     ];
-    const answered = { request: told?.request ?? request, receivedAt };
-    return { ...answered, position: lastOf(positions), repeated: first !== undefined };
+    const receipt = { request: stored?.request ?? request, receivedAt };
+    return { ...receipt, position: lastOf(positions), repeated: first !== undefined };
   };
 
-  /** Appends what is missing behind the first `there` events, or behind what is found there. */
+  /** Appends the missing batches after the first `length` events, or after the stream's last event. */
   async function complete(
     stream: string,
     batches: readonly RecordsIngested[],
     run: Run,
-    there?: number,
+    length?: number,
   ): Promise<Position> {
     if (batches.length === 0) return 0n;
-    let known = there;
-    for (let tried = 0; tried < ATTEMPTS; tried++) {
-      if (known === undefined) {
+    let nextIndex = length;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (nextIndex === undefined) {
         const found = await log.read(stream, { backwards: true, limit: 1 });
-        // Its day is over, and so is its purpose.
+        // Retention has deleted the stream; nothing is left to complete.
         if (found === 'deleted') return 0n;
         const last = found === 'missing' ? undefined : found[0];
-        known = last ? last.revision + 1 : 0;
-        if (last && known >= batches.length) return last.position;
+        nextIndex = last ? last.revision + 1 : 0;
+        if (last && nextIndex >= batches.length) return last.position;
       }
-      const done = await fill(stream, batches, known, run);
-      if (done === 'deleted') {
-        if (there === 0) await assertBegun(stream);
+      const result = await appendBatches(stream, batches, nextIndex, run);
+      if (result === 'deleted') {
+        if (length === 0) await assertStreamExists(stream);
         return 0n;
       }
-      if (done !== 'taken') return done;
-      known = undefined;
+      if (result !== 'taken') return result;
+      nextIndex = undefined;
     }
-    throw new UnavailableError(`${stream} is written to by others`);
+    throw new UnavailableError(`${stream} has concurrent writers`);
   }
 
-  /** Where nothing has ever been, it is the day that is gone, by a clock ahead of ours: nothing was kept of a request. */
-  async function assertBegun(stream: string): Promise<void> {
+  /** Throws if the stream never existed: then its day is closed (a clock ran ahead), and nothing was stored. */
+  async function assertStreamExists(stream: string): Promise<void> {
     const found = await log.read(stream, { limit: 1 });
     if (found === 'missing') throw new StreamEndedError(stream);
   }
 
-  /** Appends the batches from an index on, one by one; `taken` when others stand where one should. */
-  async function fill(
+  /** Appends the batches from an index on, one by one; `taken` on a conflict with another writer. */
+  async function appendBatches(
     stream: string,
     batches: readonly RecordsIngested[],
     from: number,
-    { context, until }: Run,
+    { context, deadline }: Run,
   ): Promise<Position | 'taken' | 'deleted'> {
     let position = 0n;
     for (const [index, batch] of batches.entries()) {
       if (index < from) continue;
       await vault.create(bucketSubject(batch.data));
       const event = { ...newEvent(origin, stream, batch, index, context), id: randomUUID() };
-      const done = await again(until, () => log.append(stream, index === 0 ? 'none' : index - 1, [event]));
-      if (done.outcome === 'conflict') return 'taken';
-      if (done.outcome === 'deleted') return 'deleted';
-      position = done.position;
-      appended(stream, position, 1);
+      const result = await retryAppend(deadline, () => log.append(stream, index === 0 ? 'none' : index - 1, [event]));
+      if (result.outcome === 'conflict') return 'taken';
+      if (result.outcome === 'deleted') return 'deleted';
+      position = result.position;
+      onAppended(stream, position, 1);
     }
     return position;
   }
 }
 
-/** The same append again: a lost one is recognised by its id and its place. */
-async function again<T>(until: number, call: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
+/** Retries an append: the store recognises a repetition by event id and revision. */
+async function retryAppend<T>(deadline: number, call: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await call();
     } catch (error) {
-      if (!isTransient(error) || tries === ATTEMPTS || performance.now() > until) throw error;
-      await delay(Math.random() * 2.5 * 2 ** tries);
+      if (!isTransient(error) || attempt === ATTEMPTS || performance.now() > deadline) throw error;
+      await delay(Math.random() * 2.5 * 2 ** attempt);
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Takes records in: reads a body, seals its batches into the log, and answers when they are flushed and visible. */
+/** Ingests records: parses a body, appends encrypted batches, and answers once they are flushed and queryable. */
 import { batchesOf, type Ingestion, type RequestReceipt, type Source } from '../../../domain/logs/batch.js';
 import { RETENTION_STREAM, retention } from '../../../domain/logs/retention.js';
 import { batchStream, bucketSubject } from '../../../domain/logs/retention-bucket.js';
@@ -8,9 +8,9 @@ import type { Budget } from '../../concurrency/index.js';
 import type { Clock, CommandContext, EventLog, Position, ProjectionProgress, Vault } from '../../ports/index.js';
 import { Abandoned, untilAborted } from '../query/query-budget.js';
 import { retentionKind } from '../retention/expire-records.js';
-import { createRequests, lastOf } from './idempotent-ingest.js';
+import { createIdempotentIngest, lastOf } from './idempotent-ingest.js';
 import { RECORD_COST } from './limits.js';
-import { type Announced, type LineError, MOST_RECORDS, readBody } from './parse-body.js';
+import { type BodyFormat, type LineError, MAX_RECORDS, parseBody } from './parse-body.js';
 
 export interface IngestPorts {
   readonly log: EventLog;
@@ -20,9 +20,9 @@ export interface IngestPorts {
   readonly settled: ProjectionProgress;
   readonly clock: Clock;
   readonly release: string;
-  /** Of everything on its way in, bodies that are being read included. */
+  /** Bytes of all requests being ingested, including bodies still being received. */
   readonly budget: Budget;
-  /** Told of every append that the appender does not make, before anybody is answered. */
+  /** Called after every append that bypasses the appender, before the request is answered. */
   readonly appended: (stream: string, position: Position, events: number) => void;
 }
 
@@ -38,30 +38,30 @@ export interface Receipt {
 export interface Ingested {
   readonly receivedAt: number;
   readonly position: Position;
-  /** False when the index has not seen it within 2 s. */
+  /** False if the index did not reach it within 2 s. */
   readonly visible: boolean;
 }
 
 const NOT_JSON: Rejection = {
   rejected: 'logs/not-json',
   kind: 'invalid',
-  detail: 'The body is not a valid JSON object, nor a list of them',
+  detail: 'The body must be a JSON object or an array of objects',
 };
 const TOO_MANY: Rejection = {
   rejected: 'logs/too-many-records',
   kind: 'too-large',
-  detail: `There are more than ${MOST_RECORDS.toLocaleString('en')} records in the request`,
+  detail: `The request has more than ${MAX_RECORDS.toLocaleString('en')} records; split it`,
 };
-/** Nobody reads it. */
+/** Never sent: the caller has disconnected. */
 const ABANDONED: Rejection = { rejected: 'logs/request-abandoned', kind: 'unavailable' };
 const FULL: Rejection = {
   rejected: 'logs/queue-full',
   kind: 'limit',
-  detail: 'Too many records are waiting, try again in a moment',
+  detail: 'The ingest queue is full, try again in a moment',
   retryAfterMs: 1000,
 };
 
-/** Records from elsewhere than a request, with how far their file was read. */
+/** Records of a file, with the offset up to which it was read. */
 export type Records = Omit<Ingestion, 'receivedAt' | 'ended'> & { readonly source: Source };
 
 export type Ingest = ReturnType<typeof createIngest>;
@@ -69,95 +69,95 @@ export type Ingest = ReturnType<typeof createIngest>;
 export function createIngest(ports: IngestPorts) {
   const { log, appender, vault, streams, settled, clock, release, budget, appended } = ports;
   const origin = { service: 'logs', release };
-  const requests = createRequests({ log, vault, origin, appended });
-  /** Since this process began. */
+  const storeOnce = createIdempotentIngest({ log, vault, origin, appended });
+  /** Counts since process start. */
   const totals = { accepted: 0, rejected: 0 };
   let latest: Position = 0n;
-  /** As it was when a day turned out to be one of these. */
+  /** Closed days, reloaded when an append meets a deleted stream. */
   let ended = retention.initialState;
 
   /**
-   * A posted body, whose own bytes are counted already. With a fingerprint, a request that was answered
-   * before gets that answer again, to the byte, and puts nothing twice. Of a caller who has gone, by the signal,
-   * nothing is stored that is not yet. Rejects with `Unavailable` like any append.
+   * Ingests a posted body, whose own bytes are already in the budget. With a fingerprint, a repeated request gets the
+   * first receipt, byte for byte, and stores nothing. Stores nothing more once the signal aborts. Rejects with
+   * `UnavailableError` like any append.
    */
   async function post(
     text: string,
-    announced: Announced,
+    format: BodyFormat,
     producerId: string,
     context: CommandContext,
     signal?: AbortSignal,
   ): Promise<{ readonly receipt: Receipt; readonly ingested: Ingested } | Rejection> {
-    const body = await readBody(text, announced, producerId, untilAborted(signal)).catch(abandoned);
+    const body = await parseBody(text, format, producerId, untilAborted(signal)).catch(abortedOrThrow);
     if (body === 'not-json') return NOT_JSON;
     if (body === 'too-many') return TOO_MANY;
-    // Whoever has not been answered sends it again.
+    // Without an answer the caller will send it again.
     if (body === 'abandoned' || signal?.aborted) return ABANDONED;
     const { records, rejected, errors } = body;
-    const held = budget.reserve();
-    if (held.acquire(records.length * RECORD_COST)) return FULL;
+    const reservation = budget.reserve();
+    if (reservation.acquire(records.length * RECORD_COST)) return FULL;
     try {
       const request: RequestReceipt = { accepted: records.length, rejected, errors };
       const now = clock.now();
-      const storing = context.fingerprint
-        ? requests({ producerId, records, request, ended }, now, context)
-        : store({ producerId, records, rejected, receivedAt: now, ended }, context).then((done) => ({
-            ...done,
+      const storage = context.fingerprint
+        ? storeOnce({ producerId, records, request, ended }, now, context)
+        : store({ producerId, records, rejected, receivedAt: now, ended }, context).then((result) => ({
+            ...result,
             request,
             repeated: false,
           }));
-      const stored = await storing.catch(lookAtEnded);
+      const stored = await storage.catch(reloadClosedDays);
       if (isRejection(stored)) return stored;
-      const { request: told, receivedAt, position } = stored;
-      if (!stored.repeated) count(told);
-      const ingested = { receivedAt, position, visible: await seen(position) };
+      const { request: original, receivedAt, position } = stored;
+      if (!stored.repeated) count(original);
+      const ingested = { receivedAt, position, visible: await waitUntilIndexed(position) };
       const receipt: Receipt = {
-        accepted: told.accepted,
-        rejected: told.rejected,
+        accepted: original.accepted,
+        rejected: original.rejected,
         queued: false,
         producerId,
         receivedAt: new Date(receivedAt).toISOString(),
-        errors: told.errors,
+        errors: original.errors,
       };
       return { receipt, ingested };
     } finally {
-      held.release();
+      reservation.release();
     }
   }
 
-  /** The records of a piece of a file, under an offset that says so. */
-  async function take(given: Records, context: CommandContext): Promise<Ingested | Rejection> {
-    const cost = given.records.reduce((sum, { bytes }) => sum + bytes + RECORD_COST, 0);
-    const held = budget.reserve();
-    if (held.acquire(cost)) return FULL;
+  /** Ingests records of a file; their event holds the new offset. */
+  async function take(input: Records, context: CommandContext): Promise<Ingested | Rejection> {
+    const cost = input.records.reduce((sum, { bytes }) => sum + bytes + RECORD_COST, 0);
+    const reservation = budget.reserve();
+    if (reservation.acquire(cost)) return FULL;
     try {
       const receivedAt = clock.now();
-      const { position } = await store({ ...given, receivedAt, ended }, context).catch(lookAtEnded);
-      count({ accepted: given.records.length, rejected: given.rejected });
-      return { receivedAt, position, visible: await seen(position) };
+      const { position } = await store({ ...input, receivedAt, ended }, context).catch(reloadClosedDays);
+      count({ accepted: input.records.length, rejected: input.rejected });
+      return { receivedAt, position, visible: await waitUntilIndexed(position) };
     } finally {
-      held.release();
+      reservation.release();
     }
   }
 
-  async function store(given: Ingestion, context: CommandContext) {
-    const { receivedAt } = given;
-    const lines = new Map<string, Waiting[]>();
-    for (const [index, batch] of batchesOf(given).entries()) {
+  async function store(input: Ingestion, context: CommandContext) {
+    const { receivedAt } = input;
+    const batchesByStream = new Map<string, Waiting[]>();
+    for (const [index, batch] of batchesOf(input).entries()) {
       await vault.create(bucketSubject(batch.data));
       const stream = batchStream(batch.data, receivedAt);
       const waiting = {
         event: newEvent(origin, stream, batch, index, context),
         bytes: sizeOf(batch.data.secret),
       };
-      lines.set(stream, [...(lines.get(stream) ?? []), waiting]);
+      batchesByStream.set(stream, [...(batchesByStream.get(stream) ?? []), waiting]);
     }
-    const positions = await Promise.all(Array.from(lines, ([stream, waiting]) => appender.append(stream, waiting)));
+    const positions = await Promise.all(Array.from(batchesByStream, ([stream, waiting]) => appender.append(stream, waiting)));
     return { receivedAt, position: lastOf(positions) };
   }
 
-  /** What is sent again, and all that comes after, is then kept with a day that goes on. */
-  async function lookAtEnded(error: unknown): Promise<never> {
+  /** Reloads the closed days, so that retries and later requests use a day that is still open. */
+  async function reloadClosedDays(error: unknown): Promise<never> {
     if (error instanceof StreamEndedError) ended = (await streams.reload(retentionKind, RETENTION_STREAM)).state;
     throw error;
   }
@@ -167,7 +167,7 @@ export function createIngest(ports: IngestPorts) {
     totals.rejected += rejected;
   }
 
-  function seen(position: Position): Promise<boolean> {
+  function waitUntilIndexed(position: Position): Promise<boolean> {
     if (position > latest) latest = position;
     return settled.wait('logs.records', position);
   }
@@ -175,15 +175,15 @@ export function createIngest(ports: IngestPorts) {
   return {
     post,
     take,
-    /** What bodies count towards from the moment they are read. */
+    /** Budget that bodies count against while they are received. */
     bodies: budget,
-    /** The last append: what a query on this node must show. */
+    /** Position of the last append; a query on this node must reflect it. */
     latest: () => latest,
     totals: () => ({ ...totals, waitingBytes: budget.used() }),
   };
 }
 
-function abandoned(error: unknown): 'abandoned' {
+function abortedOrThrow(error: unknown): 'abandoned' {
   if (error instanceof Abandoned) return 'abandoned';
   throw error;
 }

@@ -1,6 +1,6 @@
-/** What records cost on their way into the log, counted as they are in memory. */
+/** Memory limits of ingest. */
 
-/** All of ingest: three bodies of the largest kind, or hundreds of the usual. One caller has budget for two of them. */
+/** Bytes of all ingest: three bodies of the maximum size, or hundreds of usual ones. One caller may use two thirds. */
 export const INTAKE_BYTES = 96 * 1024 * 1024;
-/** What a record costs besides its text. */
+/** Bytes of overhead of a record in memory. */
 export const RECORD_COST = 128;

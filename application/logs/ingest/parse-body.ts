@@ -1,4 +1,4 @@
-/** Reads what was posted to ingest: NDJSON, an array, `{logs: [...]}` or one object; errors by line. */
+/** Parses an ingest body: NDJSON, an array, `{logs: [...]}` or one object; collects errors by line. */
 import type { RecordText } from '../../../domain/logs/batch.js';
 import { exactText, isObject, isShallow, type Json, type JsonObject, tidied } from '../../../domain/logs/json.js';
 import { endOfValue, type Item, itemsOf, scanValue, skipBlanks } from '../../../domain/logs/json-scanner.js';
@@ -6,89 +6,89 @@ import { isAudit } from '../../../domain/logs/record.js';
 import { type Checkpoint, yieldOnly } from '../query/query-budget.js';
 
 export interface LineError {
-  /** From 1: the line of NDJSON, or the place in the array. */
+  /** From 1: line of NDJSON, or index in the array. */
   readonly line: number;
   readonly error: string;
 }
 
-export interface ReadBody {
+export interface ParsedBody {
   readonly records: readonly RecordText[];
   readonly rejected: number;
-  /** The first 20. */
+  /** At most the first 20. */
   readonly errors: readonly LineError[];
 }
 
-/** What a body was announced as: `json` must be JSON, and only `lines` can have a record with a member `logs`. */
-export type Announced = 'json' | 'lines' | 'anything';
+/** Format by content type: `json` must be JSON; only in `lines` may a record have a member `logs`. */
+export type BodyFormat = 'json' | 'lines' | 'anything';
 
 export const RECORD_BYTES = 64 * 1024;
-/** Records of a request, rejected ones included (docs/guide/bounds.md). */
-export const MOST_RECORDS = 50_000;
+/** Maximum records of a request, rejected ones included (docs/guide/bounds.md). */
+export const MAX_RECORDS = 50_000;
 const DEPTH = 64;
 const BYTE_ORDER_MARK = '\uFEFF';
-const ERRORS_TOLD = 20;
+const MAX_ERRORS = 20;
 
-const NO_OBJECT = 'is not a JSON object';
+const NOT_AN_OBJECT = 'is not a JSON object';
 const TOO_LARGE = 'is larger than 64 KiB';
 const TOO_DEEP = `is nested more than ${DEPTH} deep`;
-const NO_JSON = 'is not valid JSON';
+const INVALID_JSON = 'is not valid JSON';
 
-/** Why a body is not taken at all. */
-export type Unread = 'not-json' | 'too-many';
+/** Why a body is rejected as a whole. */
+export type BodyError = 'not-json' | 'too-many';
 
 /**
- * Reads a body, one record after the other: as objects all at once, it would take a hundred times its text in
- * memory. What its records say of their producer is overwritten. Throws what the pace throws.
+ * Parses a body one record at a time: parsed all together it would take a hundred times its text in memory.
+ * Overwrites the `producerId` of records. Throws what the checkpoint throws.
  */
-export async function readBody(
-  given: string,
-  announced: Announced,
+export async function parseBody(
+  body: string,
+  format: BodyFormat,
   producerId: string,
-  pace: Checkpoint = yieldOnly,
-): Promise<ReadBody | Unread> {
-  const text = given.startsWith(BYTE_ORDER_MARK) ? given.slice(1) : given;
-  const whole = await wholeOf(text, announced, pace);
-  const read = whole && (await readAll(text, whole, producerId, pace));
-  if (read) return read;
-  const lines = await readAll(text, linesOf(text), producerId, pace);
+  checkpoint: Checkpoint = yieldOnly,
+): Promise<ParsedBody | BodyError> {
+  const text = body.startsWith(BYTE_ORDER_MARK) ? body.slice(1) : body;
+  const pieces = await jsonPieces(text, format, checkpoint);
+  const parsed = pieces && (await parsePieces(text, pieces, producerId, checkpoint));
+  if (parsed) return parsed;
+  const lines = await parsePieces(text, linesOf(text), producerId, checkpoint);
   const empty = skipBlanks(text, 0) === text.length;
-  if (announced !== 'json' || empty || lines === undefined || lines === 'too-many') return lines ?? 'not-json';
+  if (format !== 'json' || empty || lines === undefined || lines === 'too-many') return lines ?? 'not-json';
   return lines.records.length === 0 ? 'not-json' : lines;
 }
 
-/** Every line that is not blank is one record. */
-export function readLines(text: string, producerId: string): ReadBody {
-  const reading = createReading(producerId);
-  for (const piece of linesOf(text)) if (piece) reading.take(text, piece);
-  return reading.done();
+/** Parses NDJSON; blank lines are ignored. */
+export function parseLines(text: string, producerId: string): ParsedBody {
+  const collector = createRecordCollector(producerId);
+  for (const piece of linesOf(text)) if (piece) collector.take(text, piece);
+  return collector.done();
 }
 
 interface Piece extends Pick<Item, 'from' | 'to'> {
   readonly line: number;
 }
 
-/** Gives records, and nothing where it may pause; returns -1 when the text turns out to be something else. */
+/** Yields a record's range, or undefined where it may pause; returns -1 if the text has another format. */
 type Pieces = Generator<Piece | undefined, number>;
 
-/** Undefined when it is no JSON as a whole. */
-async function readAll(
+/** Undefined if the text as a whole is not JSON. */
+async function parsePieces(
   text: string,
   pieces: Pieces,
   producerId: string,
-  pace: Checkpoint,
-): Promise<ReadBody | 'too-many' | undefined> {
-  const reading = createReading(producerId);
+  checkpoint: Checkpoint,
+): Promise<ParsedBody | 'too-many' | undefined> {
+  const collector = createRecordCollector(producerId);
   let count = 0;
   for (let next = pieces.next(); ; next = pieces.next()) {
-    if (next.done) return next.value < 0 ? undefined : reading.done();
-    if (next.value && ++count > MOST_RECORDS) return 'too-many';
-    if (next.value) reading.take(text, next.value);
-    const turn = pace();
-    if (turn) await turn;
+    if (next.done) return next.value < 0 ? undefined : collector.done();
+    if (next.value && ++count > MAX_RECORDS) return 'too-many';
+    if (next.value) collector.take(text, next.value);
+    const pause = checkpoint();
+    if (pause) await pause;
   }
 }
 
-/** So many may follow each other without a pause. */
+/** Blank lines after which to pause. */
 const BLANK_LINES = 1024;
 
 function* linesOf(text: string): Pieces {
@@ -104,30 +104,30 @@ function* linesOf(text: string): Pieces {
   return text.length;
 }
 
-/** Undefined when the body is no array, and more than one object. */
-async function wholeOf(text: string, announced: Announced, pace: Checkpoint): Promise<Pieces | undefined> {
+/** Undefined if the body is neither an array nor a single object. */
+async function jsonPieces(text: string, format: BodyFormat, checkpoint: Checkpoint): Promise<Pieces | undefined> {
   const from = skipBlanks(text, 0);
   if (text[from] === '[') return elementsOf(text, from);
-  const to = text[from] === '{' ? await endOf(scanValue(text, from), pace) : -1;
+  const to = text[from] === '{' ? await runScan(scanValue(text, from), checkpoint) : -1;
   if (to < 0 || skipBlanks(text, to) < text.length) return undefined;
   let logs: Item | undefined;
-  for (const member of announced === 'lines' ? [] : itemsOf(text, from)) {
+  for (const member of format === 'lines' ? [] : itemsOf(text, from)) {
     if (member?.key === 'logs') logs = member;
-    const turn = pace();
-    if (turn) await turn;
+    const pause = checkpoint();
+    if (pause) await pause;
   }
-  return logs && text[logs.from] === '[' ? elementsOf(text, logs.from, to) : one({ line: 1, from, to });
+  return logs && text[logs.from] === '[' ? elementsOf(text, logs.from, to) : singlePiece({ line: 1, from, to });
 }
 
-async function endOf(scan: Generator<undefined, number>, pace: Checkpoint): Promise<number> {
+async function runScan(scan: Generator<undefined, number>, checkpoint: Checkpoint): Promise<number> {
   for (let next = scan.next(); ; next = scan.next()) {
     if (next.done) return next.value;
-    const turn = pace();
-    if (turn) await turn;
+    const pause = checkpoint();
+    if (pause) await pause;
   }
 }
 
-/** Of an array behind which nothing more stands, but for what `end` says is known. */
+/** Elements of an array that ends the text; `end`, if given, is the known end of the enclosing value. */
 function* elementsOf(text: string, from: number, end?: number): Pieces {
   const items = itemsOf(text, from);
   let line = 0;
@@ -137,57 +137,57 @@ function* elementsOf(text: string, from: number, end?: number): Pieces {
   }
 }
 
-function* one(piece: Piece): Pieces {
+function* singlePiece(piece: Piece): Pieces {
   yield piece;
   return 0;
 }
 
-function createReading(producerId: string) {
+function createRecordCollector(producerId: string) {
   const records: RecordText[] = [];
   const errors: LineError[] = [];
   let rejected = 0;
-  const reject = (line: number, why: string) => {
+  const reject = (line: number, reason: string) => {
     rejected++;
-    if (errors.length < ERRORS_TOLD) errors.push({ line, error: `Line ${line} ${why}` });
+    if (errors.length < MAX_ERRORS) errors.push({ line, error: `Line ${line} ${reason}` });
   };
   return {
     take(text: string, { line, from, to }: Piece) {
-      const record = recordOf(text.slice(from, to).trim(), producerId);
+      const record = parseRecordText(text.slice(from, to).trim(), producerId);
       if (typeof record === 'string') reject(line, record);
       else records.push(record);
     },
-    done: (): ReadBody => ({ records, rejected, errors }),
+    done: (): ParsedBody => ({ records, rejected, errors }),
   };
 }
 
-/** A record, or why it is none. Nothing is built of what is too large. */
-function recordOf(given: string, producerId: string): RecordText | string {
-  const text = Buffer.byteLength(given) > RECORD_BYTES ? withoutBlanks(given) : given;
+/** Returns the record, or why it is rejected. Oversized texts are never parsed. */
+function parseRecordText(body: string, producerId: string): RecordText | string {
+  const text = Buffer.byteLength(body) > RECORD_BYTES ? stripBlanks(body) : body;
   if (Buffer.byteLength(text) > RECORD_BYTES) return TOO_LARGE;
   const value = parse(text);
-  if (value === undefined) return NO_JSON;
-  if (!isObject(value)) return NO_OBJECT;
+  if (value === undefined) return INVALID_JSON;
+  if (!isObject(value)) return NOT_AN_OBJECT;
   if (!isShallow(value, DEPTH)) return TOO_DEEP;
-  const json = producedBy(producerId, exactText(text, value), value);
+  const json = setProducer(producerId, exactText(text, value), value);
   return { json, bytes: Buffer.byteLength(json), audit: isAudit(value) };
 }
 
-/** Indented, a record may be this many times as large as it is. */
-const BLANKS = 8;
+/** Factor by which indentation may enlarge a record that is still accepted. */
+const MAX_INDENT_FACTOR = 8;
 
-const withoutBlanks = (text: string): string =>
-  text.length > BLANKS * RECORD_BYTES || endOfValue(text, 0) < 0 ? text : tidied(text);
+const stripBlanks = (text: string): string =>
+  text.length > MAX_INDENT_FACTOR * RECORD_BYTES || endOfValue(text, 0) < 0 ? text : tidied(text);
 
-/** With `producerId` in the place of what a record says of its producer, if it does. */
-function producedBy(producerId: string, json: string, value: JsonObject): string {
+/** Replaces the record's `producerId`, if it has one. */
+function setProducer(producerId: string, json: string, value: JsonObject): string {
   if (!Object.hasOwn(value, 'producerId')) return json;
-  let [written, from] = ['', 0];
+  let [result, from] = ['', 0];
   for (const member of itemsOf(json, 0)) {
     if (member?.key !== 'producerId') continue;
-    written += json.slice(from, member.from) + JSON.stringify(producerId);
+    result += json.slice(from, member.from) + JSON.stringify(producerId);
     from = member.to;
   }
-  return written + json.slice(from);
+  return result + json.slice(from);
 }
 
 function parse(text: string): Json | undefined {

@@ -1,17 +1,17 @@
-/** Takes in the lines of watched files, each once: how far a file was read is in the log with its records. */
+/** Ingests the lines of watched files exactly once: the offset of a file is stored with its records. */
 import { BATCH_BYTES, type RecordText } from '../../../domain/logs/batch.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { sleep } from '../../concurrency/index.js';
 import type { CommandContext, Logger } from '../../ports/index.js';
 import { yieldOnly } from '../query/query-budget.js';
 import type { Ingest } from './ingest-records.js';
-import { readLines } from './parse-body.js';
+import { parseLines } from './parse-body.js';
 
 export const WATCH_EVERY_MS = 500;
-/** Since so long another process may have read on: the index is waited for before its offsets are believed. */
-const MINE_MS = 5 * WATCH_EVERY_MS;
-/** So many looks after a file was seen last, an hour's, it is not remembered any more. */
-const REMEMBERED_LOOKS = 7200;
+/** Milliseconds cached offsets are trusted; later, another process may have continued reading. */
+const OFFSET_TRUST_MS = 5 * WATCH_EVERY_MS;
+/** Scans after which an unseen file is forgotten (one hour). */
+const MAX_UNSEEN_SCANS = 7200;
 
 export interface OpenFile {
   readonly path: string;
@@ -21,52 +21,53 @@ export interface OpenFile {
 
 export interface WatchPorts<File extends OpenFile> {
   readonly directories: readonly string[];
-  /** Tells what it can't read now, and goes on. */
+  /** Lists files; reports unreadable paths and continues. */
   readonly filesIn: (directory: string, unreadable: (path: string, error: unknown) => void) => AsyncIterable<File>;
   readonly nextPiece: (file: File, offset: number) => Promise<{ bytes: Buffer; end: number } | undefined>;
   readonly writerOf: (path: string) => string;
   readonly ingest: Pick<Ingest, 'take'>;
-  /** How many bytes of a file are in the log, as the index knows it. */
+  /** Bytes of a file that are ingested, according to the index. */
   readonly offset: (id: string) => Promise<number | undefined>;
-  /** Resolves when the index shows everything that is in the log now. */
+  /** Resolves when the index has caught up with the log. */
   readonly caughtUp: (stop: AbortSignal) => Promise<void>;
   readonly context: (actor: string) => CommandContext;
   readonly logger: Logger;
 }
 
-/** Looks once at every file; to be called again and again by one process of a machine. */
+/** Returns a function that scans all files once; to be called periodically by one process per machine. */
 export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
   const { directories, filesIn, nextPiece, writerOf, ingest, offset, caughtUp, context, logger } = ports;
-  let offsets = new Map<string, Followed>();
-  let looks = 0;
-  /** One of those may come back, and the index not know yet what was read of it. */
+  let offsets = new Map<string, FileState>();
+  let scans = 0;
+  /** A forgotten file may reappear before the index has its last offset. */
   let hasForgotten = false;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  /** What could not be read the last time. */
-  let told: ReadonlySet<string> = new Set();
+  let scannedAt = Number.NEGATIVE_INFINITY;
+  /** Unreadable paths of the last scan. */
+  let unreadable: ReadonlySet<string> = new Set();
 
-  async function follow(file: File, stop: AbortSignal) {
-    const known = await knownOf(file.id, stop);
+  async function ingestFile(file: File, stop: AbortSignal) {
+    const offsetInLog = await offsetOf(file.id, stop);
     if (stop.aborted) return;
-    // Cut off and begun anew with the same first line.
-    let at = known > file.size ? 0 : known;
+    // A file smaller than its offset was truncated and started anew with the same first line.
+    let at = offsetInLog > file.size ? 0 : offsetInLog;
     while (at < file.size && !stop.aborted) {
       const piece = await nextPiece(file, at);
       if (!piece) break;
       for await (const run of runsOf(piece.bytes, at, writerOf(file.path))) {
-        if (run.rejected > 0) logger.warn({ path: file.path, ...run, records: undefined }, 'lines that are no records');
+        if (run.rejected > 0)
+          logger.warn({ path: file.path, ...run, records: undefined }, 'lines that are not valid log records were skipped');
         if (!(await take(file, run, stop))) return;
         at = run.end;
-        offsets.set(file.id, { at, seen: looks });
+        offsets.set(file.id, { at, seen: scans });
       }
       at = piece.end;
     }
-    offsets.set(file.id, { at, seen: looks });
+    offsets.set(file.id, { at, seen: scans });
   }
 
-  async function knownOf(id: string, stop: AbortSignal): Promise<number> {
-    const followed = offsets.get(id);
-    if (followed) return followed.at;
+  async function offsetOf(id: string, stop: AbortSignal): Promise<number> {
+    const state = offsets.get(id);
+    if (state) return state.at;
     if (hasForgotten) {
       await caughtUp(stop);
       hasForgotten = false;
@@ -74,59 +75,59 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
     return (await offset(id)) ?? 0;
   }
 
-  /** Files that are gone: rotation makes and ends them for ever. */
-  function forgetGone() {
+  /** Drops files not seen for an hour: log rotation creates and deletes files for ever. */
+  function forgetOldFiles() {
     for (const [id, { seen }] of offsets)
-      if (looks - seen > REMEMBERED_LOOKS) {
+      if (scans - seen > MAX_UNSEEN_SCANS) {
         offsets.delete(id);
         hasForgotten = true;
       }
   }
 
-  /** False when it was stopped before. */
+  /** Returns false if stopped first. */
   async function take(file: File, { records, rejected, end }: Run, stop: AbortSignal): Promise<boolean> {
     const source = { id: file.id, offset: end };
-    const given = { producerId: writerOf(file.path), records, rejected, source };
+    const batch = { producerId: writerOf(file.path), records, rejected, source };
     while (records.length > 0) {
       if (stop.aborted) return false;
-      const done = await ingest.take(given, context('logs.watch'));
-      if (!isRejection(done)) break;
-      await sleep(done.retryAfterMs ?? WATCH_EVERY_MS, stop);
+      const outcome = await ingest.take(batch, context('logs.watch'));
+      if (!isRejection(outcome)) break;
+      await sleep(outcome.retryAfterMs ?? WATCH_EVERY_MS, stop);
     }
     return true;
   }
 
   return async (stop: AbortSignal): Promise<void> => {
-    if (performance.now() - lookedAt > MINE_MS) {
+    if (performance.now() - scannedAt > OFFSET_TRUST_MS) {
       offsets = new Map();
       await caughtUp(stop);
     }
-    looks++;
+    scans++;
     let failed = false;
     const missing = new Set<string>();
-    const tell = (path: string, err: unknown) => {
+    const reportUnreadable = (path: string, err: unknown) => {
       missing.add(path);
-      // Looked for again and again, but told once.
-      if (!told.has(path)) logger.warn({ err, path }, 'what is to be watched can not be read');
+      // Scanned repeatedly, but logged once.
+      if (!unreadable.has(path)) logger.warn({ err, path }, 'watched path cannot be read; retrying');
     };
     for (const directory of directories) {
       try {
-        for await (const file of filesIn(directory, tell)) await follow(file, stop);
+        for await (const file of filesIn(directory, reportUnreadable)) await ingestFile(file, stop);
       } catch (error) {
         failed = true;
-        if (!stop.aborted) logger.warn({ err: error, directory }, 'watching is interrupted');
+        if (!stop.aborted) logger.warn({ err: error, directory }, 'log files could not be ingested; retrying');
       }
     }
-    for (const path of told) if (!missing.has(path)) logger.info({ path }, 'what is watched is there again');
-    told = missing;
-    if (looks % REMEMBERED_LOOKS === 0) forgetGone();
-    // After a failure nobody knows what came through.
-    lookedAt = failed ? Number.NEGATIVE_INFINITY : performance.now();
+    for (const path of unreadable) if (!missing.has(path)) logger.info({ path }, 'watched path is readable again');
+    unreadable = missing;
+    if (scans % MAX_UNSEEN_SCANS === 0) forgetOldFiles();
+    // After a failure the stored offset is unknown.
+    scannedAt = failed ? Number.NEGATIVE_INFINITY : performance.now();
   };
 }
 
-/** How far a file was read, and at which look it was seen last. */
-interface Followed {
+/** Offset up to which a file was ingested, and the scan that saw it last. */
+interface FileState {
   readonly at: number;
   readonly seen: number;
 }
@@ -137,24 +138,24 @@ interface Run {
   readonly end: number;
 }
 
-/** So many lines make one batch at most. */
+/** Maximum lines of a batch. */
 const RUN_LINES = 5000;
 
 const bytesOf = (records: readonly RecordText[]) => records.reduce((sum, { bytes }) => sum + bytes + 1, 0);
 
-/** Lines in runs that fit one batch, which is in the log whole, with its offset, or not at all. */
+/** Splits lines into runs of one batch each, which is stored atomically with its offset. */
 async function* runsOf(bytes: Buffer, at: number, producerId: string): AsyncGenerator<Run> {
   let run = { records: [] as RecordText[], rejected: 0, end: at };
   let size = 0;
   for (let from = 0; from < bytes.length; ) {
-    // A piece may be of nothing but lines that are no records, and each costs its reading.
-    const turn = yieldOnly();
-    if (turn) await turn;
+      // A piece may consist of invalid lines only, each of which takes time to parse.
+    const pause = yieldOnly();
+    if (pause) await pause;
     const end = bytes.indexOf(0x0a, from) + 1;
-    const { records, rejected } = readLines(bytes.toString('utf8', from, end), producerId);
+    const { records, rejected } = parseLines(bytes.toString('utf8', from, end), producerId);
     const [first, next] = [run.records[0], records[0]];
     const isOther = first && next && first.audit !== next.audit;
-    // As they are kept, records may be larger than their lines: the name of their producer is written into them.
+    // Stored records may be larger than their lines, because the producer's name is added.
     if (isOther || run.records.length === RUN_LINES || size + bytesOf(records) > BATCH_BYTES) {
       yield run;
       run = { records: [], rejected: 0, end: run.end };

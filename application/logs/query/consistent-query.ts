@@ -1,4 +1,4 @@
-/** Records as a reader is shown them: what this node has appended, and what its caller has seen, is waited for first. */
+/** Runs log queries with read-your-writes: waits for the caller's and this node's appends to be projected first. */
 import type { Filter } from '../../../domain/logs/filter.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import { awaitConsistent, type Consistency } from '../../consistency/index.js';
@@ -9,11 +9,11 @@ import type { LogQueries, PageQuery } from './query-service.js';
 export interface ReadingPorts {
   readonly queries: Pick<LogQueries, 'page' | 'aggregate' | 'budgetMs'>;
   readonly settled: ProjectionProgress;
-  /** The last append of this node that a query must show. */
+  /** Position of this node's last append that a query must reflect. */
   readonly latest: () => Position;
 }
 
-/** Who reads: what they have seen is reflected, and the signal says that they have gone. */
+/** The caller: its results must reflect `seen`, and `signal` aborts when it disconnects. */
 export interface Reader {
   readonly seen: Position | undefined;
   readonly signal: AbortSignal;
@@ -22,20 +22,20 @@ export interface Reader {
 export type LogReading = ReturnType<typeof createLogReading>;
 
 export function createLogReading({ queries, settled, latest }: ReadingPorts) {
-  async function showing<Found>(
+  async function runConsistent<Found>(
     { seen }: Reader,
-    ask: () => Promise<Found | Rejection>,
+    runQuery: () => Promise<Found | Rejection>,
   ): Promise<{ readonly found: Found; readonly reflected: Consistency } | Rejection> {
     const reflected = await awaitConsistent(settled, 'logs.records', { told: latest(), seen });
-    const found = await ask();
+    const found = await runQuery();
     return isRejection(found) ? found : { found, reflected };
   }
 
   return {
-    /** How long a query may take, ms, beside what it waits for. */
+    /** Milliseconds a query may take, besides the wait for consistency. */
     budgetMs: queries.budgetMs,
-    page: (reader: Reader, query: PageQuery) => showing(reader, () => queries.page(query, reader.signal)),
+    page: (reader: Reader, query: PageQuery) => runConsistent(reader, () => queries.page(query, reader.signal)),
     aggregate: (reader: Reader, filter: Filter, grouping: Grouping, limit: number) =>
-      showing(reader, () => queries.aggregate(filter, grouping, limit, reader.signal)),
+      runConsistent(reader, () => queries.aggregate(filter, grouping, limit, reader.signal)),
   };
 }

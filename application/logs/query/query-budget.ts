@@ -1,24 +1,24 @@
-/** How a query goes on: within its budget, while somebody waits for it, letting others have their turn. */
+/** Keeps a query within its time budget, stops it when its caller disconnects, and yields to the event loop. */
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import type { Clock } from '../../ports/index.js';
 
-/** Called for every record and block that is looked at. Throws to give up; what it gives, if anything, is awaited. */
+/** Called for every record and block examined. Throws to stop the query; a returned promise must be awaited. */
 export type Checkpoint = () => Promise<void> | undefined;
 
-/** The query took longer than it may. */
+/** The query exceeded its time budget. */
 export class TimedOut extends Error {
   override readonly name = 'TimedOut';
 }
 
-/** Nobody waits for the answer any more. */
+/** No caller waits for the result any more. */
 export class Abandoned extends Error {
   override readonly name = 'Abandoned';
 }
 
-/** Only lets others have their turn. */
+/** Only yields to the event loop. */
 export const yieldOnly: Checkpoint = () => (sliceExpired() ? yieldToEventLoop() : undefined);
 
-/** Only gives up when nobody waits any more. */
+/** Yields, and throws when the signal is aborted. */
 export const untilAborted =
   (signal: AbortSignal | undefined): Checkpoint =>
   () => {

@@ -1,4 +1,4 @@
-/** What can be asked of the records: pages, counts, and what alert rules look at. */
+/** Queries on log records: pages, counts, and the figures alert rules need. */
 import type { Filter } from '../../../domain/logs/filter.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
 import type { PlacedRecord } from '../../../domain/logs/record.js';
@@ -10,7 +10,7 @@ import { Abandoned, TimedOut } from './query-budget.js';
 import { TooManyKeys } from './top-k-counter.js';
 import { createVersionedMemo } from './versioned-memo.js';
 
-/** A record as the contract shows it. */
+/** A record as the API returns it. */
 export interface Entry {
   readonly id: string;
   readonly timestamp: string;
@@ -50,7 +50,7 @@ export const entryOf = (record: PlacedRecord): Entry => ({
 const BAD_CURSOR: Rejection = {
   rejected: 'logs/bad-cursor',
   kind: 'invalid',
-  detail: 'cursor is not one that was given out',
+  detail: 'cursor is not valid; use a nextCursor of an earlier response',
 };
 
 const TIMED_OUT: Rejection = {
@@ -62,57 +62,57 @@ const TIMED_OUT: Rejection = {
 const TOO_MANY: Rejection = {
   rejected: 'logs/too-many-keys',
   kind: 'unavailable',
-  detail: 'There are too many different values to count them; narrow the time range or the filters',
+  detail: 'There are too many distinct values to count; narrow the time range or the filters',
 };
 
-/** Nobody reads it. */
+/** Never sent: the caller has disconnected. */
 const ABANDONED: Rejection = { rejected: 'logs/query-abandoned', kind: 'unavailable' };
 
-/** Pages and counts that are asked for again before anything has changed, in bytes each. */
-const ANSWERS_KEPT = 8 * 1024 * 1024;
+/** Bytes cached of pages, and of counts, until the index changes. */
+const CACHE_BYTES = 8 * 1024 * 1024;
 
 export type LogQueries = ReturnType<typeof createLogQueries>;
 
-/** The same as JSON text; `line` is the JSON text of the record itself. */
+/** An `Entry` as JSON text; `line` is the JSON text of the record itself. */
 export function entryText(record: PlacedRecord, line: string): string {
   const { data: _, ...rest } = entryOf(record);
   return `${JSON.stringify(rest).slice(0, -1)},"data":${line}}`;
 }
 
-/** The signals say that whoever asks has gone. The same question of several is one piece of work. */
+/** Signals abort when the caller disconnects. Equal concurrent queries run once. */
 export function createLogQueries({
   searcher,
   budgetMs,
   version,
 }: {
   readonly searcher: Searcher;
-  /** How long a query may take there. */
+  /** Milliseconds a query may take in the searcher. */
   readonly budgetMs: number;
   /** Changes with the index, as far as this node knows. */
   readonly version: () => unknown;
 }) {
-  const kept = { version, limitBytes: ANSWERS_KEPT };
+  const memoOptions = { version, limitBytes: CACHE_BYTES };
   const pages = createVersionedMemo({
-    ...kept,
+    ...memoOptions,
     name: 'logs.pages',
     sizeOf: (page: Uint8Array) => page.length,
   });
-  const counts = createVersionedMemo({ ...kept, name: 'logs.counts', sizeOf: sizeOfCounts });
+  const counts = createVersionedMemo({ ...memoOptions, name: 'logs.counts', sizeOf: sizeOfCounts });
 
   return {
     /** A `Page` as JSON. */
     async page(query: PageQuery, signal?: AbortSignal): Promise<{ readonly json: Uint8Array } | Rejection> {
-      const { cursor, ...asked } = query;
+      const { cursor, ...request } = query;
       const after = cursor === undefined ? undefined : placeOf(cursor);
       if (cursor !== undefined && !after) return BAD_CURSOR;
-      const ask = (gone: AbortSignal) => searcher.page({ ...asked, ...(after && { after }) }, gone);
-      return givenUp(pages.once(JSON.stringify(query), ask, signal).then((json) => ({ json })));
+      const run = (stopped: AbortSignal) => searcher.page({ ...request, ...(after && { after }) }, stopped);
+      return toRejection(pages.get(JSON.stringify(query), run, signal).then((json) => ({ json })));
     },
 
     aggregate(filter: Filter, grouping: Grouping, limit: number, signal?: AbortSignal): Promise<Counts | Rejection> {
-      const asked = { filter, grouping, limit };
-      const ask = (gone: AbortSignal) => searcher.aggregate(asked, gone);
-      return givenUp(counts.once(JSON.stringify(asked), ask, signal));
+      const request = { filter, grouping, limit };
+      const run = (stopped: AbortSignal) => searcher.aggregate(request, stopped);
+      return toRejection(counts.get(JSON.stringify(request), run, signal));
     },
 
     /** Records of level ERROR or FATAL with their instant in [from, to], Unix ms. */
@@ -127,8 +127,8 @@ export function createLogQueries({
   };
 }
 
-function givenUp<T>(answer: Promise<T>): Promise<T | Rejection> {
-  return answer.catch((error) => {
+function toRejection<T>(result: Promise<T>): Promise<T | Rejection> {
+  return result.catch((error) => {
     if (error instanceof TimedOut) return TIMED_OUT;
     if (error instanceof TooManyKeys) return TOO_MANY;
     if (error instanceof Abandoned) return ABANDONED;

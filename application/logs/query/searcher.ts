@@ -1,41 +1,38 @@
-/** Answers pages and counts from the index, each in its turn and within its budget. */
+/** Answers pages and counts from the index, each within its time budget. */
 import { yieldToEventLoop } from '../../concurrency/index.js';
 import type { Clock } from '../../ports/index.js';
 import type { Searcher } from '../ports.js';
 import type { RecordIndex } from '../record-index.js';
 import { aggregate } from './aggregate.js';
 import { type Checkpoint, createQueryBudget, yieldOnly } from './query-budget.js';
-import { pageOf } from './render-page.js';
+import { renderPage } from './render-page.js';
 
-/** The keys of all counts that run at the same time, in characters. */
-const KEYS_COUNTED = 64 * 1024 * 1024;
+/** Characters of the keys of all concurrent counts. */
+const MAX_KEY_CHARACTERS = 64 * 1024 * 1024;
 
 export interface SearcherPorts {
   readonly index: RecordIndex;
   readonly clock: Clock;
-  /** How long a question may take. */
+  /** Milliseconds a query may take. */
   readonly budgetMs: number;
 }
 
 export function createSearcher({ index, clock, budgetMs }: SearcherPorts): Searcher {
-  const budget = { left: KEYS_COUNTED };
+  const budget = { remaining: MAX_KEY_CHARACTERS };
 
-  /**
-   * It begins in its turn: were many to begin at once, everybody else would wait for all of them, though nobody waits
-   * for their answers any more.
-   */
-  async function inTurn<T>(signal: AbortSignal, work: (pace: Checkpoint) => Promise<T>): Promise<T> {
-    const pace = createQueryBudget(clock, clock.now() + budgetMs, signal);
+  /** Yields before it starts: many queries that start in one tick would block the event loop, even when aborted. */
+  async function runWithBudget<T>(signal: AbortSignal, work: (checkpoint: Checkpoint) => Promise<T>): Promise<T> {
+    const checkpoint = createQueryBudget(clock, clock.now() + budgetMs, signal);
     await yieldToEventLoop();
-    await pace();
-    return work(pace);
+    await checkpoint();
+    return work(checkpoint);
   }
 
   return {
-    page: (asked, signal) => inTurn(signal, (pace) => pageOf(index, asked, pace)),
+    page: (request, signal) => runWithBudget(signal, (checkpoint) => renderPage(index, request, checkpoint)),
     aggregate({ filter, grouping, limit }, signal) {
-      const work = (pace: Checkpoint) => aggregate(index, { filter, grouping, pace, budget }, limit);
-      return signal ? inTurn(signal, work) : work(yieldOnly);
+      const work = (checkpoint: Checkpoint) => aggregate(index, { filter, grouping, checkpoint, budget }, limit);
+      return signal ? runWithBudget(signal, work) : work(yieldOnly);
     },
     lastReceived: () => index.lastReceived(),
   };

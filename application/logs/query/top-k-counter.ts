@@ -1,4 +1,4 @@
-/** Counts by key, bounded in memory, and the largest of them. */
+/** Counts by key within a memory budget, and returns the largest counts. */
 import type { Checkpoint } from './query-budget.js';
 
 export interface Bucket {
@@ -6,35 +6,35 @@ export interface Bucket {
   readonly count: number;
 }
 
-/** There are too many different keys to count them all. */
+/** There are too many distinct keys to count. */
 export class TooManyKeys extends Error {
   override readonly name = 'TooManyKeys';
 }
 
-/** What the keys of all counts that run at the same time may take, in characters. */
+/** Characters still available to the keys of all concurrent counts. */
 export interface KeyBudget {
-  left: number;
+  remaining: number;
 }
 
-/** What a key takes besides its text. */
+/** Overhead of a key, as characters. */
 const ENTRY_CHARACTERS = 64;
-/** A key is shown whole, so that fewer are shown where they are long. */
-const SHOWN_CHARACTERS = 4 * 1024 * 1024;
+/** Characters of keys in a result: keys are never cut, so long ones mean fewer buckets. */
+const RESULT_CHARACTERS = 4 * 1024 * 1024;
 
 export interface Tally {
-  /** Counts records that passed, under each of the keys. Throws `TooManyKeys`. */
+  /** Adds a count under each of the keys. Throws `TooManyKeys`. */
   add(keys: readonly string[], count: number): void;
-  /** Records that were counted; one with several keys is in several buckets. */
+  /** Records counted; one with several keys is in several buckets. */
   total(): number;
   /** By count from the highest, then by key. */
-  largest(limit: number, pace: Checkpoint): Promise<readonly Bucket[]>;
-  /** Gives back what its keys took. */
+  largest(limit: number, checkpoint: Checkpoint): Promise<readonly Bucket[]>;
+  /** Returns its characters to the budget. */
   release(): void;
 }
 
 export function createTopKCounter(budget: KeyBudget): Tally {
   const counts = new Map<string, number>();
-  let [total, taken] = [0, 0];
+  let [total, used] = [0, 0];
   return {
     add(keys, count) {
       total += count;
@@ -42,9 +42,9 @@ export function createTopKCounter(budget: KeyBudget): Tally {
         const before = counts.get(key);
         if (before === undefined) {
           const size = key.length + ENTRY_CHARACTERS;
-          taken += size;
-          budget.left -= size;
-          if (budget.left < 0) throw new TooManyKeys();
+          used += size;
+          budget.remaining -= size;
+          if (budget.remaining < 0) throw new TooManyKeys();
         }
         counts.set(key, (before ?? 0) + count);
       }
@@ -52,13 +52,13 @@ export function createTopKCounter(budget: KeyBudget): Tally {
 
     total: () => total,
 
-    async largest(limit, pace) {
+    async largest(limit, checkpoint) {
       let best: Bucket[] = [];
       for (const [key, count] of counts) {
-        const turn = pace();
-        if (turn) await turn;
+        const pause = checkpoint();
+        if (pause) await pause;
         best.push({ key, count });
-        // Sorted a few at a time: all at once would take seconds where there are millions.
+        // Sorts in small steps: sorting millions in one go would block for seconds.
         if (best.length >= 2 * limit) best = best.sort(byCount).slice(0, limit);
       }
       let characters = 0;
@@ -67,13 +67,13 @@ export function createTopKCounter(budget: KeyBudget): Tally {
         .slice(0, limit)
         .filter(({ key }, index) => {
           characters += key.length;
-          return index === 0 || characters <= SHOWN_CHARACTERS;
+          return index === 0 || characters <= RESULT_CHARACTERS;
         });
     },
 
     release() {
-      budget.left += taken;
-      taken = 0;
+      budget.remaining += used;
+      used = 0;
       counts.clear();
     },
   };

@@ -1,96 +1,96 @@
-/** Answers that still hold: many who ask the same between two changes ask it once. */
+/** Memoizes query results until the data changes; equal concurrent queries run once. */
 import { LRUCache } from 'lru-cache';
 import type { Cache } from '../../ports/index.js';
 import { Abandoned } from './query-budget.js';
 
-/** On a node that does not project, changes are heard of late: what is older than this is asked again. */
+/** Milliseconds a result stays valid: nodes that do not project learn of changes late. */
 const FRESH_MS = 200;
 
-export interface VersionedMemo<Answer> {
+export interface VersionedMemo<Result> {
   /**
-   * `ask` is stopped when all who wait for its answer have gone. Rejects with `Abandoned` when one's own signal is
-   * aborted.
+   * Returns the cached result or runs `load`, whose signal aborts when no caller waits any more. Rejects with
+   * `Abandoned` when the caller's own signal is aborted.
    */
-  once<T extends Answer>(question: string, ask: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  get<T extends Result>(key: string, load: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T>;
   readonly cache: Cache;
 }
 
-export interface AskedOptions<Answer> {
-  /** Of the cache. */
+export interface MemoOptions<Result> {
+  /** Name of the cache in metrics. */
   readonly name: string;
-  /** Changes with the rows; an answer reflects at least what it was when it was asked for. */
+  /** Changes with the data; a result reflects at least the version at the time of the query. */
   readonly version: () => unknown;
-  /** How much is kept, in bytes, and what an answer takes of it. */
+  /** Size of the cache in bytes, and the size of one result. */
   readonly limitBytes: number;
-  readonly sizeOf: (answer: Answer) => number;
-  /** Ms that never go back. */
+  readonly sizeOf: (result: Result) => number;
+  /** Monotonic clock, ms. */
   readonly now?: () => number;
 }
 
-interface Running {
-  readonly answer: Promise<unknown>;
-  readonly stop: AbortController;
-  waiting: number;
+interface PendingQuery {
+  readonly result: Promise<unknown>;
+  readonly controller: AbortController;
+  waiters: number;
 }
 
-export function createVersionedMemo<Answer>({
+export function createVersionedMemo<Result>({
   name,
   version,
   limitBytes,
   sizeOf,
   now = () => performance.now(),
-}: AskedOptions<Answer>): VersionedMemo<Answer> {
-  const kept = new LRUCache<string, { readonly answer: Answer }>({ maxSize: limitBytes });
-  let running = new Map<string, Running>();
-  let [of, since] = [version(), now()];
+}: MemoOptions<Result>): VersionedMemo<Result> {
+  const cache = new LRUCache<string, { readonly result: Result }>({ maxSize: limitBytes });
+  let pending = new Map<string, PendingQuery>();
+  let [currentVersion, refreshedAt] = [version(), now()];
 
-  function renew() {
+  function invalidate() {
     const current = version();
-    if (current === of && now() - since <= FRESH_MS) return;
-    kept.clear();
-    running = new Map();
-    [of, since] = [current, now()];
+    if (current === currentVersion && now() - refreshedAt <= FRESH_MS) return;
+    cache.clear();
+    pending = new Map();
+    [currentVersion, refreshedAt] = [current, now()];
   }
 
-  function begin<T extends Answer>(question: string, ask: (signal: AbortSignal) => Promise<T>): Running {
-    const mine = running;
-    const stop = new AbortController();
-    const answer = ask(stop.signal).then((each) => {
-      if (mine === running) kept.set(question, { answer: each }, { size: sizeOf(each) + 2 * question.length });
-      return each;
+  function start<T extends Result>(key: string, load: (signal: AbortSignal) => Promise<T>): PendingQuery {
+    const queries = pending;
+    const controller = new AbortController();
+    const result = load(controller.signal).then((value) => {
+      if (queries === pending) cache.set(key, { result: value }, { size: sizeOf(value) + 2 * key.length });
+      return value;
     });
-    // Whoever waits is told by `answer` itself; nobody may be left.
-    answer.catch(() => {});
-    const begun = { answer, stop, waiting: 0 };
-    mine.set(question, begun);
-    return begun;
+    // Callers get the error from `result`; there may be none left.
+    result.catch(() => {});
+    const query = { result, controller, waiters: 0 };
+    queries.set(key, query);
+    return query;
   }
 
   return {
-    cache: { name, limitBytes, bytes: () => kept.calculatedSize },
+    cache: { name, limitBytes, bytes: () => cache.calculatedSize },
 
-    async once<T extends Answer>(question: string, ask: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal) {
+    async get<T extends Result>(key: string, load: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal) {
       if (signal?.aborted) throw new Abandoned();
-      renew();
-      const known = kept.get(question);
-      if (known) return known.answer as T;
-      const mine = running;
-      const one = mine.get(question) ?? begin(question, ask);
-      one.waiting++;
-      let leave = () => {};
-      const gone = new Promise<never>((_, reject) => {
-        leave = () => reject(new Abandoned());
+      invalidate();
+      const cached = cache.get(key);
+      if (cached) return cached.result as T;
+      const queries = pending;
+      const query = queries.get(key) ?? start(key, load);
+      query.waiters++;
+      let abort = () => {};
+      const aborted = new Promise<never>((_, reject) => {
+        abort = () => reject(new Abandoned());
       });
-      signal?.addEventListener('abort', leave);
+      signal?.addEventListener('abort', abort);
       try {
-        return (await Promise.race([one.answer, gone])) as T;
+        return (await Promise.race([query.result, aborted])) as T;
       } finally {
-        signal?.removeEventListener('abort', leave);
-        one.waiting--;
-        if (one.waiting === 0) {
-          // Does nothing to what is answered; what is stopped is joined by nobody any more.
-          one.stop.abort();
-          if (mine.get(question) === one) mine.delete(question);
+        signal?.removeEventListener('abort', abort);
+        query.waiters--;
+        if (query.waiters === 0) {
+          // No effect on a finished query; a stopped one must not be joined.
+          query.controller.abort();
+          if (queries.get(key) === query) queries.delete(key);
         }
       }
     },

@@ -1,4 +1,4 @@
-/** Lets go what need not be kept: states it as a fact, and makes it unreadable wherever it still lies. */
+/** Expires old records: appends the fact, then destroys their keys and streams. */
 import { catalog, type LogsEvent } from '../../../domain/logs/catalog.js';
 import { type ExpireRecords, RETENTION_STREAM, retention } from '../../../domain/logs/retention.js';
 import { bucketSubject, type RetentionBucket, streamsOf } from '../../../domain/logs/retention-bucket.js';
@@ -13,77 +13,77 @@ export interface RetentionPorts {
   readonly clock: ConfirmedClock;
   readonly days: number;
   readonly auditDays: number;
-  /** Keepings that the index knows, received before a day. */
+  /** Retention buckets in the index that were received before a day. */
   readonly receivedBefore: (day: string, audit: boolean) => Promise<readonly RetentionBucket[]>;
   readonly context: (actor: string) => CommandContext;
 }
 
-/** Each day may add thousands of keepings that end. */
+/** Thousands of buckets may expire each day, so the cutoff event serves as snapshot. */
 export const retentionKind = {
   catalog,
   decider: retention,
   isSnapshotEvent: ({ type }: RecordedEvent) => type === 'RecordsExpired',
 };
 
-/** Keepings that end with one append: files that are watched are a producer each, and there may be thousands of a day. */
-const TOLD_AT_ONCE = 250;
+/** Buckets erased per append: each watched file is a producer, so there may be thousands a day. */
+const ERASURE_BATCH = 250;
 
 /**
- * Whole days: a record is kept for at least so many days after its instant. That records have expired is told last:
- * from then on the index knows no more whose they were.
+ * Expires whole days, so a record is retained at least the configured days after its time. Appends the erasures before
+ * `RecordsExpired`, because the index drops its buckets on that event.
  */
 export const createRetention =
   ({ handle, clock, days, auditDays, receivedBefore, context }: RetentionPorts) =>
   async (): Promise<void> => {
     const now = await clock.confirmedNow();
     if (now === undefined) return;
-    const cutoff = (kept: number) => Math.max(0, startOfDay(now - kept * DAY_MS));
+    const cutoff = (retentionDays: number) => Math.max(0, startOfDay(now - retentionDays * DAY_MS));
     const [before, auditBefore] = [cutoff(days), cutoff(auditDays)];
     const ended = await Promise.all([
       receivedBefore(dayName(before), false),
       receivedBefore(dayName(auditBefore), true),
     ]);
-    const tell = async (type: ExpireRecords['type'], some: readonly RetentionBucket[]) => {
-      const command = { type, before, auditBefore, ended: some };
+    const append = async (type: ExpireRecords['type'], batch: readonly RetentionBucket[]) => {
+      const command = { type, before, auditBefore, ended: batch };
       const outcome = await handle(retentionKind, RETENTION_STREAM, command, context('logs.retention'));
       if (isRejection(outcome)) throw new Error(outcome.rejected);
     };
-    const all = ended.flat();
-    while (all.length > TOLD_AT_ONCE) await tell('EraseBatches', all.splice(0, TOLD_AT_ONCE));
-    await tell('ExpireRecords', all);
+    const remaining = ended.flat();
+    while (remaining.length > ERASURE_BATCH) await append('EraseBatches', remaining.splice(0, ERASURE_BATCH));
+    await append('ExpireRecords', remaining);
   };
 
 export interface EraseDeps {
   readonly vault: Vault;
   readonly log: EventLog;
-  /** The streams of a keeping that hold one request each. */
-  readonly requestStreams: (keeping: RetentionBucket) => AsyncIterable<string>;
+  /** Streams of a bucket that hold one keyed request each. */
+  readonly requestStreams: (bucket: RetentionBucket) => AsyncIterable<string>;
 }
 
-/** Streams that are ended side by side: one by one, those of a busy producer's day would take a store minutes. */
-const ENDED_AT_ONCE = 32;
+/** Streams deleted concurrently: one by one, a busy producer's day would take minutes. */
+const MAX_CONCURRENT_TOMBSTONES = 32;
 
-/** What has expired is destroyed in the log, too: first its key, then its streams. */
+/** Erases an expired bucket in the log: first its key, then its streams. */
 export const eraseReaction = ({ vault, log, requestStreams }: EraseDeps): Reaction<LogsEvent<'BatchesErased'>> => ({
   name: 'logs.erase',
   retryInBackground: true,
   on: {
-    async BatchesErased({ data: keeping }) {
-      await vault.destroy(bucketSubject(keeping));
-      for (const stream of streamsOf(keeping)) {
+    async BatchesErased({ data: bucket }) {
+      await vault.destroy(bucketSubject(bucket));
+      for (const stream of streamsOf(bucket)) {
         const found = await log.read(stream, { limit: 1 });
         if (typeof found !== 'string') await log.tombstone(stream);
       }
-      let some: string[] = [];
-      const endAll = async () => {
-        await Promise.all(some.map((stream) => log.tombstone(stream)));
-        some = [];
+      let batch: string[] = [];
+      const tombstoneBatch = async () => {
+        await Promise.all(batch.map((stream) => log.tombstone(stream)));
+        batch = [];
       };
-      for await (const stream of requestStreams(keeping)) {
-        some.push(stream);
-        if (some.length === ENDED_AT_ONCE) await endAll();
+      for await (const stream of requestStreams(bucket)) {
+        batch.push(stream);
+        if (batch.length === MAX_CONCURRENT_TOMBSTONES) await tombstoneBatch();
       }
-      await endAll();
+      await tombstoneBatch();
     },
   },
 });

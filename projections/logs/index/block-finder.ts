@@ -1,4 +1,4 @@
-/** Which blocks of a build may hold what is asked for, in the order of answers, told without opening any. */
+/** Which blocks of a build may hold what is memo for, in the order of answers, told without opening any. */
 import type { Db, Filter as MongoFilter, Sort } from 'mongodb';
 import type { Checkpoint } from '../../../application/logs/query/query-budget.js';
 import { createVersionedMemo } from '../../../application/logs/query/versioned-memo.js';
@@ -19,7 +19,7 @@ import type { BlockRow, KeepingRow } from './rows.js';
 
 /** So many blocks first, and twice as many each time, whatever their day: what is rare is looked for in many. */
 const AT_ONCE = { first: 64, most: 512 };
-/** Of so many the blocks are read together: each has some 10 KB of them, and 64 KB of terms for each that is asked for. */
+/** Of so many the blocks are read together: each has some 10 KB of them, and 64 KB of terms for each that is memo for. */
 const REGISTERS_AT_ONCE = { first: 8, most: 64 };
 
 interface Growing {
@@ -40,7 +40,7 @@ const PROJECTION = { records: 0, terms: 0, correlations: 0 };
 interface Asked {
   readonly filter: Filter;
   readonly order: Order;
-  readonly pace: Checkpoint;
+  readonly checkpoint: Checkpoint;
   readonly paging: { readonly headers: Growing; readonly screened: Growing };
 }
 
@@ -54,18 +54,18 @@ export interface HeadersPorts {
 
 export interface Headers {
   /** The blocks of a build that may hold what passes; see `RecordIndex.blocks`. */
-  blocks(name: string, filter: Filter, order: Order, pace: Checkpoint, among?: Among): AsyncGenerator<BlockRef>;
+  blocks(name: string, filter: Filter, order: Order, checkpoint: Checkpoint, among?: Among): AsyncGenerator<BlockRef>;
   readonly cache: Cache;
 }
 
 export function createHeaders({ db, vault, opened, version }: HeadersPorts): Headers {
   const sizeOf = (found: readonly unknown[] | RegisteredBlocks) =>
     ROW_BYTES * (('headers' in found ? found.headers : found).length + 1);
-  const asked = createVersionedMemo({ name: 'logs.headers', version, limitBytes: ANSWERS_KEPT, sizeOf });
+  const memo = createVersionedMemo({ name: 'logs.headers', version, limitBytes: ANSWERS_KEPT, sizeOf });
 
   async function parts(name: string, filter: Filter, order: Order, among?: Among): Promise<readonly Partition[]> {
     const { from = 0, to = Number.POSITIVE_INFINITY, audit } = filter;
-    const all = await asked.once(`${name} parts`, async () => {
+    const all = await memo.get(`${name} parts`, async () => {
       const found = await db.listCollections({}, { nameOnly: true }).toArray();
       return found.flatMap((each) =>
         each.name.startsWith(`${name}.`) ? (readPart(each.name.slice(name.length + 1)) ?? []) : [],
@@ -79,7 +79,7 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
 
   /** What a correlation id is found by: a digest for every producer and day that has records in the collection. */
   async function digests(name: string, part: Partition, id: string): Promise<readonly number[]> {
-    const keepings = await asked.once(`${name} keepings`, () =>
+    const keepings = await memo.get(`${name} keepings`, () =>
       db.collection<KeepingRow>(`${name}.${KEEPINGS}`).find().toArray(),
     );
     const found = keepings.filter(({ parts }) => parts?.includes(part.name));
@@ -93,14 +93,14 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
    * they are read is looked for again.
    */
   async function* headers(name: string, part: Partition, asking: Asked) {
-    const { filter, order, pace, paging } = asking;
+    const { filter, order, checkpoint, paging } = asking;
     const rows = db.collection<BlockRow>(`${name}.${part.name}`);
     const sort: Sort = order === 'desc' ? { to: -1 } : { from: 1 };
     const any = conditionOf(part, filter);
     const find = (condition: object, more: object, limit: number) => {
       const question = `${name} ${part.name} ${order} ${limit} ${JSON.stringify([condition, more])}`;
       const all = { $and: [condition, more] };
-      return asked.once(question, () =>
+      return memo.get(question, () =>
         rows.find<BlockHeader>(all, { projection: PROJECTION }).sort(sort).limit(limit).toArray(),
       );
     };
@@ -110,7 +110,7 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
       all.toSorted((a, b) => sign * (boundOf(a) - boundOf(b)));
     // Not by the store: it would sort them whole, with their records, and has no room for those of hundreds.
     const gathering = inOrder(
-      await asked.once(`${name} ${part.name} gathering ${JSON.stringify(any)}`, () =>
+      await memo.get(`${name} ${part.name} gathering ${JSON.stringify(any)}`, () =>
         rows.find<BlockHeader>({ ...any, gathering: true }, { projection: PROJECTION }).toArray(),
       ),
     );
@@ -118,13 +118,13 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
     const unseen = ({ _id }: BlockHeader) => !seen.has(_id) && seen.add(_id);
     const registers = registersIn(db.collection(`${name}.${sectionsIn(part.name)}`));
     async function* listed() {
-      await pace();
+      await checkpoint();
       const terms = termsOfFilter(filter);
       const question = `${name} ${part.name} registers ${JSON.stringify([any, terms])}`;
-      const heads = inOrder(await asked.once(question, () => registerHeads(registers, part, filter)));
+      const heads = inOrder(await memo.get(question, () => registerHeads(registers, part, filter)));
       const known = new Set(heads.map(({ _id }) => _id));
       const blocksOf = async (ids: readonly string[]): Promise<readonly BlockHeader[]> => {
-        const { headers, isWhole } = await asked.once(`${question} ${ids.join()}`, () =>
+        const { headers, isWhole } = await memo.get(`${question} ${ids.join()}`, () =>
           registeredBlocks(registers, vault, ids, filter),
         );
         if (isWhole) return headers;
@@ -137,11 +137,11 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
       const page = { size: terms.length > 0 ? REGISTERS_AT_ONCE.most : REGISTERS_AT_ONCE.first };
       let waiting: readonly BlockHeader[] = [];
       for (let from = 0, to = 0; from < heads.length; from = to) {
-        await pace();
+        await checkpoint();
         to = from + next(page, REGISTERS_AT_ONCE.most);
         const found = await blocksOf(heads.slice(from, to).map(({ _id }) => _id));
         const [begun, beyond] = [heads[from], heads[to]].map((head) => head && sign * boundOf(head));
-        // What is new since it was asked for may come before what was given.
+        // What is new since it was memo for may come before what was given.
         const due = found.filter((each) => sign * boundOf(each) >= begun!).filter(unseen);
         const all = inOrder([...waiting, ...due]);
         const end = beyond === undefined ? -1 : all.findIndex((each) => sign * boundOf(each) > beyond);
@@ -158,7 +158,7 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
 
       let last: number | undefined;
       for (let limit = next(paging.headers); ; ) {
-        await pace();
+        await checkpoint();
         const beyond = order === 'desc' ? { to: { $lte: last } } : { from: { $gte: last } };
         const page = await find({ ...any, ...digest }, last === undefined ? {} : beyond, limit);
         yield* screened(name, part, page.filter(unseen), asking);
@@ -185,7 +185,7 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
     name: string,
     part: Partition,
     all: readonly BlockHeader[],
-    { filter, pace, paging }: Asked,
+    { filter, checkpoint, paging }: Asked,
   ) {
     const terms = termsOfFilter(filter);
     const wanted = filter.levels?.reduce((bits, level) => bits | levelBit(level), 0);
@@ -195,15 +195,15 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
       const page = some.slice(from, to);
       const held = terms.length > 0 ? await opened.mayHold(name, part, page, terms) : undefined;
       for (const [at, header] of page.entries()) {
-        await pace();
+        await checkpoint();
         if (!held || held[at]) yield header;
       }
     }
   }
 
-  async function* blocks(name: string, filter: Filter, order: Order, pace: Checkpoint, among?: Among) {
+  async function* blocks(name: string, filter: Filter, order: Order, checkpoint: Checkpoint, among?: Among) {
     const paging = { headers: { size: AT_ONCE.first }, screened: { size: AT_ONCE.first } };
-    const asking = { filter, order, pace, paging };
+    const asking = { filter, order, checkpoint, paging };
     const boundOf = ({ header }: BlockRef) => (order === 'desc' ? header.to : header.from);
     const sources = (await parts(name, filter, order, among)).map((part) => ({
       bound: order === 'desc' ? part.to : part.from,
@@ -213,7 +213,7 @@ export function createHeaders({ db, vault, opened, version }: HeadersPorts): Hea
     yield* merged(sources, order, boundOf, rare);
   }
 
-  return { blocks, cache: asked.cache };
+  return { blocks, cache: memo.cache };
 }
 
 function conditionOf(part: Partition, { from, to, producerId }: Filter): MongoFilter<BlockRow> {

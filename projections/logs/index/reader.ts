@@ -50,10 +50,10 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): C
       { name: 'logs.hours', limitBytes: HOURS_KEPT, bytes: () => counted.calculatedSize },
     ],
 
-    async *blocks(filter, order, pace, among) {
+    async *blocks(filter, order, checkpoint, among) {
       const name = build();
       if (!name) return;
-      for await (const located of headers.blocks(name, filter, order, pace, among)) {
+      for await (const located of headers.blocks(name, filter, order, checkpoint, among)) {
         const { from, to, count, size, over } = located.header;
         yield {
           from,
@@ -65,7 +65,7 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): C
       }
     },
 
-    async hours({ from, to, producerId, audit }: HourRange, pace: Checkpoint) {
+    async hours({ from, to, producerId, audit }: HourRange, checkpoint: Checkpoint) {
       const name = build();
       const counts: HourCount[] = [];
       const withoutEvents = new Set<number>();
@@ -76,7 +76,7 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): C
         ...(audit !== undefined && { audit }),
       };
       for await (const row of name ? db.collection<HourRow>(`${name}.${HOURS}`).find(asked) : []) {
-        await pace();
+        await checkpoint();
         const { hour } = row;
         if (row.detail !== 'events') withoutEvents.add(hour);
         if (row.detail === 'usual levels') withoutLevels.add(hour);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { aggregate, type Grouping } from '../../../application/logs/query/aggregate.js';
 import { yieldOnly } from '../../../application/logs/query/query-budget.js';
 import type { Page } from '../../../application/logs/query/query-service.js';
-import { pageOf } from '../../../application/logs/query/render-page.js';
+import { renderPage } from '../../../application/logs/query/render-page.js';
 import { search } from '../../../application/logs/query/search-blocks.js';
 import type { Block, BlockRef } from '../../../application/logs/record-index.js';
 import { EVERYTHING, type Filter, matches } from '../../../domain/logs/filter.js';
@@ -86,7 +86,7 @@ const openAs = (index: MemoryIndex, change: (block: Block) => Partial<Block>): M
     read: (look) => ref.read((block) => look({ ...block, ...change(block) })),
   }));
 
-const asked = (filter: Filter, order: Order) => ({ filter, order, pace: yieldOnly });
+const asked = (filter: Filter, order: Order) => ({ filter, order, checkpoint: yieldOnly });
 const idsOf = (page: Page) => page.entries.map(({ id }) => id);
 
 describe('answers', () => {
@@ -98,7 +98,7 @@ describe('answers', () => {
         for (let cursor: string | undefined, more = true; more; ) {
           const after = cursor === undefined ? undefined : placeOf(cursor);
           const page: Page = JSON.parse(
-            String(await pageOf(index, { filter, order, limit, ...(after && { after }) }, yieldOnly)),
+            String(await renderPage(index, { filter, order, limit, ...(after && { after }) }, yieldOnly)),
           );
           expect(page.limit).to.equal(limit);
           expect(page.entries.length).to.be.at.most(limit);
@@ -120,10 +120,10 @@ describe('answers', () => {
         const buckets = [...counts]
           .map(([key, count]) => ({ key, count }))
           .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
-        const budget = { left: 1e6 };
-        const answer = await aggregate(index, { filter, grouping, pace: yieldOnly, budget }, 100);
+        const budget = { remaining: 1e6 };
+        const answer = await aggregate(index, { filter, grouping, checkpoint: yieldOnly, budget }, 100);
         expect(answer).to.deep.equal({ buckets, total: found.length });
-        expect(budget.left).to.equal(1e6);
+        expect(budget.remaining).to.equal(1e6);
       }),
     ));
 
@@ -135,12 +135,12 @@ describe('answers', () => {
 
   it('are counted without opening a block where kept counts suffice', async () => {
     const index = memoryIndex(hours);
-    const budget = { left: 1e6 };
+    const budget = { remaining: 1e6 };
     const count = async (filter: Partial<Filter>, grouping: Grouping = { by: 'level' }) => {
       const before = index.opened();
       const { total } = await aggregate(
         index,
-        { filter: { ...EVERYTHING, ...filter }, grouping, pace: yieldOnly, budget },
+        { filter: { ...EVERYTHING, ...filter }, grouping, checkpoint: yieldOnly, budget },
         10,
       );
       return [total, index.opened() - before];
@@ -191,7 +191,7 @@ describe('answers', () => {
       entry: (at) => `{"id":"${block.id(at)}","data":"${'x'.repeat(1_500_000)}"}`,
     }));
     const page: Page = JSON.parse(
-      String(await pageOf(large, { filter: EVERYTHING, order: 'desc', limit: 5 }, yieldOnly)),
+      String(await renderPage(large, { filter: EVERYTHING, order: 'desc', limit: 5 }, yieldOnly)),
     );
     expect(page.entries.length).to.equal(2);
     expect(page.hasMore).to.equal(true);
@@ -199,7 +199,7 @@ describe('answers', () => {
 
   const one = (records: readonly JsonObject[]) => memoryIndex([{ producerId: 'api', audit: false, records }]);
   const pageIn = async (index: MemoryIndex, limit: number): Promise<Page> =>
-    JSON.parse(String(await pageOf(index, { filter: EVERYTHING, order: 'asc', limit }, yieldOnly)));
+    JSON.parse(String(await renderPage(index, { filter: EVERYTHING, order: 'asc', limit }, yieldOnly)));
 
   it('are fetched a few at a time: 200, or fewer where they are large', async () => {
     const small = one(Array.from({ length: 450 }, (_, nth) => ({ timestamp: NOON + nth })));
@@ -276,7 +276,7 @@ describe('answers', () => {
       return { read: async (look) => (gone && looks++ > 0 ? undefined : ref.read(look)) };
     });
     const page: Page = JSON.parse(
-      String(await pageOf(expiring, { filter: EVERYTHING, order: 'desc', limit: 3 }, yieldOnly)),
+      String(await renderPage(expiring, { filter: EVERYTHING, order: 'desc', limit: 3 }, yieldOnly)),
     );
     const [first, , third] = passing(index, EVERYTHING, 'desc').map(({ id }) => id);
     expect(idsOf(page)).to.deep.equal([first, third]);

@@ -172,8 +172,8 @@ describe('in memory, a reindex', () => {
     });
     time.now += 1500;
     it.finish();
-    const { told, position } = taken(await started.done);
-    expect(told).to.deep.equal({
+    const { report, position } = taken(await started.done);
+    expect(report).to.deep.equal({
       report: {
         mode: 'full',
         recordsInserted: 4,
@@ -186,7 +186,7 @@ describe('in memory, a reindex', () => {
       reset: { entriesDeleted: 5 },
     });
     expect(position).to.equal(await kernel.head());
-    expect(await reindex.progress()).to.deep.include({ state: 'done', ...told });
+    expect(await reindex.progress()).to.deep.include({ state: 'done', ...report });
   });
 
   it('is refused while another one runs, here or elsewhere, and the one that runs is still told of', async () => {
@@ -211,10 +211,10 @@ describe('in memory, a reindex', () => {
     const again = taken(await reindex.start(how));
     expect(again.id).to.equal(first.id);
     it.finish();
-    const report = taken(await first.done).told;
-    expect(taken(await again.done).told).to.deep.equal(report);
+    const report = taken(await first.done).report;
+    expect(taken(await again.done).report).to.deep.equal(report);
     const other = fixture();
-    expect(taken(await taken(await other.reindex.start(how)).done).told).to.deep.equal(report);
+    expect(taken(await taken(await other.reindex.start(how)).done).report).to.deep.equal(report);
     expect([it.builds, other.it.builds]).to.deep.equal([1, 0]);
   });
 

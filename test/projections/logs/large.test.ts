@@ -73,8 +73,8 @@ describe('the index of large records', function () {
     });
 
   const counted = (name: string, grouping: Grouping, filter: Partial<Filter> = {}) => {
-    const budget = { left: Number.POSITIVE_INFINITY };
-    return aggregate(indexOf(name), { filter: { ...EVERYTHING, ...filter }, grouping, pace: yieldOnly, budget }, 2000);
+    const budget = { remaining: Number.POSITIVE_INFINITY };
+    return aggregate(indexOf(name), { filter: { ...EVERYTHING, ...filter }, grouping, checkpoint: yieldOnly, budget }, 2000);
   };
 
   const rowsIn = async (name: string, part: string) =>

@@ -43,8 +43,8 @@ describe('registers of log records', function () {
   /** How many blocks would be opened. */
   const looked = async (name: string, filter: Filter) => {
     let blocks = 0;
-    const pace = () => undefined;
-    for await (const _ of ground.indexOf(name).blocks(filter, 'asc', pace)) blocks++;
+    const checkpoint = () => undefined;
+    for await (const _ of ground.indexOf(name).blocks(filter, 'asc', checkpoint)) blocks++;
     return blocks;
   };
 

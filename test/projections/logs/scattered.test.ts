@@ -36,7 +36,7 @@ describe('full blocks of scattered log records', function () {
   const expired = (before: number) => ground.recorded({ before, auditBefore: 0 }, 'RecordsExpired');
   const looked = async (name: string, filter: Filter) => {
     let blocks = 0;
-    for await (const _ of ground.indexOf(name).blocks(filter, 'desc', leisurely.pace)) blocks++;
+    for await (const _ of ground.indexOf(name).blocks(filter, 'desc', leisurely.checkpoint)) blocks++;
     return blocks;
   };
 

@@ -2,27 +2,27 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  type Announced,
-  MOST_RECORDS,
+  type BodyFormat,
+  MAX_RECORDS,
   RECORD_BYTES,
-  type ReadBody,
-  readBody,
+  type ParsedBody,
+  parseBody,
 } from '../../../../application/logs/ingest/parse-body.js';
 import { Abandoned, untilAborted } from '../../../../application/logs/query/query-budget.js';
 import { record } from '../../../domain/logs/arbitrary.js';
 
 const MEBI = 1024 * 1024;
 
-const read = async (text: string, announced: Announced = 'anything') => {
-  const body = await readBody(text, announced, 'api');
+const read = async (text: string, announced: BodyFormat = 'anything') => {
+  const body = await parseBody(text, announced, 'api');
   if (typeof body === 'string') throw new Error(body);
   return body;
 };
-const textsOf = async (text: string, announced?: Announced) =>
+const textsOf = async (text: string, announced?: BodyFormat) =>
   (await read(text, announced)).records.map(({ json }) => json);
-const dataOf = async (text: string, announced?: Announced) =>
+const dataOf = async (text: string, announced?: BodyFormat) =>
   (await textsOf(text, announced)).map((json) => JSON.parse(json));
-const linesOf = (body: ReadBody) => body.errors.map(({ line }) => line);
+const linesOf = (body: ParsedBody) => body.errors.map(({ line }) => line);
 
 describe('a body', () => {
   it('gives the same records as NDJSON, as an array and as {logs}', () =>
@@ -92,12 +92,12 @@ describe('a body', () => {
 
   it('may have 50,000 records and no more, however they are written', async () => {
     for (const [most, wanted] of [
-      [MOST_RECORDS, MOST_RECORDS],
-      [MOST_RECORDS + 1, 'too-many'],
+      [MAX_RECORDS, MAX_RECORDS],
+      [MAX_RECORDS + 1, 'too-many'],
     ] as const) {
       const all = Array<string>(most).fill('{}');
       for (const text of [all.join('\n'), `[${all.join()}]`, `{"logs":[${all.join()}]}`]) {
-        const body = await readBody(text, 'anything', 'api');
+        const body = await parseBody(text, 'anything', 'api');
         expect(typeof body === 'string' ? body : body.records.length).to.equal(wanted);
       }
     }
@@ -105,7 +105,7 @@ describe('a body', () => {
 
   it('is nothing when it was announced as JSON and is none', async () => {
     for (const text of ['hello', '{"a":', '[{"a":1}', '[{"a":1},]', '[{"a":1}] x', '{"a":1}}', '[{"a":01}]'])
-      expect(await readBody(text, 'json', 'api'), text).to.equal('not-json');
+      expect(await parseBody(text, 'json', 'api'), text).to.equal('not-json');
     expect((await read('{"a":1}\n{"b":2}', 'json')).records).to.have.length(2);
   });
 
@@ -120,7 +120,7 @@ describe('a body', () => {
   }))
     it(`lets others have their turn: ${shape}`, async () => {
       let pauses = 0;
-      await readBody(text, 'anything', 'api', () => void pauses++);
+      await parseBody(text, 'anything', 'api', () => void pauses++);
       // At least one for every 64 KiB.
       expect(pauses).to.be.greaterThan(MEBI / RECORD_BYTES);
     });
@@ -128,7 +128,7 @@ describe('a body', () => {
   it('is not read on when its sender has gone', async () => {
     const leaving = new AbortController();
     leaving.abort();
-    const reading = readBody('{}\n{}', 'lines', 'api', untilAborted(leaving.signal));
+    const reading = parseBody('{}\n{}', 'lines', 'api', untilAborted(leaving.signal));
     expect(await reading.catch((error) => error)).to.be.instanceOf(Abandoned);
   });
 

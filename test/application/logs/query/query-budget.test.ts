@@ -11,20 +11,20 @@ import {
 describe('the pace of a query', () => {
   it('gives up after its budget, not at its end', () => {
     let now = 100;
-    const pace = createQueryBudget({ now: () => now }, 200, new AbortController().signal);
-    pace();
+    const checkpoint = createQueryBudget({ now: () => now }, 200, new AbortController().signal);
+    checkpoint();
     now = 200;
-    pace();
+    checkpoint();
     now = 201;
-    expect(pace).to.throw(TimedOut);
+    expect(checkpoint).to.throw(TimedOut);
   });
 
   it('gives up when nobody waits any more', () => {
     const gone = new AbortController();
     const paces = [createQueryBudget({ now: () => 0 }, 200, gone.signal), untilAborted(gone.signal)];
-    for (const pace of paces) pace();
+    for (const checkpoint of paces) checkpoint();
     gone.abort();
-    for (const pace of paces) expect(pace).to.throw(Abandoned);
+    for (const checkpoint of paces) expect(checkpoint).to.throw(Abandoned);
     untilAborted(undefined)();
   });
 

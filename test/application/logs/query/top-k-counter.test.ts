@@ -11,7 +11,7 @@ describe('a tally', () => {
         fc.array(fc.tuple(fc.constantFrom(...'abcdefghij'), fc.integer({ min: 1, max: 3 }))),
         fc.integer({ min: 1, max: 5 }),
         async (counted, limit) => {
-          const tally = createTopKCounter({ left: 1e6 });
+          const tally = createTopKCounter({ remaining: 1e6 });
           const counts = new Map<string, number>();
           for (const [key, count] of counted) {
             tally.add([key], count);
@@ -27,47 +27,47 @@ describe('a tally', () => {
 
   it('shows fewer where the keys are long, but one at least', async () => {
     const key = (first: string, length: number) => first.padEnd(length, 'x');
-    const tally = createTopKCounter({ left: 1e9 });
+    const tally = createTopKCounter({ remaining: 1e9 });
     for (const [nth, first] of [...'abc'].entries()) tally.add([key(first, 2_000_000)], 9 - nth);
     expect((await tally.largest(10, yieldOnly)).map(({ key }) => key[0])).to.deep.equal(['a', 'b']);
-    const longest = createTopKCounter({ left: 1e9 });
+    const longest = createTopKCounter({ remaining: 1e9 });
     longest.add([key('a', 5_000_000), 'b'], 1);
     expect((await longest.largest(10, yieldOnly)).map(({ key }) => key[0])).to.deep.equal(['a']);
   });
 
   it('takes room for every key once, as large as it is, and gives all of it back', () => {
-    const room = { left: 1000 };
+    const room = { remaining: 1000 };
     const one = createTopKCounter(room);
     const other = createTopKCounter(room);
     one.add(['a'.repeat(100)], 1);
-    const { left } = room;
-    expect(left).to.be.within(700, 900);
+    const { remaining } = room;
+    expect(remaining).to.be.within(700, 900);
     one.add(['a'.repeat(100)], 1);
-    expect(room.left).to.equal(left);
+    expect(room.remaining).to.equal(remaining);
     other.add(['b'.repeat(100)], 1);
     expect(() => other.add(['c'.repeat(700)], 1)).to.throw(TooManyKeys);
     other.release();
-    expect(room.left).to.equal(left);
+    expect(room.remaining).to.equal(remaining);
     other.release();
     one.release();
-    expect(room.left).to.equal(1000);
+    expect(room.remaining).to.equal(1000);
   });
 
   it('can be filled to the last character', () => {
-    const room = { left: 64 + 10 };
+    const room = { remaining: 64 + 10 };
     createTopKCounter(room).add(['x'.repeat(10)], 1);
-    expect(room.left).to.equal(0);
+    expect(room.remaining).to.equal(0);
   });
 
   it('lets others have their turn while it sorts', async () => {
-    const tally = createTopKCounter({ left: 1e6 });
+    const tally = createTopKCounter({ remaining: 1e6 });
     tally.add(['a', 'b', 'c'], 1);
     let turns = 0;
-    const pace = () => {
+    const checkpoint = () => {
       turns++;
       return Promise.resolve();
     };
-    await tally.largest(10, pace);
+    await tally.largest(10, checkpoint);
     expect(turns).to.equal(3);
     const stopped = new Error('nobody waits');
     const failure = await tally

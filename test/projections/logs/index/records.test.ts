@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { BSON } from 'mongodb';
 import { yieldOnly } from '../../../../application/logs/query/query-budget.js';
-import { eachPassing } from '../../../../application/logs/query/search-blocks.js';
+import { forEachMatch } from '../../../../application/logs/query/search-blocks.js';
 import type { BlockRef } from '../../../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { EVERYTHING, type Filter, matches } from '../../../../domain/logs/filter.js';
@@ -147,9 +147,9 @@ describe('the index of log records', function () {
       for await (const ref of { [Symbol.asyncIterator]: () => some }) blocks[nth]!.push(ref);
       const found: PlacedRecord[] = [];
       for (const ref of blocks[nth]!) {
-        const search = { filter: filters[nth]!, order: 'desc', pace: yieldOnly } as const;
+        const search = { filter: filters[nth]!, order: 'desc', checkpoint: yieldOnly } as const;
         await ref.read((block) =>
-          eachPassing(block, search, (at) => {
+          forEachMatch(block, search, (at) => {
             found.push(block.record(at));
             return true;
           }),
