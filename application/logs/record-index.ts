@@ -1,6 +1,6 @@
 /** Port to the record index: blocks that may hold matching records, and hourly counts. */
 import type { Filter } from '../../domain/logs/filter.js';
-import type { PlacedRecord } from '../../domain/logs/record.js';
+import type { IdentifiedRecord } from '../../domain/logs/record.js';
 import type { Order } from '../../domain/logs/record-id.js';
 import type { Checkpoint } from './query/query-budget.js';
 
@@ -55,7 +55,7 @@ export interface Block {
   size(index: number): number;
   /** The record's own JSON text. */
   line(index: number): string;
-  record(index: number): PlacedRecord;
+  record(index: number): IdentifiedRecord;
   /** Undefined when only the records themselves have the values; they are readable then. */
   values?(column: Column): Values | undefined;
   /** The record as the API returns it, as JSON text. */

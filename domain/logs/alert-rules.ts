@@ -5,7 +5,7 @@ import type { AlertPolicy } from './alert-policy.js';
 const MINUTE_MS = 60_000;
 
 /** Input of the rules; undefined where the policy does not need it. */
-export interface Counted {
+export interface RuleCounts {
   /** Unix ms. */
   readonly now: number;
   /** Records of level ERROR or FATAL within the policy's window. */
@@ -22,7 +22,7 @@ export const windowOf = ({ windowMinutes }: AlertPolicy, now: number) => ({
   to: now,
 });
 
-export const verdicts: { readonly [rule in Rule]: (policy: AlertPolicy, counted: Counted) => Verdict } = {
+export const verdicts: { readonly [rule in Rule]: (policy: AlertPolicy, counted: RuleCounts) => Verdict } = {
   error_threshold({ enabled, errorThreshold, windowMinutes }, { errors = 0 }) {
     if (!enabled) return OFF;
     if (errors < errorThreshold) return RECOVERED;

@@ -51,7 +51,7 @@ export type AlertCommand = JudgeRule | RecordDelivery;
 export type AlertEvent = LogsEvent<'AlertRaised' | 'AlertResolved' | 'WebhookDelivered' | 'WebhookFailed'>;
 
 /** Maximum alerts waiting for delivery; beyond it the oldest are dropped. */
-export const MOST_UNDELIVERED = 100;
+export const MAX_UNDELIVERED = 100;
 
 /** Milliseconds the clock of an evaluating node may lag behind. */
 const CLOCK_SKEW_MS = 120_000;
@@ -65,7 +65,7 @@ export const alert: Decider<AlertState, AlertCommand, AlertEvent> = {
     AlertRaised: (state, { alertId, raisedAt, undelivered = state.undelivered }) => ({
       active: alertId,
       lastRaisedAt: raisedAt,
-      undelivered: [...undelivered, alertId].slice(-MOST_UNDELIVERED),
+      undelivered: [...undelivered, alertId].slice(-MAX_UNDELIVERED),
     }),
     AlertResolved: (state) => ({ ...state, active: undefined }),
     WebhookDelivered: removeUndelivered,

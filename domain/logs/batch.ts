@@ -1,7 +1,7 @@
 /** Splits the records of a request into batches, one event each. */
 import type { Sealed } from '../shared/index.js';
 import type { LogsEvent } from './catalog.js';
-import { type EndedDays, keptWith } from './retention-bucket.js';
+import { type EndedDays, bucketDay } from './retention-bucket.js';
 
 export type RecordsIngested = LogsEvent<'RecordsIngested'>;
 
@@ -18,7 +18,7 @@ export type RequestReceipt = NonNullable<RecordsIngested['data']['request']>;
 export type Source = NonNullable<RecordsIngested['data']['source']>;
 
 /** JSON texts of a batch's records, in order. */
-export function textsOf(secret: BatchSecret): readonly string[] {
+export function recordTexts(secret: BatchSecret): readonly string[] {
   if ('records' in secret) return secret.records.map((record) => JSON.stringify(record));
   return secret.lines === '' ? [] : secret.lines.split('\n');
 }
@@ -49,7 +49,7 @@ const BATCH_RECORDS = 10_000;
 const NO_CLOSED_DAYS: EndedDays = { before: 0, auditBefore: 0 };
 
 /** Batches of one request: audit records are separated, and each batch fits one append. */
-export function batchesOf({ records, rejected, source, ...common }: Ingestion): RecordsIngested[] {
+export function createBatches({ records, rejected, source, ...common }: Ingestion): RecordsIngested[] {
   const batches: RecordsIngested[] = [];
   for (const audit of [false, true])
     for (const part of splitBySize(records.filter((record) => record.audit === audit)))
@@ -63,7 +63,7 @@ export function batchesOf({ records, rejected, source, ...common }: Ingestion): 
  * Batches for streams of this request only. The first batch holds the receipt and exists even without records, so that
  * a repetition finds the answer.
  */
-export function requestBatches(
+export function createRequestBatches(
   { records, ...common }: Omit<Ingestion, 'rejected' | 'source'>,
   request: RequestReceipt,
 ): { readonly first: readonly RecordsIngested[]; readonly audit: readonly RecordsIngested[] } {
@@ -86,7 +86,7 @@ function batchOf(
   const count = records.length;
   const data = {
     producerId,
-    day: keptWith(receivedAt, audit, ended),
+    day: bucketDay(receivedAt, audit, ended),
     audit,
     count,
     receivedAt,

@@ -1,7 +1,7 @@
 /** Event catalog of the log service. */
 import { type Catalog, type EventOf, event, object, oneOf } from '../shared/index.js';
 import { alertEvents } from './alert-events.js';
-import { bucketSubject, keeping } from './retention-bucket.js';
+import { bucketSubject, retentionBucket } from './retention-bucket.js';
 
 const instant = { type: 'integer', minimum: 0 } as const;
 const count = { type: 'integer', minimum: 0 } as const;
@@ -23,7 +23,7 @@ export const catalog = {
     RecordsIngested: event(
       object(
         {
-          ...keeping.properties,
+          ...retentionBucket.properties,
           count,
           receivedAt: instant,
           /** Rejected lines of the request; counted in its first batch only. */
@@ -45,7 +45,7 @@ export const catalog = {
     ),
     /** Cutoffs: records expire whose own time or receipt is on an earlier day. */
     RecordsExpired: event(object({ before: instant, auditBefore: instant })),
-    BatchesErased: event(keeping, { erases: bucketSubject }),
+    BatchesErased: event(retentionBucket, { erases: bucketSubject }),
     RebuildBegun: event(object({ id: text, startedAt: instant })),
     RebuildFinished: event(object({ id: text, ...rebuilt })),
   },

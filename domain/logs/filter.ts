@@ -1,7 +1,7 @@
 /** Filters of log queries, and their exact meaning for one record. */
 import type { Json, JsonObject } from './json.js';
 import type { LogRecord } from './record.js';
-import { wordsOf } from './tokenizer.js';
+import { tokenize } from './tokenizer.js';
 
 export interface FieldEquals {
   /** Dotted path into the record's JSON; `tags=x` matches if any array element does. */
@@ -28,7 +28,7 @@ export interface Filter {
 export const EVERYTHING: Filter = { fields: [], words: [] };
 
 /** Whether the filter uses only time, level, producer and audit, which need no access to the record itself. */
-export const isColumns = ({ event, correlationId, fields, words }: Filter): boolean =>
+export const isRecordFree = ({ event, correlationId, fields, words }: Filter): boolean =>
   event === undefined && correlationId === undefined && fields.length === 0 && words.length === 0;
 
 /** Whether a record matches. The reference for the index, which must return exactly these records. */
@@ -113,7 +113,7 @@ function offsetsByIndex(length: number, offsets: readonly number[], path: string
 function hasWords(data: JsonObject, words: readonly string[]): boolean {
   const missing = new Set(words);
   const search = (value: Json): boolean => {
-    if (typeof value === 'string') for (const word of wordsOf(value)) missing.delete(word);
+    if (typeof value === 'string') for (const word of tokenize(value)) missing.delete(word);
     else if (typeof value === 'object' && value !== null)
       for (const member of Object.values(value)) if (search(member)) return true;
     return missing.size === 0;

@@ -2,7 +2,7 @@
 import type { Filter } from './filter.js';
 import type { Json, JsonObject } from './json.js';
 import type { LogRecord } from './record.js';
-import { isWordCode } from './tokenizer.js';
+import { isWordCharacter } from './tokenizer.js';
 
 const SEED = 0x811c9dc5;
 const PRIME = 0x01000193;
@@ -22,14 +22,14 @@ export const correlationTerm = (id: string): number => hash(id, SEED ^ 3);
 export interface Path {
   readonly text: string;
   readonly seed: number;
-  readonly below: Map<string, Path>;
+  readonly children: Map<string, Path>;
 }
 
 /** Characters cached of paths, which repeat across records; keys made of ids would fill memory, so it starts over. */
 const CACHE_CHARACTERS = 2_000_000;
 /** Overhead of a cached path, as characters. */
 const PATH_CHARACTERS = 100;
-export const root: Path = { text: '', seed: 0, below: new Map() };
+export const root: Path = { text: '', seed: 0, children: new Map() };
 let cachedCharacters = 0;
 
 /** Array indexes and numeric keys are left out of paths, because a query cannot tell them apart. */
@@ -37,16 +37,16 @@ const INDEX = /(?:^|\.)\d+(?=\.|$)/g;
 
 /** The path of a member. */
 export function below(path: Path, key: string): Path {
-  const cached = path.below.get(key);
+  const cached = path.children.get(key);
   if (cached) return cached;
   const text = (path.text === '' ? key : `${path.text}.${key}`).replace(INDEX, '').replace(/^\./, '');
-  const child: Path = { text, seed: hash(text, SEED ^ 1), below: new Map() };
+  const child: Path = { text, seed: hash(text, SEED ^ 1), children: new Map() };
   cachedCharacters += key.length + text.length + PATH_CHARACTERS;
   if (cachedCharacters > CACHE_CHARACTERS) {
     cachedCharacters = 0;
-    root.below.clear();
+    root.children.clear();
   }
-  path.below.set(key, child);
+  path.children.set(key, child);
   return child;
 }
 
@@ -78,7 +78,7 @@ function wordTerms(text: string, onTerm: (term: number) => void): void {
   let inWord = false;
   for (let at = 0; at < lower.length; at++) {
     const code = lower.charCodeAt(at);
-    if (isWordCode(code)) {
+    if (isWordCharacter(code)) {
       value = Math.imul(value ^ code, PRIME);
       inWord = true;
     } else if (inWord) {

@@ -1,7 +1,7 @@
 /** Locates values in JSON text without parsing them, pausing regularly so that large texts do not block. */
 
 /** An element of an array or a member of an object. */
-export interface Item {
+export interface JsonItem {
   /** Key of an object member. */
   readonly key?: string;
   readonly from: number;
@@ -96,7 +96,7 @@ export function* scanValue(text: string, from: number): Generator<undefined, num
  * Yields the elements of the array or object at `from`, and undefined where a long one may pause. Returns the offset
  * after it, or -1 if it is not valid JSON.
  */
-export function* itemsOf(text: string, from: number): Generator<Item | undefined, number> {
+export function* itemsOf(text: string, from: number): Generator<JsonItem | undefined, number> {
   const close = text.charCodeAt(from) + 2;
   if (close !== CLOSE_ARRAY && close !== CLOSE_OBJECT) return -1;
   let at = skipBlanks(text, from + 1);

@@ -47,15 +47,15 @@ const TOKEN = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*|[ \t\r\n]+/g;
  * Serialises a value like `JSON.stringify`, except that numbers a double would change stay as in `text`, from which
  * the value was parsed.
  */
-export function exactText(text: string, value: Json): string {
+export function stringifyExact(text: string, value: Json): string {
   const compact = JSON.stringify(value);
   // The usual case: the text is already compact, and no number was changed.
   if (compact === text) return text;
-  return mayLosePrecision(text) ? tidied(text) : compact;
+  return mayLosePrecision(text) ? compactJson(text) : compact;
 }
 
 /** Removes whitespace; writes strings and numbers like `JSON.stringify` where that is lossless. */
-export const tidied = (text: string): string =>
+export const compactJson = (text: string): string =>
   text.replace(TOKEN, (token) => {
     if (token.startsWith('"')) return token.includes('\\') ? JSON.stringify(JSON.parse(token)) : token;
     return isNumber(token) ? formatNumber(token) : '';

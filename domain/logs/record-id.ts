@@ -13,7 +13,7 @@ const POSITION_DIGITS = 13;
 const INDEX_DIGITS = 4;
 
 /** Id that sorts as text like (log position, index in the batch) and is stable across rebuilds. */
-export const idOf = (position: bigint, index: number): string =>
+export const recordId = (position: bigint, index: number): string =>
   position.toString(36).padStart(POSITION_DIGITS, '0') + index.toString(36).padStart(INDEX_DIGITS, '0');
 
 /** Result order: by instant, then by id. */
@@ -21,10 +21,10 @@ export const compareRecords = (a: RecordPosition, b: RecordPosition): number =>
   a.instant - b.instant || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
 /** Formats a position as the cursor of the next page. */
-export const cursorOf = ({ instant, id }: RecordPosition): string => `${instant.toString(36)}-${id}`;
+export const formatCursor = ({ instant, id }: RecordPosition): string => `${instant.toString(36)}-${id}`;
 
 /** Undefined for invalid cursors. */
-export function placeOf(cursor: string): RecordPosition | undefined {
+export function parseCursor(cursor: string): RecordPosition | undefined {
   const [, instant = '', id = ''] = /^([0-9a-z]{1,10})-([0-9a-z]{17})$/.exec(cursor) ?? [];
   return id === '' ? undefined : { instant: Number.parseInt(instant, 36), id };
 }

@@ -20,7 +20,7 @@ export interface LogRecord {
 }
 
 /** A record with its id, which is stable across rebuilds and orders records of the same instant. */
-export interface PlacedRecord extends LogRecord {
+export interface IdentifiedRecord extends LogRecord {
   readonly id: string;
 }
 
@@ -28,11 +28,11 @@ const PINO = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 const SYSLOG = ['FATAL', 'FATAL', 'FATAL', 'ERROR', 'WARN', 'INFO', 'INFO', 'DEBUG'];
 
 /** Parses the JSON text of a record, as written by `exactText`. */
-export const readRecord = (json: string, producerId: string, receivedAt: number): LogRecord =>
-  understand(parseExact(json) as JsonObject, producerId, receivedAt, json);
+export const parseRecord = (json: string, producerId: string, receivedAt: number): LogRecord =>
+  normalizeRecord(parseExact(json) as JsonObject, producerId, receivedAt, json);
 
 /** Normalises a record; total. `receivedAt` is the default instant. */
-export function understand(
+export function normalizeRecord(
   data: JsonObject,
   producerId: string,
   receivedAt: number,
@@ -55,7 +55,7 @@ export function understand(
 export const isAudit = (data: JsonObject): boolean => data.audit === true;
 
 /** Fields that may hold the time of a record; the first valid one is used. */
-export const TIMES = ['timestamp', 'time', '@timestamp', 'ts', '__REALTIME_TIMESTAMP'] as const;
+export const TIMESTAMP_FIELDS = ['timestamp', 'time', '@timestamp', 'ts', '__REALTIME_TIMESTAMP'] as const;
 
 const timestampOf = ({ timestamp, time, '@timestamp': at, ts, __REALTIME_TIMESTAMP: real }: JsonObject) =>
   parseTimestamp(timestamp) ?? parseTimestamp(time) ?? parseTimestamp(at) ?? parseTimestamp(ts) ?? parseTimestamp(real);

@@ -3,14 +3,14 @@ import { type DataOf, object } from '../shared/index.js';
 import { dayName, HOUR_MS } from './timestamp.js';
 
 /** Audit records have buckets of their own, because they are retained longer. */
-export const keeping = object({
+export const retentionBucket = object({
   producerId: { type: 'string', minLength: 1 },
   /** Day of receipt in UTC, `20261121`. */
   day: { type: 'string', pattern: '^\\d{8}$' },
   audit: { type: 'boolean' },
 });
 
-export type RetentionBucket = DataOf<typeof keeping>;
+export type RetentionBucket = DataOf<typeof retentionBucket>;
 
 /** `logs.batch-api-2026-11-21-09`: the bucket's day and the hour of receipt; for audit records `logs.audit-api-...`. */
 export const batchStream = ({ producerId, day, audit }: RetentionBucket, receivedAt: number): string => {
@@ -28,7 +28,7 @@ export interface EndedDays {
  * The bucket day of new records: their day of receipt or, if a clock that ran ahead has closed it already, the first
  * open day. Keys and streams of closed days are destroyed for good.
  */
-export const keptWith = (receivedAt: number, audit: boolean, { before, auditBefore }: EndedDays): string =>
+export const bucketDay = (receivedAt: number, audit: boolean, { before, auditBefore }: EndedDays): string =>
   dayName(Math.max(receivedAt, audit ? auditBefore : before));
 
 /** Stream of a request with an `Idempotency-Key`; its audit records have a second one, because they are retained longer. */
@@ -38,8 +38,8 @@ export const requestStream = (commandId: string, audit: boolean): string =>
 export const isRequestStream = (stream: string): boolean => /^logs\.(?:audit-)?request-/.test(stream);
 
 /** The 24 hourly streams of a bucket, shared by requests without a key. */
-export const streamsOf = (keeping: RetentionBucket): string[] =>
-  Array.from({ length: 24 }, (_, hour) => batchStream(keeping, startOfBucketDay(keeping.day) + hour * HOUR_MS));
+export const batchStreams = (retentionBucket: RetentionBucket): string[] =>
+  Array.from({ length: 24 }, (_, hour) => batchStream(retentionBucket, startOfBucketDay(retentionBucket.day) + hour * HOUR_MS));
 
 /** Key subject of a bucket: `logs.batch-api-20261121`. */
 export const bucketSubject = ({ producerId, day, audit }: RetentionBucket): string =>

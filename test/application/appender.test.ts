@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { newEvent } from '../../application/command/event-envelope.js';
 import { type Appender, createGroupCommit, type Waiting } from '../../application/command/group-commit.js';
 import { type EventLog, UnavailableError } from '../../application/ports/index.js';
-import { type BatchSecret, batchesOf, textsOf } from '../../domain/logs/batch.js';
+import { type BatchSecret, createBatches, recordTexts } from '../../domain/logs/batch.js';
 import { batchStream, bucketSubject } from '../../domain/logs/retention-bucket.js';
 import { type LogsNode, recordText, startLogsNode } from '../support/logs.js';
 
@@ -31,7 +31,7 @@ describe('batches that are appended', () => {
   const stream = () => batchStream({ producerId, day: '20260301', audit: false }, NOON);
   const batch = async (name: string, bytes = 100): Promise<Waiting> => {
     const records = [{ ...recordText({ name }), bytes }];
-    const [event] = batchesOf({ producerId, receivedAt: NOON, records, rejected: 0 });
+    const [event] = createBatches({ producerId, receivedAt: NOON, records, rejected: 0 });
     await node.kernel.vault.create(bucketSubject(event!.data));
     const origin = { service: 'logs', release: 'test' };
     return { event: newEvent(origin, stream(), event!, 0, node.kernel.systemContext('test')), bytes };
@@ -40,7 +40,7 @@ describe('batches that are appended', () => {
     const events = await node.kernel.log.read(stream());
     if (typeof events === 'string') return events;
     const opened = events.map(({ data }) => node.kernel.vault.open(bucketSubject(data as never), String(data.secret)));
-    return (await Promise.all(opened)).map((secret) => JSON.parse(textsOf(secret as BatchSecret)[0]!).name);
+    return (await Promise.all(opened)).map((secret) => JSON.parse(recordTexts(secret as BatchSecret)[0]!).name);
   };
   const over = (append: EventLog['append']): Appender =>
     createGroupCommit({ log: { ...node.kernel.log, append }, logger: quiet, appended: () => {} });

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { type Grouping, MISSING } from '../../application/logs/query/aggregate.js';
 import { leavesAt } from '../../domain/logs/filter.js';
-import type { PlacedRecord } from '../../domain/logs/record.js';
+import type { IdentifiedRecord } from '../../domain/logs/record.js';
 import { HOUR_MS } from '../../domain/logs/timestamp.js';
 
 export const grouping: fc.Arbitrary<Grouping> = fc.oneof(
@@ -14,7 +14,7 @@ export const grouping: fc.Arbitrary<Grouping> = fc.oneof(
 );
 
 /** What a record counts under. */
-export function keysOf(grouping: Grouping, each: PlacedRecord): string[] {
+export function keysOf(grouping: Grouping, each: IdentifiedRecord): string[] {
   if (grouping.by === 'field') {
     const values = new Set(leavesAt(each.data, grouping.path).map(String));
     return values.size > 0 ? [...values] : [MISSING];

@@ -11,7 +11,7 @@ import type { RecordText } from '../../domain/logs/batch.js';
 import { catalog } from '../../domain/logs/catalog.js';
 import type { Filter } from '../../domain/logs/filter.js';
 import type { JsonObject } from '../../domain/logs/json.js';
-import { isAudit, type PlacedRecord } from '../../domain/logs/record.js';
+import { isAudit, type IdentifiedRecord } from '../../domain/logs/record.js';
 import type { Order } from '../../domain/logs/record-id.js';
 import { createReceipts } from '../../projections/logs/index/ingest-receipts.js';
 import { createRecordIndex } from '../../projections/logs/index/reader.js';
@@ -20,8 +20,8 @@ import { startGround } from './node.js';
 import { project } from './projector.js';
 
 /** Every record that passes, in order. */
-export async function foundIn(index: RecordIndex, filter: Filter, order: Order): Promise<PlacedRecord[]> {
-  const found: PlacedRecord[] = [];
+export async function foundIn(index: RecordIndex, filter: Filter, order: Order): Promise<IdentifiedRecord[]> {
+  const found: IdentifiedRecord[] = [];
   const hits = search(index, { filter, order, checkpoint: yieldOnly }, Number.POSITIVE_INFINITY);
   for await (const { ref, index: at } of hits)
     await ref.read(async (block) => {

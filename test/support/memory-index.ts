@@ -2,8 +2,8 @@
 import type { Block, BlockRef, HourCount, RecordIndex } from '../../application/logs/record-index.js';
 import type { JsonObject } from '../../domain/logs/json.js';
 import { isUsualLevel } from '../../domain/logs/levels.js';
-import { type PlacedRecord, readRecord } from '../../domain/logs/record.js';
-import { idOf } from '../../domain/logs/record-id.js';
+import { type IdentifiedRecord, parseRecord } from '../../domain/logs/record.js';
+import { recordId } from '../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../domain/logs/timestamp.js';
 import { buildBlock, openBlock } from '../../projections/logs/index/block.js';
 
@@ -18,7 +18,7 @@ export interface Batch {
 
 export interface MemoryIndex extends RecordIndex {
   /** Everything that is in it, in the order of the log. */
-  readonly all: readonly PlacedRecord[];
+  readonly all: readonly IdentifiedRecord[];
   /** How often a block was opened. */
   opened(): number;
 }
@@ -28,15 +28,15 @@ const hourOf = (instant: number) => Math.floor(instant / HOUR_MS) * HOUR_MS;
 /** Every batch is a block. In odd hours events are not told apart, in every third hour unusual levels are not. */
 export function memoryIndex(batches: readonly Batch[], receivedAt = 1_800_000_000_000): MemoryIndex {
   let opened = 0;
-  const all: PlacedRecord[] = [];
-  const counted: PlacedRecord[] = [];
+  const all: IdentifiedRecord[] = [];
+  const counted: IdentifiedRecord[] = [];
   const blocks = batches.map(({ producerId, audit, scattered = false, records }, batch) => {
     const builder = buildBlock(producerId);
     const position = BigInt(batch + 1) * 10n;
     for (const [place, data] of records.entries()) {
-      const record = readRecord(JSON.stringify({ ...data, audit }), producerId, receivedAt);
+      const record = parseRecord(JSON.stringify({ ...data, audit }), producerId, receivedAt);
       builder.add(record, record.json, position, place);
-      const placed = { ...record, id: idOf(position, place) };
+      const placed = { ...record, id: recordId(position, place) };
       all.push(placed);
       if (!scattered) counted.push(placed);
     }

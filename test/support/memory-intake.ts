@@ -4,7 +4,7 @@ import { createGroupCommit } from '../../application/command/group-commit.js';
 import { createBudget } from '../../application/concurrency/fair-share-budget.js';
 import { createIngest } from '../../application/logs/ingest/ingest-records.js';
 import type { EventLog, Position } from '../../application/ports/index.js';
-import { type SealedBatch, textsOf } from '../../domain/logs/batch.js';
+import { type SealedBatch, recordTexts } from '../../domain/logs/batch.js';
 import { catalog } from '../../domain/logs/catalog.js';
 import { bucketSubject } from '../../domain/logs/retention-bucket.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
@@ -66,7 +66,7 @@ export function memoryIntake() {
       const events = await kernel.log.read(stream);
       for (const { data } of typeof events === 'string' ? [] : events) {
         const secret = await kernel.vault.open(bucketSubject(data as never), (data as unknown as SealedBatch).secret);
-        for (const text of textsOf(secret as never)) found.push(JSON.parse(text).message);
+        for (const text of recordTexts(secret as never)) found.push(JSON.parse(text).message);
       }
     }
     return found;

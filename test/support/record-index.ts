@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { yieldOnly } from '../../application/logs/query/query-budget.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../application/ports/index.js';
-import { type BatchSecret, batchesOf, textsOf } from '../../domain/logs/batch.js';
+import { type BatchSecret, createBatches, recordTexts } from '../../domain/logs/batch.js';
 import { catalog } from '../../domain/logs/catalog.js';
 import type { JsonObject } from '../../domain/logs/json.js';
-import { type PlacedRecord, readRecord } from '../../domain/logs/record.js';
-import { compareRecords, idOf } from '../../domain/logs/record-id.js';
+import { type IdentifiedRecord, parseRecord } from '../../domain/logs/record.js';
+import { compareRecords, recordId } from '../../domain/logs/record-id.js';
 import { bucketSubject } from '../../domain/logs/retention-bucket.js';
 import { HOUR_MS } from '../../domain/logs/timestamp.js';
 import type { Row } from '../../projections/kernel/projection.js';
@@ -71,7 +71,7 @@ export async function startIndexGround() {
     const events: RecordedEvent[] = [];
     for (const request of all) {
       const given = request.records.map((data) => ({ ...recordText(data), bytes }));
-      for (const { data } of batchesOf({ ...request, records: given, rejected: 0 })) {
+      for (const { data } of createBatches({ ...request, records: given, rejected: 0 })) {
         await kernel.vault.create(bucketSubject(data));
         events.push(recorded({ ...data, secret: await kernel.vault.seal(bucketSubject(data), data.secret) }));
       }
@@ -85,8 +85,8 @@ export async function startIndexGround() {
     return { ...common, position, type, data: { ...data }, metadata: {} };
   }
 
-  async function placedRecords(events: readonly RecordedEvent[]): Promise<PlacedRecord[]> {
-    const all: PlacedRecord[] = [];
+  async function placedRecords(events: readonly RecordedEvent[]): Promise<IdentifiedRecord[]> {
+    const all: IdentifiedRecord[] = [];
     for (const { data, position } of events) {
       const { producerId, receivedAt, secret } = data as {
         producerId: string;
@@ -94,8 +94,8 @@ export async function startIndexGround() {
         secret: string;
       };
       const opened = await kernel.vault.open(bucketSubject(data as never), secret);
-      for (const [place, each] of textsOf(opened as BatchSecret).entries())
-        all.push({ ...readRecord(each, producerId, receivedAt), id: idOf(position, place) });
+      for (const [place, each] of recordTexts(opened as BatchSecret).entries())
+        all.push({ ...parseRecord(each, producerId, receivedAt), id: recordId(position, place) });
     }
     return all.sort(compareRecords);
   }

@@ -1,7 +1,7 @@
 /** The filters of a query string, the same for lists, counts and the live tail. */
 import type { Filter } from '../../../domain/logs/filter.js';
 import { instantOfQuery } from '../../../domain/logs/timestamp.js';
-import { wordsOf } from '../../../domain/logs/tokenizer.js';
+import { tokenize } from '../../../domain/logs/tokenizer.js';
 import type { DataOf } from '../../../domain/shared/index.js';
 import { type Problem, problem } from '../server/problem.js';
 
@@ -44,7 +44,7 @@ export function filterOf(query: FilterQuery): Filter | Problem {
     .flatMap((each) => each.split(','))
     .map((each) => each.trim().toUpperCase())
     .filter((each) => each !== '');
-  const words = [...new Set(wordsOf(query.q ?? ''))];
+  const words = [...new Set(tokenize(query.q ?? ''))];
   if (words.length > 50) return problem(400, 'q must not have more than 50 words');
   return {
     ...(from !== undefined && { from }),

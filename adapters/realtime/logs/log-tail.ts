@@ -7,7 +7,7 @@ import type { Position } from '../../../application/ports/index.js';
 import type { LiveEvent } from '../../../application/subscription/index.js';
 import type { catalog } from '../../../domain/logs/catalog.js';
 import { type Filter, matches } from '../../../domain/logs/filter.js';
-import type { PlacedRecord } from '../../../domain/logs/record.js';
+import type { IdentifiedRecord } from '../../../domain/logs/record.js';
 import { createConnections, type RelayObserver } from '../relay/connections.js';
 import { createRing, RING_BYTES, type RingItem } from '../relay/ring.js';
 import { type Frame, frameOf, type Sink } from '../relay/sink.js';
@@ -26,7 +26,7 @@ export interface Tail {
 
 export interface TailOptions {
   /** The records of a batch; none once it is erased. Rejects when they cannot be decrypted now. */
-  readonly recordsOf: (event: StoredBatch) => Promise<readonly PlacedRecord[]>;
+  readonly recordsOf: (event: StoredBatch) => Promise<readonly IdentifiedRecord[]>;
   /** Every batch after this position will be published. */
   readonly from: Position;
   /** The position of the log's last event. */
@@ -41,7 +41,7 @@ interface RingBatch extends RingItem {
 }
 
 interface RenderedRecord {
-  readonly record: PlacedRecord;
+  readonly record: IdentifiedRecord;
   readonly frame: Frame;
 }
 

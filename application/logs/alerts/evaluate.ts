@@ -2,7 +2,7 @@
 import { alertStream } from '../../../domain/logs/alert.js';
 import { RULES } from '../../../domain/logs/alert-events.js';
 import type { AlertPolicy } from '../../../domain/logs/alert-policy.js';
-import { type Counted, verdicts, windowOf } from '../../../domain/logs/alert-rules.js';
+import { type RuleCounts, verdicts, windowOf } from '../../../domain/logs/alert-rules.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import { sleep } from '../../concurrency/index.js';
@@ -73,7 +73,7 @@ export function createEvaluation(ports: EvaluationPorts) {
 }
 
 /** Queries only the counts the policy needs. */
-async function count(counts: RecordCounts, policy: AlertPolicy, now: number): Promise<Counted> {
+async function count(counts: RecordCounts, policy: AlertPolicy, now: number): Promise<RuleCounts> {
   if (!policy.enabled) return { now };
   const { from, to } = windowOf(policy, now);
   const [errors, lastRecordAt] = await Promise.all([

@@ -6,7 +6,7 @@ import type { Clock, CommandContext, WebhookOutcome, Webhooks } from '../../port
 import { currentAlertPolicy } from './aggregates.js';
 import { alertPayload } from './deliver.js';
 
-export interface TrialPorts {
+export interface WebhookTestPorts {
   readonly streams: AggregateStore;
   readonly webhooks: Webhooks;
   readonly clock: Clock;
@@ -47,7 +47,7 @@ interface CachedResult {
 }
 
 /** A repeated request with the same key gets the first outcome; nothing is sent again. */
-export function createTrial({ streams, webhooks, clock, serviceUrl }: TrialPorts) {
+export function createTrial({ streams, webhooks, clock, serviceUrl }: WebhookTestPorts) {
   const results = new LRUCache<string, CachedResult>(RESULT_CACHE);
   let running = 0;
 

@@ -1,7 +1,7 @@
 /** Decrypts stored batches of records. */
-import { type BatchSecret, type RecordsIngested, type SealedBatch, textsOf } from '../../../domain/logs/batch.js';
-import { type PlacedRecord, readRecord } from '../../../domain/logs/record.js';
-import { idOf } from '../../../domain/logs/record-id.js';
+import { type BatchSecret, type RecordsIngested, type SealedBatch, recordTexts } from '../../../domain/logs/batch.js';
+import { type IdentifiedRecord, parseRecord } from '../../../domain/logs/record.js';
+import { recordId } from '../../../domain/logs/record-id.js';
 import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import type { RecordedEvent, Vault } from '../../ports/index.js';
 
@@ -9,16 +9,16 @@ import type { RecordedEvent, Vault } from '../../ports/index.js';
 export type StoredBatch = Pick<RecordedEvent<RecordsIngested>, 'position' | 'data'>;
 
 /** JSON texts of a batch's records in order; undefined once its key is destroyed. */
-export async function textsIn(vault: Vault, data: SealedBatch): Promise<readonly string[] | undefined> {
+export async function decryptTexts(vault: Vault, data: SealedBatch): Promise<readonly string[] | undefined> {
   const secret = await vault.open(bucketSubject(data), data.secret);
-  return secret && textsOf(secret as BatchSecret);
+  return secret && recordTexts(secret as BatchSecret);
 }
 
 /** Parsed records of a batch in order; none once its key is destroyed. */
-export async function recordsOf(vault: Vault, { data, position }: StoredBatch): Promise<readonly PlacedRecord[]> {
-  const texts = (await textsIn(vault, data)) ?? [];
+export async function recordsOf(vault: Vault, { data, position }: StoredBatch): Promise<readonly IdentifiedRecord[]> {
+  const texts = (await decryptTexts(vault, data)) ?? [];
   return texts.map((text, place) => ({
-    ...readRecord(text, data.producerId, data.receivedAt),
-    id: idOf(position, place),
+    ...parseRecord(text, data.producerId, data.receivedAt),
+    id: recordId(position, place),
   }));
 }

@@ -5,7 +5,7 @@ import {
   type RecordsIngested,
   type RecordText,
   type RequestReceipt,
-  requestBatches,
+  createRequestBatches,
 } from '../../../domain/logs/batch.js';
 import { bucketSubject, type EndedDays, requestStream } from '../../../domain/logs/retention-bucket.js';
 import type { Rejection } from '../../../domain/shared/index.js';
@@ -28,7 +28,7 @@ export interface IdempotentRequest {
   readonly ended: EndedDays;
 }
 
-export interface Stored {
+export interface StoredRequest {
   /** Receipt of the first request with this key; `receivedAt` is its time. */
   readonly request: RequestReceipt;
   readonly receivedAt: number;
@@ -66,9 +66,9 @@ export function createIdempotentIngest({ log, vault, origin, appended: onAppende
     { request, ...input }: IdempotentRequest,
     now: number,
     context: CommandContext,
-  ): Promise<Stored | Rejection> {
+  ): Promise<StoredRequest | Rejection> {
     const stream = requestStream(context.commandId, false);
-    const ownBatches = requestBatches({ ...input, receivedAt: now }, request);
+    const ownBatches = createRequestBatches({ ...input, receivedAt: now }, request);
     const run = { context, deadline: performance.now() + RETRY_MS };
     // Event ids are random, so an append that succeeds is ours and a conflict is another writer's.
     const firstAppend = await appendBatches(stream, ownBatches.first, 0, run);
@@ -83,13 +83,13 @@ export function createIdempotentIngest({ log, vault, origin, appended: onAppende
     if (first && first.metadata.fingerprint !== context.fingerprint) return keyReused('logs');
     const stored = first && isEvent<RecordsIngested>('RecordsIngested', first) ? first.data : undefined;
     const receivedAt = stored?.receivedAt ?? now;
-    const batches = stored ? requestBatches({ ...input, receivedAt }, request) : ownBatches;
+    const batches = stored ? createRequestBatches({ ...input, receivedAt }, request) : ownBatches;
     const positions = [
       firstAppend === 'taken' ? await complete(stream, batches.first, run) : firstAppend,
       await complete(requestStream(context.commandId, true), batches.audit, run, stored ? undefined : 0),
     ];
     const receipt = { request: stored?.request ?? request, receivedAt };
-    return { ...receipt, position: lastOf(positions), repeated: first !== undefined };
+    return { ...receipt, position: latestPosition(positions), repeated: first !== undefined };
   };
 
   /** Appends the missing batches after the first `length` events, or after the stream's last event. */
@@ -161,7 +161,7 @@ async function retryAppend<T>(deadline: number, call: () => Promise<T>): Promise
   }
 }
 
-export function lastOf(positions: readonly Position[]): Position {
+export function latestPosition(positions: readonly Position[]): Position {
   let last = 0n;
   for (const position of positions) if (position > last) last = position;
   return last;

@@ -1,5 +1,5 @@
 /** Ingests records: parses a body, appends encrypted batches, and answers once they are flushed and queryable. */
-import { batchesOf, type Ingestion, type RequestReceipt, type Source } from '../../../domain/logs/batch.js';
+import { createBatches, type Ingestion, type RequestReceipt, type Source } from '../../../domain/logs/batch.js';
 import { RETENTION_STREAM, retention } from '../../../domain/logs/retention.js';
 import { batchStream, bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
@@ -7,8 +7,8 @@ import { type AggregateStore, type Appender, newEvent, StreamEndedError, type Wa
 import type { Budget } from '../../concurrency/index.js';
 import type { Clock, CommandContext, EventLog, Position, ProjectionProgress, Vault } from '../../ports/index.js';
 import { Abandoned, untilAborted } from '../query/query-budget.js';
-import { retentionKind } from '../retention/expire-records.js';
-import { createIdempotentIngest, lastOf } from './idempotent-ingest.js';
+import { retentionAggregate } from '../retention/expire-records.js';
+import { createIdempotentIngest, latestPosition } from './idempotent-ingest.js';
 import { RECORD_COST } from './limits.js';
 import { type BodyFormat, type LineError, MAX_RECORDS, parseBody } from './parse-body.js';
 
@@ -143,7 +143,7 @@ export function createIngest(ports: IngestPorts) {
   async function store(input: Ingestion, context: CommandContext) {
     const { receivedAt } = input;
     const batchesByStream = new Map<string, Waiting[]>();
-    for (const [index, batch] of batchesOf(input).entries()) {
+    for (const [index, batch] of createBatches(input).entries()) {
       await vault.create(bucketSubject(batch.data));
       const stream = batchStream(batch.data, receivedAt);
       const waiting = {
@@ -153,12 +153,12 @@ export function createIngest(ports: IngestPorts) {
       batchesByStream.set(stream, [...(batchesByStream.get(stream) ?? []), waiting]);
     }
     const positions = await Promise.all(Array.from(batchesByStream, ([stream, waiting]) => appender.append(stream, waiting)));
-    return { receivedAt, position: lastOf(positions) };
+    return { receivedAt, position: latestPosition(positions) };
   }
 
   /** Reloads the closed days, so that retries and later requests use a day that is still open. */
   async function reloadClosedDays(error: unknown): Promise<never> {
-    if (error instanceof StreamEndedError) ended = (await streams.reload(retentionKind, RETENTION_STREAM)).state;
+    if (error instanceof StreamEndedError) ended = (await streams.reload(retentionAggregate, RETENTION_STREAM)).state;
     throw error;
   }
 

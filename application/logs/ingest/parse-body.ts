@@ -1,7 +1,7 @@
 /** Parses an ingest body: NDJSON, an array, `{logs: [...]}` or one object; collects errors by line. */
 import type { RecordText } from '../../../domain/logs/batch.js';
-import { exactText, isObject, isShallow, type Json, type JsonObject, tidied } from '../../../domain/logs/json.js';
-import { endOfValue, type Item, itemsOf, scanValue, skipBlanks } from '../../../domain/logs/json-scanner.js';
+import { stringifyExact, isObject, isShallow, type Json, type JsonObject, compactJson } from '../../../domain/logs/json.js';
+import { endOfValue, type JsonItem, itemsOf, scanValue, skipBlanks } from '../../../domain/logs/json-scanner.js';
 import { isAudit } from '../../../domain/logs/record.js';
 import { type Checkpoint, yieldOnly } from '../query/query-budget.js';
 
@@ -63,7 +63,7 @@ export function parseLines(text: string, producerId: string): ParsedBody {
   return collector.done();
 }
 
-interface Piece extends Pick<Item, 'from' | 'to'> {
+interface Piece extends Pick<JsonItem, 'from' | 'to'> {
   readonly line: number;
 }
 
@@ -110,7 +110,7 @@ async function jsonPieces(text: string, format: BodyFormat, checkpoint: Checkpoi
   if (text[from] === '[') return elementsOf(text, from);
   const to = text[from] === '{' ? await runScan(scanValue(text, from), checkpoint) : -1;
   if (to < 0 || skipBlanks(text, to) < text.length) return undefined;
-  let logs: Item | undefined;
+  let logs: JsonItem | undefined;
   for (const member of format === 'lines' ? [] : itemsOf(text, from)) {
     if (member?.key === 'logs') logs = member;
     const pause = checkpoint();
@@ -168,7 +168,7 @@ function parseRecordText(body: string, producerId: string): RecordText | string 
   if (value === undefined) return INVALID_JSON;
   if (!isObject(value)) return NOT_AN_OBJECT;
   if (!isShallow(value, DEPTH)) return TOO_DEEP;
-  const json = setProducer(producerId, exactText(text, value), value);
+  const json = setProducer(producerId, stringifyExact(text, value), value);
   return { json, bytes: Buffer.byteLength(json), audit: isAudit(value) };
 }
 
@@ -176,7 +176,7 @@ function parseRecordText(body: string, producerId: string): RecordText | string 
 const MAX_INDENT_FACTOR = 8;
 
 const stripBlanks = (text: string): string =>
-  text.length > MAX_INDENT_FACTOR * RECORD_BYTES || endOfValue(text, 0) < 0 ? text : tidied(text);
+  text.length > MAX_INDENT_FACTOR * RECORD_BYTES || endOfValue(text, 0) < 0 ? text : compactJson(text);
 
 /** Replaces the record's `producerId`, if it has one. */
 function setProducer(producerId: string, json: string, value: JsonObject): string {

@@ -1,7 +1,7 @@
 /** Counts records by level, event, field, correlation id or time, from stored hourly counts where they suffice. */
-import { type Filter, isColumns, leavesAt } from '../../../domain/logs/filter.js';
+import { type Filter, isRecordFree, leavesAt } from '../../../domain/logs/filter.js';
 import { isUsualLevel } from '../../../domain/logs/levels.js';
-import type { PlacedRecord } from '../../../domain/logs/record.js';
+import type { IdentifiedRecord } from '../../../domain/logs/record.js';
 import { HOUR_MS } from '../../../domain/logs/timestamp.js';
 import type { Among, Block, BlockRef, Column, HourCount, RecordIndex, Values } from '../record-index.js';
 import type { Checkpoint } from './query-budget.js';
@@ -83,7 +83,7 @@ async function countFromHours(
 }
 
 const isCoveredByHours = (filter: Filter, grouping: Grouping) =>
-  isColumns({ ...filter, event: undefined }) &&
+  isRecordFree({ ...filter, event: undefined }) &&
   (grouping.by === 'level' ||
     grouping.by === 'event' ||
     (grouping.by === 'time' && grouping.intervalMs % HOUR_MS === 0));
@@ -158,7 +158,7 @@ async function countValues(block: Block, search: Search, { at, texts }: Values, 
 }
 
 /** Parses the record only when no parsed `record` is passed and no column suffices. */
-function keysOf(grouping: Grouping, block: Block, at: number, record?: PlacedRecord): readonly string[] {
+function keysOf(grouping: Grouping, block: Block, at: number, record?: IdentifiedRecord): readonly string[] {
   if (grouping.by === 'level') return [block.level(at)];
   if (grouping.by === 'time') return [timeKey(block.instant(at), grouping.intervalMs)];
   const { event, correlationId, data } = record ?? block.record(at);

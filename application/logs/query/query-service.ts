@@ -1,8 +1,8 @@
 /** Queries on log records: pages, counts, and the figures alert rules need. */
 import type { Filter } from '../../../domain/logs/filter.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
-import type { PlacedRecord } from '../../../domain/logs/record.js';
-import { type Order, placeOf } from '../../../domain/logs/record-id.js';
+import type { IdentifiedRecord } from '../../../domain/logs/record.js';
+import { type Order, parseCursor } from '../../../domain/logs/record-id.js';
 import type { Rejection } from '../../../domain/shared/index.js';
 import type { Searcher } from '../ports.js';
 import type { Counts, Grouping } from './aggregate.js';
@@ -36,7 +36,7 @@ export interface PageQuery {
   readonly cursor?: string;
 }
 
-export const entryOf = (record: PlacedRecord): Entry => ({
+export const entryOf = (record: IdentifiedRecord): Entry => ({
   id: record.id,
   timestamp: new Date(record.instant).toISOString(),
   level: record.level,
@@ -74,7 +74,7 @@ const CACHE_BYTES = 8 * 1024 * 1024;
 export type LogQueries = ReturnType<typeof createLogQueries>;
 
 /** An `Entry` as JSON text; `line` is the JSON text of the record itself. */
-export function entryText(record: PlacedRecord, line: string): string {
+export function entryText(record: IdentifiedRecord, line: string): string {
   const { data: _, ...rest } = entryOf(record);
   return `${JSON.stringify(rest).slice(0, -1)},"data":${line}}`;
 }
@@ -103,7 +103,7 @@ export function createLogQueries({
     /** A `Page` as JSON. */
     async page(query: PageQuery, signal?: AbortSignal): Promise<{ readonly json: Uint8Array } | Rejection> {
       const { cursor, ...request } = query;
-      const after = cursor === undefined ? undefined : placeOf(cursor);
+      const after = cursor === undefined ? undefined : parseCursor(cursor);
       if (cursor !== undefined && !after) return BAD_CURSOR;
       const run = (stopped: AbortSignal) => searcher.page({ ...request, ...(after && { after }) }, stopped);
       return toRejection(pages.get(JSON.stringify(query), run, signal).then((json) => ({ json })));

@@ -1,5 +1,5 @@
 /** Renders a page of records as JSON bytes; a page of large records has fewer of them than requested. */
-import { cursorOf, type RecordPosition } from '../../../domain/logs/record-id.js';
+import { formatCursor, type RecordPosition } from '../../../domain/logs/record-id.js';
 import type { PageAsked } from '../ports.js';
 import type { BlockRef, RecordIndex } from '../record-index.js';
 import type { Checkpoint } from './query-budget.js';
@@ -36,7 +36,7 @@ export async function renderPage(
     }
     if (hasMore) break;
   }
-  const more = hasMore ? { nextCursor: cursorOf(entries.at(-1)!) } : {};
+  const more = hasMore ? { nextCursor: formatCursor(entries.at(-1)!) } : {};
   const rest = JSON.stringify({ hasMore, limit, ...more } satisfies Omit<Page, 'entries'>);
   const parts = entries.flatMap(({ json }, at) => (at === 0 ? [json] : [COMMA, json]));
   return Buffer.concat([Buffer.from('{"entries":['), ...parts, Buffer.from(`],${rest.slice(1)}`)]);

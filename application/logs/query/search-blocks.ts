@@ -1,6 +1,6 @@
 /** Finds records in result order, reading as few blocks as possible and holding none of them. */
-import { type Filter, isColumns, matches } from '../../../domain/logs/filter.js';
-import type { PlacedRecord } from '../../../domain/logs/record.js';
+import { type Filter, isRecordFree, matches } from '../../../domain/logs/filter.js';
+import type { IdentifiedRecord } from '../../../domain/logs/record.js';
 import { compareRecords, type Order, type RecordPosition } from '../../../domain/logs/record-id.js';
 import type { Block, BlockRef, Column, Needs, RecordIndex, Values } from '../record-index.js';
 import type { Checkpoint } from './query-budget.js';
@@ -147,13 +147,13 @@ const STRIDE = 64;
 export async function forEachMatch(
   block: Block,
   { filter, order, checkpoint }: Search,
-  onMatch: (index: number, record: PlacedRecord | undefined) => boolean,
+  onMatch: (index: number, record: IdentifiedRecord | undefined) => boolean,
 ): Promise<void> {
   const { from = 0, to = Number.POSITIVE_INFINITY, levels, producerId, audit } = filter;
   if ((producerId ?? block.producerId) !== block.producerId || (audit ?? block.audit) !== block.audit) return;
   const anyInstant = filter.from === undefined && filter.to === undefined;
   const { passes, rest } = evaluateColumns(block, filter);
-  const whole = !isColumns(rest);
+  const whole = !isRecordFree(rest);
   const mayPass = textPrefilter(rest);
   const { length } = block.order;
   for (let nth = 0; nth < length; nth++) {

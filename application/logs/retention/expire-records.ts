@@ -1,7 +1,7 @@
 /** Expires old records: appends the fact, then destroys their keys and streams. */
 import { catalog, type LogsEvent } from '../../../domain/logs/catalog.js';
 import { type ExpireRecords, RETENTION_STREAM, retention } from '../../../domain/logs/retention.js';
-import { bucketSubject, type RetentionBucket, streamsOf } from '../../../domain/logs/retention-bucket.js';
+import { bucketSubject, type RetentionBucket, batchStreams } from '../../../domain/logs/retention-bucket.js';
 import { DAY_MS, dayName, startOfDay } from '../../../domain/logs/timestamp.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
@@ -19,7 +19,7 @@ export interface RetentionPorts {
 }
 
 /** Thousands of buckets may expire each day, so the cutoff event serves as snapshot. */
-export const retentionKind = {
+export const retentionAggregate = {
   catalog,
   decider: retention,
   isSnapshotEvent: ({ type }: RecordedEvent) => type === 'RecordsExpired',
@@ -45,7 +45,7 @@ export const createRetention =
     ]);
     const append = async (type: ExpireRecords['type'], batch: readonly RetentionBucket[]) => {
       const command = { type, before, auditBefore, ended: batch };
-      const outcome = await handle(retentionKind, RETENTION_STREAM, command, context('logs.retention'));
+      const outcome = await handle(retentionAggregate, RETENTION_STREAM, command, context('logs.retention'));
       if (isRejection(outcome)) throw new Error(outcome.rejected);
     };
     const remaining = ended.flat();
@@ -70,7 +70,7 @@ export const eraseReaction = ({ vault, log, requestStreams }: EraseDeps): Reacti
   on: {
     async BatchesErased({ data: bucket }) {
       await vault.destroy(bucketSubject(bucket));
-      for (const stream of streamsOf(bucket)) {
+      for (const stream of batchStreams(bucket)) {
         const found = await log.read(stream, { limit: 1 });
         if (typeof found !== 'string') await log.tombstone(stream);
       }

@@ -1,8 +1,8 @@
 /** A run of records as one text: a head with their places, then one line of JSON a record. */
 import { createYielder } from '../../../application/concurrency/index.js';
 import { levelBit } from '../../../domain/logs/levels.js';
-import { type LogRecord, type PlacedRecord, readRecord } from '../../../domain/logs/record.js';
-import { idOf } from '../../../domain/logs/record-id.js';
+import { type LogRecord, type IdentifiedRecord, parseRecord } from '../../../domain/logs/record.js';
+import { recordId } from '../../../domain/logs/record-id.js';
 import { growTermFilter, makeTermFilter } from './bloom-filter.js';
 import { buildColumns, type Columns } from './column-builder.js';
 import type { TermSet } from './term-set.js';
@@ -167,7 +167,7 @@ export interface OpenBlock {
   size(index: number): number;
   /** The record's JSON text. */
   line(index: number): string;
-  record(index: number): PlacedRecord;
+  record(index: number): IdentifiedRecord;
   /** Position of the event it came with. */
   position(index: number): bigint;
   place(index: number): number;
@@ -197,7 +197,7 @@ export function openBlock(texts: readonly string[], until?: bigint): OpenBlock {
 
   const at = (index: number) => lines[index]!;
   const line = (index: number) => at(index).text.slice(at(index).start, at(index).end);
-  const id = (index: number) => idOf(at(index).position, at(index).place);
+  const id = (index: number) => recordId(at(index).position, at(index).place);
   return {
     count: lines.length,
     order,
@@ -208,7 +208,7 @@ export function openBlock(texts: readonly string[], until?: bigint): OpenBlock {
     line,
     position: (index) => at(index).position,
     place: (index) => at(index).place,
-    record: (index) => ({ ...readRecord(line(index), producerId, at(index).instant), id: id(index) }),
+    record: (index) => ({ ...parseRecord(line(index), producerId, at(index).instant), id: id(index) }),
   };
 }
 

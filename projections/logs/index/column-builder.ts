@@ -1,14 +1,14 @@
 /** The columns of a block that is being built, one for every path of its records; the terms of their values besides. */
 import { below, correlationTerm, eventTerm, type Path, root, termsAt } from '../../../domain/logs/index-terms.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
-import { type LogRecord, TIMES } from '../../../domain/logs/record.js';
+import { type LogRecord, TIMESTAMP_FIELDS } from '../../../domain/logs/record.js';
 import { type Column, createColumn } from './column.js';
 
 /** Records of more different paths have columns for those that came first. */
 const MOST_PATHS = 256;
 const PATH_BYTES = 400;
 /** Every record has another, which nobody counts, nor asks for by its text. */
-const UNTOLD = new Set<string>(TIMES);
+const UNTOLD = new Set<string>(TIMESTAMP_FIELDS);
 
 /** Keys that lead to each other, as a dotted path; arrays end it, objects do not. */
 interface Node {

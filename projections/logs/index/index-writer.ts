@@ -1,10 +1,10 @@
 /** Brings batches of records into a build: gathered in memory over many events, written once for all of them. */
 import { Binary } from 'mongodb';
 import { createYielder } from '../../../application/concurrency/index.js';
-import { textsIn } from '../../../application/logs/ingest/decrypt-batch.js';
+import { decryptTexts } from '../../../application/logs/ingest/decrypt-batch.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import type { RecordsIngested } from '../../../domain/logs/batch.js';
-import { type LogRecord, readRecord } from '../../../domain/logs/record.js';
+import { type LogRecord, parseRecord } from '../../../domain/logs/record.js';
 import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import type { Build, RowWrite } from '../../kernel/index.js';
 import { startRegistering } from './compact-filters.js';
@@ -77,7 +77,7 @@ export function startIndexing(build: Build): Indexing {
     write(REQUESTS, requestWrites(event));
     const subject = bucketSubject(data);
     keep(subject, event);
-    const texts = await textsIn(vault, data);
+    const texts = await decryptTexts(vault, data);
     if (!texts) return;
     if (data.count > 0) {
       const last = Math.max(receipts.get(subject)?.last ?? 0, receivedAt);
@@ -85,7 +85,7 @@ export function startIndexing(build: Build): Indexing {
     }
     const all: PlacedIn[] = [];
     for (const [place, line] of texts.entries()) {
-      const record = readRecord(line, producerId, receivedAt);
+      const record = parseRecord(line, producerId, receivedAt);
       all.push({ record, line, place });
       const pause = breathe();
       if (pause) await pause;

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { entryText } from '../../../application/logs/query/query-service.js';
 import type { Block, Column, Needs, Values } from '../../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
-import { type PlacedRecord, readRecord } from '../../../domain/logs/record.js';
+import { type IdentifiedRecord, parseRecord } from '../../../domain/logs/record.js';
 import type { BlockRef } from './block-ref.js';
 import {
   chunkPiece,
@@ -140,8 +140,8 @@ function blockOf(
     const nth = chunkOf(index, chunks);
     return piece(chunkPiece(nth))[index - chunks[nth]!]!;
   };
-  const record = (index: number): PlacedRecord => ({
-    ...readRecord(line(index), producerId, instants![index]!),
+  const record = (index: number): IdentifiedRecord => ({
+    ...parseRecord(line(index), producerId, instants![index]!),
     id: places().id(index),
   });
   return {

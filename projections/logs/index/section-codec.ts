@@ -1,7 +1,7 @@
 /** What the sections of a block say: each piece of it that can be asked for, and from which sections it is read. */
 import type { Column, Values } from '../../../application/logs/record-index.js';
 import type { Leaf } from '../../../domain/logs/filter.js';
-import { idOf } from '../../../domain/logs/record-id.js';
+import { recordId } from '../../../domain/logs/record-id.js';
 import { type Places, readPosition } from './block.js';
 import { decodeColumn } from './column.js';
 import { arrayValues, prefixesOf, scalarValues, together } from './column-values.js';
@@ -54,7 +54,7 @@ export const PLACES_PIECE: Piece<OpenPlaces> = {
     }
     const position = (index: number) => positions[at[index]!]!;
     const place = (index: number) => places[index]!;
-    const id = (index: number) => idOf(position(index), place(index));
+    const id = (index: number) => recordId(position(index), place(index));
     return { id, size: (index) => sizes[index]!, position, place };
   },
 };

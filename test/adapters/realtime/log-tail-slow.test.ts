@@ -7,16 +7,16 @@ import type { StoredBatch } from '../../../application/logs/ingest/decrypt-batch
 import type { RecordsIngested } from '../../../domain/logs/batch.js';
 import { EVERYTHING } from '../../../domain/logs/filter.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
-import { understand } from '../../../domain/logs/record.js';
-import { idOf } from '../../../domain/logs/record-id.js';
+import { normalizeRecord } from '../../../domain/logs/record.js';
+import { recordId } from '../../../domain/logs/record-id.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { eventAt } from '../../support/ports.js';
 import { type Recording, record } from './ward.js';
 
 const recordsOf = async ({ data, position }: StoredBatch) =>
   (JSON.parse(data.secret) as JsonObject[]).map((each, place) => ({
-    ...understand(each, 'api', NOON),
-    id: idOf(position, place),
+    ...normalizeRecord(each, 'api', NOON),
+    id: recordId(position, place),
   }));
 
 const batch = (position: bigint, ...messages: readonly string[]) =>

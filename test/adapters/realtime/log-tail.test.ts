@@ -10,8 +10,8 @@ import type { RecordsIngested } from '../../../domain/logs/batch.js';
 import type { Filter } from '../../../domain/logs/filter.js';
 import { EVERYTHING } from '../../../domain/logs/filter.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
-import { understand } from '../../../domain/logs/record.js';
-import { idOf } from '../../../domain/logs/record-id.js';
+import { normalizeRecord } from '../../../domain/logs/record.js';
+import { recordId } from '../../../domain/logs/record-id.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { eventAt } from '../../support/ports.js';
 import { countRounds } from '../../support/rounds.js';
@@ -70,8 +70,8 @@ describe('the live tail', () => {
     // The second batch is opened sooner than the first.
     if (slow) for (let turn = 0; turn < 20 - Number(position); turn++) await Promise.resolve();
     return (JSON.parse(data.secret) as JsonObject[]).map((record, place) => ({
-      ...understand(record, 'api', NOON),
-      id: idOf(position, place),
+      ...normalizeRecord(record, 'api', NOON),
+      id: recordId(position, place),
     }));
   };
   const batch = (position: bigint, ...records: readonly object[]) =>
@@ -153,8 +153,8 @@ describe('the live tail', () => {
     beforeEach(() => {
       looked = 0;
       const records = Array.from({ length: 20 }, (_, place) => ({
-        ...understand({ message: `${place}` }, 'api', NOON),
-        id: idOf(1n, place),
+        ...normalizeRecord({ message: `${place}` }, 'api', NOON),
+        id: recordId(1n, place),
         get level() {
           looked++;
           // Longer than anybody may hold the event loop.

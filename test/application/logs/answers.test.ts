@@ -9,8 +9,8 @@ import { search } from '../../../application/logs/query/search-blocks.js';
 import type { Block, BlockRef } from '../../../application/logs/record-index.js';
 import { EVERYTHING, type Filter, matches } from '../../../domain/logs/filter.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
-import type { PlacedRecord } from '../../../domain/logs/record.js';
-import { compareRecords, type Order, placeOf } from '../../../domain/logs/record-id.js';
+import type { IdentifiedRecord } from '../../../domain/logs/record.js';
+import { compareRecords, type Order, parseCursor } from '../../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../../domain/logs/timestamp.js';
 import { filter, NOON, record } from '../../domain/logs/arbitrary.js';
 import { grouping, keysOf } from '../../support/groupings.js';
@@ -68,7 +68,7 @@ const counted = fc.oneof(
   ),
 );
 
-function passing({ all }: MemoryIndex, filter: Filter, order: Order): PlacedRecord[] {
+function passing({ all }: MemoryIndex, filter: Filter, order: Order): IdentifiedRecord[] {
   const found = all.filter((each) => matches(filter, each)).sort(compareRecords);
   return order === 'asc' ? found : found.reverse();
 }
@@ -96,7 +96,7 @@ describe('answers', () => {
         const expected = passing(index, filter, order).map(({ id }) => id);
         const found: string[] = [];
         for (let cursor: string | undefined, more = true; more; ) {
-          const after = cursor === undefined ? undefined : placeOf(cursor);
+          const after = cursor === undefined ? undefined : parseCursor(cursor);
           const page: Page = JSON.parse(
             String(await renderPage(index, { filter, order, limit, ...(after && { after }) }, yieldOnly)),
           );

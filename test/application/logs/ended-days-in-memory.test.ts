@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createRetention, eraseReaction } from '../../../application/logs/retention/expire-records.js';
 import { UnavailableError } from '../../../application/ports/index.js';
-import { batchStream, requestStream, streamsOf } from '../../../domain/logs/retention-bucket.js';
+import { batchStream, requestStream, batchStreams } from '../../../domain/logs/retention-bucket.js';
 import { DAY, failure, lines, memoryIntake, NOON, taken } from '../../support/memory-intake.js';
 import { context } from '../../support/toys.js';
 
@@ -38,7 +38,7 @@ describe('in memory, records of a day that has ended', () => {
       { ...keeping, day: '20270306' },
       { ...keeping, day: '20260405', audit: true },
     ];
-    expect(streamsOf(next)).to.include(batchStream(next, NOON));
+    expect(batchStreams(next)).to.include(batchStream(next, NOON));
     const found = [batchStream(next, NOON), batchStream(nextAudit, NOON)];
     expect(found).to.deep.equal(['logs.batch-api-2027-03-06-12', 'logs.audit-api-2026-04-05-12']);
     const keyed = [false, true].map((audit) => requestStream('request-1', audit));

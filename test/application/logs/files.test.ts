@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parseBody } from '../../../application/logs/ingest/parse-body.js';
-import { readRecord } from '../../../domain/logs/record.js';
+import { parseRecord } from '../../../domain/logs/record.js';
 
 const RECEIVED = Date.UTC(2026, 0, 1);
 
@@ -11,7 +11,7 @@ async function read(name: string) {
   const path = fileURLToPath(new URL(`../../../../test/fixtures/logs/files/${name}.ndjson`, import.meta.url));
   const body = await parseBody(readFileSync(path, 'utf8'), 'lines', 'api');
   if (typeof body === 'string') throw new Error(body);
-  const records = body.records.map(({ json }) => readRecord(json, 'api', RECEIVED));
+  const records = body.records.map(({ json }) => parseRecord(json, 'api', RECEIVED));
   return {
     ...body,
     shown: records.map(({ instant, level, event }) => [new Date(instant).toISOString(), level, event]),

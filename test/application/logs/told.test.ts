@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createLogQueries, entryOf, entryText } from '../../../application/logs/query/query-service.js';
 import { createSearcher } from '../../../application/logs/query/searcher.js';
-import { readRecord } from '../../../domain/logs/record.js';
+import { parseRecord } from '../../../domain/logs/record.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { memoryIndex } from '../../support/memory-index.js';
 
@@ -25,7 +25,7 @@ describe('what alert rules and readers are told', () => {
   it('is of each record the same in text as in parts', () => {
     const texts = ['{"n":1}', '{"message":"a","event":"e","requestId":"r1","level":"warn"}'];
     for (const text of texts) {
-      const record = { ...readRecord(text, 'api', NOON), id: 'x' };
+      const record = { ...parseRecord(text, 'api', NOON), id: 'x' };
       const shown = entryText(record, text);
       expect(JSON.parse(shown)).to.deep.equal(entryOf(record));
       expect(shown).to.include(`"data":${text}}`);

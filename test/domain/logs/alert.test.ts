@@ -6,7 +6,7 @@ import {
   type AlertState,
   alert,
   type JudgeRule,
-  MOST_UNDELIVERED,
+  MAX_UNDELIVERED,
   type RecordDelivery,
   type Verdict,
 } from '../../../domain/logs/alert.js';
@@ -110,9 +110,9 @@ describe('an alert', () => {
   it('waits for its receiver with the newest others, however many there were', () => {
     const each = (n: number) => judge(`a${n}`, n * 1000);
     let state: AlertState = alert.initialState;
-    for (let n = 0; n < 3 * MOST_UNDELIVERED; n++)
+    for (let n = 0; n < 3 * MAX_UNDELIVERED; n++)
       state = (alert.decide(each(n), state) as readonly AlertEvent[]).reduce(evolveOf(alert), state);
-    expect(state.undelivered).to.have.length(MOST_UNDELIVERED);
+    expect(state.undelivered).to.have.length(MAX_UNDELIVERED);
     expect(state.undelivered.at(-1)).to.equal(state.active);
   });
 

@@ -1,9 +1,9 @@
 /** Requests cut into batches, and the places of records. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { BATCH_BYTES, batchesOf, type RecordsIngested, requestBatches, textsOf } from '../../../domain/logs/batch.js';
-import { compareRecords, cursorOf, idOf, placeOf } from '../../../domain/logs/record-id.js';
-import { batchStream, bucketSubject, streamsOf } from '../../../domain/logs/retention-bucket.js';
+import { BATCH_BYTES, createBatches, type RecordsIngested, createRequestBatches, recordTexts } from '../../../domain/logs/batch.js';
+import { compareRecords, formatCursor, recordId, parseCursor } from '../../../domain/logs/record-id.js';
+import { batchStream, bucketSubject, batchStreams } from '../../../domain/logs/retention-bucket.js';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 9, 59);
 
@@ -16,19 +16,19 @@ describe('the batches of a request', () => {
     }),
     { maxLength: 60 },
   );
-  const textsIn = (batches: readonly RecordsIngested[]) => batches.flatMap(({ data }) => textsOf(data.secret));
+  const textsIn = (batches: readonly RecordsIngested[]) => batches.flatMap(({ data }) => recordTexts(data.secret));
 
   it('hold every record once, in order, audit records apart, none too large', () => {
     fc.assert(
       fc.property(ingestion, (records) => {
-        const batches = batchesOf({ producerId: 'api', receivedAt: RECEIVED, records, rejected: 3 });
+        const batches = createBatches({ producerId: 'api', receivedAt: RECEIVED, records, rejected: 3 });
         for (const audit of [true, false]) {
           const mine = batches.filter(({ data }) => data.audit === audit);
           const given = records.filter((record) => record.audit === audit);
           expect(textsIn(mine)).to.deep.equal(given.map(({ json }) => json));
           let next = 0;
           for (const { data } of mine) {
-            expect(data.count).to.equal(textsOf(data.secret).length).and.greaterThan(0);
+            expect(data.count).to.equal(recordTexts(data.secret).length).and.greaterThan(0);
             const some = given.slice(next, next + data.count);
             next += data.count;
             expect(some.reduce((sum, { bytes }) => sum + bytes, 0)).to.be.at.most(BATCH_BYTES);
@@ -43,7 +43,7 @@ describe('the batches of a request', () => {
     fc.assert(
       fc.property(ingestion, (records) => {
         const told = { accepted: records.length, rejected: 3, errors: [{ line: 2, error: 'no' }] };
-        const { first, audit } = requestBatches({ producerId: 'api', receivedAt: RECEIVED, records }, told);
+        const { first, audit } = createRequestBatches({ producerId: 'api', receivedAt: RECEIVED, records }, told);
         expect(first.map(({ data }) => data.request)).to.deep.equal([told, ...first.slice(1).map(() => undefined)]);
         expect([...first, ...audit].reduce((sum, { data }) => sum + data.rejected, 0)).to.equal(3);
         for (const [batches, isAudit] of [
@@ -60,7 +60,7 @@ describe('the batches of a request', () => {
 
   it('are as few as there can be, filled to the last byte and the last record', () => {
     const counts = (records: readonly { bytes: number }[]) =>
-      batchesOf({
+      createBatches({
         producerId: 'api',
         receivedAt: RECEIVED,
         records: records.map((each) => ({ json: '{}', audit: false, ...each })),
@@ -86,7 +86,7 @@ describe('the batches of a request', () => {
   it('say only with the last how far a file was read', () => {
     const records = [true, false].map((audit) => ({ json: '{}', audit, bytes: 20 }));
     const source = { id: 'file', offset: 40 };
-    const batches = batchesOf({ producerId: 'api', receivedAt: RECEIVED, records, rejected: 0, source });
+    const batches = createBatches({ producerId: 'api', receivedAt: RECEIVED, records, rejected: 0, source });
     expect(batches.map(({ data }) => data.source)).to.deep.equal([undefined, source]);
   });
 
@@ -95,7 +95,7 @@ describe('the batches of a request', () => {
     expect(batchStream(keeping, RECEIVED)).to.equal('logs.batch-api-2026-11-21-09');
     expect(batchStream({ ...keeping, audit: true }, RECEIVED)).to.equal('logs.audit-api-2026-11-21-09');
     expect(bucketSubject(keeping)).to.equal('logs.batch-api-20261121');
-    expect(streamsOf(keeping)).to.have.length(24).and.include('logs.batch-api-2026-11-21-09');
+    expect(batchStreams(keeping)).to.have.length(24).and.include('logs.batch-api-2026-11-21-09');
   });
 });
 
@@ -109,8 +109,8 @@ describe('the place of a record', () => {
   it('comes back from its cursor', () => {
     fc.assert(
       fc.property(place, ({ instant, position, place: index }) => {
-        const here = { instant: Math.min(instant, Date.UTC(9999, 11, 31)), id: idOf(position, index) };
-        expect(placeOf(cursorOf(here))).to.deep.equal(here);
+        const here = { instant: Math.min(instant, Date.UTC(9999, 11, 31)), id: recordId(position, index) };
+        expect(parseCursor(formatCursor(here))).to.deep.equal(here);
       }),
     );
   });
@@ -120,8 +120,8 @@ describe('the place of a record', () => {
       fc.property(place, place, (a, b) => {
         const order = Math.sign(
           compareRecords(
-            { instant: a.instant, id: idOf(a.position, a.place) },
-            { instant: b.instant, id: idOf(b.position, b.place) },
+            { instant: a.instant, id: recordId(a.position, a.place) },
+            { instant: b.instant, id: recordId(b.position, b.place) },
           ),
         );
         const expected =
@@ -135,6 +135,6 @@ describe('the place of a record', () => {
 
   it('is nothing that a cursor of ours does not say', () => {
     for (const cursor of ['', 'x', '-', '1-2', `${'z'.repeat(11)}-${'0'.repeat(17)}`, `A-${'0'.repeat(17)}`])
-      expect(placeOf(cursor)).to.equal(undefined);
+      expect(parseCursor(cursor)).to.equal(undefined);
   });
 });

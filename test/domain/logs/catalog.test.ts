@@ -1,6 +1,6 @@
 /** The events of the records: what is emitted fits its schema, and what was ever written can still be read. */
 import { expect } from 'chai';
-import { batchesOf, requestBatches, textsOf } from '../../../domain/logs/batch.js';
+import { createBatches, createRequestBatches, recordTexts } from '../../../domain/logs/batch.js';
 import { catalog } from '../../../domain/logs/catalog.js';
 import { type RebuildCommand, rebuild } from '../../../domain/logs/reindex-job.js';
 import { type ExpireRecords, retention } from '../../../domain/logs/retention.js';
@@ -35,14 +35,14 @@ const finish: RebuildCommand = {
 };
 
 const emitted: readonly DomainEvent[] = [
-  ...batchesOf({
+  ...createBatches({
     producerId: 'api',
     receivedAt: 10 * DAY,
     records: [{ json: '{"a":1}', bytes: 7, audit: false }],
     rejected: 2,
     source: { id: 'file', offset: 8 },
   }),
-  ...requestBatches(
+  ...createRequestBatches(
     { producerId: 'api', receivedAt: 10 * DAY, records: [] },
     { accepted: 0, rejected: 1, errors: [{ line: 1, error: 'Line 1 is not valid JSON' }] },
   ).first,
@@ -62,7 +62,7 @@ describe('the events of the records', () => {
       expect(!!sealing, type).to.equal('secret' in data);
       if (!sealing) continue;
       expect(sealing.subject(data)).to.equal('logs.batch-api-19700111');
-      expect(textsOf(catalog.events.RecordsIngested.sealed.erased)).to.deep.equal([]);
+      expect(recordTexts(catalog.events.RecordsIngested.sealed.erased)).to.deep.equal([]);
     }
     expect(catalog.events.BatchesErased.erases(keeping)).to.equal(bucketSubject(keeping));
   });
@@ -72,14 +72,14 @@ describe('the events of the records', () => {
 });
 
 describe('the records of a batch', () => {
-  const secretOf = (name: string) => golden('logs', name).secret as Parameters<typeof textsOf>[0];
+  const secretOf = (name: string) => golden('logs', name).secret as Parameters<typeof recordTexts>[0];
 
   it('are read however they were written', () => {
-    expect(textsOf(secretOf('RecordsIngested.v1'))).to.deep.equal([
+    expect(recordTexts(secretOf('RecordsIngested.v1'))).to.deep.equal([
       '{"level":"info","message":"started"}',
       '{"level":50,"msg":"failed","err":{"code":"ENOSPC"}}',
     ]);
-    expect(textsOf(secretOf('RecordsIngested.v1.lines'))).to.deep.equal([
+    expect(recordTexts(secretOf('RecordsIngested.v1.lines'))).to.deep.equal([
       '{"level":"info","message":"started"}',
       '{"level":50,"id":9007199254740993}',
     ]);

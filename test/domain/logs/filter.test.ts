@@ -1,15 +1,15 @@
 /** The meaning of filters, and that the terms of an index never hide a record that passes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { EVERYTHING, type Filter, isColumns, type Leaf, leavesAt, matches } from '../../../domain/logs/filter.js';
+import { EVERYTHING, type Filter, isRecordFree, type Leaf, leavesAt, matches } from '../../../domain/logs/filter.js';
 import { termsOf, termsOfFilter } from '../../../domain/logs/index-terms.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
-import { understand } from '../../../domain/logs/record.js';
-import { wordsOf } from '../../../domain/logs/tokenizer.js';
+import { normalizeRecord } from '../../../domain/logs/record.js';
+import { tokenize } from '../../../domain/logs/tokenizer.js';
 import { filter, NOON, record } from './arbitrary.js';
 
 const passes = (data: object, some: Partial<Filter>) =>
-  matches({ ...EVERYTHING, ...some }, understand(data as never, 'api', NOON));
+  matches({ ...EVERYTHING, ...some }, normalizeRecord(data as never, 'api', NOON));
 
 describe('a filter', () => {
   it('takes instants at both ends of its range', () => {
@@ -40,8 +40,8 @@ describe('a filter', () => {
   });
 
   it('is of columns alone when it asks for nothing inside a record', () => {
-    expect(isColumns(EVERYTHING)).to.equal(true);
-    expect(isColumns({ ...EVERYTHING, from: 1, to: 2, levels: ['INFO'], producerId: 'api', audit: true })).to.equal(
+    expect(isRecordFree(EVERYTHING)).to.equal(true);
+    expect(isRecordFree({ ...EVERYTHING, from: 1, to: 2, levels: ['INFO'], producerId: 'api', audit: true })).to.equal(
       true,
     );
     for (const inside of [
@@ -50,7 +50,7 @@ describe('a filter', () => {
       { fields: [{ path: 'a', value: '1' }] },
       { words: ['disk'] },
     ])
-      expect(isColumns({ ...EVERYTHING, ...inside }), JSON.stringify(inside)).to.equal(false);
+      expect(isRecordFree({ ...EVERYTHING, ...inside }), JSON.stringify(inside)).to.equal(false);
   });
 
   it('compares fields exactly, as text', () => {
@@ -84,7 +84,7 @@ describe('a filter', () => {
   });
 
   it('splits words at everything that is no letter, digit or _', () => {
-    expect(wordsOf('GET /api/user_1?x=ÄÖ — „да“ 日本。')).to.deep.equal([
+    expect(tokenize('GET /api/user_1?x=ÄÖ — „да“ 日本。')).to.deep.equal([
       'get',
       'api',
       'user_1',
@@ -94,11 +94,11 @@ describe('a filter', () => {
       '日本',
     ]);
     // The first and last of each kind, and their neighbours that are none.
-    expect(wordsOf('a`A[z{Z@0/9:_^\u007f\u0080\u00bf\u00c0')).to.deep.equal(['a', 'a', 'z', 'z', '0', '9', '_', 'à']);
-    expect(wordsOf('x\u1fffy\u2000z\u206fa\u2070b')).to.deep.equal(['x\u1fffy', 'z', 'a\u2070b']);
-    expect(wordsOf('x\u2fffy\u3000z\u303fa\u3040b')).to.deep.equal(['x\u2fffy', 'z', 'a\u3040b']);
-    expect(wordsOf('')).to.deep.equal([]);
-    expect(wordsOf('--')).to.deep.equal([]);
+    expect(tokenize('a`A[z{Z@0/9:_^\u007f\u0080\u00bf\u00c0')).to.deep.equal(['a', 'a', 'z', 'z', '0', '9', '_', 'à']);
+    expect(tokenize('x\u1fffy\u2000z\u206fa\u2070b')).to.deep.equal(['x\u1fffy', 'z', 'a\u2070b']);
+    expect(tokenize('x\u2fffy\u3000z\u303fa\u3040b')).to.deep.equal(['x\u2fffy', 'z', 'a\u3040b']);
+    expect(tokenize('')).to.deep.equal([]);
+    expect(tokenize('--')).to.deep.equal([]);
   });
 
   it('finds a field wherever a dotted path can lead', () => {
@@ -155,7 +155,7 @@ describe('a filter', () => {
     let passed = 0;
     fc.assert(
       fc.property(record, filter, (data, some) => {
-        const one = understand(data, 'api', NOON);
+        const one = normalizeRecord(data, 'api', NOON);
         if (!matches(some, one)) return;
         passed++;
         const terms = new Set<number>();
@@ -170,7 +170,7 @@ describe('a filter', () => {
   it('asks for the term of whatever value a record has anywhere', () => {
     fc.assert(
       fc.property(record, (data) => {
-        const one = understand(data, 'api', NOON);
+        const one = normalizeRecord(data, 'api', NOON);
         const terms = new Set<number>();
         termsOf(one, (term) => terms.add(term));
         for (const path of paths(data)) {

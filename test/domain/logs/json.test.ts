@@ -1,6 +1,6 @@
 /** What JSON is an object, and how deep it may go. */
 import { expect } from 'chai';
-import { exactText, isObject, isShallow, type Json, parseExact } from '../../../domain/logs/json.js';
+import { stringifyExact, isObject, isShallow, type Json, parseExact } from '../../../domain/logs/json.js';
 
 const nested = (levels: number): Json => (levels === 0 ? 'leaf' : { a: 1, in: nested(levels - 1), b: true });
 
@@ -37,7 +37,7 @@ describe('JSON', () => {
       for (let before = 0; before < 40; before++) {
         for (const end of ['', ' ', ',"z":"and so on, for as long as it takes"']) {
           const text = `{"a":"${'x'.repeat(before)}","n":${number}${end}}`;
-          const exact = exactText(text, JSON.parse(text));
+          const exact = stringifyExact(text, JSON.parse(text));
           expect(exact).to.equal(text.replace(/ (?=})/, ''));
           expect(parseExact(exact)).to.have.property('n', number);
         }
@@ -46,7 +46,7 @@ describe('JSON', () => {
   });
 
   it('writes what says the same in one way, and leaves numbers alone that are texts', () => {
-    const same = (text: string) => exactText(text, JSON.parse(text));
+    const same = (text: string) => stringifyExact(text, JSON.parse(text));
     expect(same('{ "a" : 1.0, "b": [1e2, -0] }')).to.equal('{"a":1,"b":[100,0]}');
     expect(same('{"a":"\\u0061","b":1}')).to.equal('{"a":"a","b":1}');
     expect(same('{"id":"12345678901234567890","hash":"3e1a"}')).to.equal('{"id":"12345678901234567890","hash":"3e1a"}');

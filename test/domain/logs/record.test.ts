@@ -1,7 +1,7 @@
 /** What is understood of records, whoever wrote them, and of the instants in them. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { understand } from '../../../domain/logs/record.js';
+import { normalizeRecord } from '../../../domain/logs/record.js';
 import { dayName, instantOfQuery, parseTimestamp, startOfDay } from '../../../domain/logs/timestamp.js';
 import { record } from './arbitrary.js';
 
@@ -93,7 +93,7 @@ describe('an instant', () => {
 });
 
 describe('a record', () => {
-  const of = (data: object) => understand(data as never, 'api', RECEIVED);
+  const of = (data: object) => normalizeRecord(data as never, 'api', RECEIVED);
 
   it('has the instant of its receipt when it names none that can be read', () => {
     expect(of({}).instant).to.equal(RECEIVED);
@@ -113,12 +113,12 @@ describe('a record', () => {
     for (const [index, name] of names.entries()) {
       const unread = Object.fromEntries(names.slice(0, index).map((each) => [each, 'soon']));
       const later = Object.fromEntries(names.slice(index + 1).map((each) => [each, RECEIVED + 7]));
-      expect(understand({ ...unread, [name]: RECEIVED + 1, ...later }, 'api', 0).instant, name).to.equal(RECEIVED + 1);
+      expect(normalizeRecord({ ...unread, [name]: RECEIVED + 1, ...later }, 'api', 0).instant, name).to.equal(RECEIVED + 1);
     }
   });
 
   it('has its level from level, else severity, else the priority of syslog', () => {
-    const level = (data: object) => understand(data as never, 'api', RECEIVED).level;
+    const level = (data: object) => normalizeRecord(data as never, 'api', RECEIVED).level;
     expect(level({ level: ' warn ', severity: 'error' })).to.equal('WARN');
     expect(level({ severity: 'error', PRIORITY: '6' })).to.equal('ERROR');
     expect(level({ level: ' ', PRIORITY: '3' })).to.equal('ERROR');
@@ -135,7 +135,7 @@ describe('a record', () => {
   });
 
   it('has texts of whatever stands there', () => {
-    const message = (value: unknown) => understand({ message: value } as never, 'api', RECEIVED).message;
+    const message = (value: unknown) => normalizeRecord({ message: value } as never, 'api', RECEIVED).message;
     expect([message('text'), message(7), message(true), message(null)]).to.deep.equal(['text', '7', 'true', '']);
     expect([message({ a: 1 }), message([1, 'x'])]).to.deep.equal(['{"a":1}', '[1,"x"]']);
   });
@@ -179,7 +179,7 @@ describe('a record', () => {
     fc.assert(
       fc.property(record, (data) => {
         const first = of(data);
-        expect(understand(data, 'api', first.instant)).to.deep.equal(first);
+        expect(normalizeRecord(data, 'api', first.instant)).to.deep.equal(first);
       }),
     );
   });

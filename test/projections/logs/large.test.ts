@@ -7,7 +7,7 @@ import { yieldOnly } from '../../../application/logs/query/query-budget.js';
 import type { RecordIndex } from '../../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
-import { batchesOf } from '../../../domain/logs/batch.js';
+import { createBatches } from '../../../domain/logs/batch.js';
 import { catalog } from '../../../domain/logs/catalog.js';
 import { EVERYTHING, type Filter } from '../../../domain/logs/filter.js';
 import type { JsonObject } from '../../../domain/logs/json.js';
@@ -38,7 +38,7 @@ describe('the index of large records', function () {
 
   async function events(all: readonly JsonObject[]): Promise<RecordedEvent[]> {
     const given = all.map(recordText);
-    const batches = batchesOf({ producerId: 'api', receivedAt: NOON, records: given, rejected: 0 });
+    const batches = createBatches({ producerId: 'api', receivedAt: NOON, records: given, rejected: 0 });
     return Promise.all(
       batches.map(async ({ data }) => {
         const subject = bucketSubject(data);
@@ -141,7 +141,7 @@ describe('the index of large records', function () {
     const some = Array.from({ length: 60 }, (_, n) => ({ n, message: noise(50_000), timestamp: NOON }));
     // As an event would be whose records were counted smaller than they are.
     const given = some.map((data) => ({ ...recordText(data), bytes: 1 }));
-    const [batch] = batchesOf({ producerId: 'api', receivedAt: NOON, records: given, rejected: 0 });
+    const [batch] = createBatches({ producerId: 'api', receivedAt: NOON, records: given, rejected: 0 });
     const [event] = await events([{ n: 0 }]);
     const subject = bucketSubject(batch!.data);
     const data = { ...event!.data, secret: await kernel.vault.seal(subject, batch!.data.secret) };

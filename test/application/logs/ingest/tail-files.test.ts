@@ -3,7 +3,7 @@ import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { Records } from '../../../../application/logs/ingest/ingest-records.js';
 import { createWatch } from '../../../../application/logs/ingest/tail-files.js';
-import { batchesOf } from '../../../../domain/logs/batch.js';
+import { createBatches } from '../../../../domain/logs/batch.js';
 import { context } from '../../../support/toys.js';
 
 /** More than a batch holds. */
@@ -113,7 +113,7 @@ describe('the runs of a watched file', () => {
         logger: quiet,
       });
       await watch(stop.signal);
-      for (const given of taken) expect(batchesOf({ ...given, receivedAt: 0 })).to.have.length(1);
+      for (const given of taken) expect(createBatches({ ...given, receivedAt: 0 })).to.have.length(1);
       expect(taken.flatMap(({ records }) => records)).to.have.length(LENGTH);
       expect(taken.at(-1)?.source.offset).to.equal(bytes.length);
       const ends = taken.map(({ source, records }) => source.offset / records.length);

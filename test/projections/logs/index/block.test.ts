@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { EVERYTHING } from '../../../../domain/logs/filter.js';
 import { termsOf, termsOfFilter } from '../../../../domain/logs/index-terms.js';
 import { levelBit } from '../../../../domain/logs/levels.js';
-import { understand } from '../../../../domain/logs/record.js';
-import { compareRecords, idOf } from '../../../../domain/logs/record-id.js';
+import { normalizeRecord } from '../../../../domain/logs/record.js';
+import { compareRecords, recordId } from '../../../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../../../domain/logs/timestamp.js';
 import { buildBlock, openBlock, reopenBlock, wholeText } from '../../../../projections/logs/index/block.js';
 import { growTermFilter, makeTermFilter, mayHold } from '../../../../projections/logs/index/bloom-filter.js';
@@ -21,9 +21,9 @@ describe('a block', () => {
         const put = all.flatMap((records, batch) =>
           records.map((data, place) => {
             const position = BigInt(batch * 7 + 1);
-            const one = understand(JSON.parse(JSON.stringify(data)), 'api', NOON);
+            const one = normalizeRecord(JSON.parse(JSON.stringify(data)), 'api', NOON);
             block.add(one, JSON.stringify(one.data), position, place);
-            return { ...one, id: idOf(position, place) };
+            return { ...one, id: recordId(position, place) };
           }),
         );
         const open = openBlock([block.text()]);
@@ -40,7 +40,7 @@ describe('a block', () => {
     fc.assert(
       fc.property(batches, (all) => {
         const block = buildBlock('api');
-        const records = all.flat().map((data) => understand(data, 'api', NOON));
+        const records = all.flat().map((data) => normalizeRecord(data, 'api', NOON));
         for (const [place, each] of records.entries()) block.add(each, JSON.stringify(each.data), 1n, place);
         const { from, to, count, levels, correlations } = block.summary();
         const terms = block.filter();
@@ -64,11 +64,11 @@ describe('a block that is written in pieces', () => {
     const pieces: string[] = [];
     const records = Array.from({ length: 15 }, (_, n) => {
       const data = { timestamp: NOON + (n % 7 === 6 ? -1 : n) * HOUR_MS, n, level: n % 2 ? 'INFO' : 'WARN' };
-      const one = understand(data, 'api', NOON);
+      const one = normalizeRecord(data, 'api', NOON);
       const [position, place] = [BigInt(Math.floor(n / 3) + 1), n % 3];
       block.add(one, JSON.stringify(data), position, place);
       if (n + 1 === cut) pieces.push(block.text());
-      return { ...one, id: idOf(position, place) };
+      return { ...one, id: recordId(position, place) };
     });
     return { block, pieces: [...pieces, block.text(cut)], records };
   }
@@ -102,7 +102,7 @@ describe('a block that is written in pieces', () => {
   it('is counted as no less than its texts and its terms take', () => {
     const of = (text: string) => {
       const block = buildBlock('api');
-      block.add(understand({ text }, 'api', NOON), text, 1n, 0);
+      block.add(normalizeRecord({ text }, 'api', NOON), text, 1n, 0);
       return block.memory;
     };
     const letters = 'x'.repeat(1000);

@@ -5,7 +5,7 @@ import type { Column, Values } from '../../../../application/logs/record-index.j
 import { leavesAt } from '../../../../domain/logs/filter.js';
 import { termsOf } from '../../../../domain/logs/index-terms.js';
 import { type JsonObject, parseExact } from '../../../../domain/logs/json.js';
-import { type LogRecord, readRecord } from '../../../../domain/logs/record.js';
+import { type LogRecord, parseRecord } from '../../../../domain/logs/record.js';
 import { buildBlock } from '../../../../projections/logs/index/block.js';
 import { mayHold } from '../../../../projections/logs/index/bloom-filter.js';
 import { createColumn, decodeColumn, encodeColumn } from '../../../../projections/logs/index/column.js';
@@ -47,7 +47,7 @@ function sectionsIn(records: readonly LogRecord[]) {
   return { open, values, chunks, terms: termSections(block.terms) };
 }
 
-const read = (data: JsonObject) => readRecord(JSON.stringify(data), 'api', NOON);
+const read = (data: JsonObject) => parseRecord(JSON.stringify(data), 'api', NOON);
 const textsOf = ({ at, texts }: Values, count: number) =>
   Array.from({ length: count }, (_, index) => [...texts[at[index]!]!].sort());
 const truthOf = (column: Column, { level, event, correlationId, data }: LogRecord): string[] => {
@@ -122,7 +122,7 @@ describe('the columns of a block', () => {
 
   it('have numbers as they came where no double holds them', () => {
     const json = '{"id":12345678901234567890,"small":1}';
-    const { values } = sectionsIn([readRecord(json, 'api', NOON)]);
+    const { values } = sectionsIn([parseRecord(json, 'api', NOON)]);
     expect(textsOf(values(one('id'))!, 1)).to.deep.equal([['12345678901234567890']]);
     expect((parseExact(json) as JsonObject).id).to.equal('12345678901234567890');
   });

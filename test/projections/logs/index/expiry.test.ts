@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type Collection, Long } from 'mongodb';
 import { aggregate } from '../../../../application/logs/query/aggregate.js';
 import type { JsonObject } from '../../../../domain/logs/json.js';
-import { compareRecords, idOf } from '../../../../domain/logs/record-id.js';
+import { compareRecords, recordId } from '../../../../domain/logs/record-id.js';
 import { bucketSubject } from '../../../../domain/logs/retention-bucket.js';
 import { DAY_MS } from '../../../../domain/logs/timestamp.js';
 import { expire } from '../../../../projections/logs/index/expiry.js';
@@ -34,7 +34,7 @@ describe('the expiry of log records', function () {
         const first = await ground.ingested(old);
         const expired = ground.recorded({ before, auditBefore }, 'RecordsExpired');
         const rest = await ground.ingested(later);
-        const received = new Map(first.map(({ position: at, data }) => [idOf(at, 0).slice(0, 13), data.receivedAt]));
+        const received = new Map(first.map(({ position: at, data }) => [recordId(at, 0).slice(0, 13), data.receivedAt]));
         const kept = (await ground.placedRecords(first)).filter(({ id, instant, audit }) => {
           const least = audit ? auditBefore : before;
           return instant >= least && Number(received.get(id.slice(0, 13))) >= least;

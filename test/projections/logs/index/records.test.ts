@@ -7,7 +7,7 @@ import { forEachMatch } from '../../../../application/logs/query/search-blocks.j
 import type { BlockRef } from '../../../../application/logs/record-index.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { EVERYTHING, type Filter, matches } from '../../../../domain/logs/filter.js';
-import type { PlacedRecord } from '../../../../domain/logs/record.js';
+import type { IdentifiedRecord } from '../../../../domain/logs/record.js';
 import { records } from '../../../../projections/logs/index/records.js';
 import { BLOCK_INDEXES } from '../../../../projections/logs/index/rows.js';
 import { filter, NOON } from '../../../domain/logs/arbitrary.js';
@@ -145,7 +145,7 @@ describe('the index of log records', function () {
     await apply(events);
     for (const [nth, some] of asking.entries()) {
       for await (const ref of { [Symbol.asyncIterator]: () => some }) blocks[nth]!.push(ref);
-      const found: PlacedRecord[] = [];
+      const found: IdentifiedRecord[] = [];
       for (const ref of blocks[nth]!) {
         const search = { filter: filters[nth]!, order: 'desc', checkpoint: yieldOnly } as const;
         await ref.read((block) =>
