@@ -81,14 +81,14 @@ export interface HourCounts {
 }
 
 /** Restricts a search to records of hours with hourly counts, or to records that no hourly count includes. */
-export type Among = 'counted' | 'not counted';
+export type Coverage = 'counted' | 'not counted';
 
 export interface RecordIndex {
   /**
    * Every block that may hold a match: `desc` by `to` from the latest, `asc` by `from` from the earliest. Complete as
    * of the call, whatever is added meanwhile.
    */
-  blocks(filter: Filter, order: Order, checkpoint: Checkpoint, among?: Among): AsyncIterable<BlockRef>;
+  blocks(filter: Filter, order: Order, checkpoint: Checkpoint, coverage?: Coverage): AsyncIterable<BlockRef>;
   /**
    * Counts of full hours in [from, to), Unix ms, of one producer or all, of audit records, others or both. Records
    * that are `not counted` are in none of them.

@@ -1,4 +1,4 @@
-/** Which alerts were there: one row each, with how it ended and whether its webhook was delivered. */
+/** Alert history: one row per alert, with its outcome and webhook delivery. */
 import type { RecordedEvent } from '../../application/ports/index.js';
 import type { AlertEvent } from '../../domain/logs/alert.js';
 import type { LogsEvent } from '../../domain/logs/catalog.js';
@@ -17,13 +17,13 @@ export const alertHistory: Projection<AlertEvent> = {
     AlertResolved: ({ data: { alertId, resolvedAt, reason } }) => [
       { patch: alertId, update: { $set: { state: 'resolved', resolvedAt, resolution: reason } } },
     ],
-    WebhookDelivered: told,
-    WebhookFailed: told,
+    WebhookDelivered: recordDelivery,
+    WebhookFailed: recordDelivery,
   },
 };
 
 type DeliveryOutcome = LogsEvent<'WebhookDelivered' | 'WebhookFailed'>;
 
-function told({ data: { alertId, rule: _, ...delivery } }: RecordedEvent<DeliveryOutcome>): RowChange[] {
+function recordDelivery({ data: { alertId, rule: _, ...delivery } }: RecordedEvent<DeliveryOutcome>): RowChange[] {
   return [{ patch: alertId, update: { $set: { delivery } } }];
 }

@@ -5,7 +5,7 @@ import { isUsualLevel } from '../../domain/logs/levels.js';
 import { type IdentifiedRecord, parseRecord } from '../../domain/logs/record.js';
 import { recordId } from '../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../domain/logs/timestamp.js';
-import { buildBlock, openBlock } from '../../projections/logs/index/block.js';
+import { buildBlock, decodeBlock } from '../../projections/logs/index/block.js';
 
 /** Records of one producer and one keeping, as they came. */
 export interface Batch {
@@ -41,7 +41,7 @@ export function memoryIndex(batches: readonly Batch[], receivedAt = 1_800_000_00
       if (!scattered) counted.push(placed);
     }
     const { from, to, count, size } = builder.summary();
-    const open = openBlock([builder.text()]);
+    const open = decodeBlock([builder.text()]);
     const entry = (index: number) => `{"id":"${open.id(index)}"}`;
     const block: Block = { ...open, producerId, audit, entry };
     const read: BlockRef['read'] = async (look) => {
@@ -54,8 +54,8 @@ export function memoryIndex(batches: readonly Batch[], receivedAt = 1_800_000_00
   return {
     all,
     opened: () => opened,
-    async *blocks(_filter, order, _pace, among) {
-      const some = blocks.filter(({ scattered }) => !among || scattered === (among === 'not counted'));
+    async *blocks(_filter, order, _pace, coverage) {
+      const some = blocks.filter(({ scattered }) => !coverage || scattered === (coverage === 'not counted'));
       const refs = some.map(({ ref }) => ref);
       yield* refs.sort((a, b) => (order === 'desc' ? b.to - a.to : a.from - b.from));
     },

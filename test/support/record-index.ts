@@ -117,7 +117,7 @@ export async function startIndexGround() {
     return rows;
   };
 
-  const sectionsIn = (name: string) => kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261121.sections`);
+  const sectionsCollection = (name: string) => kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261121.sections`);
 
   const indexOf = (name: string): RecordIndex =>
     createRecordIndex({
@@ -134,7 +134,7 @@ export async function startIndexGround() {
     placedRecords,
     build,
     rowsOf,
-    sectionsIn,
+    sectionsCollection,
     indexOf,
     stop,
   };

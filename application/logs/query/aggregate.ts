@@ -3,7 +3,7 @@ import { type Filter, isRecordFree, leavesAt } from '../../../domain/logs/filter
 import { isUsualLevel } from '../../../domain/logs/levels.js';
 import type { IdentifiedRecord } from '../../../domain/logs/record.js';
 import { HOUR_MS } from '../../../domain/logs/timestamp.js';
-import type { Among, Block, BlockRef, Column, HourCount, RecordIndex, Values } from '../record-index.js';
+import type { Coverage, Block, BlockRef, Column, HourCount, RecordIndex, Values } from '../record-index.js';
 import type { Checkpoint } from './query-budget.js';
 import { forEachMatch, needsOf, type Search, relaxFilter } from './search-blocks.js';
 import { type Bucket, createTopKCounter, type KeyBudget, type Tally } from './top-k-counter.js';
@@ -41,7 +41,7 @@ export async function aggregate(index: RecordIndex, query: Aggregation, limit: n
 /** A part of the query that hourly counts cannot answer. */
 interface SearchRemainder {
   readonly filter: Filter;
-  readonly among?: Among;
+  readonly coverage?: Coverage;
 }
 
 /** Adds the full hours that hourly counts cover; returns the parts that must be searched. */
@@ -75,9 +75,9 @@ async function countFromHours(
     ...(from < first ? [{ filter: { ...filter, to: first - 1 } }] : []),
     ...Array.from(searched, (hour) => {
       const hourFilter = { ...filter, from: hour, to: hour + HOUR_MS - 1 };
-      return { filter: hourFilter, among: 'counted' as const };
+      return { filter: hourFilter, coverage: 'counted' as const };
     }),
-    { filter: { ...filter, from: first, ...(to !== undefined && { to: end - 1 }) }, among: 'not counted' },
+    { filter: { ...filter, from: first, ...(to !== undefined && { to: end - 1 }) }, coverage: 'not counted' },
     ...(to !== undefined && end <= to ? [{ filter: { ...filter, from: end } }] : []),
   ];
 }
@@ -101,7 +101,7 @@ function keyOfCount(grouping: Grouping, { hour, level, event }: HourCount) {
 const MAX_BLOCKS = 32;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-async function countBySearch(index: RecordIndex, query: Aggregation, { filter, among }: SearchRemainder, tally: Tally) {
+async function countBySearch(index: RecordIndex, query: Aggregation, { filter, coverage }: SearchRemainder, tally: Tally) {
   let counting: Promise<unknown>[] = [];
   let characters = 0;
   /** Waits for all of them even if one fails: none may keep counting after the key budget is released. */
@@ -111,7 +111,7 @@ async function countBySearch(index: RecordIndex, query: Aggregation, { filter, a
     for (const each of counted) if (each.status === 'rejected') throw each.reason;
   };
   try {
-    for await (const ref of index.blocks(filter, 'desc', query.checkpoint, among)) {
+    for await (const ref of index.blocks(filter, 'desc', query.checkpoint, coverage)) {
       const one = countIn(ref, { ...query, filter: relaxFilter(ref, filter) }, tally);
       // It may fail while the next block is fetched; `settleAll` reports the error.
       one.catch(() => {});

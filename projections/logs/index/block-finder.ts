@@ -1,216 +1,215 @@
-/** Which blocks of a build may hold what is memo for, in the order of answers, told without opening any. */
+/** Finds the blocks of a build that may hold matches, in result order and without decrypting them. */
 import type { Db, Filter as MongoFilter, Sort } from 'mongodb';
 import type { Checkpoint } from '../../../application/logs/query/query-budget.js';
 import { createVersionedMemo } from '../../../application/logs/query/versioned-memo.js';
-import type { Among } from '../../../application/logs/record-index.js';
+import type { Coverage } from '../../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
 import type { Filter } from '../../../domain/logs/filter.js';
 import { termsOfFilter } from '../../../domain/logs/index-terms.js';
 import { levelBit } from '../../../domain/logs/levels.js';
 import type { Order } from '../../../domain/logs/record-id.js';
-import type { Opened } from './block-reader.js';
+import type { BlockReader } from './block-reader.js';
 import type { BlockHeader, BlockRef } from './block-ref.js';
 import { correlationDigester } from './compress-and-seal.js';
-import { registersIn } from './filter-group.js';
-import { merged } from './k-way-merge.js';
-import { KEEPINGS, type Partition, readPart, sectionsIn } from './partitions.js';
-import { type RegisteredBlocks, type RegisterHead, registeredBlocks, registerHeads } from './read-filter-groups.js';
-import type { BlockRow, KeepingRow } from './rows.js';
+import { filterGroupsIn } from './filter-group.js';
+import { mergeSorted } from './k-way-merge.js';
+import { BUCKETS, type Partition, parsePartition, sectionsCollection } from './partitions.js';
+import { type FilterGroupBlocks, type FilterGroupRange, readFilterGroups, findFilterGroups } from './read-filter-groups.js';
+import type { BlockRow, BucketRow } from './rows.js';
 
-/** So many blocks first, and twice as many each time, whatever their day: what is rare is looked for in many. */
-const AT_ONCE = { first: 64, most: 512 };
-/** Of so many the blocks are read together: each has some 10 KB of them, and 64 KB of terms for each that is memo for. */
-const REGISTERS_AT_ONCE = { first: 8, most: 64 };
+/** Blocks per page, doubling from page to page regardless of day: a rare record may be in any of many. */
+const BLOCK_PAGE = { first: 64, most: 512 };
+/** Filter groups read together, each with about 10 KB of headers plus 64 KB per queried term section. */
+const GROUP_PAGE = { first: 8, most: 64 };
 
-interface Growing {
+interface PageSize {
   size: number;
 }
 
-function next(growing: Growing, most = AT_ONCE.most): number {
-  const { size } = growing;
-  growing.size = Math.min(size * 2, most);
+function nextSize(pageSize: PageSize, most = BLOCK_PAGE.most): number {
+  const { size } = pageSize;
+  pageSize.size = Math.min(size * 2, most);
   return size;
 }
-/** What is remembered of the rows while they do not change, in bytes, and what one of them takes. */
-const ANSWERS_KEPT = 4 * 1024 * 1024;
+/** Bytes of query results cached until the rows change, and the size of one row. */
+const CACHE_BYTES = 4 * 1024 * 1024;
 const ROW_BYTES = 500;
 
 const PROJECTION = { records: 0, terms: 0, correlations: 0 };
 
-interface Asked {
+interface BlockQuery {
   readonly filter: Filter;
   readonly order: Order;
   readonly checkpoint: Checkpoint;
-  readonly paging: { readonly headers: Growing; readonly screened: Growing };
+  readonly paging: { readonly headers: PageSize; readonly filtered: PageSize };
 }
 
-export interface HeadersPorts {
+export interface BlockFinderPorts {
   readonly db: Db;
   readonly vault: Vault;
-  readonly opened: Opened;
+  readonly blockReader: BlockReader;
   /** Changes with the rows, as far as this node knows. */
   readonly version: () => unknown;
 }
 
-export interface Headers {
-  /** The blocks of a build that may hold what passes; see `RecordIndex.blocks`. */
-  blocks(name: string, filter: Filter, order: Order, checkpoint: Checkpoint, among?: Among): AsyncGenerator<BlockRef>;
+export interface BlockFinder {
+  /** Blocks of a build that may hold matches; see `RecordIndex.blocks`. */
+  blocks(name: string, filter: Filter, order: Order, checkpoint: Checkpoint, coverage?: Coverage): AsyncGenerator<BlockRef>;
   readonly cache: Cache;
 }
 
-export function createHeaders({ db, vault, opened, version }: HeadersPorts): Headers {
-  const sizeOf = (found: readonly unknown[] | RegisteredBlocks) =>
+export function createBlockFinder({ db, vault, blockReader, version }: BlockFinderPorts): BlockFinder {
+  const sizeOf = (found: readonly unknown[] | FilterGroupBlocks) =>
     ROW_BYTES * (('headers' in found ? found.headers : found).length + 1);
-  const memo = createVersionedMemo({ name: 'logs.headers', version, limitBytes: ANSWERS_KEPT, sizeOf });
+  const memo = createVersionedMemo({ name: 'logs.headers', version, limitBytes: CACHE_BYTES, sizeOf });
 
-  async function parts(name: string, filter: Filter, order: Order, among?: Among): Promise<readonly Partition[]> {
+  async function parts(name: string, filter: Filter, order: Order, coverage?: Coverage): Promise<readonly Partition[]> {
     const { from = 0, to = Number.POSITIVE_INFINITY, audit } = filter;
     const all = await memo.get(`${name} parts`, async () => {
       const found = await db.listCollections({}, { nameOnly: true }).toArray();
       return found.flatMap((each) =>
-        each.name.startsWith(`${name}.`) ? (readPart(each.name.slice(name.length + 1)) ?? []) : [],
+        each.name.startsWith(`${name}.`) ? (parsePartition(each.name.slice(name.length + 1)) ?? []) : [],
       );
     });
     return all
       .filter((part) => part.from <= to && part.to >= from && (audit === undefined || part.audit === audit))
-      .filter(({ outOfOrder }) => among === undefined || outOfOrder === (among === 'not counted'))
+      .filter(({ outOfOrder }) => coverage === undefined || outOfOrder === (coverage === 'not counted'))
       .sort((a, b) => (order === 'desc' ? b.to - a.to : a.from - b.from));
   }
 
-  /** What a correlation id is found by: a digest for every producer and day that has records in the collection. */
+  /** Digests of a correlation id, one per producer and day with records in the collection. */
   async function digests(name: string, part: Partition, id: string): Promise<readonly number[]> {
-    const keepings = await memo.get(`${name} keepings`, () =>
-      db.collection<KeepingRow>(`${name}.${KEEPINGS}`).find().toArray(),
+    const buckets = await memo.get(`${name} buckets`, () =>
+      db.collection<BucketRow>(`${name}.${BUCKETS}`).find().toArray(),
     );
-    const found = keepings.filter(({ parts }) => parts?.includes(part.name));
+    const found = buckets.filter(({ parts }) => parts?.includes(part.name));
     const made = await Promise.all(found.map(({ _id }) => correlationDigester(vault, _id)));
     return made.flatMap((digest) => (digest ? [digest(id)] : []));
   }
 
   /**
-   * Blocks that still gather come from one look, the others from later ones, those in registers as far as these are of
-   * what is due: a block that fills up in between is in the first, and a register that others take the place of while
-   * they are read is looked for again.
+   * Open blocks are listed first in a single query, full ones later from filter groups. So a block that fills up in
+   * between is not missed, and a group replaced by a larger one while being read is looked up again.
    */
-  async function* headers(name: string, part: Partition, asking: Asked) {
-    const { filter, order, checkpoint, paging } = asking;
+  async function* headers(name: string, part: Partition, query: BlockQuery) {
+    const { filter, order, checkpoint, paging } = query;
     const rows = db.collection<BlockRow>(`${name}.${part.name}`);
     const sort: Sort = order === 'desc' ? { to: -1 } : { from: 1 };
-    const any = conditionOf(part, filter);
-    const find = (condition: object, more: object, limit: number) => {
-      const question = `${name} ${part.name} ${order} ${limit} ${JSON.stringify([condition, more])}`;
-      const all = { $and: [condition, more] };
-      return memo.get(question, () =>
+    const criteria = conditionOf(part, filter);
+    const find = (criteria: object, more: object, limit: number) => {
+      const cacheKey = `${name} ${part.name} ${order} ${limit} ${JSON.stringify([criteria, more])}`;
+      const all = { $and: [criteria, more] };
+      return memo.get(cacheKey, () =>
         rows.find<BlockHeader>(all, { projection: PROJECTION }).sort(sort).limit(limit).toArray(),
       );
     };
-    const boundOf = (header: RegisterHead) => (order === 'desc' ? header.to : header.from);
+    const boundOf = (header: FilterGroupRange) => (order === 'desc' ? header.to : header.from);
     const sign = order === 'desc' ? -1 : 1;
-    const inOrder = <Bound extends RegisterHead>(all: readonly Bound[]) =>
+    const inOrder = <Bound extends FilterGroupRange>(all: readonly Bound[]) =>
       all.toSorted((a, b) => sign * (boundOf(a) - boundOf(b)));
-    // Not by the store: it would sort them whole, with their records, and has no room for those of hundreds.
-    const gathering = inOrder(
-      await memo.get(`${name} ${part.name} gathering ${JSON.stringify(any)}`, () =>
-        rows.find<BlockHeader>({ ...any, gathering: true }, { projection: PROJECTION }).toArray(),
+    // Sorted here: the store would sort whole rows including records, which exceeds its memory limit.
+    const openBlocks = inOrder(
+      await memo.get(`${name} ${part.name} openBlocks ${JSON.stringify(criteria)}`, () =>
+        rows.find<BlockHeader>({ ...criteria, gathering: true }, { projection: PROJECTION }).toArray(),
       ),
     );
-    const seen = new Set(gathering.map(({ _id }) => _id));
-    const unseen = ({ _id }: BlockHeader) => !seen.has(_id) && seen.add(_id);
-    const registers = registersIn(db.collection(`${name}.${sectionsIn(part.name)}`));
-    async function* listed() {
+    const visited = new Set(openBlocks.map(({ _id }) => _id));
+    const firstVisit = ({ _id }: BlockHeader) => !visited.has(_id) && visited.add(_id);
+    const filterGroups = filterGroupsIn(db.collection(`${name}.${sectionsCollection(part.name)}`));
+    async function* fromFilterGroups() {
       await checkpoint();
       const terms = termsOfFilter(filter);
-      const question = `${name} ${part.name} registers ${JSON.stringify([any, terms])}`;
-      const heads = inOrder(await memo.get(question, () => registerHeads(registers, part, filter)));
-      const known = new Set(heads.map(({ _id }) => _id));
+      const cacheKey = `${name} ${part.name} filterGroups ${JSON.stringify([criteria, terms])}`;
+      const heads = inOrder(await memo.get(cacheKey, () => findFilterGroups(filterGroups, part, filter)));
+      const knownIds = new Set(heads.map(({ _id }) => _id));
       const blocksOf = async (ids: readonly string[]): Promise<readonly BlockHeader[]> => {
-        const { headers, isWhole } = await memo.get(`${question} ${ids.join()}`, () =>
-          registeredBlocks(registers, vault, ids, filter),
+        const { headers, isWhole } = await memo.get(`${cacheKey} ${ids.join()}`, () =>
+          readFilterGroups(filterGroups, vault, ids, filter),
         );
         if (isWhole) return headers;
-        // They have become one of many, or have expired.
-        const now = await registerHeads(registers, part, filter);
-        const news = now.map(({ _id }) => _id).filter((id) => !known.has(id));
-        for (const id of news) known.add(id);
-        return news.length > 0 ? [...headers, ...(await blocksOf(news))] : headers;
+        // They were compacted into a larger group, or have expired.
+        const now = await findFilterGroups(filterGroups, part, filter);
+        const newIds = now.map(({ _id }) => _id).filter((id) => !knownIds.has(id));
+        for (const id of newIds) knownIds.add(id);
+        return newIds.length > 0 ? [...headers, ...(await blocksOf(newIds))] : headers;
       };
-      const page = { size: terms.length > 0 ? REGISTERS_AT_ONCE.most : REGISTERS_AT_ONCE.first };
-      let waiting: readonly BlockHeader[] = [];
+      const page = { size: terms.length > 0 ? GROUP_PAGE.most : GROUP_PAGE.first };
+      let pending: readonly BlockHeader[] = [];
       for (let from = 0, to = 0; from < heads.length; from = to) {
         await checkpoint();
-        to = from + next(page, REGISTERS_AT_ONCE.most);
+        to = from + nextSize(page, GROUP_PAGE.most);
         const found = await blocksOf(heads.slice(from, to).map(({ _id }) => _id));
-        const [begun, beyond] = [heads[from], heads[to]].map((head) => head && sign * boundOf(head));
-        // What is new since it was memo for may come before what was given.
-        const due = found.filter((each) => sign * boundOf(each) >= begun!).filter(unseen);
-        const all = inOrder([...waiting, ...due]);
-        const end = beyond === undefined ? -1 : all.findIndex((each) => sign * boundOf(each) > beyond);
-        waiting = end < 0 ? [] : all.slice(end);
-        yield* screened(name, part, end < 0 ? all : all.slice(0, end), asking);
+        const [pageStart, pageEnd] = [heads[from], heads[to]].map((head) => head && sign * boundOf(head));
+        // Blocks added since may sort before ones already returned; drop those.
+        const added = found.filter((each) => sign * boundOf(each) >= pageStart!).filter(firstVisit);
+        const all = inOrder([...pending, ...added]);
+        const end = pageEnd === undefined ? -1 : all.findIndex((each) => sign * boundOf(each) > pageEnd);
+        pending = end < 0 ? [] : all.slice(end);
+        yield* filterBlocks(name, part, end < 0 ? all : all.slice(0, end), query);
       }
     }
-    async function* indexed() {
-      // Correlations of blocks that gather are not indexed: their terms say whether they are worth a look.
+    async function* fromCorrelationIndex() {
+      // Correlation ids of open blocks are not indexed; their term filters are checked instead.
       const { correlationId } = filter;
       const digest = correlationId !== undefined && {
         correlations: { $in: await digests(name, part, correlationId) },
       };
 
       let last: number | undefined;
-      for (let limit = next(paging.headers); ; ) {
+      for (let limit = nextSize(paging.headers); ; ) {
         await checkpoint();
-        const beyond = order === 'desc' ? { to: { $lte: last } } : { from: { $gte: last } };
-        const page = await find({ ...any, ...digest }, last === undefined ? {} : beyond, limit);
-        yield* screened(name, part, page.filter(unseen), asking);
+        const pageEnd = order === 'desc' ? { to: { $lte: last } } : { from: { $gte: last } };
+        const page = await find({ ...criteria, ...digest }, last === undefined ? {} : pageEnd, limit);
+        yield* filterBlocks(name, part, page.filter(firstVisit), query);
         if (page.length < limit) return;
         const end = boundOf(page.at(-1)!);
-        // Where all are of one bound, only a longer page gets beyond it.
-        limit = end === last ? limit * 2 : next(paging.headers);
+        // If all have the same bound, only a longer page gets past it.
+        limit = end === last ? limit * 2 : nextSize(paging.headers);
         last = end;
       }
     }
-    const others = filter.correlationId !== undefined ? indexed : listed;
+    const findFull = filter.correlationId !== undefined ? fromCorrelationIndex : fromFilterGroups;
     const sources = [
       {
-        bound: gathering[0] ? boundOf(gathering[0]) : part.from,
-        items: screened(name, part, gathering, asking),
+        bound: openBlocks[0] ? boundOf(openBlocks[0]) : part.from,
+        items: filterBlocks(name, part, openBlocks, query),
       },
-      { bound: order === 'desc' ? part.to : part.from, items: others() },
+      { bound: order === 'desc' ? part.to : part.from, items: findFull() },
     ];
-    for await (const header of merged(sources, order, boundOf)) yield { name, part, header };
+    for await (const header of mergeSorted(sources, order, boundOf)) yield { name, part, header };
   }
 
-  /** Without those that their levels or their terms rule out. */
-  async function* screened(
+  /** Drops blocks that their levels or term filters rule out. */
+  async function* filterBlocks(
     name: string,
     part: Partition,
     all: readonly BlockHeader[],
-    { filter, checkpoint, paging }: Asked,
+    { filter, checkpoint, paging }: BlockQuery,
   ) {
     const terms = termsOfFilter(filter);
-    const wanted = filter.levels?.reduce((bits, level) => bits | levelBit(level), 0);
-    const some = wanted === undefined ? all : all.filter(({ levels }) => levels & wanted);
+    const levelBits = filter.levels?.reduce((bits, level) => bits | levelBit(level), 0);
+    const some = levelBits === undefined ? all : all.filter(({ levels }) => levels & levelBits);
     for (let from = 0, to = 0; from < some.length; from = to) {
-      to = from + next(paging.screened);
+      to = from + nextSize(paging.filtered);
       const page = some.slice(from, to);
-      const held = terms.length > 0 ? await opened.mayHold(name, part, page, terms) : undefined;
+      const mayHold = terms.length > 0 ? await blockReader.mayHold(name, part, page, terms) : undefined;
       for (const [at, header] of page.entries()) {
         await checkpoint();
-        if (!held || held[at]) yield header;
+        if (!mayHold || mayHold[at]) yield header;
       }
     }
   }
 
-  async function* blocks(name: string, filter: Filter, order: Order, checkpoint: Checkpoint, among?: Among) {
-    const paging = { headers: { size: AT_ONCE.first }, screened: { size: AT_ONCE.first } };
-    const asking = { filter, order, checkpoint, paging };
+  async function* blocks(name: string, filter: Filter, order: Order, checkpoint: Checkpoint, coverage?: Coverage) {
+    const paging = { headers: { size: BLOCK_PAGE.first }, filtered: { size: BLOCK_PAGE.first } };
+    const query = { filter, order, checkpoint, paging };
     const boundOf = ({ header }: BlockRef) => (order === 'desc' ? header.to : header.from);
-    const sources = (await parts(name, filter, order, among)).map((part) => ({
+    const sources = (await parts(name, filter, order, coverage)).map((part) => ({
       bound: order === 'desc' ? part.to : part.from,
-      items: headers(name, part, asking),
+      items: headers(name, part, query),
     }));
     const rare = filter.correlationId !== undefined;
-    yield* merged(sources, order, boundOf, rare);
+    yield* mergeSorted(sources, order, boundOf, rare);
   }
 
   return { blocks, cache: memo.cache };

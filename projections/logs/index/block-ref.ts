@@ -1,8 +1,8 @@
-/** A block as the index tells of it in clear, and where it is. */
+/** Location and unencrypted header of a block. */
 import type { Partition } from './partitions.js';
 import type { BlockRow } from './rows.js';
 
-/** What the index tells of a block in clear. */
+/** Unencrypted properties of a block. */
 export type BlockHeader = Pick<
   BlockRow,
   | '_id'
@@ -19,9 +19,9 @@ export type BlockHeader = Pick<
   | 'gathering'
 >;
 
-/** A block in its collection. */
+/** A block in a collection. */
 export interface BlockRef {
-  /** Name of the build. */
+  /** Build name. */
   readonly name: string;
   readonly part: Partition;
   readonly header: BlockHeader;

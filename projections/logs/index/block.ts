@@ -1,4 +1,4 @@
-/** A run of records as one text: a head with their places, then one line of JSON a record. */
+/** Text format of a block: a JSON head with positions, then one JSON line per record. */
 import { createYielder } from '../../../application/concurrency/index.js';
 import { levelBit } from '../../../domain/logs/levels.js';
 import { type LogRecord, type IdentifiedRecord, parseRecord } from '../../../domain/logs/record.js';
@@ -9,43 +9,43 @@ import type { TermSet } from './term-set.js';
 
 interface Head {
   readonly producerId: string;
-  /** Positions of the events the records came with. */
+  /** Log positions of the records' events. */
   readonly events: readonly string[];
   readonly levels: readonly string[];
-  /** Instant of the record before the first. */
+  /** Instant of the record preceding the first. */
   readonly before: number;
-  /** For every record: ms since the one before, index in `events`, place in its batch, index in `levels`. */
+  /** Four numbers per record: ms since the previous, index in `events`, index in the batch, index in `levels`. */
   readonly columns: readonly number[];
 }
 
 const COLUMNS = 4;
-/** Where in them the index in `events` stands, and the place in the batch. */
+/** Offsets in a record's four numbers. */
 const [EVENT, PLACE] = [1, 2];
 
-/** Where the records stand in the log. */
+/** Log positions of records. */
 export interface Places {
-  /** Positions of the events they came with. */
+  /** Log positions of the records' events. */
   readonly events: readonly string[];
-  /** Of records that follow each other in one batch: index in `events`, place of the first, and how many they are. */
+  /** Three numbers per run of consecutive records: index in `events`, batch index of the first, and length. */
   readonly runs: readonly number[];
   /** Characters of every record. */
   readonly sizes: readonly number[];
 }
 
-/** What the index knows of a block without opening it; what of it is sealed or digested is not its business. */
+/** Properties of a block that can be known without decrypting it. */
 export interface BlockSummary {
-  /** Unix ms of its first and last record. */
+  /** Unix ms of the earliest and latest record. */
   readonly from: number;
   readonly to: number;
   readonly count: number;
   /** Characters of its records. */
   readonly size: number;
-  /** Sum of the `levelBit` of every level in it. */
+  /** Bitwise or of the `levelBit` of its levels. */
   readonly levels: number;
   readonly correlations: readonly string[];
 }
 
-/** Records on their way into a block, in the order of the log. */
+/** Accumulates records in log order. */
 export interface BlockBuilder {
   readonly producerId: string;
   readonly count: number;
@@ -57,19 +57,19 @@ export interface BlockBuilder {
   readonly lines: readonly string[];
   /** Unix ms, of every record. */
   readonly instants: readonly number[];
-  /** What it takes in memory, about, in bytes. */
+  /** Approximate bytes in memory. */
   readonly memory: number;
   /** `line` is the record's own JSON text. */
   add(record: LogRecord, line: string, position: bigint, place: number): void;
   summary(): BlockSummary;
-  /** A filter of its terms. `growing`: more will be added, and this be asked again. */
+  /** Bloom filter of its terms. `growing`: more will be added, and the filter requested again. */
   filter(growing?: boolean): Uint8Array;
-  /** All of it, or the records from an index on. */
+  /** Text of all records, or of those from an index on. */
   text(from?: number): string;
   places(): Places;
 }
 
-/** What is kept of a record besides its text and terms. */
+/** Bytes of a record in memory, besides its text and terms. */
 const RECORD_BYTES = 100;
 
 export function buildBlock(producerId: string): BlockBuilder {
@@ -78,8 +78,8 @@ export function buildBlock(producerId: string): BlockBuilder {
   const columns: number[] = [];
   const lines: string[] = [];
   const correlations = new Set<string>();
-  const grown = growTermFilter();
-  const { terms } = grown;
+  const filterBuilder = growTermFilter();
+  const { terms } = filterBuilder;
   const fields = buildColumns();
   const instants: number[] = [];
   let [from, to] = [Number.POSITIVE_INFINITY, 0];
@@ -114,7 +114,7 @@ export function buildBlock(producerId: string): BlockBuilder {
       from = Math.min(from, record.instant);
       to = Math.max(to, record.instant);
       if (record.correlationId !== undefined) correlations.add(record.correlationId);
-      fields.add(record, grown.add);
+      fields.add(record, filterBuilder.add);
       lines.push(line);
       size += line.length;
     },
@@ -126,18 +126,18 @@ export function buildBlock(producerId: string): BlockBuilder {
       levels: bits,
       correlations: [...correlations],
     }),
-    filter: (growing = false) => (growing ? grown.filter() : makeTermFilter(terms, terms.size)),
+    filter: (growing = false) => (growing ? filterBuilder.filter() : makeTermFilter(terms, terms.size)),
     text(from = 0) {
-      const own = columns.slice(from * COLUMNS);
-      // Of many events before its own a piece need not tell.
-      const first = own[EVENT] ?? 0;
-      for (let column = EVENT; column < own.length; column += COLUMNS) own[column]! -= first;
+      const values = columns.slice(from * COLUMNS);
+      // Leaves out events of earlier records.
+      const first = values[EVENT] ?? 0;
+      for (let column = EVENT; column < values.length; column += COLUMNS) values[column]! -= first;
       const head: Head = {
         producerId,
         events: events.slice(first),
         levels: [...levels.keys()],
         before: instants[from - 1] ?? 0,
-        columns: own,
+        columns: values,
       };
       return [JSON.stringify(head), ...lines.slice(from)].join('\n');
     },
@@ -145,9 +145,9 @@ export function buildBlock(producerId: string): BlockBuilder {
       const runs: number[] = [];
       let [run, next] = [-1, 0];
       for (let column = 0; column < columns.length; column += COLUMNS) {
-        const [own, place] = [columns[column + EVENT]!, columns[column + PLACE]!];
-        if (own === runs.at(-3) && place === next) runs[run]!++;
-        else run = runs.push(own, place, 1) - 1;
+        const [values, place] = [columns[column + EVENT]!, columns[column + PLACE]!];
+        if (values === runs.at(-3) && place === next) runs[run]!++;
+        else run = runs.push(values, place, 1) - 1;
         next = place + 1;
       }
       return { events, runs, sizes: lines.map(({ length }) => length) };
@@ -155,10 +155,10 @@ export function buildBlock(producerId: string): BlockBuilder {
   };
 }
 
-/** A block whose text is at hand; records are parsed when they are asked for. */
-export interface OpenBlock {
+/** A decrypted block that parses records on demand. */
+export interface DecodedBlock {
   readonly count: number;
-  /** Index of every record, in the order of answers (instant, then id). */
+  /** Record indexes in result order (instant, then id). */
   readonly order: readonly number[];
   instant(index: number): number;
   level(index: number): string;
@@ -168,7 +168,7 @@ export interface OpenBlock {
   /** The record's JSON text. */
   line(index: number): string;
   record(index: number): IdentifiedRecord;
-  /** Position of the event it came with. */
+  /** Position of its event. */
   position(index: number): bigint;
   place(index: number): number;
 }
@@ -183,15 +183,15 @@ interface Line {
   readonly end: number;
 }
 
-/** Takes up what `text` of a builder gave, in pieces or whole, without what came with events after `until`. */
-export function openBlock(texts: readonly string[], until?: bigint): OpenBlock {
+/** Reads the texts of a builder, in pieces or whole, without records of events after `until`. */
+export function decodeBlock(texts: readonly string[], until?: bigint): DecodedBlock {
   const lines: Line[] = [];
   let producerId = '';
-  for (const text of texts) producerId = readLines(text, lines);
-  // Records stand in the order of the log, so those of later events are at the end.
+  for (const text of texts) producerId = appendLines(text, lines);
+  // Records are in log order, so those of later events come last.
   while (until !== undefined && lines.length > 0 && lines.at(-1)!.position > until) lines.pop();
   const order = lines.map((_, index) => index);
-  // Within a block ids only grow, so that equal instants are in order as they stand.
+  // Ids increase within a block, so records of equal instants are already ordered.
   if (lines.some(({ instant }, index) => index > 0 && instant < lines[index - 1]!.instant))
     order.sort((a, b) => lines[a]!.instant - lines[b]!.instant || a - b);
 
@@ -212,11 +212,11 @@ export function openBlock(texts: readonly string[], until?: bigint): OpenBlock {
   };
 }
 
-/** Adds the lines of a text; answers whose they are. */
-function readLines(text: string, lines: Line[]): string {
+/** Appends the lines of a text; returns the producer. */
+function appendLines(text: string, lines: Line[]): string {
   const headEnd = text.indexOf('\n');
   const { producerId, events, levels, before, columns }: Head = JSON.parse(text.slice(0, headEnd));
-  const positions = events.map(readPosition);
+  const positions = events.map(parsePosition);
   let [instant, start] = [before, headEnd + 1];
   for (let column = 0; column < columns.length; column += COLUMNS) {
     const [step = 0, event = 0, place = 0, level = 0] = columns.slice(column, column + COLUMNS);
@@ -229,24 +229,24 @@ function readLines(text: string, lines: Line[]): string {
   return producerId;
 }
 
-/** What `toString(36)` wrote. */
-export const readPosition = (digits: string) =>
+/** Parses a base-36 bigint. */
+export const parsePosition = (digits: string) =>
   Array.from(digits).reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n);
 
-/** The text of the same block built at once, however it was written. */
+/** Canonical text of a block, independent of the pieces it was written in. */
 export async function wholeText(texts: readonly string[], producerId: string): Promise<string> {
   return (await reopenBlock(texts, producerId)).text();
 }
 
-/** A block to be gone on with, of its records from an instant on. */
+/** Restores the builder of a stored block, with its records from an instant on. */
 export async function reopenBlock(texts: readonly string[], producerId: string, from = 0): Promise<BlockBuilder> {
-  const open = openBlock(texts);
+  const decoded = decodeBlock(texts);
   const block = buildBlock(producerId);
-  const breathe = createYielder();
-  for (let index = 0; index < open.count; index++) {
-    if (open.instant(index) >= from)
-      block.add(open.record(index), open.line(index), open.position(index), open.place(index));
-    const pause = breathe();
+  const yieldIfDue = createYielder();
+  for (let index = 0; index < decoded.count; index++) {
+    if (decoded.instant(index) >= from)
+      block.add(decoded.record(index), decoded.line(index), decoded.position(index), decoded.place(index));
+    const pause = yieldIfDue();
     if (pause) await pause;
   }
   return block;

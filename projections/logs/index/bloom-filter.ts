@@ -1,11 +1,11 @@
-/** A Bloom filter over the terms of a block: says for certain that a term is not in it, and rarely errs otherwise. */
+/** Bloom filter over the terms of a block. */
 import { createTermSet } from './term-set.js';
 
-/** 12 bits a term and 5 probes: about one block in 300 is opened in vain. */
+/** 12 bits per term and 5 probes give about one false positive in 300 blocks. */
 const BITS_PER_TERM = 12;
 const PROBES = 5;
 
-/** `capacity`: how many terms it is made for, if more are to come. */
+/** `capacity`: number of terms to size it for. */
 export function makeTermFilter(terms: Iterable<number>, capacity: number): Uint8Array {
   const filter = emptyTermFilter(capacity);
   for (const term of terms) putTerm(filter, term);
@@ -25,28 +25,28 @@ export function putTerm(filter: Uint8Array, term: number) {
   }
 }
 
-/** A filter of terms that become more, the same whenever it was asked for before: only what is new is put into it. */
+/** Builds a filter incrementally: each call adds only new terms, and the result does not depend on earlier calls. */
 export function growTermFilter() {
   const terms = createTermSet();
-  let done = 0;
+  let addedCount = 0;
   let capacity = 0;
   let filter = makeTermFilter(terms, 0);
   return {
     terms,
     add: (term: number): void => void terms.add(term),
-    /** With room for up to twice as many. */
+    /** Sized for up to twice as many terms. */
     filter(): Uint8Array {
       if (terms.size > capacity) {
         capacity = 2 ** Math.ceil(Math.log2(terms.size));
         filter = makeTermFilter(terms, capacity);
-      } else for (const term of terms.since(done)) putTerm(filter, term);
-      done = terms.size;
+      } else for (const term of terms.since(addedCount)) putTerm(filter, term);
+      addedCount = terms.size;
       return filter.slice();
     },
   };
 }
 
-/** One of so many, all alike likely; a remainder would take longer than all else. */
+/** Maps evenly to [0, bits); faster than a remainder. */
 const bitOf = (probe: number, bits: number) => ((probe >>> 0) * bits * 2 ** -32) | 0;
 
 export function mayHold(filter: Uint8Array, term: number): boolean {

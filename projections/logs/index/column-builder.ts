@@ -1,18 +1,18 @@
-/** The columns of a block that is being built, one for every path of its records; the terms of their values besides. */
+/** Builds the columns of a block, one per JSON path, and collects index terms of their values. */
 import { below, correlationTerm, eventTerm, type Path, root, termsAt } from '../../../domain/logs/index-terms.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
 import { type LogRecord, TIMESTAMP_FIELDS } from '../../../domain/logs/record.js';
 import { type Column, createColumn } from './column.js';
 
-/** Records of more different paths have columns for those that came first. */
-const MOST_PATHS = 256;
+/** Paths that get a column; later ones get none. */
+const MAX_PATHS = 256;
 const PATH_BYTES = 400;
-/** Every record has another, which nobody counts, nor asks for by its text. */
-const UNTOLD = new Set<string>(TIMESTAMP_FIELDS);
+/** Timestamps differ in every record and are never grouped or searched as text, so they get no column. */
+const TIMESTAMP_PATHS = new Set<string>(TIMESTAMP_FIELDS);
 
-/** Keys that lead to each other, as a dotted path; arrays end it, objects do not. */
+/** Trie of object keys; arrays end a path. */
 interface Node {
-  /** Undefined where no key is. */
+  /** Dotted path; undefined for the root. */
   readonly path: string | undefined;
   readonly terms: Path;
   readonly below: Map<string, Node>;
@@ -21,18 +21,18 @@ interface Node {
 }
 
 export interface Columns {
-  /** The next record; `found` is told the terms of what no record had before, at least. */
-  add(record: LogRecord, found: (term: number) => void): void;
+  /** Adds the next record; calls `onTerm` at least with the terms of values that no earlier record had. */
+  add(record: LogRecord, onTerm: (term: number) => void): void;
   readonly level: Column;
   readonly event: Column;
   readonly correlation: Column;
-  /** By path: strings, numbers, booleans and nulls. */
+  /** Strings, numbers, booleans and nulls, by path. */
   readonly scalars: ReadonlyMap<string, Column>;
-  /** By path: arrays, as JSON texts. */
+  /** Arrays as JSON text, by path. */
   readonly arrays: ReadonlyMap<string, Column>;
-  /** Some paths have no column. */
+  /** Whether some paths have no column. */
   readonly incomplete: boolean;
-  /** In bytes, about. */
+  /** Approximate bytes in memory. */
   readonly memory: number;
 }
 
@@ -40,57 +40,57 @@ export function buildColumns(): Columns {
   const [level, event, correlation] = [createColumn(), createColumn(), createColumn()];
   const scalars = new Map<string, Column>();
   const arrays = new Map<string, Column>();
-  const top: Node = { path: undefined, terms: root, below: new Map() };
+  const rootNode: Node = { path: undefined, terms: root, below: new Map() };
   let [nodes, count] = [0, 0];
   let incomplete = false;
 
-  function nodeBelow(node: Node, key: string): Node | undefined {
-    const known = node.below.get(key);
-    if (known) return known;
-    if (nodes === MOST_PATHS) return undefined;
+  function childNode(node: Node, key: string): Node | undefined {
+    const existing = node.below.get(key);
+    if (existing) return existing;
+    if (nodes === MAX_PATHS) return undefined;
     nodes++;
     const path = node.path === undefined ? key : `${node.path}.${key}`;
-    const made: Node = { path, terms: below(node.terms, key), below: new Map() };
-    node.below.set(key, made);
-    return made;
+    const child: Node = { path, terms: below(node.terms, key), below: new Map() };
+    node.below.set(key, child);
+    return child;
   }
 
-  /** One that other keys lead to as well, with dots in them, is given up: a record may have both. */
-  function columnOf(among: Map<string, Column>, path: string): Column {
-    const known = among.get(path);
-    const column = known ?? createColumn();
-    if (known || UNTOLD.has(path)) column.drop();
-    among.set(path, column);
+  /** Drops a column whose path several keys lead to (keys may contain dots), because a record may have both. */
+  function columnOf(columns: Map<string, Column>, path: string): Column {
+    const existing = columns.get(path);
+    const column = existing ?? createColumn();
+    if (existing || TIMESTAMP_PATHS.has(path)) column.drop();
+    columns.set(path, column);
     return column;
   }
 
-  function put(node: Node, value: Json, found: (term: number) => void) {
+  function addValue(node: Node, value: Json, onTerm: (term: number) => void) {
     if (typeof value !== 'object' || value === null) {
       node.scalars ??= columnOf(scalars, node.path!);
-      if (node.scalars.add(count, value)) termsAt(node.terms, value, found);
+      if (node.scalars.add(count, value)) termsAt(node.terms, value, onTerm);
     } else if (Array.isArray(value)) {
       node.arrays ??= columnOf(arrays, node.path!);
-      if (node.arrays.add(count, JSON.stringify(value))) termsAt(node.terms, value, found);
+      if (node.arrays.add(count, JSON.stringify(value))) termsAt(node.terms, value, onTerm);
     } else {
       for (const key in value) {
         const member = (value as JsonObject)[key]!;
-        const next = nodeBelow(node, key);
-        if (next) put(next, member, found);
+        const next = childNode(node, key);
+        if (next) addValue(next, member, onTerm);
         else {
           incomplete = true;
-          termsAt(below(node.terms, key), member, found);
+          termsAt(below(node.terms, key), member, onTerm);
         }
       }
     }
   }
 
   return {
-    add(record, found) {
+    add(record, onTerm) {
       level.add(count, record.level);
-      if (record.event !== undefined && event.add(count, record.event)) found(eventTerm(record.event));
+      if (record.event !== undefined && event.add(count, record.event)) onTerm(eventTerm(record.event));
       if (record.correlationId !== undefined && correlation.add(count, record.correlationId))
-        found(correlationTerm(record.correlationId));
-      put(top, record.data, found);
+        onTerm(correlationTerm(record.correlationId));
+      addValue(rootNode, record.data, onTerm);
       count++;
     },
     level,

@@ -1,50 +1,50 @@
-/** One column of a block: which of its different values each record has, and how that is written. */
+/** Dictionary-encoded column of a block, and its binary format. */
 
-/** A string, number, boolean or null; of a column of arrays, the JSON text of one. */
+/** A scalar or, in an array column, the JSON text of an array. */
 export type Entry = string | number | boolean | null;
 
-/** A column with more characters in its different values is given up: records themselves take little more room. */
-const MOST_CHARACTERS = 40 * 1024;
-/** What a value takes in memory besides its characters, and what a record takes. */
+/** Maximum characters of distinct values: a larger column would take as much space as the records themselves. */
+const MAX_CHARACTERS = 40 * 1024;
+/** Bytes in memory of a distinct value besides its characters, and of a record. */
 const MEMORY = { entry: 80, record: 4 };
-/** Records that there is room for at first. */
-const ROOM = 1024;
+/** Initial capacity in records. */
+const INITIAL_RECORDS = 1024;
 
 export interface Column {
-  /** For every record, up to the last that has a value: 0 where it has none, else which of `entries`, from 1 on. */
+  /** Per record up to the last with a value: 0 for none, else the 1-based index in `entries`. */
   readonly at: Uint16Array;
   readonly entries: readonly Entry[];
-  /** It was given up: what its values are is told by the records alone. */
+  /** Exceeded its size limit; only the records have the values. */
   readonly dropped: boolean;
-  /** In bytes, about. */
+  /** Approximate bytes in memory. */
   readonly memory: number;
-  /** The value of a record that comes after all others which have one. False when it was there before. */
+  /** Sets the value of a record after all earlier ones. Returns false if the value was known. */
   add(record: number, value: Entry): boolean;
   drop(): void;
 }
 
 export function createColumn(): Column {
-  const known = new Map<Entry, number>();
+  const entryByValue = new Map<Entry, number>();
   let at = new Uint16Array(0);
-  /** Of `at` in use. */
+  /** Used length of `at`. */
   let length = 0;
   let entries: Entry[] = [];
   let characters = 0;
   let dropped = false;
-  /** Much is the same as in the record before. */
-  let last: { value: Entry; entry: number } | undefined;
+  /** The previous value; consecutive records often repeat it. */
+  let previous: { value: Entry; entry: number } | undefined;
 
   const drop = () => {
     dropped = true;
-    known.clear();
+    entryByValue.clear();
     [at, length, entries, characters] = [new Uint16Array(0), 0, [], 0];
   };
 
-  const put = (record: number, entry: number) => {
+  const setEntry = (record: number, entry: number) => {
     if (record >= at.length) {
-      const more = new Uint16Array(Math.max(ROOM, 2 ** Math.ceil(Math.log2(record + 1))));
-      more.set(at);
-      at = more;
+      const larger = new Uint16Array(Math.max(INITIAL_RECORDS, 2 ** Math.ceil(Math.log2(record + 1))));
+      larger.set(at);
+      at = larger;
     }
     at[record] = entry;
     length = record + 1;
@@ -65,84 +65,84 @@ export function createColumn(): Column {
     },
     add(record, value) {
       if (dropped) return true;
-      if (last?.value === value) {
-        put(record, last.entry);
+      if (previous?.value === value) {
+        setEntry(record, previous.entry);
         return false;
       }
-      let entry = known.get(value);
+      let entry = entryByValue.get(value);
       const isNew = entry === undefined;
       if (entry === undefined) {
         if (typeof value === 'string') characters += value.length;
-        if (characters > MOST_CHARACTERS) {
+        if (characters > MAX_CHARACTERS) {
           drop();
           return true;
         }
         entry = entries.push(value);
-        known.set(value, entry);
+        entryByValue.set(value, entry);
       }
-      put(record, entry);
-      if (last) [last.value, last.entry] = [value, entry];
-      else last = { value, entry };
+      setEntry(record, entry);
+      if (previous) [previous.value, previous.entry] = [value, entry];
+      else previous = { value, entry };
       return isNew;
     },
     drop,
   };
 }
 
-/** Whether two columns say the same of every record, read as texts. */
-export function saysTheSame(a: Column, b: Column): boolean {
-  const [of, other] = [a.at, b.at];
+/** Whether two columns have the same texts in every record. */
+export function hasSameTexts(a: Column, b: Column): boolean {
+  const [left, right] = [a.at, b.at];
   return (
-    of.length === other.length &&
+    left.length === right.length &&
     a.entries.length === b.entries.length &&
     a.entries.every((entry, index) => String(entry) === String(b.entries[index])) &&
-    of.every((entry, index) => entry === other[index])
+    left.every((entry, index) => entry === right[index])
   );
 }
 
-/** Bytes a record takes, none where all have the one value there is; and how many records are told of. */
+/** Header: bytes per record (0 if all have the only value) and number of records. */
 const HEAD = { width: 0, count: 4, bytes: 8 };
 const BYTE = 0xff;
-/** The next value that no record before had: where most differ, most say the same, which packs well. */
+/** Code for the next new value: columns of mostly distinct values become runs of it, which compress well. */
 const NEXT = 1;
 
-/** `arrays`: its values are JSON texts. */
+/** `arrays`: the entries are JSON texts. */
 export function encodeColumn({ at, entries }: Column, arrays: boolean): Buffer {
   const json = Buffer.from(arrays ? `[${entries.join(',')}]` : JSON.stringify(entries));
   const width = entries.length === 1 && !at.includes(0) ? 0 : entries.length < BYTE ? 1 : 2;
   const bytes = Buffer.alloc(HEAD.bytes + width * at.length + json.length);
   bytes[HEAD.width] = width;
   bytes.writeUInt32LE(at.length, HEAD.count);
-  let seen = 0;
+  let maxEntry = 0;
   for (let record = 0; width > 0 && record < at.length; record++) {
     const to = HEAD.bytes + record * width;
     const entry = at[record]!;
-    const told = entry > seen ? NEXT : entry && entry + NEXT;
-    seen = Math.max(seen, entry);
-    bytes[to] = told & BYTE;
-    if (width === 2) bytes[to + 1] = told >>> 8;
+    const code = entry > maxEntry ? NEXT : entry && entry + NEXT;
+    maxEntry = Math.max(maxEntry, entry);
+    bytes[to] = code & BYTE;
+    if (width === 2) bytes[to + 1] = code >>> 8;
   }
   json.copy(bytes, HEAD.bytes + width * at.length);
   return bytes;
 }
 
 export interface DecodedColumn<Value> {
-  /** For every record of the block. */
+  /** Per record of the block. */
   readonly at: Uint16Array;
   readonly entries: readonly Value[];
 }
 
-/** `count`: of the block's records. */
+/** `count`: records of the block. */
 export function decodeColumn<Value>(bytes: Buffer, count: number): DecodedColumn<Value> {
   const width = bytes[HEAD.width]!;
-  const told = bytes.readUInt32LE(HEAD.count);
+  const length = bytes.readUInt32LE(HEAD.count);
   const at = new Uint16Array(count);
-  if (width === 0) at.fill(1, 0, told);
-  let seen = 0;
-  for (let record = 0; width > 0 && record < told; record++) {
+  if (width === 0) at.fill(1, 0, length);
+  let maxEntry = 0;
+  for (let record = 0; width > 0 && record < length; record++) {
     const from = HEAD.bytes + record * width;
     const entry = width === 2 ? bytes[from]! | (bytes[from + 1]! << 8) : bytes[from]!;
-    at[record] = entry === NEXT ? ++seen : entry && entry - NEXT;
+    at[record] = entry === NEXT ? ++maxEntry : entry && entry - NEXT;
   }
-  return { at, entries: JSON.parse(bytes.toString('utf8', HEAD.bytes + width * told)) };
+  return { at, entries: JSON.parse(bytes.toString('utf8', HEAD.bytes + width * length)) };
 }

@@ -1,93 +1,93 @@
-/** Makes registers of many blocks out of those of one, some at a time. */
+/** Compacts filter groups of single blocks into groups of many. */
 import { createYielder } from '../../../application/concurrency/index.js';
 import type { Build } from '../../kernel/index.js';
 import {
-  type Entered,
+  type BlockFilters,
   headersIn,
-  openFilters,
-  type RegisterRow,
-  registersIn,
-  registersOf,
-  sealRegister,
+  decryptFilters,
+  type FilterGroupRow,
+  filterGroupsIn,
+  filterGroupsOf,
+  sealFilterGroup,
 } from './filter-group.js';
-import { sectionsIn } from './partitions.js';
+import { sectionsCollection } from './partitions.js';
 import { replacing } from './rows.js';
 
-/** So many are worth to be one; and so many blocks, or so many bytes of terms, are as much as one takes. */
+/** Groups worth compacting, and the maximum blocks of a compacted group. */
 const BLOCKS = { least: 16, most: 64 };
-const MOST_BYTES = 1024 * 1024;
-/** Of how many subjects, each in a part, it is remembered how many registers of one block they have. */
-const MOST_REMEMBERED = 1000;
+const MAX_BYTES = 1024 * 1024;
+/** Producer-days per partition whose number of uncompacted groups is cached. */
+const MAX_CACHED = 1000;
 
-export interface Registering {
-  /** A register of one block was made. */
+export interface FilterCompactor {
+  /** Reports that a single-block group was added. */
   note(part: string, subject: string): void;
-  /** To be called when they stand in their rows. */
-  gather(): Promise<void>;
+  /** Compacts where worthwhile; to be called when the rows are written. */
+  compact(): Promise<void>;
 }
 
-interface Single {
+interface PendingGroups {
   readonly part: string;
   readonly subject: string;
-  /** Undefined: nobody has looked. */
+  /** Undefined until counted. */
   count: number | undefined;
 }
 
-export function startRegistering(build: Build): Registering {
-  const known = new Map<string, Single>();
-  const changed = new Set<Single>();
-  const breathe = createYielder();
+export function createFilterCompactor(build: Build): FilterCompactor {
+  const pendingByKey = new Map<string, PendingGroups>();
+  const changed = new Set<PendingGroups>();
+  const yieldIfDue = createYielder();
 
-  /** Those of one go when that of many is there: who comes in between finds their blocks twice. They stay without their key. */
-  async function join(part: string, registers: readonly RegisterRow[]): Promise<void> {
-    const [first] = registers;
-    const entered: Entered[] = [];
-    for (const register of registers) {
-      const filters = await openFilters(build.vault, register.subject, register.sections ?? {});
+  /** Deletes the single groups after writing the compacted one, so readers in between see blocks twice. Without key, keeps them. */
+  async function mergeGroups(part: string, filterGroups: readonly FilterGroupRow[]): Promise<void> {
+    const [first] = filterGroups;
+    const entries: BlockFilters[] = [];
+    for (const filterGroup of filterGroups) {
+      const filters = await decryptFilters(build.vault, filterGroup.subject, filterGroup.sections ?? {});
       if (!filters) return;
-      for (const [nth, header] of headersIn(register).entries())
-        entered.push({ header, filters: new Map(Array.from(filters, ([name, all]) => [name, all[nth]!])) });
-      await breathe();
+      for (const [nth, header] of headersIn(filterGroup).entries())
+        entries.push({ header, filters: new Map(Array.from(filters, ([name, all]) => [name, all[nth]!])) });
+      await yieldIfDue();
     }
-    const one = first && (await sealRegister(build.vault, 'many', first.received, entered));
-    if (!one) return;
-    await build.write(sectionsIn(part), [...one.terms, one.row].map(replacing));
-    const joined = registers.map(({ _id }) => _id);
-    await registersIn(build.collection(sectionsIn(part))).deleteMany({ _id: { $in: joined } });
+    const mergedGroup = first && (await sealFilterGroup(build.vault, 'many', first.received, entries));
+    if (!mergedGroup) return;
+    await build.write(sectionsCollection(part), [...mergedGroup.terms, mergedGroup.row].map(replacing));
+    const mergedIds = filterGroups.map(({ _id }) => _id);
+    await filterGroupsIn(build.collection(sectionsCollection(part))).deleteMany({ _id: { $in: mergedIds } });
   }
 
-  async function look(single: Single): Promise<void> {
-    const { part, subject } = single;
-    const rows = registersIn(build.collection(sectionsIn(part)));
-    const ofOne = registersOf(subject, 'one');
-    single.count ??= await rows.countDocuments(ofOne);
-    if (single.count < BLOCKS.least) return;
-    let some: RegisterRow[] = [];
+  async function compactSubject(pending: PendingGroups): Promise<void> {
+    const { part, subject } = pending;
+    const rows = filterGroupsIn(build.collection(sectionsCollection(part)));
+    const singleGroups = filterGroupsOf(subject, 'one');
+    pending.count ??= await rows.countDocuments(singleGroups);
+    if (pending.count < BLOCKS.least) return;
+    let batch: FilterGroupRow[] = [];
     let bytes = 0;
-    for await (const register of rows.find(ofOne, { batchSize: BLOCKS.least }).sort({ _id: 1 })) {
-      some.push(register);
-      bytes += Object.values(register.sections ?? {}).reduce((sum, section) => sum + section.length(), 0);
-      if (some.length < BLOCKS.most && bytes < MOST_BYTES) continue;
-      await join(part, some);
-      [some, bytes] = [[], 0];
+    for await (const filterGroup of rows.find(singleGroups, { batchSize: BLOCKS.least }).sort({ _id: 1 })) {
+      batch.push(filterGroup);
+      bytes += Object.values(filterGroup.sections ?? {}).reduce((sum, section) => sum + section.length(), 0);
+      if (batch.length < BLOCKS.most && bytes < MAX_BYTES) continue;
+      await mergeGroups(part, batch);
+      [batch, bytes] = [[], 0];
     }
-    await join(part, some);
-    single.count = 0;
+    await mergeGroups(part, batch);
+    pending.count = 0;
   }
 
   return {
     note(part, subject) {
       const key = `${part} ${subject}`;
-      const single = known.get(key) ?? { part, subject, count: undefined };
-      known.set(key, single);
-      if (single.count !== undefined) single.count++;
-      changed.add(single);
+      const pending = pendingByKey.get(key) ?? { part, subject, count: undefined };
+      pendingByKey.set(key, pending);
+      if (pending.count !== undefined) pending.count++;
+      changed.add(pending);
     },
 
-    async gather() {
-      for (const single of changed) if ((single.count ?? BLOCKS.least) >= BLOCKS.least) await look(single);
+    async compact() {
+      for (const pending of changed) if ((pending.count ?? BLOCKS.least) >= BLOCKS.least) await compactSubject(pending);
       changed.clear();
-      if (known.size > MOST_REMEMBERED) known.clear();
+      if (pendingByKey.size > MAX_CACHED) pendingByKey.clear();
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Brings batches of records into a build: gathered in memory over many events, written once for all of them. */
+/** Writes batches of records into a build; buffers many events in memory and writes them together. */
 import { Binary } from 'mongodb';
 import { createYielder } from '../../../application/concurrency/index.js';
 import { decryptTexts } from '../../../application/logs/ingest/decrypt-batch.js';
@@ -7,67 +7,66 @@ import type { RecordsIngested } from '../../../domain/logs/batch.js';
 import { type LogRecord, parseRecord } from '../../../domain/logs/record.js';
 import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import type { Build, RowWrite } from '../../kernel/index.js';
-import { startRegistering } from './compact-filters.js';
-import { openTexts } from './compress-and-seal.js';
+import { createFilterCompactor } from './compact-filters.js';
+import { decryptPieces } from './compress-and-seal.js';
 import { type HourKey, type HourTally, hourId, resumeHour } from './hourly-counts.js';
-import { keepingWrite, type Receipt, receiptWrite, requestWrites, sourceWrites } from './ingest-requests.js';
-import { type Gathering, isGathered, ownBlocks, type PlacedIn, resumeGathering } from './open-block.js';
+import { bucketWrite, type Receipt, receiptWrite, requestWrites, sourceWrites } from './ingest-requests.js';
+import { type OpenBlock, isSmallBatch, createFullBlocks, type BatchRecord, loadOpenBlock } from './open-block.js';
 import {
   countedHours,
   HOURS,
   hourOf,
-  isSections,
-  KEEPINGS,
-  partOf,
+  isSectionsCollection,
+  BUCKETS,
+  partitionOf,
   REQUESTS,
   SOURCES,
-  sectionsIn,
+  sectionsCollection,
 } from './partitions.js';
 import { BLOCK_INDEXES, type BlockRow, type HourRow, replacing } from './rows.js';
-import { type Owner, type Packed, type SealedBlock, sealBlock } from './seal-block.js';
+import { type Owner, type PlainBlock, type SealedBlock, sealBlock } from './seal-block.js';
 
-/** Hours and gathering blocks beyond so many, or beyond so many bytes, are forgotten and read again when needed. */
-const MOST_REMEMBERED = 1000;
-/** A request can have records of hundreds of hours, and of many days. All at once, they would keep a store and the
- * loop from everything else, the lease that allows it too. */
-const HOURS_SEALED = 64;
-const PARTS_AT_ONCE = 16;
-const BYTES_REMEMBERED = 24 * 1024 * 1024;
+/** Limits of cached hours and open blocks; evicted ones are reloaded from their rows. */
+const MAX_CACHED = 1000;
+/** Concurrency limits: a request's records may span hundreds of hours, and more would block store and event loop. */
+const HOUR_BATCH = 64;
+const MAX_CONCURRENT_PARTS = 16;
+const MAX_CACHED_BYTES = 24 * 1024 * 1024;
 
-/** A rebuild reads faster than is good for memory: what is this large is written before the batch ends. */
+/** Bytes buffered before an early write, to bound memory during a rebuild. */
 const FLUSH_BYTES = 4 * 1024 * 1024;
 
-/** A block that gathers, with what it took in memory when something was added last. */
-interface Gathered {
+/** An open block, and its bytes in memory when last measured. */
+interface CachedOpenBlock {
   readonly part: string;
-  readonly gathering: Gathering;
+  readonly block: OpenBlock;
   bytes: number;
 }
 
-export interface Indexing {
+export interface IndexWriter {
   take(event: RecordedEvent<RecordsIngested>): Promise<void>;
-  /** Writes all that was taken. */
+  /** Writes everything buffered. */
   flush(): Promise<void>;
 }
 
-/** Knows what it has not forgotten from the rows; the only one that may write them while it lives. */
-export function startIndexing(build: Build): Indexing {
+/** Loads missing state from the rows; must be their only writer during its lifetime. */
+export function createIndexWriter(build: Build): IndexWriter {
   const { vault } = build;
-  const gatherings = new Map<string, Gathered>();
+  const openBlocks = new Map<string, CachedOpenBlock>();
   const hours = new Map<string, HourTally>();
-  const prepared = new Set<string>();
-  const keepings = new Set<string>();
+  const indexedParts = new Set<string>();
+  const knownBuckets = new Set<string>();
   const receipts = new Map<string, Receipt>();
-  const changed = { gatherings: new Set<string>(), hours: new Set<string>() };
-  const breathe = createYielder();
-  const registering = startRegistering(build);
+  const changed = { openBlocks: new Set<string>(), hours: new Set<string>() };
+  const yieldIfDue = createYielder();
+  const compactor = createFilterCompactor(build);
   let writes = new Map<string, RowWrite[]>();
   let bytes = 0;
-  /** Of all that gather: to add it up for every event would take longer than all else, where a thousand do. */
-  let gatheredBytes = 0;
+  /** Bytes of all open blocks, kept up to date because summing a thousand per event would be too slow. */
+  let openBlockBytes = 0;
 
-  const write = (part: string, some: readonly RowWrite[]) => {
-    for (const each of some) group(writes, part, each);
+  const write = (part: string, batch: readonly RowWrite[]) => {
+    for (const each of batch) group(writes, part, each);
   };
 
   async function take(event: RecordedEvent<RecordsIngested>) {
@@ -76,175 +75,175 @@ export function startIndexing(build: Build): Indexing {
     write(SOURCES, sourceWrites(event));
     write(REQUESTS, requestWrites(event));
     const subject = bucketSubject(data);
-    keep(subject, event);
+    registerBucket(subject, event);
     const texts = await decryptTexts(vault, data);
     if (!texts) return;
     if (data.count > 0) {
       const last = Math.max(receipts.get(subject)?.last ?? 0, receivedAt);
       receipts.set(subject, { position: event.position, last });
     }
-    const all: PlacedIn[] = [];
-    for (const [place, line] of texts.entries()) {
+    const placed: BatchRecord[] = [];
+    for (const [index, line] of texts.entries()) {
       const record = parseRecord(line, producerId, receivedAt);
-      all.push({ record, line, place });
-      const pause = breathe();
+      placed.push({ record, line, index });
+      const pause = yieldIfDue();
       if (pause) await pause;
     }
-    const instants = all.map(({ record }) => record.instant);
-    const counted = countedHours(instants, receivedAt);
-    const byPart = new Map<string, PlacedIn[]>();
+    const instants = placed.map(({ record }) => record.instant);
+    const countedHourSet = countedHours(instants, receivedAt);
+    const byPart = new Map<string, BatchRecord[]>();
     const byHour = new Map<number, LogRecord[]>();
-    for (const each of all) {
+    for (const each of placed) {
       const { record } = each;
-      group(byPart, partOf(record.instant, counted, audit), each);
+      group(byPart, partitionOf(record.instant, countedHourSet, audit), each);
       const hour = hourOf(record.instant);
-      if (counted.has(hour)) group(byHour, hour, record);
+      if (countedHourSet.has(hour)) group(byHour, hour, record);
     }
     await prepare([...byPart.keys()]);
-    for (const [part, some] of byPart) {
-      keep(subject, event, part);
-      await place(part, { subject, producerId, received }, event.position, some);
+    for (const [part, batch] of byPart) {
+      registerBucket(subject, event, part);
+      await addRecords(part, { subject, producerId, received }, event.position, batch);
     }
     await readHours(Array.from(byHour.keys(), (hour) => ({ hour, producerId, audit, received })));
-    for (const [hour, some] of byHour) {
+    for (const [hour, batch] of byHour) {
       const id = hourId({ hour, producerId, audit, received });
-      hours.get(id)!.add(event.position, some);
+      hours.get(id)!.add(event.position, batch);
       changed.hours.add(id);
     }
-    if (gatheredBytes > BYTES_REMEMBERED || hours.size > MOST_REMEMBERED) await flush();
+    if (openBlockBytes > MAX_CACHED_BYTES || hours.size > MAX_CACHED) await flush();
     else if (bytes > FLUSH_BYTES) await writeAll();
   }
 
-  /** That there are records of this producer and day, and in which collection. */
-  function keep(subject: string, event: RecordedEvent<RecordsIngested>, part?: string) {
+  /** Registers a retention bucket and the partition that has its records. */
+  function registerBucket(subject: string, event: RecordedEvent<RecordsIngested>, part?: string) {
     const key = `${subject} ${part ?? ''}`;
-    if (!keepings.has(key)) write(KEEPINGS, [keepingWrite(event, part)]);
-    keepings.add(key);
+    if (!knownBuckets.has(key)) write(BUCKETS, [bucketWrite(event, part)]);
+    knownBuckets.add(key);
   }
 
-  /** Many at once: a store flushes them together. */
+  /** Creates indexes concurrently, because the store flushes them together. */
   async function prepare(parts: readonly string[]) {
-    for (const some of chunks(
-      parts.filter((part) => !prepared.has(part)),
-      PARTS_AT_ONCE,
+    for (const batch of batches(
+      parts.filter((part) => !indexedParts.has(part)),
+      MAX_CONCURRENT_PARTS,
     )) {
-      await Promise.all(some.map((part) => build.collection(part).createIndexes(BLOCK_INDEXES)));
-      for (const part of some) prepared.add(part);
+      await Promise.all(batch.map((part) => build.collection(part).createIndexes(BLOCK_INDEXES)));
+      for (const part of batch) indexedParts.add(part);
     }
   }
 
-  async function place(part: string, owner: Owner, position: bigint, some: readonly PlacedIn[]) {
-    if (!isGathered(some)) {
-      for (const block of ownBlocks(position, owner, some)) await put(part, block);
+  async function addRecords(part: string, owner: Owner, position: bigint, batch: readonly BatchRecord[]) {
+    if (!isSmallBatch(batch)) {
+      for (const block of createFullBlocks(position, owner, batch)) await put(part, block);
       return;
     }
     const key = `${part} ${owner.subject}`;
-    const known: Gathered = gatherings.get(key) ?? {
+    const cached: CachedOpenBlock = openBlocks.get(key) ?? {
       part,
       bytes: 0,
-      gathering: await resumeGathering(build.collection<BlockRow>(part), owner, (row) => openTexts(vault, row)),
+      block: await loadOpenBlock(build.collection<BlockRow>(part), owner, (row) => decryptPieces(vault, row)),
     };
-    // To the end: those that nothing came to for longest are forgotten first.
-    gatherings.delete(key);
-    gatherings.set(key, known);
-    changed.gatherings.add(key);
-    const full = known.gathering.add(position, some);
-    measure(known);
+    // Moves it to the end, so that the least recently used is evicted first.
+    openBlocks.delete(key);
+    openBlocks.set(key, cached);
+    changed.openBlocks.add(key);
+    const full = cached.block.add(position, batch);
+    measure(cached);
     if (full) await put(part, full);
   }
 
-  function measure(known: Gathered) {
-    gatheredBytes -= known.bytes;
-    known.bytes = known.gathering.size();
-    gatheredBytes += known.bytes;
+  function measure(cached: CachedOpenBlock) {
+    openBlockBytes -= cached.bytes;
+    cached.bytes = cached.block.size();
+    openBlockBytes += cached.bytes;
   }
 
-  /** So that all of them are remembered. */
+  /** Loads missing hours into the cache. */
   async function readHours(keys: readonly HourKey[]) {
     const missing = keys.filter((key) => !hours.has(hourId(key)));
     if (missing.length === 0) return;
-    const asked = { _id: { $in: missing.map(hourId) } };
-    const found = await build.collection<HourRow>(HOURS).find(asked).toArray();
+    const filter = { _id: { $in: missing.map(hourId) } };
+    const found = await build.collection<HourRow>(HOURS).find(filter).toArray();
     const rows = new Map(found.map((row) => [row._id, row]));
     for (const key of missing) {
       const id = hourId(key);
       hours.set(id, await resumeHour(vault, key, rows.get(id) ?? null));
-      await breathe();
+      await yieldIfDue();
     }
   }
 
-  /** Without the key the row goes. */
-  async function put(part: string, block: Packed) {
+  /** Deletes the row when the key is destroyed. */
+  async function put(part: string, block: PlainBlock) {
     const sealed = await sealBlock(vault, block);
     if (sealed) {
-      write(sectionsIn(part), sealed.sections.map(replacing));
-      if (sealed.register) {
-        write(sectionsIn(part), [replacing(sealed.register)]);
-        registering.note(part, sealed.row.subject);
+      write(sectionsCollection(part), sealed.sections.map(replacing));
+      if (sealed.filterGroup) {
+        write(sectionsCollection(part), [replacing(sealed.filterGroup)]);
+        compactor.note(part, sealed.row.subject);
       }
       write(part, [replacing(sealed.row)]);
       bytes += sizeOf(sealed);
     } else write(part, [{ deleteOne: { filter: { _id: block.row._id } } }]);
-    await breathe();
+    await yieldIfDue();
   }
 
   async function flush() {
-    for (const key of changed.gatherings) {
-      const known = gatherings.get(key)!;
-      const rest = known.gathering.pack();
-      if (rest) await put(known.part, rest);
-      measure(known);
+    for (const key of changed.openBlocks) {
+      const cached = openBlocks.get(key)!;
+      const rest = cached.block.pack();
+      if (rest) await put(cached.part, rest);
+      measure(cached);
       if (bytes > FLUSH_BYTES) await writeAll();
     }
-    changed.gatherings.clear();
-    for (const some of chunks([...changed.hours], HOURS_SEALED)) {
-      const rows = await Promise.all(some.map((id) => hours.get(id)!.row()));
+    changed.openBlocks.clear();
+    for (const batch of batches([...changed.hours], HOUR_BATCH)) {
+      const rows = await Promise.all(batch.map((id) => hours.get(id)!.row()));
       for (const row of rows) if (row) write(HOURS, [replacing(row)]);
-      await breathe();
+      await yieldIfDue();
     }
     changed.hours.clear();
-    write(KEEPINGS, Array.from(receipts, receiptWrite));
+    write(BUCKETS, Array.from(receipts, receiptWrite));
     receipts.clear();
     await writeAll();
-    await registering.gather();
-    for (const [key, known] of gatherings) {
-      if (gatherings.size <= MOST_REMEMBERED && gatheredBytes <= BYTES_REMEMBERED) break;
-      gatheredBytes -= known.bytes;
-      gatherings.delete(key);
+    await compactor.compact();
+    for (const [key, cached] of openBlocks) {
+      if (openBlocks.size <= MAX_CACHED && openBlockBytes <= MAX_CACHED_BYTES) break;
+      openBlockBytes -= cached.bytes;
+      openBlocks.delete(key);
     }
-    if (hours.size > MOST_REMEMBERED) hours.clear();
-    if (keepings.size > MOST_REMEMBERED) keepings.clear();
+    if (hours.size > MAX_CACHED) hours.clear();
+    if (knownBuckets.size > MAX_CACHED) knownBuckets.clear();
   }
 
   async function writeAll() {
     const all = writes;
     writes = new Map();
     bytes = 0;
-    // Who sees a block finds what it is made of.
-    const [sections, rows] = [true, false].map((first) => [...all].filter(([part]) => isSections(part) === first));
-    for (const parts of [...chunks(sections!, PARTS_AT_ONCE), ...chunks(rows!, PARTS_AT_ONCE)])
-      await Promise.all(parts.map(([part, some]) => build.write(part, some)));
+    // Sections first, so that a visible block is always readable.
+    const [sections, rows] = [true, false].map((first) => [...all].filter(([part]) => isSectionsCollection(part) === first));
+    for (const parts of [...batches(sections!, MAX_CONCURRENT_PARTS), ...batches(rows!, MAX_CONCURRENT_PARTS)])
+      await Promise.all(parts.map(([part, batch]) => build.write(part, batch)));
   }
 
   return { take, flush };
 }
 
-/** About, in bytes. */
-function sizeOf({ row, sections, register }: SealedBlock): number {
-  const all = [
+/** Approximate bytes. */
+function sizeOf({ row, sections, filterGroup }: SealedBlock): number {
+  const values = [
     row.terms,
     ...(row.records ?? []),
-    ...[...sections, ...(register ? [register] : [])].flatMap((each) => Object.values(each.sections ?? {})),
+    ...[...sections, ...(filterGroup ? [filterGroup] : [])].flatMap((each) => Object.values(each.sections ?? {})),
   ];
-  return all.reduce<number>((sum, each) => sum + (each instanceof Binary ? each.length() : 1), 0);
+  return values.reduce<number>((sum, each) => sum + (each instanceof Binary ? each.length() : 1), 0);
 }
 
-function* chunks<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+function* batches<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
 
 function group<Key, Item>(groups: Map<Key, Item[]>, key: Key, item: Item) {
-  const some = groups.get(key);
-  if (some) some.push(item);
+  const batch = groups.get(key);
+  if (batch) batch.push(item);
   else groups.set(key, [item]);
 }

@@ -1,24 +1,24 @@
-/** What the record index knows besides records: streams of requests, how far files were read, whose days there are. */
+/** Reads ingest metadata: keyed-request streams, file offsets, retention buckets and the record count. */
 import type { Db } from 'mongodb';
 import { bucketSubject, type RetentionBucket } from '../../../domain/logs/retention-bucket.js';
 import { assertBuildExists } from '../../kernel/index.js';
-import { HOURS, KEEPINGS, REQUESTS, SCATTERED_PARTS, SOURCES } from './partitions.js';
-import type { BlockRow, HourRow, KeepingRow, RequestRow, SourceRow } from './rows.js';
+import { HOURS, BUCKETS, REQUESTS, SCATTERED_PARTS, SOURCES } from './partitions.js';
+import type { BlockRow, HourRow, BucketRow, RequestRow, SourceRow } from './rows.js';
 
-/** Everything rejects with `Unavailable` where the build is dropped meanwhile. */
+/** All methods reject with `UnavailableError` if the build is dropped meanwhile. */
 export interface Receipts {
-  /** The streams of a keeping that hold one request each. */
-  requestStreams(keeping: RetentionBucket): AsyncIterable<string>;
-  /** How many bytes of a file are in the log. */
+  /** Streams of a bucket that hold one keyed request each. */
+  requestStreams(bucket: RetentionBucket): AsyncIterable<string>;
+  /** Bytes of a file that are ingested. */
   offset(source: string): Promise<number | undefined>;
-  /** Whose records there are that were received before a day. */
+  /** Buckets received before a day. */
   receivedBefore(day: string, audit: boolean): Promise<readonly RetentionBucket[]>;
-  /** How many records the index holds. */
+  /** Number of records in the index. */
   count(): Promise<number>;
 }
 
 export function createReceipts(db: Db, build: () => string | undefined): Receipts {
-  async function standing<Found>(read: (name: string | undefined) => Promise<Found>): Promise<Found> {
+  async function readBuild<Found>(read: (name: string | undefined) => Promise<Found>): Promise<Found> {
     const name = build();
     const found = await read(name);
     await assertBuildExists(db, name);
@@ -26,25 +26,25 @@ export function createReceipts(db: Db, build: () => string | undefined): Receipt
   }
 
   return {
-    async *requestStreams(keeping) {
+    async *requestStreams(bucket) {
       const name = build();
       const rows = db.collection<RequestRow>(`${name}.${REQUESTS}`);
-      for await (const { _id } of rows.find({ subject: bucketSubject(keeping) })) yield _id;
+      for await (const { _id } of rows.find({ subject: bucketSubject(bucket) })) yield _id;
       await assertBuildExists(db, name);
     },
     offset: (source) =>
-      standing(async (name) => {
+      readBuild(async (name) => {
         const row = await db.collection<SourceRow>(`${name}.${SOURCES}`).findOne({ _id: source });
         return row?.offset;
       }),
     receivedBefore: (day, audit) =>
-      standing(async (name) => {
-        const keepings = db.collection<KeepingRow>(`${name}.${KEEPINGS}`);
-        const rows = await keepings.find({ audit, received: { $lt: day } }).toArray();
+      readBuild(async (name) => {
+        const buckets = db.collection<BucketRow>(`${name}.${BUCKETS}`);
+        const rows = await buckets.find({ audit, received: { $lt: day } }).toArray();
         return rows.map(({ producerId, received }) => ({ producerId, day: received, audit }));
       }),
     count: () =>
-      standing(async (name) => {
+      readBuild(async (name) => {
         const hours = db.collection<HourRow>(`${name}.${HOURS}`);
         let sum = 0;
         for await (const { total } of hours.find({}, { projection: { total: 1 } })) sum += total;

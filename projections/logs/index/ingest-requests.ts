@@ -1,4 +1,4 @@
-/** What else a batch says: whose day it is of, how far its file was read, which streams only it is in. */
+/** Writes ingest metadata: retention buckets, file offsets and keyed-request streams. */
 import type { UpdateFilter } from 'mongodb';
 import type { Position, RecordedEvent } from '../../../application/ports/index.js';
 import type { RecordsIngested } from '../../../domain/logs/batch.js';
@@ -16,15 +16,15 @@ export function sourceWrites(event: Ingested): RowWrite[] {
   return [positionGuarded({ put: source.id, update: { $set: { offset: source.offset } } }, event)];
 }
 
-/** A request with a key has streams of its own: noted once for each, so that they can be ended. */
+/** Records the stream of a keyed request once, so that it can be deleted on expiry. */
 export function requestWrites(event: Ingested): RowWrite[] {
   if (event.revision > 0 || !isRequestStream(event.stream)) return [];
   const $set = { subject: bucketSubject(event.data) };
   return [positionGuarded({ put: event.stream, update: { $set } }, event)];
 }
 
-/** `part`: the collection that holds some of its records. */
-export function keepingWrite({ data, position }: Ingested, part?: string): RowWrite {
+/** `part`: a partition that has some of its records. */
+export function bucketWrite({ data, position }: Ingested, part?: string): RowWrite {
   const { producerId, audit, day: received } = data;
   const row = { _at: longOf(position), producerId, received, audit };
   const update: RowUpdate = { $setOnInsert: row, ...(part && { $addToSet: { parts: part } }) };
@@ -33,48 +33,48 @@ export function keepingWrite({ data, position }: Ingested, part?: string): RowWr
   };
 }
 
-/** The last receipt of a keeping. */
+/** Last receipt of a retention bucket. */
 export interface Receipt {
-  /** Of its batch. */
+  /** Position of its batch. */
   readonly position: Position;
-  /** Unix ms: of the records that were received last. */
+  /** Unix ms of the latest receipt. */
   readonly last: number;
 }
 
-/** `subject` is that of a keeping which is there. */
+/** `subject` is that of an existing bucket. */
 export const receiptWrite = ([subject, { position, last }]: readonly [string, Receipt]): RowWrite => ({
   updateOne: { filter: { _id: subject }, update: { $max: { last, _at: longOf(position) } } },
 });
 
-/** What a store marks in a fraction of a call's deadline: there may be a million of one day. */
-const MARKED_AT_ONCE = 1000;
+/** Rows marked per store call, so that it stays within its deadline: a day may have a million. */
+const MARK_BATCH = 1000;
 
-/** The streams of what was erased end in the days to come; their names are kept until then. */
-export async function forgetRequests(
+/** Marks streams of erased buckets; their names are needed for a few days, until the streams are deleted. */
+export async function markErasedRequests(
   build: Pick<Build, 'collection'>,
   erased: readonly RecordedEvent<LogsEvent<'BatchesErased'>>[],
 ): Promise<void> {
   const bySubject = new Map(erased.map((event) => [bucketSubject(event.data), event]));
   const rows = build.collection<RequestRow>(REQUESTS);
-  const some = new Map<number, string[]>();
+  const idsByTime = new Map<number, string[]>();
   let count = 0;
   const mark = async () => {
-    for (const [at, ids] of some) await rows.updateMany({ _id: { $in: ids } }, { $set: { erasedAt: new Date(at) } });
-    some.clear();
+    for (const [at, ids] of idsByTime) await rows.updateMany({ _id: { $in: ids } }, { $set: { erasedAt: new Date(at) } });
+    idsByTime.clear();
     count = 0;
   };
   const found = rows.find(
     { subject: { $in: [...bySubject.keys()] } },
-    { projection: { subject: 1, _at: 1, erasedAt: 1 }, batchSize: MARKED_AT_ONCE },
+    { projection: { subject: 1, _at: 1, erasedAt: 1 }, batchSize: MARK_BATCH },
   );
-  // All are looked at, also those that are marked: to skip them would be much work of a store for nothing.
+    // Reads marked rows too: skipping them would cost the store more.
   for await (const { _id, _at, subject, erasedAt } of found) {
     const { position, recordedAt } = bySubject.get(subject)!;
     if (erasedAt || !_at.lessThan(longOf(position))) continue;
-    const together = some.get(recordedAt) ?? [];
-    together.push(_id);
-    some.set(recordedAt, together);
-    if (++count === MARKED_AT_ONCE) await mark();
+    const ids = idsByTime.get(recordedAt) ?? [];
+    ids.push(_id);
+    idsByTime.set(recordedAt, ids);
+    if (++count === MARK_BATCH) await mark();
   }
   await mark();
 }

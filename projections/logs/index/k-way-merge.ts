@@ -1,39 +1,39 @@
-/** Merges streams of blocks, each in order by itself, into one. */
+/** Merges sorted streams of blocks into one. */
 import type { Order } from '../../../domain/logs/record-id.js';
 
 export interface Source<Item> {
-  /** No item of it comes before this in the order. */
+  /** Lower bound of its items in the order. */
   readonly bound: number;
   readonly items: AsyncIterable<Item>;
 }
 
-/** Where one is not enough, two streams are begun at once, then four: what is rare is looked for in many. */
-const MOST_AT_ONCE = 16;
+/** Streams started concurrently: 1, then 2, 4, ... because a rare record may be in any of many. */
+const MAX_CONCURRENT = 16;
 
-/** A stream is not begun long before it is needed; `eager` begins all at once, where little is expected of each. */
-export async function* merged<Item>(
+/** Starts streams only when needed; `eager` starts all, if little is expected of each. */
+export async function* mergeSorted<Item>(
   sources: readonly Source<Item>[],
   order: Order,
   keyOf: (item: Item) => number,
   eager = false,
 ): AsyncGenerator<Item> {
   const sign = order === 'desc' ? -1 : 1;
-  const waiting = sources.toSorted((a, b) => sign * (b.bound - a.bound));
-  let atOnce = 1;
+  const pending = sources.toSorted((a, b) => sign * (b.bound - a.bound));
+  let concurrency = 1;
   const running: { readonly items: AsyncIterator<Item>; head: Item }[] = [];
-  const begin = async ({ items: source }: Source<Item>) => {
+  const start = async ({ items: source }: Source<Item>) => {
     const items = source[Symbol.asyncIterator]();
     const first = await items.next();
     if (!first.done) running.push({ items, head: first.value });
   };
   try {
-    if (eager) await Promise.all(waiting.splice(0).map(begin));
+    if (eager) await Promise.all(pending.splice(0).map(start));
     for (;;) {
-      let best = least(running, (each) => sign * keyOf(each.head));
-      while (waiting.length > 0 && (!best || sign * waiting.at(-1)!.bound <= sign * keyOf(best.head))) {
-        await Promise.all(waiting.splice(-atOnce).map(begin));
-        atOnce = Math.min(atOnce * 2, MOST_AT_ONCE);
-        best = least(running, (each) => sign * keyOf(each.head));
+      let best = minBy(running, (each) => sign * keyOf(each.head));
+      while (pending.length > 0 && (!best || sign * pending.at(-1)!.bound <= sign * keyOf(best.head))) {
+        await Promise.all(pending.splice(-concurrency).map(start));
+        concurrency = Math.min(concurrency * 2, MAX_CONCURRENT);
+        best = minBy(running, (each) => sign * keyOf(each.head));
       }
       if (!best) return;
       yield best.head;
@@ -46,7 +46,7 @@ export async function* merged<Item>(
   }
 }
 
-function least<Item>(items: readonly Item[], keyOf: (item: Item) => number): Item | undefined {
+function minBy<Item>(items: readonly Item[], keyOf: (item: Item) => number): Item | undefined {
   let best: Item | undefined;
   for (const item of items) if (best === undefined || keyOf(item) < keyOf(best)) best = item;
   return best;

@@ -1,95 +1,95 @@
-/** Where small batches are gathered into blocks of about 1,000 records, the same ones in every build. */
+/** Collects small batches into blocks of about 1,000 records, deterministically for every build. */
 import type { Binary, Collection } from 'mongodb';
 import type { LogRecord } from '../../../domain/logs/record.js';
 import { type BlockBuilder, buildBlock, reopenBlock } from './block.js';
 import type { BlockRow } from './rows.js';
-import { type Owner, type Packed, packed, rowOf } from './seal-block.js';
+import { type Owner, type PlainBlock, packBlock, rowOf } from './seal-block.js';
 
-/** A batch of so many records, or of so many characters, is not gathered: it makes blocks of its own. */
-const OWN = { records: 500, characters: 256 * 1024 };
-/** A block with so much takes no more: with what one more batch adds it stays far under what a row may be. */
+/** Batches of this size get blocks of their own. */
+const OWN_BLOCK = { records: 500, characters: 256 * 1024 };
+/** Size at which a block is full; one more batch keeps it far below the row limit. */
 const FULL = { records: 1000, characters: 1024 * 1024 };
 
-export interface PlacedIn {
+export interface BatchRecord {
   readonly record: LogRecord;
   /** Its own JSON text. */
   readonly line: string;
-  readonly place: number;
+  readonly index: number;
 }
 
-/** The block that small batches of an owner go to just now, in one collection. */
-export interface Gathering {
-  /** Adds a batch; gives what became full by it. */
-  add(position: bigint, records: readonly PlacedIn[]): Packed | undefined;
-  /** What is new since it was packed last. */
-  pack(): Packed | undefined;
-  /** What it takes in memory, about, in bytes. */
+/** The block of one collection that currently receives a producer-day's small batches. */
+export interface OpenBlock {
+  /** Adds a batch; returns the block if that filled it. */
+  add(position: bigint, records: readonly BatchRecord[]): PlainBlock | undefined;
+  /** What changed since the last call. */
+  pack(): PlainBlock | undefined;
+  /** Approximate bytes in memory. */
   size(): number;
 }
 
-/** Past this many pieces they are made one: each is packed and sealed for itself. */
-const MOST_PIECES = 24;
+/** Pieces after which a block is rewritten as one; each is compressed and encrypted separately. */
+const MAX_PIECES = 24;
 
-/** Of the first event in it; one event can make several blocks in a collection. */
+/** Position of its first event; one event can fill several blocks of a collection. */
 const blockId = (position: bigint, nth = 0): string =>
   position.toString(36).padStart(13, '0') + (nth > 0 ? `-${nth}` : '');
 
-const charactersOf = (records: readonly PlacedIn[]) => records.reduce((sum, { line }) => sum + line.length, 0);
+const charactersOf = (records: readonly BatchRecord[]) => records.reduce((sum, { line }) => sum + line.length, 0);
 
-export const isGathered = (records: readonly PlacedIn[]): boolean =>
-  records.length < OWN.records && charactersOf(records) < OWN.characters;
+export const isSmallBatch = (records: readonly BatchRecord[]): boolean =>
+  records.length < OWN_BLOCK.records && charactersOf(records) < OWN_BLOCK.characters;
 
-/** The blocks that the records of one event make for themselves, none too large for a row. */
-export function* ownBlocks(position: bigint, owner: Owner, records: readonly PlacedIn[]): Generator<Packed, undefined> {
+/** Splits the records of one event into full blocks that fit a row. */
+export function* createFullBlocks(position: bigint, owner: Owner, records: readonly BatchRecord[]): Generator<PlainBlock, undefined> {
   let nth = 0;
   let block = buildBlock(owner.producerId);
-  for (const { record, line, place } of records) {
+  for (const { record, line, index } of records) {
     if (block.size >= FULL.characters) {
-      yield packed(blockId(position, nth++), position, owner, block);
+      yield packBlock(blockId(position, nth++), position, owner, block);
       block = buildBlock(owner.producerId);
     }
-    block.add(record, line, position, place);
+    block.add(record, line, position, index);
   }
-  yield packed(blockId(position, nth), position, owner, block);
+  yield packBlock(blockId(position, nth), position, owner, block);
 }
 
-/** Goes on where the rows say the last leader was. */
-export async function resumeGathering(
+/** Restores the open block from its row. */
+export async function loadOpenBlock(
   rows: Collection<BlockRow>,
   owner: Owner,
-  open: (row: BlockRow) => Promise<readonly string[]>,
-): Promise<Gathering> {
-  const [last] = await rows
+  decrypt: (row: BlockRow) => Promise<readonly string[]>,
+): Promise<OpenBlock> {
+  const [latest] = await rows
     .find({ subject: owner.subject, gathered: true })
     .sort({ subject: -1, gathered: -1, _at: -1 })
     .limit(1)
     .toArray();
-  const at = last?._at.toBigInt() ?? -1n;
-  if (!last?.gathering) return gather(owner, at);
-  const block = await reopenBlock(await open(last), owner.producerId);
-  const pieces = [...(last.records ?? [])];
-  return gather(owner, at, { id: last._id, block, pieces, packed: block.count });
+  const at = latest?._at.toBigInt() ?? -1n;
+  if (!latest?.gathering) return createOpenBlock(owner, at);
+  const block = await reopenBlock(await decrypt(latest), owner.producerId);
+  const pieces = [...(latest.records ?? [])];
+  return createOpenBlock(owner, at, { id: latest._id, block, pieces, packed: block.count });
 }
 
 interface Current {
   readonly id: string;
   readonly block: BlockBuilder;
   pieces: Binary[];
-  /** How many records are in the pieces. */
+  /** Number of records in the pieces. */
   packed: number;
 }
 
-function gather(owner: Owner, from: bigint, first?: Current): Gathering {
+function createOpenBlock(owner: Owner, from: bigint, first?: Current): OpenBlock {
   let at = from;
   let current = first;
   return {
     add(position, records) {
       if (position <= at) return undefined;
       current ??= { id: blockId(position), block: buildBlock(owner.producerId), pieces: [], packed: 0 };
-      for (const { record, line, place } of records) current.block.add(record, line, position, place);
+      for (const { record, line, index } of records) current.block.add(record, line, position, index);
       at = position;
       if (current.block.count < FULL.records && current.block.size < FULL.characters) return undefined;
-      const full = packed(current.id, at, owner, current.block);
+      const full = packBlock(current.id, at, owner, current.block);
       current = undefined;
       return { ...full, row: { ...full.row, gathered: true } };
     },
@@ -97,7 +97,7 @@ function gather(owner: Owner, from: bigint, first?: Current): Gathering {
     pack() {
       if (!current || current.packed === current.block.count) return undefined;
       const { id, block } = current;
-      if (current.pieces.length >= MOST_PIECES) Object.assign(current, { pieces: [], packed: 0 });
+      if (current.pieces.length >= MAX_PIECES) Object.assign(current, { pieces: [], packed: 0 });
       const { pieces, packed } = current;
       const { correlations: _, ...row } = rowOf(id, at, owner, block);
       current.packed = block.count;
@@ -107,7 +107,7 @@ function gather(owner: Owner, from: bigint, first?: Current): Gathering {
           terms: block.filter(true),
           text: block.text(packed),
           pieces: [...pieces],
-          sealed: (piece) => void pieces.push(piece),
+          onSealed: (piece) => void pieces.push(piece),
         },
       };
     },
@@ -120,8 +120,8 @@ function gather(owner: Owner, from: bigint, first?: Current): Gathering {
   };
 }
 
-/** The block of a row, opened, which still gathers, without the records before an instant. */
-export async function later(row: BlockRow, texts: readonly string[], from: number): Promise<Packed> {
+/** Rebuilds an open block without records before an instant. */
+export async function withoutExpired(row: BlockRow, texts: readonly string[], from: number): Promise<PlainBlock> {
   const block = await reopenBlock(texts, row.producerId, from);
   const { correlations: _, ...rest } = rowOf(row._id, row._at.toBigInt(), row, block);
   const content = { terms: block.filter(), text: block.text(), pieces: [] };

@@ -1,32 +1,32 @@
-/** A semaphore that counts what work takes of memory: who finds too little left waits, first come first served. */
+/** Weighted semaphore that bounds memory; waiters are served in order of arrival. */
 
 export interface Semaphore {
-  /** Does the work once so much is left; what is larger than all there is gets all. No work may wait for another. */
-  within<T>(size: number, work: () => Promise<T>): Promise<T>;
+  /** Runs the job when its weight is available; a larger job waits for all of it. A job must not wait for another. */
+  run<T>(size: number, job: () => Promise<T>): Promise<T>;
 }
 
-export function createSemaphore(most: number): Semaphore {
-  const waiting: { readonly size: number; readonly begin: () => void }[] = [];
-  let left = most;
-  const letIn = () => {
-    for (let [next] = waiting; next && next.size <= left; [next] = waiting) {
-      waiting.shift();
-      left -= next.size;
-      next.begin();
+export function createSemaphore(capacity: number): Semaphore {
+  const waiters: { readonly size: number; readonly start: () => void }[] = [];
+  let available = capacity;
+  const startWaiters = () => {
+    for (let [next] = waiters; next && next.size <= available; [next] = waiters) {
+      waiters.shift();
+      available -= next.size;
+      next.start();
     }
   };
   return {
-    async within(wanted, work) {
-      const size = Math.min(wanted, most);
-      await new Promise<void>((begin) => {
-        waiting.push({ size, begin });
-        letIn();
+    async run(weight, job) {
+      const size = Math.min(weight, capacity);
+      await new Promise<void>((start) => {
+        waiters.push({ size, start });
+        startWaiters();
       });
       try {
-        return await work();
+        return await job();
       } finally {
-        left += size;
-        letIn();
+        available += size;
+        startWaiters();
       }
     },
   };

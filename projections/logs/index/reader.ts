@@ -1,23 +1,23 @@
-/** The record index as queries see it: blocks that may hold what is asked for, and the counts of hours. */
+/** The record index for queries: finds blocks, reads them, and serves hourly counts. */
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import type { Checkpoint } from '../../../application/logs/query/query-budget.js';
 import type { HourCount, HourRange, RecordIndex } from '../../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
-import { createHeaders } from './block-finder.js';
+import { createBlockFinder } from './block-finder.js';
 import { createBlockReader } from './block-reader.js';
-import { countsIn } from './hourly-counts.js';
-import { HOURS, KEEPINGS } from './partitions.js';
-import type { HourRow, HourRowCount, KeepingRow } from './rows.js';
+import { decryptCounts } from './hourly-counts.js';
+import { HOURS, BUCKETS } from './partitions.js';
+import type { HourRow, HourRowCount, BucketRow } from './rows.js';
 
-/** Opened counts of hours, in bytes. */
-const HOURS_KEPT = 8 * 1024 * 1024;
+/** Bytes of decrypted hourly counts cached. */
+const HOUR_CACHE_BYTES = 8 * 1024 * 1024;
 const COUNT_BYTES = 100;
 
 export interface ReaderPorts {
   readonly db: Db;
   readonly vault: Vault;
-  /** Name of the build that is served. */
+  /** Name of the served build. */
   readonly build: () => string | undefined;
   /** Changes with the rows, as far as this node knows. */
   readonly version: () => unknown;
@@ -28,39 +28,39 @@ export interface CachingRecordIndex extends RecordIndex {
 }
 
 export function createRecordIndex({ db, vault, build, version }: ReaderPorts): CachingRecordIndex {
-  const opened = createBlockReader(db, vault);
-  const headers = createHeaders({ db, vault, opened, version });
-  const counted = new LRUCache<string, readonly HourRowCount[]>({ maxSize: HOURS_KEPT });
+  const blockReader = createBlockReader(db, vault);
+  const blockFinder = createBlockFinder({ db, vault, blockReader, version });
+  const hourCache = new LRUCache<string, readonly HourRowCount[]>({ maxSize: HOUR_CACHE_BYTES });
 
   async function countsOf(name: string, row: HourRow): Promise<readonly HourRowCount[]> {
     const key = `${name} ${row._id} ${row._at}`;
-    const known = counted.get(key);
-    if (known) return known;
-    const counts = (await countsIn(vault, row)) ?? [];
+    const cached = hourCache.get(key);
+    if (cached) return cached;
+    const counts = (await decryptCounts(vault, row)) ?? [];
     const size = (sum: number, { level = '', event = '' }: HourRowCount) =>
       sum + 2 * (level.length + event.length) + COUNT_BYTES;
-    counted.set(key, counts, { size: counts.reduce(size, COUNT_BYTES) });
+    hourCache.set(key, counts, { size: counts.reduce(size, COUNT_BYTES) });
     return counts;
   }
 
   return {
     caches: [
-      ...opened.caches,
-      headers.cache,
-      { name: 'logs.hours', limitBytes: HOURS_KEPT, bytes: () => counted.calculatedSize },
+      ...blockReader.caches,
+      blockFinder.cache,
+      { name: 'logs.hours', limitBytes: HOUR_CACHE_BYTES, bytes: () => hourCache.calculatedSize },
     ],
 
-    async *blocks(filter, order, checkpoint, among) {
+    async *blocks(filter, order, checkpoint, coverage) {
       const name = build();
       if (!name) return;
-      for await (const located of headers.blocks(name, filter, order, checkpoint, among)) {
-        const { from, to, count, size, over } = located.header;
+      for await (const ref of blockFinder.blocks(name, filter, order, checkpoint, coverage)) {
+        const { from, to, count, size, over } = ref.header;
         yield {
           from,
           to,
           count: count - (over?.count ?? 0),
           size,
-          read: (look, needs) => opened.read(located, look, needs),
+          read: (look, needs) => blockReader.read(ref, look, needs),
         };
       }
     },
@@ -70,12 +70,12 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): C
       const counts: HourCount[] = [];
       const withoutEvents = new Set<number>();
       const withoutLevels = new Set<number>();
-      const asked = {
+      const criteria = {
         hour: { $gte: from, $lt: to },
         ...(producerId !== undefined && { producerId }),
         ...(audit !== undefined && { audit }),
       };
-      for await (const row of name ? db.collection<HourRow>(`${name}.${HOURS}`).find(asked) : []) {
+      for await (const row of name ? db.collection<HourRow>(`${name}.${HOURS}`).find(criteria) : []) {
         await checkpoint();
         const { hour } = row;
         if (row.detail !== 'events') withoutEvents.add(hour);
@@ -89,9 +89,9 @@ export function createRecordIndex({ db, vault, build, version }: ReaderPorts): C
     async lastReceived() {
       const name = build();
       if (!name) return undefined;
-      const keepings = db.collection<KeepingRow>(`${name}.${KEEPINGS}`);
+      const buckets = db.collection<BucketRow>(`${name}.${BUCKETS}`);
       let latest: number | undefined;
-      for await (const { last } of keepings.find({}, { projection: { last: 1 } }))
+      for await (const { last } of buckets.find({}, { projection: { last: 1 } }))
         if (last !== undefined) latest = Math.max(latest ?? 0, last);
       return latest;
     },

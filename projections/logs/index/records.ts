@@ -1,15 +1,15 @@
-/** The index of all log records: blocks by day, counts by hour, how far files were read, what was answered. */
+/** Projection of all log records: blocks by day, counts by hour, and ingest metadata. */
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import type { LogsEvent } from '../../../domain/logs/catalog.js';
 import { type EventHandlers, handlerFor } from '../../../domain/shared/index.js';
 import type { Apply, Build, OwnProjection, Row } from '../../kernel/index.js';
 import { expire } from './expiry.js';
 import { readableHour } from './hourly-counts.js';
-import { startIndexing } from './index-writer.js';
-import { forgetRequests } from './ingest-requests.js';
-import { HOURS, isSections, REQUESTS, readPart, sectionsIn } from './partitions.js';
+import { createIndexWriter } from './index-writer.js';
+import { markErasedRequests } from './ingest-requests.js';
+import { HOURS, isSectionsCollection, REQUESTS, parsePartition, sectionsCollection } from './partitions.js';
 import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES, type SectionsRow } from './rows.js';
-import { readableBlock, readableRegisters } from './verify-scan.js';
+import { readableBlock, createFilterGroupLookup } from './verify-scan.js';
 
 export const records: OwnProjection = { name: 'logs.records', version: 10, batchSize: 128, open, scan };
 
@@ -18,14 +18,14 @@ type Indexed = LogsEvent<'RecordsIngested' | 'RecordsExpired' | 'BatchesErased'>
 async function open(build: Build): Promise<Apply> {
   await build.collection(HOURS).createIndexes(HOUR_INDEXES);
   await build.collection(REQUESTS).createIndexes(REQUEST_INDEXES);
-  let indexing = startIndexing(build);
+  let writer = createIndexWriter(build);
   let erased: RecordedEvent<LogsEvent<'BatchesErased'>>[] = [];
   const on: EventHandlers<RecordedEvent<Indexed>, Promise<void>> = {
-    RecordsIngested: (event) => indexing.take(event),
+    RecordsIngested: (event) => writer.take(event),
     async RecordsExpired(event) {
-      await indexing.flush();
+      await writer.flush();
       await expire(build, event);
-      indexing = startIndexing(build);
+      writer = createIndexWriter(build);
     },
     async BatchesErased(event) {
       erased.push(event);
@@ -34,33 +34,33 @@ async function open(build: Build): Promise<Apply> {
   return async (events) => {
     try {
       for (const event of events) await handlerFor(on, event)?.(event);
-      await indexing.flush();
-      // Together: thousands may end in one moment, and none of them says anything of rows of later events.
-      if (erased.length > 0) await forgetRequests(build, erased);
+      await writer.flush();
+      // Batched, since thousands may be erased together; it affects no rows of later events.
+      if (erased.length > 0) await markErasedRequests(build, erased);
       erased = [];
     } catch (error) {
-      // What is remembered may be ahead of the rows: begin again from them.
-      indexing = startIndexing(build);
+      // Buffered state may be ahead of the rows; start over from them.
+      writer = createIndexWriter(build);
       erased = [];
       throw error;
     }
   };
 }
 
-/** With all opened, and texts whole: two builds seal the same differently, and in other pieces. */
+/** Rows with decrypted content and whole texts, because two builds encrypt and split the same content differently. */
 async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
   for (const part of [...(await parts())].sort()) {
-    // Requests are forgotten by the clock, not by the log.
-    if (part === REQUESTS || isSections(part)) continue;
+    // Keyed requests expire by time-to-live, not by events.
+    if (part === REQUESTS || isSectionsCollection(part)) continue;
     const rows = <Stored extends HourRow | BlockRow | Row>() =>
       collection<Stored>(part).find<Stored>({}, { sort: { _id: 1 } });
-    const placed = ({ _id, _at }: Pick<Row, '_id' | '_at'>) => ({ _id: `${part}/${_id}`, _at });
+    const prefixed = ({ _id, _at }: Pick<Row, '_id' | '_at'>) => ({ _id: `${part}/${_id}`, _at });
     if (part === HOURS)
-      for await (const row of rows<HourRow>()) yield { ...(await readableHour(vault, row)), ...placed(row) };
-    else if (readPart(part)) {
-      const sections = collection<SectionsRow>(sectionsIn(part));
-      const beside = { sections, registered: await readableRegisters(vault, sections) };
-      for await (const row of rows<BlockRow>()) yield { ...(await readableBlock(vault, beside, row)), ...placed(row) };
-    } else for await (const row of rows<Row>()) yield { ...row, ...placed(row) };
+      for await (const row of rows<HourRow>()) yield { ...(await readableHour(vault, row)), ...prefixed(row) };
+    else if (parsePartition(part)) {
+      const sections = collection<SectionsRow>(sectionsCollection(part));
+      const contents = { sections, filterGroupEntry: await createFilterGroupLookup(vault, sections) };
+      for await (const row of rows<BlockRow>()) yield { ...(await readableBlock(vault, contents, row)), ...prefixed(row) };
+    } else for await (const row of rows<Row>()) yield { ...row, ...prefixed(row) };
   }
 }

@@ -1,53 +1,53 @@
-/** What stands in the collections of the record index. */
+/** Rows of the record index. */
 import type { Binary, IndexDescription, Long } from 'mongodb';
 import type { RowWrite } from '../../kernel/index.js';
 
 /**
- * A run of records of one producer, received on one day, whose instants are of one day too, or scattered. Nothing of a
- * record stands in clear but its instant, the size of its text, and whether its level is one of the usual ones.
+ * A block: records of one producer and day of receipt, whose instants are on one day or scattered. Unencrypted are only
+ * their instants, the size of their texts, and which usual levels occur.
  */
 export interface BlockRow {
-  /** Position of its first event; a large event makes several blocks, numbered from the second on. */
+  /** Position of its first event; further blocks of a large event are numbered. */
   readonly _id: string;
   readonly _at: Long;
-  /** Whose key seals it. */
+  /** Key subject. */
   readonly subject: string;
   readonly producerId: string;
-  /** Of the receipt, `20261121`. */
+  /** Day of receipt, `20261121`. */
   readonly received: string;
-  /** Unix ms of its first and last record. */
+  /** Unix ms of the earliest and latest record. */
   readonly from: number;
   readonly to: number;
   readonly count: number;
   /** Characters of its records. */
   readonly size: number;
-  /** Sum of the `levelBit` of every level in it. */
+  /** Bitwise or of the `levelBit` of its levels. */
   readonly levels: number;
   /**
-   * Digests of correlation ids under the subject's key: a multikey index finds the few blocks of one among all. Not
-   * while the block still gathers: it is written again and again then, and every query looks at it anyway.
+   * Digests of correlation ids under the subject's key, in a multikey index. Absent while the block is open: it is
+   * rewritten often, and every query reads it anyway.
    */
   readonly correlations?: readonly number[];
-  /** Bloom filter of words, `path=value` pairs, events and correlation ids, sealed: it rules out most blocks unopened. */
+  /** Encrypted Bloom filter of words, `path=value` pairs, events and correlation ids. */
   readonly terms?: Binary;
-  /** The block's text, packed and sealed: whole, or the pieces that were gathered so far. */
+  /** Compressed and encrypted text of an open block, in one or more pieces. */
   readonly records?: readonly Binary[];
-  /** In the place of both: the content is in rows of its own, and this is where its pieces of records begin. */
+  /** Set instead of both on a full block: its content is in `SectionsRow`s, and these are the first records of chunks. */
   readonly chunks?: readonly number[];
-  /** Of its records, those that are no longer kept: how many, and all of them are before an instant, in Unix ms. */
+  /** Number of expired records that are hidden, all earlier than `before` (Unix ms). */
   readonly over?: { readonly count: number; readonly before: number };
-  /** Small batches are gathered in it; once it is full, `gathering` goes. */
+  /** `gathered`: filled by small batches. `gathering`: still open. */
   readonly gathered?: true;
   readonly gathering?: true;
 }
 
-/** What a block that takes no more is made of, of one kind. */
+/** Content of a full block, of one kind. */
 export interface SectionsRow {
-  /** Of `sectionsId`. */
+  /** Made by `sectionsId`. */
   readonly _id: string;
   readonly _at: Long;
   readonly received: string;
-  /** By name: packed and sealed; or the name of another that says the same; or true, that only the records tell. */
+  /** By name: compressed and encrypted bytes; the name of an equal section; or true if only the records have the values. */
   readonly sections: { readonly [name: string]: Binary | string | true };
 }
 
@@ -59,24 +59,24 @@ export const BLOCK_INDEXES: IndexDescription[] = [
   { key: { gathering: 1 }, name: 'gathering', sparse: true },
 ];
 
-/** How many records an hour of instants has, of one producer and day of receipt, without those that lie scattered. */
+/** Counts of one hour of instants, of one producer and day of receipt, without scattered records. */
 export interface HourRow {
   readonly _id: string;
   readonly _at: Long;
-  /** Unix ms of its beginning. */
+  /** Unix ms of its start. */
   readonly hour: number;
   readonly producerId: string;
   readonly audit: boolean;
   readonly received: string;
-  /** How many there are of all kinds. */
+  /** Number of records. */
   readonly total: number;
-  /** How they are told apart; the more kinds there are, the less. */
+  /** Detail of the counts; reduced when there are too many kinds. */
   readonly detail: Detail;
-  /** `HourRowCount[]` as JSON, sealed under the key of the producer and day of receipt. */
+  /** `HourRowCount[]` as JSON, encrypted under the key of producer and day of receipt. */
   readonly counts: Binary;
 }
 
-/** By level and event, by level, or by level with all unusual ones together. */
+/** By level and event, by level, or by level with all unusual ones combined. */
 export type Detail = 'events' | 'levels' | 'usual levels';
 
 export interface HourRowCount {
@@ -90,48 +90,48 @@ export const HOUR_INDEXES: IndexDescription[] = [
   { key: { received: 1 }, name: 'received' },
 ];
 
-/** That there are records of a producer and day of receipt, until they expire. */
-export interface KeepingRow {
+/** Retention bucket: records of a producer and day of receipt, until they expire. */
+export interface BucketRow {
   readonly _id: string;
-  /** Of the last batch with records. */
+  /** Position of the last batch with records. */
   readonly _at: Long;
   readonly producerId: string;
   readonly received: string;
   readonly audit: boolean;
-  /** When the last of its records were received, Unix ms; not there while it has none. */
+  /** Unix ms of the latest receipt; absent without records. */
   readonly last?: number;
-  /** Names of the collections that its blocks are in. */
+  /** Partitions that hold its blocks. */
   readonly parts: readonly string[];
 }
 
-/** How far a file was read into the log. */
+/** Offset up to which a file was ingested. */
 export interface SourceRow {
   readonly _id: string;
   readonly _at: Long;
-  /** Bytes. */
+  /** In bytes. */
   readonly offset: number;
 }
 
-/** A stream that holds only one request, the one with an `Idempotency-Key`; it goes some time after its records. */
+/** Stream of one request with an `Idempotency-Key`; deleted some time after its records. */
 export interface RequestRow {
-  /** The stream's name. */
+  /** Stream name. */
   readonly _id: string;
   readonly _at: Long;
-  /** Whose key seals it. */
+  /** Key subject. */
   readonly subject: string;
-  /** When its records were let go. */
+  /** When its records were erased. */
   readonly erasedAt?: Date;
 }
 
-/** Streams are ended in the days after their records: whoever does it finds their names here. */
-const REQUESTS_KEPT_S = 7 * 86_400;
+/** Seconds that names of erased streams are retained: the streams are deleted within the following days. */
+const ERASED_REQUEST_TTL_S = 7 * 86_400;
 
 export const REQUEST_INDEXES: IndexDescription[] = [
   { key: { subject: 1 }, name: 'subject' },
-  { key: { erasedAt: 1 }, name: 'expire', expireAfterSeconds: REQUESTS_KEPT_S },
+  { key: { erasedAt: 1 }, name: 'expire', expireAfterSeconds: ERASED_REQUEST_TTL_S },
 ];
 
-/** Makes a row, or puts it in the place of one of an earlier event. */
+/** Inserts a row, or replaces one written by an earlier event. */
 export const replacing = (row: { readonly _id: string; readonly _at: Long }): RowWrite => ({
   replaceOne: { filter: { _id: row._id, _at: { $lt: row._at } }, replacement: { ...row }, upsert: true },
 });

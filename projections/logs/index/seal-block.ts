@@ -1,51 +1,51 @@
-/** A block on its way into its rows: packed, sealed and digested under the key of its subject. */
+/** Converts a block into rows: compressed, encrypted and digested under its subject's key. */
 import type { Binary } from 'mongodb';
 import { createYielder } from '../../../application/concurrency/index.js';
 import type { Vault } from '../../../application/ports/index.js';
 import { longOf } from '../../kernel/index.js';
 import type { BlockBuilder } from './block.js';
-import { correlationDigester, sealed, sealPacked } from './compress-and-seal.js';
-import { type RegisterRow, sealRegister } from './filter-group.js';
+import { correlationDigester, sealBytes, compressAndSeal } from './compress-and-seal.js';
+import { type FilterGroupRow, sealFilterGroup } from './filter-group.js';
 import type { BlockRow, SectionsRow } from './rows.js';
-import { namesOf } from './section-names.js';
-import { chunksOf, KINDS, type Kind, type Section, type Sections, sectionsOf, termSections } from './sections.js';
+import { createSectionNames } from './section-names.js';
+import { chunkStarts, KINDS, type Kind, type Section, type Sections, encodeSections, termSections } from './sections.js';
 
 export type Owner = Pick<BlockRow, 'subject' | 'producerId' | 'received'>;
 
-export interface Packed {
+export interface PlainBlock {
   readonly row: Omit<BlockRow, 'records' | 'terms' | 'correlations'>;
-  /** To be digested. */
+  /** Plain correlation ids, to be digested. */
   readonly correlations?: readonly string[];
-  /** In the row itself, or in rows of its own. */
-  readonly content: Whole | { readonly apart: BlockBuilder };
+  /** Stored in the block's row while it is open, else in sections. */
+  readonly content: OpenContent | { readonly builder: BlockBuilder };
 }
 
-export interface Whole {
-  /** To be sealed. */
+export interface OpenContent {
+  /** Plain term filter, to be encrypted. */
   readonly terms: Uint8Array;
-  /** What is to be packed, sealed and put behind the pieces that are. */
+  /** New text, to be appended to the existing pieces. */
   readonly text: string;
   readonly pieces: readonly Binary[];
-  /** Told what the text was sealed to. */
-  readonly sealed?: (piece: Binary) => void;
+  /** Called with the encrypted piece. */
+  readonly onSealed?: (piece: Binary) => void;
 }
 
-/** The rows of a block. */
+/** Rows of a block. */
 export interface SealedBlock {
   readonly row: BlockRow;
-  /** They are there before `row` is, and the register is. */
+  /** Must be written before `row`, like the filter group. */
   readonly sections: readonly SectionsRow[];
-  /** Of one that takes no more. */
-  readonly register?: RegisterRow;
+  /** Only of a full block. */
+  readonly filterGroup?: FilterGroupRow;
 }
 
-/** All of a block that takes no more; `at`: the last event in it. */
-export function packed(id: string, at: bigint, owner: Owner, block: BlockBuilder): Packed {
+/** A full block; `at` is the position of its last event. */
+export function packBlock(id: string, at: bigint, owner: Owner, block: BlockBuilder): PlainBlock {
   const { correlations, ...row } = rowOf(id, at, owner, block);
-  return { row: { ...row, chunks: chunksOf(block.lines) }, correlations, content: { apart: block } };
+  return { row: { ...row, chunks: chunkStarts(block.lines) }, correlations, content: { builder: block } };
 }
 
-/** What a block says of itself, for its row. */
+/** Unencrypted properties of a block's row. */
 export const rowOf = (id: string, at: bigint, { subject, producerId, received }: Owner, block: BlockBuilder) => ({
   _id: id,
   _at: longOf(at),
@@ -55,41 +55,41 @@ export const rowOf = (id: string, at: bigint, { subject, producerId, received }:
   ...block.summary(),
 });
 
-/** Undefined when the key is destroyed: nobody could read it. */
-export async function sealBlock(vault: Vault, block: Packed): Promise<SealedBlock | undefined> {
+/** Undefined when the key is destroyed. */
+export async function sealBlock(vault: Vault, block: PlainBlock): Promise<SealedBlock | undefined> {
   const { row, content, correlations } = block;
   const digest = correlations && (await correlationDigester(vault, row.subject));
   if (correlations && !digest) return undefined;
-  const digests = digest && { correlations: [...new Set(correlations.map(digest))] };
-  if ('apart' in content) {
-    const sections = await sealSections(vault, row, content.apart);
-    const register = sections && (await registerOf(vault, row, content.apart));
-    return register && { row: { ...row, ...digests }, sections, register: register.row };
+  const correlationDigests = digest && { correlations: [...new Set(correlations.map(digest))] };
+  if ('builder' in content) {
+    const sections = await sealSections(vault, row, content.builder);
+    const filterGroup = sections && (await createFilterGroup(vault, row, content.builder));
+    return filterGroup && { row: { ...row, ...correlationDigests }, sections, filterGroup: filterGroup.row };
   }
-  const piece = await sealPacked(vault, row.subject, content.text);
-  const terms = await sealed(vault, row.subject, content.terms);
+  const piece = await compressAndSeal(vault, row.subject, content.text);
+  const terms = await sealBytes(vault, row.subject, content.terms);
   if (!piece || !terms) return undefined;
-  content.sealed?.(piece);
-  return { row: { ...row, ...digests, terms, records: [...content.pieces, piece] }, sections: [] };
+  content.onSealed?.(piece);
+  return { row: { ...row, ...correlationDigests, terms, records: [...content.pieces, piece] }, sections: [] };
 }
 
 async function sealSections(
   vault: Vault,
-  { _id, _at, subject, received, chunks = [] }: Packed['row'],
+  { _id, _at, subject, received, chunks = [] }: PlainBlock['row'],
   block: BlockBuilder,
 ): Promise<readonly SectionsRow[] | undefined> {
-  const names = await namesOf(vault, subject);
+  const names = await createSectionNames(vault, subject);
   if (!names) return undefined;
-  const plain: Sections = sectionsOf(block, chunks, names);
+  const plain: Sections = encodeSections(block, chunks, names);
   const rows: SectionsRow[] = [];
-  const breathe = createYielder();
+  const yieldIfDue = createYielder();
   for (const kind of KINDS) {
     const sections: Record<string, Binary | string | true> = {};
     for (const [name, section] of plain[kind]) {
-      const one = await sealSection(vault, subject, section);
-      if (one === undefined) return undefined;
-      sections[name] = one;
-      await breathe();
+      const sealedSection = await sealSection(vault, subject, section);
+      if (sealedSection === undefined) return undefined;
+      sections[name] = sealedSection;
+      await yieldIfDue();
     }
     rows.push({ _id: sectionsId(_id, kind), _at, received, sections });
   }
@@ -98,12 +98,12 @@ async function sealSections(
 
 export const sectionsId = (block: string, kind: Kind): string => `${block}.${kind}`;
 
-async function registerOf(vault: Vault, row: Packed['row'], block: BlockBuilder) {
+async function createFilterGroup(vault: Vault, row: PlainBlock['row'], block: BlockBuilder) {
   const { received, gathered: _, ...header } = row;
-  return sealRegister(vault, 'one', received, [{ header, filters: termSections(block.terms) }]);
+  return sealFilterGroup(vault, 'one', received, [{ header, filters: termSections(block.terms) }]);
 }
 
 async function sealSection(vault: Vault, subject: string, section: Section) {
   if (section === true) return section;
-  return typeof section === 'object' && 'as' in section ? section.as : sealPacked(vault, subject, section);
+  return typeof section === 'object' && 'as' in section ? section.as : compressAndSeal(vault, subject, section);
 }

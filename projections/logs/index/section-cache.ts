@@ -1,4 +1,4 @@
-/** Blocks whose content is in sections, open as far as somebody needs them; a cache of what was read of them. */
+/** Reads the sections of full blocks on demand, and caches decoded pieces. */
 import { LRUCache } from 'lru-cache';
 import { entryText } from '../../../application/logs/query/query-service.js';
 import type { Block, Column, Needs, Values } from '../../../application/logs/record-index.js';
@@ -8,29 +8,29 @@ import type { BlockRef } from './block-ref.js';
 import {
   chunkPiece,
   INSTANTS_PIECE,
-  type OpenSections,
+  type DecryptedSections,
   type Piece,
   PLACES_PIECE,
   valuesPiece,
 } from './section-codec.js';
-import type { Fetching } from './section-loader.js';
-import { namesOf } from './section-names.js';
+import type { SectionLoader } from './section-loader.js';
+import { createSectionNames } from './section-names.js';
 import type { Kind, Names } from './sections.js';
 
-/** In bytes: of all that was read of blocks. */
-const PIECES_KEPT = 16 * 1024 * 1024;
-/** Names of columns are remembered for so many producers' days. */
-const SUBJECTS_KEPT = 500;
+/** Bytes cached of decoded pieces. */
+const CACHE_BYTES = 16 * 1024 * 1024;
+/** Producer-days whose column names are cached. */
+const MAX_CACHED_SUBJECTS = 500;
 const PIECE_BYTES = 200;
-/** What is read of a section takes about so many times its bytes. */
-const TIMES_LARGER = 3;
+/** Memory of a decoded piece relative to its section's bytes. */
+const MEMORY_FACTOR = 3;
 
-/** All that a block can be asked for. */
+/** Everything a block has. */
 export const ALL: Needs = { instants: true, places: true, records: true };
 
-export interface Apart {
-  /** Undefined when the block, or its key, has gone; `untold` where records tell what columns were to, and all must be open. */
-  open(located: BlockRef, needs: Needs): Promise<Block | 'untold' | undefined>;
+export interface SectionCache {
+  /** Undefined when the block or its key is gone; `needs-records` if columns are missing and all records are required. */
+  open(ref: BlockRef, needs: Needs): Promise<Block | 'needs-records' | undefined>;
   readonly cache: Cache;
 }
 
@@ -38,86 +38,86 @@ interface Read {
   readonly value: unknown;
 }
 
-export function createSectionCache(vault: Vault, fetching: Fetching): Apart {
-  const kept = new LRUCache<string, Read>({ maxSize: PIECES_KEPT });
-  const naming = new LRUCache<string, Names>({ max: SUBJECTS_KEPT });
+export function createSectionCache(vault: Vault, sectionLoader: SectionLoader): SectionCache {
+  const cache = new LRUCache<string, Read>({ maxSize: CACHE_BYTES });
+  const namesBySubject = new LRUCache<string, Names>({ max: MAX_CACHED_SUBJECTS });
 
-  async function namesFor(subject: string): Promise<Names | undefined> {
-    const known = naming.get(subject);
-    if (known) return known;
-    const names = await namesOf(vault, subject);
-    if (names) naming.set(subject, names);
+  async function getNames(subject: string): Promise<Names | undefined> {
+    const cached = namesBySubject.get(subject);
+    if (cached) return cached;
+    const names = await createSectionNames(vault, subject);
+    if (names) namesBySubject.set(subject, names);
     return names;
   }
 
-  /** What the pieces say, by their keys; undefined when the block has gone. */
-  async function read(located: BlockRef, pieces: readonly Piece<unknown>[]) {
-    const { name, part, header } = located;
+  /** Decoded pieces by key; undefined when the block is gone. */
+  async function read(ref: BlockRef, pieces: readonly Piece<unknown>[]) {
+    const { name, part, header } = ref;
     const keyOf = ({ key }: Piece<unknown>) => `${name} ${part.name} ${header._id} ${key}`;
-    const found = new Map<string, unknown>();
+    const values = new Map<string, unknown>();
     const missing = new Map<Kind, Piece<unknown>[]>();
     for (const piece of pieces) {
-      const known = kept.get(keyOf(piece));
-      if (known) found.set(piece.key, known.value);
+      const cached = cache.get(keyOf(piece));
+      if (cached) values.set(piece.key, cached.value);
       else missing.set(piece.kind, [...(missing.get(piece.kind) ?? []), piece]);
     }
-    const opened = await Promise.all(
-      Array.from(missing, async ([kind, some]) => {
-        const names = [...new Set(some.flatMap(({ sections }) => sections))];
-        return [some, await fetching.sections(located, kind, names)] as const;
+    const loaded = await Promise.all(
+      Array.from(missing, async ([kind, batch]) => {
+        const names = [...new Set(batch.flatMap(({ sections }) => sections))];
+        return [batch, await sectionLoader.sections(ref, kind, names)] as const;
       }),
     );
-    for (const [some, sections] of opened) {
+    for (const [batch, sections] of loaded) {
       if (!sections) return undefined;
-      for (const piece of some) {
+      for (const piece of batch) {
         const value = piece.read(sections);
-        found.set(piece.key, value);
-        kept.set(keyOf(piece), { value }, { size: sizeOf(piece, sections) });
+        values.set(piece.key, value);
+        cache.set(keyOf(piece), { value }, { size: sizeOf(piece, sections) });
       }
     }
-    return found;
+    return values;
   }
 
-  async function open(located: BlockRef, needs: Needs): Promise<Block | 'untold' | undefined> {
-    const { header } = located;
+  async function open(ref: BlockRef, needs: Needs): Promise<Block | 'needs-records' | undefined> {
+    const { header } = ref;
     const { count, chunks = [] } = header;
-    const names = await namesFor(header.subject);
+    const names = await getNames(header.subject);
     if (!names) return undefined;
     const columns = (needs.columns ?? []).map((column) => valuesPiece(column, names, count));
-    const known = columns.filter((piece) => piece !== undefined);
-    const chunksAsked = chunksFor(needs.records, chunks);
+    const cached = columns.filter((piece) => piece !== undefined);
+    const neededChunks = chunksWith(needs.records, chunks);
     const pieces: Piece<unknown>[] = [
-      ...(needs.instants || header.over || chunksAsked.length > 0 ? [INSTANTS_PIECE] : []),
-      ...(needs.places || chunksAsked.length > 0 ? [PLACES_PIECE] : []),
-      ...known,
-      ...chunksAsked.map(chunkPiece),
+      ...(needs.instants || header.over || neededChunks.length > 0 ? [INSTANTS_PIECE] : []),
+      ...(needs.places || neededChunks.length > 0 ? [PLACES_PIECE] : []),
+      ...cached,
+      ...neededChunks.map(chunkPiece),
     ];
-    const found = await read(located, pieces);
-    if (!found) return undefined;
-    // What no column tells only the records do.
-    const untold = known.length < columns.length || known.some(({ key }) => found.get(key) === undefined);
-    if (untold && needs.records !== true) return 'untold';
-    return blockOf(located, found, (column) => {
+    const values = await read(ref, pieces);
+    if (!values) return undefined;
+    // Values without a column can only be read from the records.
+    const isIncomplete = cached.length < columns.length || cached.some(({ key }) => values.get(key) === undefined);
+    if (isIncomplete && needs.records !== true) return 'needs-records';
+    return blockOf(ref, values, (column) => {
       const piece = valuesPiece(column, names, count);
-      return piece && (found.get(piece.key) as Values | undefined);
+      return piece && (values.get(piece.key) as Values | undefined);
     });
   }
 
   return {
     open,
-    cache: { name: 'logs.sections', limitBytes: PIECES_KEPT, bytes: () => kept.calculatedSize },
+    cache: { name: 'logs.sections', limitBytes: CACHE_BYTES, bytes: () => cache.calculatedSize },
   };
 }
 
-const sizeOf = ({ sections: names }: Piece<unknown>, sections: OpenSections): number =>
+const sizeOf = ({ sections: names }: Piece<unknown>, sections: DecryptedSections): number =>
   names.reduce((sum, name) => {
     const bytes = sections.get(name);
-    return sum + (bytes instanceof Buffer ? TIMES_LARGER * bytes.length : 0);
+    return sum + (bytes instanceof Buffer ? MEMORY_FACTOR * bytes.length : 0);
   }, PIECE_BYTES);
 
-function chunksFor(records: Needs['records'], chunks: readonly number[]): readonly number[] {
+function chunksWith(records: Needs['records'], chunks: readonly number[]): readonly number[] {
   if (!records) return [];
-  if (records === true) return chunks.map((_, nth) => nth);
+  if (records === true) return chunks.map((_, chunk) => chunk);
   return [...new Set(records.map((index) => chunkOf(index, chunks)))];
 }
 
@@ -125,20 +125,20 @@ const chunkOf = (index: number, chunks: readonly number[]): number => chunks.fin
 
 function blockOf(
   { header, part }: BlockRef,
-  found: ReadonlyMap<string, unknown>,
+  pieces: ReadonlyMap<string, unknown>,
   values: (column: Column) => Values | undefined,
 ): Block {
   const { count, producerId, chunks = [], over } = header;
   const piece = <Value>({ key }: Piece<Value>): Value => {
-    if (!found.has(key)) throw new Error(`${key} of the block is closed`);
-    return found.get(key) as Value;
+    if (!pieces.has(key)) throw new Error(`${key} of the block was not read`);
+    return pieces.get(key) as Value;
   };
-  const instants = found.has(INSTANTS_PIECE.key) ? piece(INSTANTS_PIECE) : undefined;
+  const instants = pieces.has(INSTANTS_PIECE.key) ? piece(INSTANTS_PIECE) : undefined;
   const order = orderOf(count, instants);
   const places = () => piece(PLACES_PIECE);
   const line = (index: number) => {
-    const nth = chunkOf(index, chunks);
-    return piece(chunkPiece(nth))[index - chunks[nth]!]!;
+    const chunk = chunkOf(index, chunks);
+    return piece(chunkPiece(chunk))[index - chunks[chunk]!]!;
   };
   const record = (index: number): IdentifiedRecord => ({
     ...parseRecord(line(index), producerId, instants![index]!),
@@ -159,16 +159,16 @@ function blockOf(
   };
 }
 
-/** Within a block ids only grow, so that equal instants are in order as they stand. */
+/** Ids increase within a block, so records of equal instants are already ordered. */
 function orderOf(count: number, instants: readonly number[] | undefined): readonly number[] {
-  if (!instants?.some((instant, index) => instant < instants[index - 1]!)) return asTheyStand(count);
-  return [...asTheyStand(count)].sort((a, b) => instants[a]! - instants[b]! || a - b);
+  if (!instants?.some((instant, index) => instant < instants[index - 1]!)) return identityOrder(count);
+  return [...identityOrder(count)].sort((a, b) => instants[a]! - instants[b]! || a - b);
 }
 
-/** Most blocks have as many records as the one before. */
-let standing: readonly number[] = [];
+/** Cache of the last identity order: most blocks have the same length. */
+let identity: readonly number[] = [];
 
-function asTheyStand(count: number): readonly number[] {
-  if (standing.length !== count) standing = Array.from({ length: count }, (_, index) => index);
-  return standing;
+function identityOrder(count: number): readonly number[] {
+  if (identity.length !== count) identity = Array.from({ length: count }, (_, index) => index);
+  return identity;
 }

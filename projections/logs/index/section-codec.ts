@@ -1,22 +1,22 @@
-/** What the sections of a block say: each piece of it that can be asked for, and from which sections it is read. */
+/** Decodes the sections of a block into pieces: instants, positions, column values and records. */
 import type { Column, Values } from '../../../application/logs/record-index.js';
 import type { Leaf } from '../../../domain/logs/filter.js';
 import { recordId } from '../../../domain/logs/record-id.js';
-import { type Places, readPosition } from './block.js';
+import { type Places, parsePosition } from './block.js';
 import { decodeColumn } from './column.js';
-import { arrayValues, prefixesOf, scalarValues, together } from './column-values.js';
+import { arrayValues, prefixesOf, scalarValues, mergeValues } from './column-values.js';
 import { INCOMPLETE, INSTANTS, type Kind, type Names, PLACES } from './sections.js';
 
-/** By name, those that are there: opened, or `true` where only the records tell. */
-export type OpenSections = ReadonlyMap<string, Buffer | true>;
+/** Decrypted sections by name; `true` if only the records have the values. */
+export type DecryptedSections = ReadonlyMap<string, Buffer | true>;
 
-/** Something that is read from one or more sections. */
+/** A value decoded from one or more sections. */
 export interface Piece<Value> {
-  /** Tells it from other pieces of its block. */
+  /** Unique within a block. */
   readonly key: string;
   readonly kind: Kind;
   readonly sections: readonly string[];
-  read(sections: OpenSections): Value;
+  read(sections: DecryptedSections): Value;
 }
 
 /** Unix ms of every record. */
@@ -30,8 +30,8 @@ export const INSTANTS_PIECE: Piece<readonly number[]> = {
   },
 };
 
-/** Where the records stand in the log. */
-export interface OpenPlaces {
+/** Log positions of records. */
+export interface DecodedPlaces {
   id(index: number): string;
   /** Characters of its text. */
   size(index: number): number;
@@ -39,13 +39,13 @@ export interface OpenPlaces {
   place(index: number): number;
 }
 
-export const PLACES_PIECE: Piece<OpenPlaces> = {
+export const PLACES_PIECE: Piece<DecodedPlaces> = {
   key: PLACES,
   kind: 'columns',
   sections: [PLACES],
   read(sections) {
     const { events, runs, sizes } = jsonIn<Places>(sections, PLACES);
-    const positions = events.map(readPosition);
+    const positions = events.map(parsePosition);
     const [at, places] = [new Uint32Array(sizes.length), new Uint32Array(sizes.length)];
     let index = 0;
     for (let run = 0; run < runs.length; run += 3) {
@@ -59,9 +59,9 @@ export const PLACES_PIECE: Piece<OpenPlaces> = {
   },
 };
 
-const jsonIn = <T>(sections: OpenSections, name: string): T => JSON.parse(String(sections.get(name)));
+const jsonIn = <T>(sections: DecryptedSections, name: string): T => JSON.parse(String(sections.get(name)));
 
-/** The texts of the records of a chunk. */
+/** JSON texts of the records of a chunk. */
 export const chunkPiece = (nth: number): Piece<readonly string[]> => {
   const name = String(nth);
   return {
@@ -72,10 +72,10 @@ export const chunkPiece = (nth: number): Piece<readonly string[]> => {
   };
 };
 
-/** Each step of a path may lead into arrays: those of more are looked up in the records. */
-const MOST_STEPS = 16;
+/** Maximum segments of a path, each of which may lead into arrays; longer paths are evaluated on records. */
+const MAX_SEGMENTS = 16;
 
-/** Reads undefined where only the records tell; it is itself undefined where that is certain. `count`: of records. */
+/** Undefined if certainly only the records have the values; else a piece that may decode to undefined. `count`: records. */
 export function valuesPiece(column: Column, names: Names, count: number): Piece<Values | undefined> | undefined {
   const piece = column.by === 'field' ? fieldPiece(column.path, names, count) : derivedPiece(column.by, count);
   return (
@@ -96,25 +96,25 @@ const derivedPiece = (name: string, count: number): Piece<Values | undefined> =>
 
 function fieldPiece(path: string, names: Names, count: number): Piece<Values | undefined> | undefined {
   const prefixes = prefixesOf(path);
-  if (prefixes.length > MOST_STEPS) return undefined;
-  const own = names.scalars(path);
+  if (prefixes.length > MAX_SEGMENTS) return undefined;
+  const scalarName = names.scalars(path);
   const arrays = prefixes.map((prefix) => ({ prefix, name: names.arrays(prefix) }));
   return {
     key: `field ${path}`,
     kind: 'columns',
-    sections: [own, ...arrays.map(({ name }) => name), INCOMPLETE],
+    sections: [scalarName, ...arrays.map(({ name }) => name), INCOMPLETE],
     read(sections) {
-      const scalars = columnIn<Leaf>(sections, own, count);
-      const within = arrays.flatMap(({ prefix, name }) => {
+      const scalars = columnIn<Leaf>(sections, scalarName, count);
+      const arrayColumns = arrays.flatMap(({ prefix, name }) => {
         const column = columnIn<Leaf>(sections, name, count);
         return column ? [arrayValues(column, prefix, path)] : [];
       });
-      return together([...(scalars ? [scalarValues(scalars)] : []), ...within], count);
+      return mergeValues([...(scalars ? [scalarValues(scalars)] : []), ...arrayColumns], count);
     },
   };
 }
 
-function columnIn<Value>(sections: OpenSections, name: string, count: number) {
+function columnIn<Value>(sections: DecryptedSections, name: string, count: number) {
   const bytes = sections.get(name);
   return bytes instanceof Buffer ? decodeColumn<Value>(bytes, count) : undefined;
 }

@@ -1,96 +1,96 @@
-/** Fetches sections of blocks: those that are asked for at the same time come together, and only they are opened. */
+/** Loads and decrypts sections of blocks; batches requests made in the same round of the event loop. */
 import { Binary, type Collection } from 'mongodb';
 import type { Vault } from '../../../application/ports/index.js';
 import type { BlockRef } from './block-ref.js';
-import { openPacked } from './compress-and-seal.js';
-import { sectionsIn } from './partitions.js';
+import { decryptAndInflate } from './compress-and-seal.js';
+import { sectionsCollection } from './partitions.js';
 import type { SectionsRow } from './rows.js';
 import { sectionsId } from './seal-block.js';
-import type { OpenSections } from './section-codec.js';
+import type { DecryptedSections } from './section-codec.js';
 import type { Kind } from './sections.js';
 
-/** Of blocks, in one answer of the store. */
-const MOST_AT_ONCE = 512;
+/** Blocks per store query. */
+const MAX_BATCH = 512;
 
-/** A section as its row has it. */
-type Sealed = SectionsRow['sections'];
+/** Stored form of sections. */
+type StoredSections = SectionsRow['sections'];
 
-interface Waiting {
+interface PendingRead {
   readonly id: string;
-  readonly found: (sections: Sealed | undefined) => void;
-  readonly failed: (error: unknown) => void;
+  readonly resolve: (sections: StoredSections | undefined) => void;
+  readonly reject: (error: unknown) => void;
 }
 
-export interface Fetching {
+export interface SectionLoader {
   /**
-   * Sections of a block that are there, opened; one that says the same as another in its place. Undefined when the
-   * block, or its key, has gone.
+   * Decrypted sections of a block, as far as they exist; references to equal sections are resolved. Undefined when the
+   * block or its key is gone.
    */
-  sections(block: BlockRef, kind: Kind, names: readonly string[]): Promise<OpenSections | undefined>;
+  sections(block: BlockRef, kind: Kind, names: readonly string[]): Promise<DecryptedSections | undefined>;
 }
 
-/** `rowsOf`: the collection of a name. */
-export function createFetching(rowsOf: (name: string) => Collection<SectionsRow>, vault: Vault): Fetching {
-  let waiting = new Map<
+/** `rowsOf`: returns a collection by name. */
+export function createSectionLoader(rowsOf: (name: string) => Collection<SectionsRow>, vault: Vault): SectionLoader {
+  let pending = new Map<
     string,
-    { readonly collection: string; readonly names: readonly string[]; readonly all: Waiting[] }
+    { readonly collection: string; readonly names: readonly string[]; readonly reads: PendingRead[] }
   >();
 
-  /** All that is asked for in one round of the event loop. */
-  function ask({ name, part, header }: BlockRef, kind: Kind, names: readonly string[]) {
-    return new Promise<Sealed | undefined>((found, failed) => {
-      const collection = `${name}.${sectionsIn(part.name)}`;
+  /** Queues a request until the next round of the event loop. */
+  function enqueue({ name, part, header }: BlockRef, kind: Kind, names: readonly string[]) {
+    return new Promise<StoredSections | undefined>((resolve, reject) => {
+      const collection = `${name}.${sectionsCollection(part.name)}`;
       const key = `${collection} ${kind} ${names.join(' ')}`;
-      const one = waiting.get(key) ?? { collection, names, all: [] };
-      if (waiting.size === 0) setImmediate(flush);
-      waiting.set(key, one);
-      one.all.push({ id: sectionsId(header._id, kind), found, failed });
+      const group = pending.get(key) ?? { collection, names, reads: [] };
+      if (pending.size === 0) setImmediate(flush);
+      pending.set(key, group);
+      group.reads.push({ id: sectionsId(header._id, kind), resolve, reject });
     });
   }
 
   function flush() {
-    const groups = [...waiting.values()];
-    waiting = new Map();
-    for (const { collection, names, all } of groups)
-      for (let from = 0; from < all.length; from += MOST_AT_ONCE)
-        void fetch(collection, names, all.slice(from, from + MOST_AT_ONCE));
+    const groups = [...pending.values()];
+    pending = new Map();
+    for (const { collection, names, reads } of groups)
+      for (let from = 0; from < reads.length; from += MAX_BATCH)
+        void fetch(collection, names, reads.slice(from, from + MAX_BATCH));
   }
 
-  async function fetch(collection: string, names: readonly string[], all: readonly Waiting[]) {
+  async function fetch(collection: string, names: readonly string[], reads: readonly PendingRead[]) {
     try {
       const projection = Object.fromEntries(names.map((name) => [`sections.${name}`, 1]));
       const rows = await rowsOf(collection)
-        .find({ _id: { $in: all.map(({ id }) => id) } }, { projection })
+        .find({ _id: { $in: reads.map(({ id }) => id) } }, { projection })
         .toArray();
-      const found = new Map(rows.map(({ _id, sections }) => [_id, sections]));
-      for (const each of all) each.found(found.get(each.id));
+      const resolve = new Map(rows.map(({ _id, sections }) => [_id, sections]));
+      for (const each of reads) each.resolve(resolve.get(each.id));
     } catch (error) {
-      for (const { failed } of all) failed(error);
+      for (const { reject } of reads) reject(error);
     }
   }
 
   return {
     async sections(block, kind, names) {
       const { subject } = block.header;
-      const sealed = await ask(block, kind, names);
-      if (!sealed) return undefined;
-      const others = names.flatMap((name) => {
-        const section = sealed[name];
-        return typeof section === 'string' && !(section in sealed) ? [section] : [];
+      const stored = await enqueue(block, kind, names);
+      if (!stored) return undefined;
+      const references = names.flatMap((name) => {
+        const section = stored[name];
+        return typeof section === 'string' && !(section in stored) ? [section] : [];
       });
-      const more = others.length > 0 ? await ask(block, kind, others) : {};
-      if (!more) return undefined;
-      const all: Sealed = { ...more, ...sealed };
-      const opened = new Map<string, Buffer | true>();
+      const referenced = references.length > 0 ? await enqueue(block, kind, references) : {};
+      if (!referenced) return undefined;
+      const reads: StoredSections = { ...referenced, ...stored };
+      const decrypted = new Map<string, Buffer | true>();
       for (const name of names) {
-        const section = all[name];
-        const own = typeof section === 'string' ? all[section] : section;
-        const bytes = own instanceof Binary ? await openPacked(vault, subject, own) : own;
-        // Its key has gone.
-        if (own !== undefined && bytes === undefined) return undefined;
-        if (bytes !== undefined && typeof bytes !== 'string') opened.set(name, bytes);
+        const section = reads[name];
+        const content = typeof section === 'string' ? reads[section] : section;
+        const bytes = content instanceof Binary ? await decryptAndInflate(vault, subject, content) : content;
+        // The key is destroyed.
+        if (content !== undefined && bytes === undefined) return undefined;
+        if (bytes !== undefined && typeof bytes !== 'string') decrypted.set(name, bytes);
       }
-      return opened;
+      return decrypted;
     },
   };
 }

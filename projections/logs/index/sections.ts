@@ -1,33 +1,33 @@
 /**
- * The sections of a block that takes no more, each sealed for itself, so that only what is asked for is fetched and
- * opened: places, columns, and the records themselves, some at a time.
+ * Sections of a full block: positions, columns, and chunks of records. Each is encrypted separately, so that queries
+ * load and decrypt only what they need.
  */
 import type { BlockBuilder, Places } from './block.js';
 import { emptyTermFilter, putTerm } from './bloom-filter.js';
-import { type Column, encodeColumn, saysTheSame } from './column.js';
+import { type Column, encodeColumn, hasSameTexts } from './column.js';
 import type { TermSet } from './term-set.js';
 
-/** What stands in one row together: who asks for the one asks for others of it. */
+/** Each kind is one row, because its sections are needed together. */
 export const KINDS = ['columns', 'records'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Sections of `columns`, besides those of fields. */
+/** Sections of kind `columns`, besides those of fields. */
 export const INSTANTS = 'instants';
 export const PLACES = 'places';
 const DERIVED = ['level', 'event', 'correlation'] as const;
-/** Is there where some paths have no column. */
+/** Present if some paths have no column. */
 export const INCOMPLETE = 'incomplete';
 
-/** To be packed and sealed; or the name of the section that says the same; or true: the records alone tell. */
+/** Plain bytes; a reference to an equal section; or true if only the records have the values. */
 export type Section = string | Uint8Array | { readonly as: string } | true;
 
 export type Sections = { readonly [Each in Kind]: ReadonlyMap<string, Section> };
 
-/** Of records together, about: packed apart, they would take much more room. */
+/** Approximate characters per chunk: smaller ones compress much worse. */
 const CHUNK_CHARACTERS = 32 * 1024;
 
-/** Where in `records` the chunks begin; none is a small rest. */
-export function chunksOf(lines: readonly string[]): number[] {
+/** Indexes of the first records of chunks of about equal size. */
+export function chunkStarts(lines: readonly string[]): number[] {
   const characters = lines.reduce((sum, { length }) => sum + length, 0);
   const each = characters / Math.max(1, Math.round(characters / CHUNK_CHARACTERS));
   const starts: number[] = [];
@@ -42,20 +42,20 @@ export function chunksOf(lines: readonly string[]): number[] {
   return starts;
 }
 
-/** Terms are told apart by some of their bits, so that a query opens only what may hold its own. */
+/** Terms are partitioned by some of their bits, so that a query decrypts only the sections of its own terms. */
 const TERM_SECTIONS = 16;
-const nthOf = (term: number): number => Math.imul(term ^ (term >>> 15), 0x2c1b3c6d) >>> 28;
-/** The names of all of them. */
+const termPartition = (term: number): number => Math.imul(term ^ (term >>> 15), 0x2c1b3c6d) >>> 28;
+/** Names of all term sections. */
 export const TERM_SECTION_NAMES: readonly string[] = Array.from({ length: TERM_SECTIONS }, (_, nth) => String(nth));
-export const termSection = (term: number): string => String(nthOf(term));
+export const termSection = (term: number): string => String(termPartition(term));
 
-/** What the column of a path is called: the records' own names stand nowhere in clear. */
+/** Maps paths to section names, because property names of records must not be stored unencrypted. */
 export interface Names {
   scalars(path: string): string;
   arrays(path: string): string;
 }
 
-export function sectionsOf(block: BlockBuilder, starts: readonly number[], names: Names): Sections {
+export function encodeSections(block: BlockBuilder, starts: readonly number[], names: Names): Sections {
   const { lines } = block;
   const chunk = (nth: number) => lines.slice(starts[nth], starts[nth + 1]).join('\n');
   return {
@@ -69,34 +69,34 @@ function columnSections(block: BlockBuilder, names: Names): Map<string, Section>
   const sections = new Map<string, Section>();
   sections.set(INSTANTS, JSON.stringify(instants.map((instant, index) => instant - (instants[index - 1] ?? 0))));
   sections.set(PLACES, JSON.stringify(block.places() satisfies Places));
-  const named = (among: ReadonlyMap<string, Column>, name: (path: string) => string, arrays: boolean) => {
-    for (const [path, column] of among) sections.set(name(path), column.dropped || encodeColumn(column, arrays));
+  const encodeAll = (columnsByPath: ReadonlyMap<string, Column>, name: (path: string) => string, arrays: boolean) => {
+    for (const [path, column] of columnsByPath) sections.set(name(path), column.dropped || encodeColumn(column, arrays));
   };
-  named(columns.scalars, names.scalars, false);
-  named(columns.arrays, names.arrays, true);
-  for (const each of DERIVED) sections.set(each, derived(columns[each], columns.scalars, names));
+  encodeAll(columns.scalars, names.scalars, false);
+  encodeAll(columns.arrays, names.arrays, true);
+  for (const each of DERIVED) sections.set(each, encodeDerived(columns[each], columns.scalars, names));
   if (columns.incomplete) sections.set(INCOMPLETE, true);
   return sections;
 }
 
-/** What records say of themselves by these names is mostly what is understood of them. */
-const LIKELY = ['event', 'message', 'msg', 'correlationId', 'requestId', 'traceId', 'level'];
+/** Fields that derived columns are likely equal to. */
+const LIKELY_SOURCES = ['event', 'message', 'msg', 'correlationId', 'requestId', 'traceId', 'level'];
 
-function derived(column: Column, scalars: ReadonlyMap<string, Column>, names: Names): Section {
+function encodeDerived(column: Column, scalars: ReadonlyMap<string, Column>, names: Names): Section {
   if (column.dropped) return true;
-  for (const path of LIKELY) {
+  for (const path of LIKELY_SOURCES) {
     const other = scalars.get(path);
-    if (other && !other.dropped && saysTheSame(column, other)) return { as: names.scalars(path) };
+    if (other && !other.dropped && hasSameTexts(column, other)) return { as: names.scalars(path) };
   }
   return encodeColumn(column, false);
 }
 
-/** Filters of the terms of a block, by the names of their sections: there are as many in every block. */
+/** Term filters of a block by section name; every block has the same number of them. */
 export function termSections(terms: TermSet): ReadonlyMap<string, Uint8Array> {
   const sizes = Array.from({ length: TERM_SECTIONS }, () => 0);
   const all = terms.since(0);
-  for (const term of all) sizes[nthOf(term)]!++;
+  for (const term of all) sizes[termPartition(term)]!++;
   const filters = sizes.map(emptyTermFilter);
-  for (const term of all) putTerm(filters[nthOf(term)]!, term);
+  for (const term of all) putTerm(filters[termPartition(term)]!, term);
   return new Map(filters.map((filter, nth) => [String(nth), filter]));
 }

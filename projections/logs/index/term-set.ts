@@ -1,42 +1,42 @@
-/** A set of 32-bit terms, in the order they came: a block has thousands, and looks up a dozen for every record. */
+/** Insertion-ordered hash set of 32-bit terms: blocks have thousands, and each record looks up a dozen. */
 
 export interface TermSet extends Iterable<number> {
   readonly size: number;
-  /** False when it was there before. */
+  /** Returns false if the term was present. */
   add(term: number): boolean;
-  /** Those that came from a place in their order on. */
+  /** Terms from an insertion index on. */
   since(from: number): Int32Array;
-  /** In bytes. */
+  /** Bytes in memory. */
   readonly memory: number;
 }
 
-const FIRST = 256;
-/** Of the table, at most, in use: the rest keeps searches short. */
-const LOAD = 0.5;
-/** Most blocks have thousands: to get there takes few steps. */
+const INITIAL_SIZE = 256;
+/** Maximum load factor. */
+const LOAD_FACTOR = 0.5;
+/** Growth factor; large, because most blocks reach thousands of terms. */
 const GROWTH = 4;
-const SPREAD = 0x9e3779b1;
+const HASH_MULTIPLIER = 0x9e3779b1;
 
 export function createTermSet(): TermSet {
-  let terms = new Int32Array(FIRST * LOAD);
-  /** Where in `terms` the one stands that has its place here, from 1 on; 0 where none has. */
-  let table = new Uint32Array(FIRST);
+  let terms = new Int32Array(INITIAL_SIZE * LOAD_FACTOR);
+  /** Slots of the hash table: 1-based index in `terms`, or 0 if free. */
+  let table = new Uint32Array(INITIAL_SIZE);
   let size = 0;
 
-  /** Its place in the table, or the one where it would go. */
+  /** Slot of a term, or the free slot for it. */
   const find = (term: number) => {
     const mask = table.length - 1;
-    let at = (Math.imul(term, SPREAD) >>> 8) & mask;
-    for (let nth = table[at]!; nth !== 0 && terms[nth - 1] !== term; nth = table[at]!) at = (at + 1) & mask;
+    let at = (Math.imul(term, HASH_MULTIPLIER) >>> 8) & mask;
+    for (let entry = table[at]!; entry !== 0 && terms[entry - 1] !== term; entry = table[at]!) at = (at + 1) & mask;
     return at;
   };
 
   const grow = () => {
     table = new Uint32Array(table.length * GROWTH);
-    const more = new Int32Array(table.length * LOAD);
-    more.set(terms);
-    terms = more;
-    for (let nth = 0; nth < size; nth++) table[find(terms[nth]!)] = nth + 1;
+    const larger = new Int32Array(table.length * LOAD_FACTOR);
+    larger.set(terms);
+    terms = larger;
+    for (let entry = 0; entry < size; entry++) table[find(terms[entry]!)] = entry + 1;
   };
 
   return {
@@ -47,14 +47,14 @@ export function createTermSet(): TermSet {
       return terms.byteLength + table.byteLength;
     },
     add(term) {
-      const own = term | 0;
-      let at = find(own);
+      const int32 = term | 0;
+      let at = find(int32);
       if (table[at] !== 0) return false;
       if (size === terms.length) {
         grow();
-        at = find(own);
+        at = find(int32);
       }
-      terms[size++] = own;
+      terms[size++] = int32;
       table[at] = size;
       return true;
     },

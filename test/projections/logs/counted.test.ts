@@ -59,7 +59,7 @@ describe('the counts of log records', function () {
         const events = await ground.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10);
         const truth = await ground.placedRecords(events);
         const name = await ground.build(events);
-        expect(await ground.sectionsIn(name).countDocuments()).to.equal(3);
+        expect(await ground.sectionsCollection(name).countDocuments()).to.equal(3);
         for (const [some, by] of asked) {
           const passed = truth.filter((each) => matches(some, each));
           expect(await foundIn(ground.indexOf(name), some, 'desc')).to.deep.equal(passed.toReversed());
@@ -87,7 +87,7 @@ describe('the counts of log records', function () {
     const name = await ground.build(
       await ground.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10),
     );
-    const sections = ground.sectionsIn(name);
+    const sections = ground.sectionsCollection(name);
     const rows = await sections.find().toArray();
     const without = async (kind: string) => {
       const gone = rows.filter(({ _id }) => _id.endsWith(`.${kind}`));

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Filter } from '../../../domain/logs/filter.js';
 import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import { DAY_MS } from '../../../domain/logs/timestamp.js';
-import { headersIn, REGISTERS, type RegisterRow } from '../../../projections/logs/index/filter-group.js';
+import { headersIn, FILTER_GROUPS, type FilterGroupRow } from '../../../projections/logs/index/filter-group.js';
 import { records } from '../../../projections/logs/index/records.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { foundIn } from '../../support/logs.js';
@@ -33,9 +33,9 @@ describe('registers of log records', function () {
   });
   after(() => ground?.stop());
 
-  const registersOf = async (name: string) => {
-    const rows = ground.kernel.mongo.models.collection<RegisterRow>(`${name}.d20261121.sections`);
-    const found = await rows.find(REGISTERS).toArray();
+  const filterGroupsOf = async (name: string) => {
+    const rows = ground.kernel.mongo.models.collection<FilterGroupRow>(`${name}.d20261121.sections`);
+    const found = await rows.find(FILTER_GROUPS).toArray();
     return found.map((row) => headersIn(row).length);
   };
   const word = (each: string): Filter => ({ fields: [], words: [each] });
@@ -55,7 +55,7 @@ describe('registers of log records', function () {
     );
     expect(events).to.have.length(BLOCKS);
     const name = await ground.build(...events.map((event) => [event]));
-    const registers = await registersOf(name);
+    const registers = await filterGroupsOf(name);
     expect(registers.reduce((sum, blocks) => sum + blocks, 0)).to.equal(BLOCKS);
     expect(registers.filter((blocks) => blocks === 1).length).to.be.lessThan(16);
     expect(registers.some((blocks) => blocks >= 16)).to.equal(true);
@@ -74,7 +74,7 @@ describe('registers of log records', function () {
     expect(await count(name, early)).to.equal(Math.ceil(BLOCKS / 3));
 
     const atOnce = await ground.build(events);
-    expect(await registersOf(atOnce)).to.deep.equal([BLOCKS]);
+    expect(await filterGroupsOf(atOnce)).to.deep.equal([BLOCKS]);
     expect(await ground.rowsOf(atOnce)).to.deep.equal(await ground.rowsOf(name));
     await Promise.all([ground.kernel.builds.drop(name), ground.kernel.builds.drop(atOnce)]);
   });
@@ -85,7 +85,7 @@ describe('registers of log records', function () {
       10,
     );
     const name = await ground.build(events.slice(0, 20), events.slice(12), events.slice(17, 19), events);
-    expect((await registersOf(name)).reduce((sum, blocks) => sum + blocks, 0)).to.be.greaterThan(BLOCKS);
+    expect((await filterGroupsOf(name)).reduce((sum, blocks) => sum + blocks, 0)).to.be.greaterThan(BLOCKS);
     expect(await count(name, { fields: [], words: [] })).to.equal(BLOCKS * EACH);
     expect(await count(name, word('only18'))).to.equal(1);
     const once = await ground.build(events);
@@ -110,7 +110,7 @@ describe('registers of log records', function () {
     const requests = Array.from({ length: 66 }, (_, nth) => request(nth));
     const events = await ground.ingested(requests, 10);
     const name = await ground.build(events);
-    expect((await registersOf(name)).sort()).to.deep.equal([2, 64]);
+    expect((await filterGroupsOf(name)).sort()).to.deep.equal([2, 64]);
     for (const nth of [0, 63, 64, 65]) expect(await count(name, word(`only${nth}`))).to.equal(1);
     await ground.kernel.vault.destroy(bucketSubject(events[0]!.data as never));
     expect(await count(name, word('only1'))).to.equal(0);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { aggregate } from '../../../application/logs/query/aggregate.js';
 import { EVERYTHING, type Filter } from '../../../domain/logs/filter.js';
 import { DAY_MS } from '../../../domain/logs/timestamp.js';
-import { REGISTERS } from '../../../projections/logs/index/filter-group.js';
+import { FILTER_GROUPS } from '../../../projections/logs/index/filter-group.js';
 import { createReceipts } from '../../../projections/logs/index/ingest-receipts.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { foundIn } from '../../support/logs.js';
@@ -79,7 +79,7 @@ describe('full blocks of scattered log records', function () {
     expect(await ground.rowsOf(apart)).to.deep.equal(await ground.rowsOf(name));
     const gone = await ground.build(events, [over, expired(MIDNIGHT + 3 * DAY_MS)]);
     const rows = ground.kernel.mongo.models.collection<{ _id: string }>(`${gone}.dscattered.sections`);
-    expect(await rows.countDocuments(REGISTERS)).to.equal(0);
+    expect(await rows.countDocuments(FILTER_GROUPS)).to.equal(0);
     expect(await rows.countDocuments()).to.equal(0);
     await Promise.all([name, apart, gone].map((each) => ground.kernel.builds.drop(each)));
   });

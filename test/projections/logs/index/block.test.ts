@@ -7,7 +7,7 @@ import { levelBit } from '../../../../domain/logs/levels.js';
 import { normalizeRecord } from '../../../../domain/logs/record.js';
 import { compareRecords, recordId } from '../../../../domain/logs/record-id.js';
 import { HOUR_MS } from '../../../../domain/logs/timestamp.js';
-import { buildBlock, openBlock, reopenBlock, wholeText } from '../../../../projections/logs/index/block.js';
+import { buildBlock, decodeBlock, reopenBlock, wholeText } from '../../../../projections/logs/index/block.js';
 import { growTermFilter, makeTermFilter, mayHold } from '../../../../projections/logs/index/bloom-filter.js';
 import { NOON, record } from '../../../domain/logs/arbitrary.js';
 
@@ -26,7 +26,7 @@ describe('a block', () => {
             return { ...one, id: recordId(position, place) };
           }),
         );
-        const open = openBlock([block.text()]);
+        const open = decodeBlock([block.text()]);
         expect(open.order.map((index) => open.record(index))).to.deep.equal(put.toSorted(compareRecords));
         for (const index of open.order) {
           expect(open.level(index)).to.equal(open.record(index).level);
@@ -72,12 +72,12 @@ describe('a block that is written in pieces', () => {
     });
     return { block, pieces: [...pieces, block.text(cut)], records };
   }
-  const shown = ({ order, record }: ReturnType<typeof openBlock>) => order.map(record);
+  const shown = ({ order, record }: ReturnType<typeof decodeBlock>) => order.map(record);
 
   it('is the same as one that is written at once', async () => {
     for (const cut of [1, 4, 14]) {
       const { block, pieces, records } = written(cut);
-      expect(shown(openBlock(pieces))).to.deep.equal(records.toSorted(compareRecords));
+      expect(shown(decodeBlock(pieces))).to.deep.equal(records.toSorted(compareRecords));
       expect(await wholeText(pieces, 'api')).to.equal(block.text());
     }
   });
@@ -85,7 +85,7 @@ describe('a block that is written in pieces', () => {
   it('is shown as it was at an event', () => {
     const { pieces, records } = written(5);
     for (const until of [0, 1, 3, 5])
-      expect(shown(openBlock(pieces, BigInt(until)))).to.deep.equal(
+      expect(shown(decodeBlock(pieces, BigInt(until)))).to.deep.equal(
         records.slice(0, 3 * until).toSorted(compareRecords),
       );
   });
@@ -96,7 +96,7 @@ describe('a block that is written in pieces', () => {
     const rest = await reopenBlock(pieces, 'api', from);
     const kept = records.filter(({ instant }) => instant >= from);
     expect(rest.count).to.equal(kept.length);
-    expect(shown(openBlock([rest.text()]))).to.deep.equal(kept.toSorted(compareRecords));
+    expect(shown(decodeBlock([rest.text()]))).to.deep.equal(kept.toSorted(compareRecords));
   });
 
   it('is counted as no less than its texts and its terms take', () => {

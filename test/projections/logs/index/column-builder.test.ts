@@ -12,15 +12,15 @@ import { createColumn, decodeColumn, encodeColumn } from '../../../../projection
 import {
   chunkPiece,
   INSTANTS_PIECE,
-  type OpenSections,
+  type DecryptedSections,
   PLACES_PIECE,
   valuesPiece,
 } from '../../../../projections/logs/index/section-codec.js';
 import {
-  chunksOf,
+  chunkStarts,
   type Kind,
   type Names,
-  sectionsOf,
+  encodeSections,
   termSection,
   termSections,
 } from '../../../../projections/logs/index/sections.js';
@@ -29,12 +29,12 @@ import { NOON, record } from '../../../domain/logs/arbitrary.js';
 const names: Names = { scalars: (path) => `s${path}`, arrays: (path) => `a${path}` };
 
 /** As they are fetched, but for sealing: an alias stands for what it names. */
-function sectionsIn(records: readonly LogRecord[]) {
+function sectionsCollection(records: readonly LogRecord[]) {
   const block = buildBlock('api');
   for (const [place, each] of records.entries()) block.add(each, each.json, BigInt(7 + (place >> 2)), place % 4);
-  const chunks = chunksOf(block.lines);
-  const plain = sectionsOf(block, chunks, names);
-  const open = (kind: Kind): OpenSections => {
+  const chunks = chunkStarts(block.lines);
+  const plain = encodeSections(block, chunks, names);
+  const open = (kind: Kind): DecryptedSections => {
     const found = (name: string): Buffer | true | undefined => {
       const section = plain[kind].get(name);
       if (section === undefined || section === true) return section;
@@ -71,7 +71,7 @@ describe('the columns of a block', () => {
     let told = 0;
     fc.assert(
       fc.property(records, fc.array(column, { minLength: 4, maxLength: 8 }), (all, asked) => {
-        const { values } = sectionsIn(all);
+        const { values } = sectionsCollection(all);
         for (const each of asked) {
           const found = values(each);
           if (!found) continue;
@@ -89,14 +89,14 @@ describe('the columns of a block', () => {
 
   it('are given up where two ways lead to one path, as one record may go both', () => {
     const all: JsonObject[] = [{ 'a.b': 1, a: { b: 2 }, c: 3 }, { a: { b: 4 } }];
-    const { values } = sectionsIn(all.map(read));
+    const { values } = sectionsCollection(all.map(read));
     expect(values(one('a.b'))).to.equal(undefined);
     expect(textsOf(values(one('c'))!, 2)).to.deep.equal([['3'], []]);
   });
 
   it('lead into arrays, by index and as if they were not there', () => {
     const all = [{ a: [{ b: [1, '1', true] }, { b: 2 }] }, { a: { b: 3 } }, { a: 5 }].map(read);
-    const { values } = sectionsIn(all);
+    const { values } = sectionsCollection(all);
     expect(textsOf(values(one('a.b'))!, 3)).to.deep.equal([['1', '2', 'true'], ['3'], []]);
     expect(textsOf(values(one('a.0.b'))!, 3)).to.deep.equal([['1', 'true'], [], []]);
     expect(textsOf(values(one('a'))!, 3)).to.deep.equal([[], [], ['5']]);
@@ -106,7 +106,7 @@ describe('the columns of a block', () => {
     const all = Array.from({ length: 50 }, (_, n) =>
       read({ long: `${n}`.padEnd(1000, 'x'), same: 'y'.repeat(1000), timestamp: NOON + n }),
     );
-    const { values } = sectionsIn(all);
+    const { values } = sectionsCollection(all);
     expect(values(one('long'))).to.equal(undefined);
     expect(values(one('timestamp'))).to.equal(undefined);
     expect(new Set(textsOf(values(one('same'))!, 50).flat()).size).to.equal(1);
@@ -114,15 +114,15 @@ describe('the columns of a block', () => {
 
   it('are given up for all paths where there are more of them than may have columns', () => {
     const wide = (many: number) => read(Object.fromEntries(Array.from({ length: many }, (_, n) => [`key${n}`, n])));
-    expect(textsOf(sectionsIn([wide(256)]).values(one('key255'))!, 1)).to.deep.equal([['255']]);
-    const { values } = sectionsIn([wide(257)]);
+    expect(textsOf(sectionsCollection([wide(256)]).values(one('key255'))!, 1)).to.deep.equal([['255']]);
+    const { values } = sectionsCollection([wide(257)]);
     for (const path of ['key0', 'key256', 'nothing']) expect(values(one(path))).to.equal(undefined);
     expect(textsOf(values({ by: 'level' })!, 1)).to.deep.equal([['INFO']]);
   });
 
   it('have numbers as they came where no double holds them', () => {
     const json = '{"id":12345678901234567890,"small":1}';
-    const { values } = sectionsIn([parseRecord(json, 'api', NOON)]);
+    const { values } = sectionsCollection([parseRecord(json, 'api', NOON)]);
     expect(textsOf(values(one('id'))!, 1)).to.deep.equal([['12345678901234567890']]);
     expect((parseExact(json) as JsonObject).id).to.equal('12345678901234567890');
   });
@@ -130,7 +130,7 @@ describe('the columns of a block', () => {
   it('are beside places and texts, which are the records exactly', () => {
     fc.assert(
       fc.property(records, (all) => {
-        const { open, chunks } = sectionsIn(all);
+        const { open, chunks } = sectionsCollection(all);
         const lines = chunks.flatMap((_, nth) => [...chunkPiece(nth).read(open('records'))]);
         expect(lines).to.deep.equal(all.map(({ json }) => json));
         expect(INSTANTS_PIECE.read(open('columns'))).to.deep.equal(all.map(({ instant }) => instant));
@@ -148,7 +148,7 @@ describe('the columns of a block', () => {
   it('cost no record its terms', () => {
     fc.assert(
       fc.property(records, (all) => {
-        const filters = sectionsIn(all).terms;
+        const filters = sectionsCollection(all).terms;
         for (const each of all)
           termsOf(each, (term) => {
             expect(mayHold(filters.get(termSection(term))!, term)).to.equal(true);

@@ -9,7 +9,7 @@ import { bucketSubject } from '../../../../domain/logs/retention-bucket.js';
 import { DAY_MS } from '../../../../domain/logs/timestamp.js';
 import { expire } from '../../../../projections/logs/index/expiry.js';
 import { headersIn } from '../../../../projections/logs/index/filter-group.js';
-import { forgetRequests } from '../../../../projections/logs/index/ingest-requests.js';
+import { markErasedRequests } from '../../../../projections/logs/index/ingest-requests.js';
 import { records } from '../../../../projections/logs/index/records.js';
 import type { BlockRow, RequestRow } from '../../../../projections/logs/index/rows.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
@@ -151,10 +151,10 @@ describe('the expiry of log records', function () {
     const { rows: watched, told: marked } = telling(rows, 'updateMany', 'matchedCount');
     const build = { collection: () => watched } as never;
     const erased = { ...ground.recorded(keeping, 'BatchesErased'), position: 1_000_000n };
-    await forgetRequests(build, [erased] as never);
+    await markErasedRequests(build, [erased] as never);
     expect(marked).to.deep.equal([1000, 1000, 500]);
     expect(await rows.countDocuments({ erasedAt: new Date(erased.recordedAt) })).to.equal(2500);
-    await forgetRequests(build, [erased] as never);
+    await markErasedRequests(build, [erased] as never);
     expect(marked, 'when it is told again').to.have.length(3);
   });
 

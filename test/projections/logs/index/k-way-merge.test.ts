@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Order } from '../../../../domain/logs/record-id.js';
-import { merged, type Source } from '../../../../projections/logs/index/k-way-merge.js';
+import { mergeSorted, type Source } from '../../../../projections/logs/index/k-way-merge.js';
 
 describe('merged streams', () => {
   const sortedBy = (order: Order) => (a: number, b: number) => (order === 'desc' ? b - a : a - b);
@@ -34,7 +34,7 @@ describe('merged streams', () => {
         async (all, order, eager) => {
           const { sources, begun, closed } = fixture(all, order);
           const found: number[] = [];
-          for await (const each of merged(sources, order, key, eager)) found.push(each);
+          for await (const each of mergeSorted(sources, order, key, eager)) found.push(each);
           expect(found).to.deep.equal(all.flat().sort(sortedBy(order)));
           expect([begun.size, closed.size]).to.deep.equal([all.length, all.length]);
         },
@@ -53,7 +53,7 @@ describe('merged streams', () => {
       }
       return { bound, items: none() };
     });
-    for await (const _ of merged(sources, 'asc', key)) expect.fail('there is nothing');
+    for await (const _ of mergeSorted(sources, 'asc', key)) expect.fail('there is nothing');
     expect(together).to.deep.equal([1, 3, 3, 7, 7, 7, 7, 9, 9]);
   });
 
@@ -63,13 +63,13 @@ describe('merged streams', () => {
   ] as const)
     it(`are not begun before they are needed, and closed when nobody asks on: ${order}`, async () => {
       const { sources, begun, closed } = fixture([far, near], order);
-      for await (const first of merged(sources, order, key)) {
+      for await (const first of mergeSorted(sources, order, key)) {
         expect(first).to.equal(near[0]);
         break;
       }
       expect([[...begun], [...closed]]).to.deep.equal([[1], [1]]);
       const eager = fixture([far, near], order);
-      for await (const _ of merged(eager.sources, order, key, true)) break;
+      for await (const _ of mergeSorted(eager.sources, order, key, true)) break;
       expect([eager.begun.size, eager.closed.size]).to.deep.equal([2, 2]);
     });
 });

@@ -5,9 +5,9 @@ import {
   countedHours,
   HOURS,
   hourOf,
-  KEEPINGS,
-  partOf,
-  readPart,
+  BUCKETS,
+  partitionOf,
+  parsePartition,
   SCATTERED_PARTS,
 } from '../../../../projections/logs/index/partitions.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
@@ -18,21 +18,21 @@ describe('the collections of the record index', () => {
 
   it('are one a day, for audit records apart, told by their names', () => {
     for (const audit of [false, true]) {
-      const first = partOf(midnight, counted(midnight), audit);
+      const first = partitionOf(midnight, counted(midnight), audit);
       const last = midnight + DAY_MS - 1;
-      expect(partOf(last, counted(last), audit)).to.equal(first);
-      const common = { name: first, audit, outOfOrder: false };
-      expect(readPart(first)).to.deep.equal({ ...common, from: midnight, to: last });
-      expect(partOf(last + 1, counted(last + 1), audit)).not.to.equal(first);
+      expect(partitionOf(last, counted(last), audit)).to.equal(first);
+      const common = { name: first, audit, scattered: false };
+      expect(parsePartition(first)).to.deep.equal({ ...common, from: midnight, to: last });
+      expect(partitionOf(last + 1, counted(last + 1), audit)).not.to.equal(first);
     }
-    expect(partOf(NOON, counted(NOON), true)).not.to.equal(partOf(NOON, counted(NOON), false));
+    expect(partitionOf(NOON, counted(NOON), true)).not.to.equal(partitionOf(NOON, counted(NOON), false));
   });
 
   it('are one for all hours that are not counted', () => {
-    const parts = [false, true].map((audit) => partOf(NOON, counted(NOON + HOUR_MS), audit));
+    const parts = [false, true].map((audit) => partitionOf(NOON, counted(NOON + HOUR_MS), audit));
     expect(parts).to.deep.equal(SCATTERED_PARTS);
     for (const [nth, name] of parts.entries())
-      expect(readPart(name)).to.deep.equal({
+      expect(parsePartition(name)).to.deep.equal({
         name,
         audit: nth === 1,
         outOfOrder: true,
@@ -43,7 +43,7 @@ describe('the collections of the record index', () => {
 
   it('are not those of other names', () => {
     const others = ['e20261121', 'd2026112', 'd202611211', 'xd20261121', 'dscattered1', 'd', ''];
-    for (const name of [HOURS, KEEPINGS, ...others]) expect(readPart(name), name).to.equal(undefined);
+    for (const name of [HOURS, BUCKETS, ...others]) expect(parsePartition(name), name).to.equal(undefined);
   });
 
   it('count the hours within 45 days of the receipt', () => {

@@ -9,7 +9,7 @@ describe('the semaphore of blocks that are open', () => {
     const begun: string[] = [];
     const ends = new Map<string, (error?: Error) => void>();
     const work = (name: string, size: number) =>
-      semaphore.within(size, () => {
+      semaphore.run(size, () => {
         begun.push(name);
         return new Promise<string>((resolve, reject) => {
           ends.set(name, (error) => (error ? reject(error) : resolve(name)));
