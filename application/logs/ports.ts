@@ -33,7 +33,7 @@ export interface Searcher {
 
 /** Counts for alert rules. */
 export interface RecordCounts {
-  /** Records of level ERROR or FATAL whose instant is in `[from, to]`, Unix ms. */
+  /** Number of records of level ERROR or FATAL with an instant in `[from, to]`, Unix ms. */
   errorsBetween(from: number, to: number): Promise<number>;
   /** When the newest record was received, Unix ms; undefined when there is none. */
   lastRecordAt(): Promise<number | undefined>;

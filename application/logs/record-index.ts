@@ -86,7 +86,7 @@ export type Coverage = 'counted' | 'not counted';
 export interface RecordIndex {
   /**
    * Every block that may hold a match: `desc` by `to` from the latest, `asc` by `from` from the earliest. Complete as
-   * of the call, whatever is added meanwhile.
+   * of the call; later additions may be missing.
    */
   blocks(filter: Filter, order: Order, checkpoint: Checkpoint, coverage?: Coverage): AsyncIterable<BlockRef>;
   /**

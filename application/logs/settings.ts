@@ -12,9 +12,9 @@ export const logsSettings = {
   'logs.apiToken': {
     ...tokenOf(8),
     secret: true,
-    description: 'Bearer token of the log service; without it and a basic password anyone can access it',
+    description: 'Bearer token for the log service; without it and a password everybody may use it',
   },
-  'logs.basic.username': { type: 'string', minLength: 1, description: 'Username for basic authentication' },
+  'logs.basic.username': { type: 'string', minLength: 1, description: 'Name for basic authentication' },
   'logs.basic.password': {
     type: 'string',
     minLength: 1,
@@ -33,41 +33,41 @@ export const logsSettings = {
     },
     default: [],
     secret: true,
-    description: 'Tokens that can only send records, each with a producer id: [{id, token}]',
+    description: 'Tokens that may only send records, each with the id of its producer: [{id, token}]',
   },
   'logs.allowedOrigins': {
     type: 'array',
     items: { type: 'string' },
-    description: 'Origins allowed to call the log service; default: all, or only loopback if it has no credentials',
+    description: "Origins whose pages may call the log service; unset all, or while it is open this machine's",
   },
   'logs.watch': {
     type: 'array',
     items: { type: 'string' },
     default: [],
-    description: 'Directories whose *.ndjson files are ingested, including subdirectories',
+    description: 'Directories whose *.ndjson files are followed, subfolders too',
   },
   'logs.retentionDays': {
     type: 'integer',
     minimum: 1,
     default: 30,
-    description: 'Days that records are retained',
+    description: 'Days that records are kept',
   },
   'logs.auditRetentionDays': {
     type: 'integer',
     minimum: 1,
     default: 365,
-    description: 'Days that records with audit: true are retained',
+    description: 'Days that records with audit: true are kept',
   },
   'logs.queryTimeoutMs': {
     type: 'integer',
     minimum: 10,
     default: 10_000,
-    description: 'Maximum duration of a log query in milliseconds',
+    description: 'How long a log query may take, in milliseconds',
   },
   allowOpen: {
     type: 'boolean',
     default: false,
-    description: 'Allow the log service to listen beyond loopback without credentials',
+    description: 'Lets the log service listen beyond this machine without credentials',
   },
 } as const satisfies Settings;
 
@@ -96,7 +96,8 @@ function sharedToken(producers: readonly Producer[], apiToken: string | undefine
 
 function missingHalf(username: string | undefined, password: string | undefined) {
   const [key, other] = ['logs.basic.username', 'logs.basic.password'];
-  if (username !== undefined && password === undefined) return { key: other, reason: `must be set together with ${key}` };
+  if (username !== undefined && password === undefined)
+    return { key: other, reason: `must be set together with ${key}` };
   if (username === undefined && password !== undefined) return { key, reason: `must be set together with ${other}` };
   return undefined;
 }

@@ -26,7 +26,7 @@ const delivery = { rule, alertId: text, at: instant, attempts: instant } as cons
 const status = integer;
 
 export const alertEvents = {
-  /** Holds all settings (`whole`), or only the changed ones. The URL is a secret: anyone who has it can post to it. */
+  /** Holds all settings (`whole`), or only the changed ones. The URL is a secret: it is all that is needed to post there. */
   AlertPolicyChanged: event(
     closed(
       {

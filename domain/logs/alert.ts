@@ -18,7 +18,7 @@ export interface AlertState {
   readonly active?: string;
   /** Unix ms. */
   readonly lastRaisedAt?: number;
-  /** Newest alerts whose webhook has neither been delivered nor failed for good, oldest first. */
+  /** Newest alerts with neither a delivered nor a failed webhook, oldest first. */
   readonly undelivered: readonly string[];
 }
 

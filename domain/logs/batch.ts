@@ -1,7 +1,7 @@
 /** Splits the records of a request into batches, one event each. */
 import type { Sealed } from '../shared/index.js';
 import type { LogsEvent } from './catalog.js';
-import { type EndedDays, bucketDay } from './retention-bucket.js';
+import { bucketDay, type EndedDays } from './retention-bucket.js';
 
 export type RecordsIngested = LogsEvent<'RecordsIngested'>;
 

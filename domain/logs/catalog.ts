@@ -43,7 +43,7 @@ export const catalog = {
       ),
       { sealed: { subject: bucketSubject, erased: { lines: '' }, large: true } },
     ),
-    /** Cutoffs: records expire whose own time or receipt is on an earlier day. */
+    /** Cutoffs: records with a time or receipt on an earlier day expire. */
     RecordsExpired: event(object({ before: instant, auditBefore: instant })),
     BatchesErased: event(retentionBucket, { erases: bucketSubject }),
     RebuildBegun: event(object({ id: text, startedAt: instant })),

@@ -39,7 +39,9 @@ export const isRequestStream = (stream: string): boolean => /^logs\.(?:audit-)?r
 
 /** The 24 hourly streams of a bucket, shared by requests without a key. */
 export const batchStreams = (retentionBucket: RetentionBucket): string[] =>
-  Array.from({ length: 24 }, (_, hour) => batchStream(retentionBucket, startOfBucketDay(retentionBucket.day) + hour * HOUR_MS));
+  Array.from({ length: 24 }, (_, hour) =>
+    batchStream(retentionBucket, startOfBucketDay(retentionBucket.day) + hour * HOUR_MS),
+  );
 
 /** Key subject of a bucket: `logs.batch-api-20261121`. */
 export const bucketSubject = ({ producerId, day, audit }: RetentionBucket): string =>

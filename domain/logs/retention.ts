@@ -6,11 +6,11 @@ import type { RetentionBucket } from './retention-bucket.js';
 export interface ExpireRecords {
   /** `EraseBatches` only erases buckets: there may be more than fit the append of the cutoff. */
   readonly type: 'ExpireRecords' | 'EraseBatches';
-  /** Start of a day in UTC, Unix ms: expires records whose own time or receipt is earlier. */
+  /** Start of a day in UTC, Unix ms: expires records with an earlier time or receipt. */
   readonly before: number;
   /** Cutoff of audit records. */
   readonly auditBefore: number;
-  /** Buckets whose keys and streams are to be destroyed. */
+  /** Buckets to erase, with their keys and streams. */
   readonly ended: readonly RetentionBucket[];
 }
 

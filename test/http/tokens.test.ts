@@ -78,7 +78,7 @@ describe('the tokens of the log service', () => {
         expect(await asking(toys)({ authorization: wrong }), wrong).to.equal(401);
       await toys.close();
     }
-    expect(signIn).to.match(/reading is open .*logs\.apiToken/);
+    expect(signIn).to.match(/can read records; set logs\.apiToken/);
   });
 });
 

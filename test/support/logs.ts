@@ -11,7 +11,7 @@ import type { RecordText } from '../../domain/logs/batch.js';
 import { catalog } from '../../domain/logs/catalog.js';
 import type { Filter } from '../../domain/logs/filter.js';
 import type { JsonObject } from '../../domain/logs/json.js';
-import { isAudit, type IdentifiedRecord } from '../../domain/logs/record.js';
+import { type IdentifiedRecord, isAudit } from '../../domain/logs/record.js';
 import type { Order } from '../../domain/logs/record-id.js';
 import { createReceipts } from '../../projections/logs/index/ingest-receipts.js';
 import { createRecordIndex } from '../../projections/logs/index/reader.js';

@@ -4,7 +4,7 @@ import { createGroupCommit } from '../../application/command/group-commit.js';
 import { createBudget } from '../../application/concurrency/fair-share-budget.js';
 import { createIngest } from '../../application/logs/ingest/ingest-records.js';
 import type { EventLog, Position } from '../../application/ports/index.js';
-import { type SealedBatch, recordTexts } from '../../domain/logs/batch.js';
+import { recordTexts, type SealedBatch } from '../../domain/logs/batch.js';
 import { catalog } from '../../domain/logs/catalog.js';
 import { bucketSubject } from '../../domain/logs/retention-bucket.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';

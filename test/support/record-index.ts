@@ -117,7 +117,8 @@ export async function startIndexGround() {
     return rows;
   };
 
-  const sectionsCollection = (name: string) => kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261121.sections`);
+  const sectionsCollection = (name: string) =>
+    kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261121.sections`);
 
   const indexOf = (name: string): RecordIndex =>
     createRecordIndex({

@@ -68,9 +68,9 @@ describe('the settings of the program', () => {
       { id: 'web', token },
       { id: 'app', token },
     ]);
-    expect(both).to.equal(`logs.producers gives web and app the same token ${from}`);
+    expect(both).to.equal(`logs.producers must not give web and app the same token ${from}`);
     expect(await producers([{ id: 'web', token }], { ANNALS_LOGS_API_TOKEN: token })).to.equal(
-      `logs.producers gives web the token that is logs.apiToken ${from}`,
+      `logs.producers must not give web the same token as logs.apiToken ${from}`,
     );
   });
 
@@ -86,7 +86,7 @@ describe('the settings of the program', () => {
   it('ask of a service that it is not open beyond this machine only where it is run', async () => {
     const everywhere = { ANNALS_HOST: '0.0.0.0' };
     const withToken = { ...everywhere, ANNALS_LOGS_API_TOKEN: 'long-enough' };
-    expect(await refusal(everywhere, ['logs'])).to.match(/^logs\.apiToken must be set on a host beyond/);
+    expect(await refusal(everywhere, ['logs'])).to.match(/^logs\.apiToken must be set when listening beyond loopback/);
     expect(await refusal(withToken, ['chat', 'logs'])).to.match(/^auth\.authMode must not be dev on a host/);
     expect(await refusal(withToken, ['logs', 'rooms'])).to.equal('nothing was refused');
     expect(await refusal(everywhere, ['rooms'])).to.equal('nothing was refused');
@@ -95,13 +95,13 @@ describe('the settings of the program', () => {
 
   it('name the half that is missing', async () => {
     expect(await refusal({ ANNALS_LOGS_BASIC_USERNAME: 'ann' })).to.equal(
-      'logs.basic.password must be set, as logs.basic.username is',
+      'logs.basic.password must be set together with logs.basic.username',
     );
     expect(await refusal({ ANNALS_LOGS_BASIC_PASSWORD: 'ann' })).to.equal(
-      'logs.basic.username must be set, as logs.basic.password is',
+      'logs.basic.username must be set together with logs.basic.password',
     );
     expect(await refusal({ ANNALS_HOST: '0.0.0.0' }, ['logs'])).to.equal(
-      'logs.apiToken must be set on a host beyond this machine, or --allow-open be given',
+      'logs.apiToken must be set when listening beyond loopback, unless --allow-open is given',
     );
     expect(await refusal({ ANNALS_MONGO_URL: 'mongodb://h' })).to.match(/^eventStore\.url must be given as well/);
   });

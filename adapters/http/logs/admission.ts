@@ -1,13 +1,13 @@
-/** Who may do what at the log service: its token or basic credentials for all, producers' tokens to ingest only. */
+/** Authentication of the log service: API token or basic credentials for everything, producer tokens for ingest only. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { type Problem, problem } from '../server/problem.js';
 import type { Request, Route } from '../server/route.js';
 import { LOG_SECURITY } from './policy.js';
 
 export interface LogCaller {
-  /** Goes into the log. */
+  /** Recorded with events. */
   readonly actor: string;
-  /** Whose records these are, if they send some. */
+  /** Producer id of records the caller sends. */
   readonly producerId: string;
 }
 
@@ -18,61 +18,61 @@ export interface Credentials {
   readonly producers: readonly { readonly id: string; readonly token: string }[];
 }
 
-const UNAUTHORIZED = problem(401, 'Sign in with a bearer token or with a name and password', {
+const UNAUTHORIZED = problem(401, 'Sign in with a bearer token or with a username and password', {
   headers: { 'WWW-Authenticate': 'Bearer realm="logs", Basic realm="logs", charset="UTF-8"' },
 });
-const INGEST_ONLY = problem(403, 'This token may only send records');
-/** Any use of the scheme, also without a token that could be one. */
+const INGEST_ONLY = problem(403, 'This token can only send records');
+/** Any use of the scheme, even with a malformed token. */
 const BEARER = /^bearer\b/i;
 const DEFAULT_PRODUCER = 'default';
 
 export interface LogAdmission {
   ingest(request: Request): LogCaller | Problem;
   query(request: Request): LogCaller | Problem;
-  /** Schemes of the documents by which callers sign in; none where nobody has to. */
+  /** OpenAPI security schemes; empty without configured credentials. */
   readonly security: readonly string[];
-  /** What `/health` tells about it. */
+  /** Section of `/health`. */
   readonly mode: { readonly required: boolean; readonly bearer: boolean; readonly basic: boolean };
-  /** How callers sign in, in words. */
+  /** How callers sign in, for the startup message. */
   readonly signIn: string;
 }
 
-/** What the document says of routes that a producer's token does not open. */
-export const notForProducers = (route: Route): Route => ({
+/** Documents the 403 of routes that producer tokens cannot use. */
+export const withProducerRejection = (route: Route): Route => ({
   ...route,
   answers: {
     ...route.answers,
-    403: { description: 'A producer may only send records; or the Host or Origin is not allowed' },
+    403: { description: 'Producer tokens can only send records; or the Host or Origin is not allowed' },
   },
 });
 
 /**
- * With neither a token nor a password everybody may do everything. A bearer token that is none of the configured ones is
- * refused all the same: its sender believes that it counts.
+ * Without token and password, anyone has full access. A wrong bearer token is rejected even then, because its sender
+ * relies on it.
  */
 export function createLogAdmission({ apiToken, username, password, producers }: Credentials): LogAdmission {
   const bearer = apiToken !== undefined;
   const basic = username !== undefined && password !== undefined;
   const open = !bearer && !basic;
-  const tokens = producers.map(({ id, token }) => ({ id, isIt: equals(token) }));
+  const tokens = producers.map(({ id, token }) => ({ id, matches: equals(token) }));
   const isApiToken = equals(apiToken);
   const [isUsername, isPassword] = [equals(username), equals(password)];
 
   const producerOf = (request: Request) => {
     const { bearer: token } = request;
-    return token === undefined ? undefined : tokens.find(({ isIt }) => isIt(token))?.id;
+    return token === undefined ? undefined : tokens.find(({ matches }) => matches(token))?.id;
   };
 
   const isWrongBearer = (request: Request) =>
     tokens.length > 0 && BEARER.test(request.headers.authorization ?? '') && producerOf(request) === undefined;
 
-  function signedIn(request: Request): LogCaller | undefined {
-    const { bearer: token, basic: given } = request;
+  function authenticate(request: Request): LogCaller | undefined {
+    const { bearer: token, basic: input } = request;
     if (bearer && token !== undefined && isApiToken(token)) return caller('api');
-    if (basic && given) {
-      // Both are compared in any case, so that the time tells nothing.
-      const [name, secret] = [isUsername(given.username), isPassword(given.password)];
-      if (name && secret) return { actor: 'basic', producerId: given.username };
+    if (basic && input) {
+      // Compares both in any case, so that timing reveals nothing.
+      const [name, secret] = [isUsername(input.username), isPassword(input.password)];
+      if (name && secret) return { actor: 'basic', producerId: input.username };
     }
     return open && !isWrongBearer(request) ? caller('anonymous') : undefined;
   }
@@ -81,11 +81,11 @@ export function createLogAdmission({ apiToken, username, password, producers }: 
     ingest(request) {
       const producerId = producerOf(request);
       if (producerId !== undefined) return { actor: producerId, producerId };
-      return signedIn(request) ?? UNAUTHORIZED;
+      return authenticate(request) ?? UNAUTHORIZED;
     },
     query(request) {
       const producerId = open ? undefined : producerOf(request);
-      return producerId === undefined ? (signedIn(request) ?? UNAUTHORIZED) : INGEST_ONLY;
+      return producerId === undefined ? (authenticate(request) ?? UNAUTHORIZED) : INGEST_ONLY;
     },
     security: open ? [] : LOG_SECURITY,
     mode: { required: !open, bearer, basic },
@@ -94,24 +94,24 @@ export function createLogAdmission({ apiToken, username, password, producers }: 
 }
 
 function signIn(bearer: boolean, basic: boolean, producers: boolean): string {
-  const ways = [
+  const methods = [
     ...(bearer ? ['logs.apiToken as a bearer token'] : []),
-    ...(basic ? ['the name and password of logs.basic'] : []),
+    ...(basic ? ['the username and password of logs.basic'] : []),
     ...(producers ? ['the tokens of logs.producers, to send records'] : []),
   ];
-  if (bearer || basic) return `sign in with ${ways.join(', or ')}`;
+  if (bearer || basic) return `sign in with ${methods.join(', or ')}`;
   if (producers) return READING_OPEN;
-  return 'everybody who reaches it may use it; logs.apiToken or logs.basic.* would ask for credentials';
+  return 'anyone who can reach it has access; set logs.apiToken or logs.basic.* to require credentials';
 }
 
 const READING_OPEN =
-  'logs.producers is set and logs.apiToken is not: reading is open to everybody who reaches it; set logs.apiToken to close it';
+  'logs.producers is set but logs.apiToken is not: anyone who can reach it can read records; set logs.apiToken to prevent that';
 
 const caller = (actor: string): LogCaller => ({ actor, producerId: DEFAULT_PRODUCER });
 
-/** Compares in constant time; nothing equals what is not configured. */
-function equals(secret: string | undefined): (given: string) => boolean {
+/** Compares in constant time; a secret that is not configured equals nothing. */
+function equals(secret: string | undefined): (input: string) => boolean {
   const digest = (text: string) => hash('sha256', text, 'buffer');
-  const wanted = digest(secret ?? '');
-  return (given) => timingSafeEqual(digest(given), wanted) && secret !== undefined;
+  const expected = digest(secret ?? '');
+  return (input) => timingSafeEqual(digest(input), expected) && secret !== undefined;
 }

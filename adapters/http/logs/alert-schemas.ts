@@ -1,4 +1,4 @@
-/** What the routes of alerting take and answer, for checking and for the document. */
+/** Request and response schemas of the alert routes. */
 import { LIMITS } from '../../../domain/logs/alert-policy-limits.js';
 import { object } from '../../../domain/shared/index.js';
 
@@ -6,20 +6,20 @@ const text = { type: 'string' } as const;
 const instant = { type: 'string', format: 'date-time' } as const;
 const integer = { type: 'integer' } as const;
 
-const MEANINGS: { readonly [setting in keyof typeof LIMITS]: string } = {
-  intervalMs: 'Time between two evaluations of the rules',
-  windowMinutes: 'How far back the rule error_threshold looks',
-  errorThreshold: 'So many records of level ERROR or FATAL in the window raise an alert',
-  noLogsThresholdMinutes: 'So many minutes without any record raise an alert; 0 turns the rule off',
-  cooldownMs: 'A rule raises no second alert within this time',
-  webhookTimeoutMs: 'Time for one attempt to deliver an alert',
-  webhookRetryAttempts: 'Further attempts after the first',
-  webhookBackoffMs: 'Wait before the first further attempt; doubled for each one after it',
+const DESCRIPTIONS: { readonly [setting in keyof typeof LIMITS]: string } = {
+  intervalMs: 'Milliseconds between two evaluations of the rules',
+  windowMinutes: 'Time window of the rule error_threshold',
+  errorThreshold: 'Number of records of level ERROR or FATAL in the window that raises an alert',
+  noLogsThresholdMinutes: 'Minutes without any record that raise an alert; 0 disables the rule',
+  cooldownMs: 'Minimum time between two alerts of a rule',
+  webhookTimeoutMs: 'Timeout of one delivery attempt',
+  webhookRetryAttempts: 'Attempts after the first',
+  webhookBackoffMs: 'Delay before the first retry; doubled for each further one',
 };
 
-const WEBHOOK_URL = 'Where alerts are posted to: http or https, and none of the addresses that are refused';
+const WEBHOOK_URL = 'http or https URL that receives alerts; private addresses may not be allowed';
 
-/** The titles make up the sentence about a wrong value. */
+/** Titles are part of validation messages. */
 const numbers = Object.fromEntries(
   Object.entries(LIMITS).map(([key, { initial, min, max }]) => [
     key,
@@ -28,7 +28,7 @@ const numbers = Object.fromEntries(
       minimum: min,
       maximum: max,
       title: `${key} (a whole number from ${min} to ${max})`,
-      description: `${MEANINGS[key as keyof typeof LIMITS]} (initially ${initial})`,
+      description: `${DESCRIPTIONS[key as keyof typeof LIMITS]} (default ${initial})`,
     },
   ]),
 );
@@ -43,7 +43,7 @@ const settings = {
   ...numbers,
 } as const;
 
-/** Keys that are not named would be dropped; these pass, for the domain to refuse them by name. */
+/** Unknown keys would be dropped; these pass validation, so that the domain can reject them by name. */
 export const policyChanges = {
   type: 'object',
   properties: settings,
@@ -58,7 +58,7 @@ export const testOutcome = object({
   ok: { const: true },
   sentAt: instant,
   targetUrl: text,
-  status: { ...integer, description: "Of the receiver's answer" },
+  status: { ...integer, description: "HTTP status of the receiver's response" },
   attempts: integer,
 });
 
@@ -69,11 +69,11 @@ const alert = object(
     severity: { enum: ['critical', 'warning'] },
     state: {
       enum: ['active', 'repeated', 'resolved'],
-      description: 'repeated: its trouble outlasted the cooldown, and another alert followed',
+      description: 'repeated: the problem outlasted the cooldown, so another alert was raised',
     },
     triggeredAt: instant,
     resolvedAt: { type: ['string', 'null'], format: 'date-time' },
-    details: { type: 'object', description: 'What was counted, and the thresholds' },
+    details: { type: 'object', description: 'Counts and thresholds' },
     webhook: object(
       { delivered: { type: 'boolean' }, attempts: integer },
       { at: instant, status: integer, reason: text },
@@ -81,11 +81,11 @@ const alert = object(
   },
   {
     resolution: { enum: ['recovered', 'disabled'] },
-    repeatedBy: { ...text, description: 'The alert that followed' },
+    repeatedBy: { ...text, description: 'Id of the next alert' },
   },
 );
 
 export const alertPage = object(
   { alerts: { type: 'array', items: alert }, hasMore: { type: 'boolean' }, limit: integer },
-  { nextCursor: { ...text, description: 'For the next page; only when there is more' } },
+  { nextCursor: { ...text, description: 'Cursor of the next page, if any' } },
 );

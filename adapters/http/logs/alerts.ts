@@ -1,4 +1,4 @@
-/** The routes of alerting. */
+/** Routes of the alert policy and the alert history. */
 import type { AlertHistory } from '../../../application/logs/alerts/history.js';
 import type { Alerts } from '../../../application/logs/alerts/manage.js';
 import type { Trial } from '../../../application/logs/alerts/test-webhook.js';
@@ -6,12 +6,12 @@ import { isRejection } from '../../../domain/shared/index.js';
 import { problem } from '../server/problem.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { listLimit } from '../server/validate.js';
-import { notForProducers } from './admission.js';
+import { withProducerRejection } from './admission.js';
 import { alertPage, policyBody, policyChanges, testBody, testOutcome } from './alert-schemas.js';
 
-/** Who was let in. */
+/** The authenticated caller. */
 export interface AlertCaller {
-  /** Goes into the log with what they change. */
+  /** Recorded with changes. */
   readonly actor: string;
 }
 
@@ -19,7 +19,7 @@ export interface AlertRouteDeps {
   readonly alerts: Alerts;
   readonly history: AlertHistory;
   readonly tryWebhook: Trial;
-  /** Of every route here. */
+  /** Authenticates callers of all routes here. */
   readonly admit: Admit<AlertCaller>;
   readonly security: readonly string[];
 }
@@ -34,7 +34,7 @@ export function alertRoutes({ alerts, history, tryWebhook, admit, security }: Al
     method: 'GET',
     path: '/api/alerts/config',
     summary: 'Read the alert policy',
-    answers: { 200: { description: 'The policy in force', schema: policyBody } },
+    answers: { 200: { description: 'The current policy', schema: policyBody } },
     async handle() {
       const { policy, position } = await alerts.policy();
       return { status: 200, body: { policy }, position };
@@ -47,9 +47,9 @@ export function alertRoutes({ alerts, history, tryWebhook, admit, security }: Al
     path: '/api/alerts/config',
     summary: 'Change the alert policy',
     description:
-      'Changes what is named and leaves the rest. Effective at once, and evaluated at once. Alerting needs a ' +
-      'webhookUrl to be enabled; null or an empty text clears the URL and disables alerting. An unknown key, a ' +
-      'wrong type and a number out of its range are refused by name, and nothing is changed then.',
+      'Changes the given settings only; effective and evaluated immediately. Alerting cannot be enabled without a ' +
+      'webhookUrl; null or an empty string removes the URL and disables alerting. An unknown setting, a wrong type ' +
+      'or a number out of range rejects the whole request.',
     body: policyChanges,
     examples: {
       'application/json': {
@@ -59,8 +59,8 @@ export function alertRoutes({ alerts, history, tryWebhook, admit, security }: Al
       },
     },
     answers: {
-      200: { description: 'The policy now in force', schema: policyBody },
-      400: { description: 'A setting is not known, or its value is not possible' },
+      200: { description: 'The changed policy', schema: policyBody },
+      400: { description: 'Unknown setting or invalid value' },
     },
     async handle({ body, context }, { actor }) {
       const outcome = await alerts.change(body, context(actor, actor));
@@ -73,23 +73,23 @@ export function alertRoutes({ alerts, history, tryWebhook, admit, security }: Al
     ...common,
     method: 'POST',
     path: '/api/alerts/test-webhook',
-    summary: 'Send a test to the webhook',
+    summary: 'Send a test alert to the webhook',
     description:
-      'Posts what an alert would, with the rule `test`, to the given URL or the one of the policy; signed, and ' +
-      'tried again, like an alert, but for no longer than 9 seconds in all: it is answered within 10 seconds.',
+      'Sends an alert with the rule `test` to the given URL or that of the policy, signed and retried like a real ' +
+      'alert, but for at most 9 seconds; the response follows within 10 seconds.',
     body: testBody,
     examples: { 'application/json': { webhookUrl: 'https://hooks.example.com/annals' } },
     answers: {
-      200: { description: 'The receiver has taken it', schema: testOutcome },
-      400: { description: 'There is no URL, or it must not be called' },
-      502: { description: 'It could not be delivered, and why' },
+      200: { description: 'The webhook accepted the test', schema: testOutcome },
+      400: { description: 'No URL, or it is not allowed' },
+      502: { description: 'The delivery failed; the error tells why' },
     },
     handle: ({ body, context }, { actor }) => ({
       async lasting() {
-        const tried = await tryWebhook(body, context(actor, actor));
-        if (isRejection(tried)) return tried;
-        const { outcome, sentAt, targetUrl } = tried;
-        if (!outcome.delivered) return problem(502, `The webhook was not delivered: ${outcome.reason}`);
+        const result = await tryWebhook(body, context(actor, actor));
+        if (isRejection(result)) return result;
+        const { outcome, sentAt, targetUrl } = result;
+        if (!outcome.delivered) return problem(502, `The webhook could not be delivered: ${outcome.reason}`);
         const { status, attempts } = outcome;
         return { status: 200, body: { ok: true, sentAt, targetUrl, status, attempts } };
       },
@@ -105,7 +105,7 @@ export function alertRoutes({ alerts, history, tryWebhook, admit, security }: Al
       type: 'object',
       properties: {
         limit: listLimit({ initial: 100, max: 1000 }),
-        cursor: { type: 'string', description: 'The `nextCursor` of the page before' },
+        cursor: { type: 'string', description: '`nextCursor` of the previous page' },
       },
     },
     answers: { 200: { description: 'A page of alerts', schema: alertPage } },
@@ -121,5 +121,5 @@ export function alertRoutes({ alerts, history, tryWebhook, admit, security }: Al
     },
   });
 
-  return [read, change, test, list].map(notForProducers);
+  return [read, change, test, list].map(withProducerRejection);
 }

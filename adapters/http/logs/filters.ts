@@ -1,4 +1,4 @@
-/** The filters of a query string, the same for lists, counts and the live tail. */
+/** Query parameters that filter records, shared by lists, counts and the live tail. */
 import type { Filter } from '../../../domain/logs/filter.js';
 import { instantOfQuery } from '../../../domain/logs/timestamp.js';
 import { tokenize } from '../../../domain/logs/tokenizer.js';
@@ -16,16 +16,16 @@ const texts = (description: string) =>
   }) as const;
 
 export const filterProperties = {
-  from: text('First instant, inclusive: ISO 8601, a date, or Unix ms'),
-  to: text('Last instant, inclusive; a date stands for its whole day'),
-  level: texts('One level or several, with commas or repeated'),
-  event: text('The event, exactly'),
-  producer: text('Who sent it'),
+  from: text('Start, inclusive: ISO 8601, a date, or Unix ms'),
+  to: text('End, inclusive; a date includes the whole day'),
+  level: texts('One or more levels, comma-separated or repeated'),
+  event: text('Exact event name'),
+  producer: text('Producer id'),
   correlation: text('correlationId, else requestId, else traceId'),
   field: texts('Dotted path into the record, paired with `value`; may be repeated'),
-  value: texts('Value of the field, exactly, as text'),
+  value: texts('Exact value of the field, as text'),
   q: text('Words that must all occur in the texts of the record'),
-  audit: { type: 'boolean', description: 'Only audit records, or only others' },
+  audit: { type: 'boolean', description: 'Only audit records (true), or only others (false)' },
 } as const;
 
 export type FilterQuery = DataOf<{ readonly type: 'object'; readonly properties: typeof filterProperties }>;
@@ -34,8 +34,8 @@ export function filterOf(query: FilterQuery): Filter | Problem {
   const { event, producer: producerId, correlation: correlationId, audit } = query;
   const from = query.from === undefined ? undefined : instantOfQuery(query.from, false);
   const to = query.to === undefined ? undefined : instantOfQuery(query.to, true);
-  if (query.from !== undefined && from === undefined) return noInstant('from');
-  if (query.to !== undefined && to === undefined) return noInstant('to');
+  if (query.from !== undefined && from === undefined) return invalidTime('from');
+  if (query.to !== undefined && to === undefined) return invalidTime('to');
   const paths = listOf(query.field);
   const values = listOf(query.value);
   if (paths.length !== values.length) return problem(400, 'field and value must come in pairs');
@@ -59,7 +59,7 @@ export function filterOf(query: FilterQuery): Filter | Problem {
   };
 }
 
-const noInstant = (name: string) => problem(400, `${name} must be an instant: ISO 8601, a date, or Unix milliseconds`);
+const invalidTime = (name: string) => problem(400, `${name} must be a time: ISO 8601, a date, or Unix milliseconds`);
 
 const listOf = (value: string | readonly string[] | undefined): readonly string[] =>
   value === undefined ? [] : typeof value === 'string' ? [value] : value;

@@ -1,4 +1,4 @@
-/** The health of the log service: public, so it tells no secret. */
+/** Health route of the log service; public, so it contains no secrets. */
 import type { IndexHealth } from '../../../application/logs/health.js';
 import type { Reply } from '../server/answer.js';
 import { type Route, route } from '../server/route.js';
@@ -7,14 +7,14 @@ import { healthBody, unhealthyBody } from './schemas.js';
 export interface HealthDeps {
   readonly version: string;
   readonly index: IndexHealth;
-  /** By store: `ok`, or why not. */
+  /** By store: `ok`, or the problem. */
   readonly storage: () => Promise<{ readonly [store: string]: string }>;
-  /** Sections by name: `ingest`, `auth`, `alerting`, `alertPolicy`; one that can't be told now is left out. */
+  /** Sections by name: `ingest`, `auth`, `alerting`, `alertPolicy`; unavailable ones are omitted. */
   readonly sections: () => Promise<{ readonly [section: string]: object }>;
 }
 
-/** When to ask again, seconds. */
-const AGAIN = { 'Retry-After': '5' };
+/** Seconds after which to ask again. */
+const RETRY_AFTER = { 'Retry-After': '5' };
 
 export function healthRoute({ version, index, storage, sections }: HealthDeps): Route {
   const startedAt = Date.now();
@@ -22,21 +22,21 @@ export function healthRoute({ version, index, storage, sections }: HealthDeps): 
     method: 'GET',
     path: '/health',
     tags: ['Service'],
-    summary: 'Health of the service; 503 when the index stands still or storage does not answer',
+    summary: 'Health of the service; 503 when the index is stalled or storage does not answer',
     answers: {
-      200: { description: 'Well', schema: healthBody },
-      503: { description: 'The index stands still, or storage does not answer', schema: unhealthyBody },
+      200: { description: 'Healthy', schema: healthBody },
+      503: { description: 'The index is stalled, or storage does not answer', schema: unhealthyBody },
     },
     async handle(): Promise<Reply> {
-      const [state, stores, more] = await Promise.all([index.state(), storage(), sections()]);
-      const { standsStill, ...shown } = state;
+      const [state, stores, details] = await Promise.all([index.state(), storage(), sections()]);
+      const { standsStill, ...indexBody } = state;
       const ok = !standsStill && Object.values(stores).every((store) => store === 'ok');
       const memory = process.memoryUsage();
       return {
         status: ok ? 200 : 503,
-        ...(ok ? {} : { headers: AGAIN }),
+        ...(ok ? {} : { headers: RETRY_AFTER }),
         body: {
-          ...(ok ? {} : { error: 'The index stands still, or storage does not answer' }),
+          ...(ok ? {} : { error: 'The index is stalled, or storage does not answer' }),
           ok,
           service: 'logs',
           version,
@@ -48,8 +48,8 @@ export function healthRoute({ version, index, storage, sections }: HealthDeps): 
             externalBytes: memory.external,
           },
           storage: stores,
-          ...more,
-          index: shown,
+          ...details,
+          index: indexBody,
         },
       };
     },

@@ -1,4 +1,4 @@
-/** The route that takes records in. */
+/** Route that ingests records. */
 import type { Ingest } from '../../../application/logs/ingest/ingest-records.js';
 import type { BodyFormat } from '../../../application/logs/ingest/parse-body.js';
 import { isRejection } from '../../../domain/shared/index.js';
@@ -10,7 +10,7 @@ const BODY_BYTES = 8 * 1024 * 1024;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
 const LINES_TYPE = /^(?:application\/(?:x-)?ndjson|text\/plain)\b/i;
 
-/** For people to begin with. Readers of the document quote what is a text of a type that has JSON in its name. */
+/** Examples. API document viewers quote strings for media types with JSON in their name, so those get an object. */
 const RECORD = { level: 'error', event: 'payment.failed', message: 'Card was declined' };
 const LINES =
   '{"level":"info","message":"Hello"}\n' +
@@ -29,12 +29,12 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
     tags: ['Records'],
     summary: 'Send records',
     description:
-      'NDJSON (one JSON object a line), a JSON array, `{"logs": [...]}` or one JSON object; up to 8 MiB and 50,000 records, ' +
-      'gzip accepted. 200 means flushed, and visible to the next query. A line that is no record is told and stops ' +
-      'nothing. A record may be any JSON object of up to 64 KiB; understood of it are `timestamp` (or `time`, ' +
-      '`@timestamp`, `ts`), `level` (or `severity`), `event`, `message` (or `msg`), `correlationId` (or ' +
-      '`requestId`, `traceId`) and `audit`. A full queue is answered 429 with `Retry-After`, ' +
-      'and a body that stalls, or comes at less than 4 KiB a second, 408.',
+      'Accepts NDJSON (one JSON object per line), a JSON array, `{"logs": [...]}` or one JSON object; up to 8 MiB and ' +
+      '50,000 records, optionally gzipped. 200 means stored durably and visible to the next query. Invalid lines are ' +
+      'reported and the rest is stored. A record may be any JSON object of up to 64 KiB; recognised fields are ' +
+      '`timestamp` (or `time`, `@timestamp`, `ts`), `level` (or `severity`), `event`, `message` (or `msg`), ' +
+      '`correlationId` (or `requestId`, `traceId`) and `audit`. 429 with `Retry-After` means that the queue is full, ' +
+      '408 that the body stalled or arrived at less than 4 KiB per second.',
     security,
     body: 'bytes',
     bodyTypes: ['application/x-ndjson', 'application/json', 'text/plain'],
@@ -46,22 +46,22 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
     bodyLimit: BODY_BYTES,
     budget: ingest.bodies,
     answers: {
-      200: { description: 'What was taken', schema: receiptBody },
-      400: { description: 'Announced as JSON, but it is none' },
-      410: { description: 'The Idempotency-Key was used before, and its records are no longer kept' },
+      200: { description: 'Number of accepted records, and errors by line', schema: receiptBody },
+      400: { description: 'The body is not valid JSON, although its content type says so' },
+      410: { description: 'The Idempotency-Key was used before, and its records have been deleted by retention' },
       413: { description: 'The body is larger than 8 MiB, or has more than 50,000 records' },
     },
     admit,
     nameOf: ({ actor }) => actor,
     async handle({ body, headers, context, signal }, { actor, producerId }) {
-      const announced = announcedAs(headers['content-type'] ?? '');
+      const format = formatOf(headers['content-type'] ?? '');
       const text = body.toString('utf8');
-      const done = await ingest.post(text, announced, producerId, context(actor, producerId), signal);
-      if (isRejection(done)) return done;
-      const { position, visible } = done.ingested;
+      const outcome = await ingest.post(text, format, producerId, context(actor, producerId), signal);
+      if (isRejection(outcome)) return outcome;
+      const { position, visible } = outcome.ingested;
       return {
         status: 200,
-        body: done.receipt,
+        body: outcome.receipt,
         ...(position > 0n && { position }),
         ...(visible ? {} : { consistency: 'pending' as const }),
       };
@@ -69,5 +69,5 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
   });
 }
 
-const announcedAs = (type: string): BodyFormat =>
+const formatOf = (type: string): BodyFormat =>
   JSON_TYPE.test(type) ? 'json' : LINES_TYPE.test(type) ? 'lines' : 'anything';

@@ -1,17 +1,17 @@
-/** What all answers of the log service have in common: CORS, credentials, and who may call. */
+/** HTTP policy of the log service: CORS, security headers and origin checks. */
 import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../security/cors.js';
 import { unforged } from '../security/csrf-guard.js';
 import { type Expected, meantFor } from '../security/host-guard.js';
 import type { ServicePolicy } from '../server/policy.js';
 
-/** The schemes that documents name: a bearer token, or a name and password. */
+/** OpenAPI security schemes: a bearer token, or username and password. */
 export const LOG_SECURITY = ['token', 'basic'] as const;
 
-/** Who may call: `host` and `appUrl` are where it is reached; unset origins are everybody's, or nobody's if `open`. */
+/** Access control: `host` and `appUrl` are the own addresses; default origins are all, or none if `open`. */
 export interface LogsAccess extends Expected {
-  /** Nobody is asked for credentials. */
+  /** No credentials are required. */
   readonly open: boolean;
-  /** A name and password are one of them. */
+  /** Basic authentication is configured. */
   readonly password: boolean;
 }
 
@@ -19,9 +19,9 @@ export const logsPolicy = (version: string, access: LogsAccess): ServicePolicy =
   service: 'logs',
   title: 'Log query sidecar',
   description:
-    'Takes in log records, keeps them searchable, counts them, watches them for alerts. Where credentials are ' +
-    'configured, every `/api` route needs a bearer token or basic authentication; a producer token may only ingest. ' +
-    'Where only producers have tokens, reading is open; a wrong bearer token is 401 also there.',
+    'Ingests log records, makes them searchable, counts them and raises alerts. If credentials are configured, ' +
+    'every `/api` route needs a bearer token or basic authentication; a producer token can only ingest. If only ' +
+    'producers have tokens, reading is open, but a wrong bearer token is still rejected with 401.',
   version,
   cors: cors({
     origins: access.origins ?? ['*'],
@@ -29,10 +29,10 @@ export const logsPolicy = (version: string, access: LogsAccess): ServicePolicy =
     headers: COMMON_REQUEST_HEADERS,
     expose: COMMON_ANSWER_HEADERS,
   }),
-  // Records hold what people did: none of it is to stay in caches of browsers and proxies.
+  // Records contain personal activity, so browsers and proxies must not cache them.
   headers: { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' },
-  // With credentials it is they that keep strangers out, but a password may be sent by any page; without, a web page
-  // must not read or set anything.
+  // Browsers send basic credentials automatically, so forged requests must be blocked. Without credentials, pages of
+  // other origins must not read or change anything.
   guard: access.open ? meantFor(access) : access.password ? unforged(access) : undefined,
   securitySchemes: {
     token: { type: 'http', scheme: 'bearer' },

@@ -1,4 +1,4 @@
-/** The routes that ask: pages of records, and counts of them. */
+/** Routes that query records: pages and counts. */
 import { REQUEST_MS } from '../../../application/concurrency/index.js';
 import type { Grouping } from '../../../application/logs/query/aggregate.js';
 import type { LogReading } from '../../../application/logs/query/consistent-query.js';
@@ -31,13 +31,13 @@ type GroupingQuery = DataOf<{
 }>;
 
 const TAGS = ['Records'];
-/** Beside its budget, a query may wait for what it must show, and for its last call of a store. */
+/** Milliseconds a query may take beyond its budget, to wait for consistency and for its last store call. */
 const SETTLING_MS = REQUEST_MS;
 const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
 
 export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
   const { reading, admit, security } = deps;
-  // A query ends by its own budget, and says so; silent stores end it sooner.
+  // A query enforces its own budget with a proper error; failing stores end it sooner.
   const answerMs = reading.budgetMs + SETTLING_MS;
   const common = { method: 'GET', tags: TAGS, admit, security, answerMs } as const;
 
@@ -46,16 +46,16 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
     path: '/api/logs',
     summary: 'Query records',
     description:
-      'Newest first, or oldest first with `order=asc`; by instant, then id. All filters must hold. `nextCursor` ' +
-      'is there when there is more; with it no record comes twice and none is missed, whatever is ingested ' +
-      'meanwhile. A page that gets large ends before `limit`, with `hasMore`. A query over its time budget is ' +
-      'answered 503.',
+      'Newest first, or oldest first with `order=asc`; sorted by time, then id. Filters are combined with AND. ' +
+      '`nextCursor` is present if there are more; paging with it repeats and misses no record, even while records ' +
+      'are ingested. A page of large records may end before `limit`, with `hasMore`. A query that exceeds its time ' +
+      'budget gets 503.',
     query: {
       type: 'object',
       properties: {
         ...filterProperties,
         limit: listLimit({ initial: 100, max: 1000 }),
-        cursor: { type: 'string', description: 'The `nextCursor` of the page before' },
+        cursor: { type: 'string', description: '`nextCursor` of the previous page' },
         order: { enum: ['desc', 'asc'], default: 'desc' },
       },
     },
@@ -65,9 +65,9 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
       const filter = filterOf(request.query);
       if (isProblem(filter)) return filter;
       const query = { filter, order, limit, ...(cursor === undefined ? {} : { cursor }) };
-      const shown = await reading.page(readerOf(request), query);
-      if (isRejection(shown)) return shown;
-      return { status: 200, text: shown.found.json, headers: JSON_HEADERS, ...shown.reflected };
+      const result = await reading.page(readerOf(request), query);
+      if (isRejection(result)) return result;
+      return { status: 200, text: result.found.json, headers: JSON_HEADERS, ...result.reflected };
     },
   });
 
@@ -77,9 +77,9 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
     summary: 'Count records',
     description:
       'Counts by level, event, field (`groupField`), correlation or time (`interval`, `1m` to `1d`), highest ' +
-      'first. `total` is the number of records that pass; a record with several values of a field is in several ' +
-      'buckets. Fewer buckets than `limit` come where their keys are very long; a query over its time budget, or ' +
-      'over what can be counted at once, is answered 503.',
+      'first. `total` is the number of matching records; a record with several values of a field counts in several ' +
+      'buckets. Fewer than `limit` buckets are returned if their keys are very long. A query that exceeds its time ' +
+      'budget, or has too many distinct values to count, gets 503.',
     query: {
       type: 'object',
       required: ['groupBy'],
@@ -96,10 +96,10 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
       if (isProblem(filter)) return filter;
       const grouping = groupingOf(request.query);
       if (isProblem(grouping)) return grouping;
-      const shown = await reading.aggregate(readerOf(request), filter, grouping, limit);
-      if (isRejection(shown)) return shown;
-      const body = { groupBy, ...(groupField && { groupField }), ...shown.found };
-      return { status: 200, body, ...shown.reflected };
+      const result = await reading.aggregate(readerOf(request), filter, grouping, limit);
+      if (isRejection(result)) return result;
+      const body = { groupBy, ...(groupField && { groupField }), ...result.found };
+      return { status: 200, body, ...result.reflected };
     },
   });
 

@@ -1,6 +1,6 @@
-/** The routes of the log service; those of alerting stand in `logs/alerts.ts`. */
+/** All routes of the log service except those of alerting. */
 import type { Route } from '../server/route.js';
-import { type LogAdmission, notForProducers } from './admission.js';
+import { type LogAdmission, withProducerRejection } from './admission.js';
 import { type HealthDeps, healthRoute } from './health.js';
 import { type IngestRouteDeps, ingestRoute } from './ingest.js';
 import { type QueryRouteDeps, queryRoutes } from './query.js';
@@ -20,11 +20,11 @@ export interface LogsDeps
 
 export function logsRoutes({ admission, health, ...deps }: LogsDeps): readonly Route[] {
   const { security } = admission;
-  const sending = { ...deps, admit: admission.ingest, security };
-  const asking = { ...deps, admit: admission.query, security };
+  const ingestDeps = { ...deps, admit: admission.ingest, security };
+  const queryDeps = { ...deps, admit: admission.query, security };
   return [
     healthRoute(health),
-    ingestRoute(sending),
-    ...[...queryRoutes(asking), tailRoute(asking), ...reindexRoutes(asking)].map(notForProducers),
+    ingestRoute(ingestDeps),
+    ...[...queryRoutes(queryDeps), tailRoute(queryDeps), ...reindexRoutes(queryDeps)].map(withProducerRejection),
   ];
 }

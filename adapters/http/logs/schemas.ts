@@ -1,4 +1,4 @@
-/** What the log routes answer, for the documents. */
+/** Response schemas of the log routes. */
 import { object, type Schema } from '../../../domain/shared/index.js';
 
 const text = { type: 'string' } as const;
@@ -15,7 +15,7 @@ export const entry = object({
   message: text,
   producerId: text,
   correlationId: { type: ['string', 'null'] },
-  data: { type: 'object', description: 'The record as it came' },
+  data: { type: 'object', description: 'The record as received' },
 });
 
 export const pageBody = object(

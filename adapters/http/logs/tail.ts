@@ -1,4 +1,4 @@
-/** The route of the live tail. */
+/** Route of the live tail. */
 import type { Tail } from '../../realtime/logs/log-tail.js';
 import { isProblem } from '../server/problem.js';
 import { type Admit, type Route, route } from '../server/route.js';
@@ -18,10 +18,10 @@ export function tailRoute({ tail, admit, security }: TailRouteDeps): Route {
     tags: ['Records'],
     summary: 'Follow new records, as server-sent events',
     description:
-      'Each event is one record, in the order of the log, through the same filters as `/api/logs`. Resume with ' +
-      '`Last-Event-ID`, or begin at the `Position` of a page (as `lastEventId`, so that ' +
-      'nothing is missed either when the connection breaks before the first record); after too long a pause one `{"type":"RESET"}` says ' +
-      'that records are missing. A batch that was cut short comes again: records have ids.',
+      'Each event is one record, in log order, filtered like `/api/logs`. Resume with `Last-Event-ID`, or start at ' +
+      'the `Position` of a page (as `lastEventId`, so that nothing is missed even if the connection breaks before ' +
+      'the first record). After too long a pause, one `{"type":"RESET"}` says that records were missed. An ' +
+      'interrupted batch is sent again: use record ids to drop duplicates.',
     security,
     query: { type: 'object', properties: { ...filterProperties, lastEventId: { type: 'string' } } },
     answers: { 200: { description: 'The stream', type: 'text/event-stream' } },

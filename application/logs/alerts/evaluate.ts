@@ -62,7 +62,11 @@ export function createEvaluation(ports: EvaluationPorts) {
     while (!stop.aborted) {
       const { policy, revision } = await evaluate();
       const due = performance.now() + policy.intervalMs;
-      for (let remainingMs = policy.intervalMs; remainingMs > 0 && !stop.aborted; remainingMs = due - performance.now()) {
+      for (
+        let remainingMs = policy.intervalMs;
+        remainingMs > 0 && !stop.aborted;
+        remainingMs = due - performance.now()
+      ) {
         await sleep(Math.min(remainingMs, POLICY_POLL_MS), stop);
         if ((await currentAlertPolicy(streams)).revision !== revision) break;
       }

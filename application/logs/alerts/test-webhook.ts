@@ -51,7 +51,10 @@ export function createTrial({ streams, webhooks, clock, serviceUrl }: WebhookTes
   const results = new LRUCache<string, CachedResult>(RESULT_CACHE);
   let running = 0;
 
-  return (request: WebhookTestRequest, { commandId, fingerprint = '' }: CommandContext): Promise<WebhookTestResult | Rejection> => {
+  return (
+    request: WebhookTestRequest,
+    { commandId, fingerprint = '' }: CommandContext,
+  ): Promise<WebhookTestResult | Rejection> => {
     const cached = results.get(commandId);
     if (cached) return cached.fingerprint === fingerprint ? cached.result : Promise.resolve(keyReused('logs'));
     if (running === MAX_CONCURRENT) return Promise.resolve(TOO_MANY);
@@ -69,7 +72,7 @@ export function createTrial({ streams, webhooks, clock, serviceUrl }: WebhookTes
     const url = webhookUrl?.trim() || policy.webhookUrl;
     if (!url) return invalid('No webhook URL: send webhookUrl, or set it in the alert policy');
     const refusal = await webhooks.refusal(url);
-    if (refusal) return invalid(`webhookUrl is refused: ${refusal}`);
+    if (refusal) return invalid(`webhookUrl is not allowed: ${refusal}`);
     const raisedAt = clock.now();
     const details = { message: 'A test of the alert webhook' };
     const outcome = await webhooks.deliver({

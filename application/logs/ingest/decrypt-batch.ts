@@ -1,11 +1,11 @@
 /** Decrypts stored batches of records. */
-import { type BatchSecret, type RecordsIngested, type SealedBatch, recordTexts } from '../../../domain/logs/batch.js';
+import { type BatchSecret, type RecordsIngested, recordTexts, type SealedBatch } from '../../../domain/logs/batch.js';
 import { type IdentifiedRecord, parseRecord } from '../../../domain/logs/record.js';
 import { recordId } from '../../../domain/logs/record-id.js';
 import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import type { RecordedEvent, Vault } from '../../ports/index.js';
 
-/** A stored batch event whose records are still encrypted. */
+/** A stored batch event with encrypted records. */
 export type StoredBatch = Pick<RecordedEvent<RecordsIngested>, 'position' | 'data'>;
 
 /** JSON texts of a batch's records in order; undefined once its key is destroyed. */

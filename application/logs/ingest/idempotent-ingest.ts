@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  createRequestBatches,
   type RecordsIngested,
   type RecordText,
   type RequestReceipt,
-  createRequestBatches,
 } from '../../../domain/logs/batch.js';
 import { bucketSubject, type EndedDays, requestStream } from '../../../domain/logs/retention-bucket.js';
 import type { Rejection } from '../../../domain/shared/index.js';

@@ -77,7 +77,7 @@ export function createIngest(ports: IngestPorts) {
   let ended = retention.initialState;
 
   /**
-   * Ingests a posted body, whose own bytes are already in the budget. With a fingerprint, a repeated request gets the
+   * Ingests a posted body; its own bytes are already in the budget. With a fingerprint, a repeated request gets the
    * first receipt, byte for byte, and stores nothing. Stores nothing more once the signal aborts. Rejects with
    * `UnavailableError` like any append.
    */
@@ -152,7 +152,9 @@ export function createIngest(ports: IngestPorts) {
       };
       batchesByStream.set(stream, [...(batchesByStream.get(stream) ?? []), waiting]);
     }
-    const positions = await Promise.all(Array.from(batchesByStream, ([stream, waiting]) => appender.append(stream, waiting)));
+    const positions = await Promise.all(
+      Array.from(batchesByStream, ([stream, waiting]) => appender.append(stream, waiting)),
+    );
     return { receivedAt, position: latestPosition(positions) };
   }
 

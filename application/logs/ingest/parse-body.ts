@@ -1,7 +1,14 @@
 /** Parses an ingest body: NDJSON, an array, `{logs: [...]}` or one object; collects errors by line. */
 import type { RecordText } from '../../../domain/logs/batch.js';
-import { stringifyExact, isObject, isShallow, type Json, type JsonObject, compactJson } from '../../../domain/logs/json.js';
-import { endOfValue, type JsonItem, itemsOf, scanValue, skipBlanks } from '../../../domain/logs/json-scanner.js';
+import {
+  compactJson,
+  isObject,
+  isShallow,
+  type Json,
+  type JsonObject,
+  stringifyExact,
+} from '../../../domain/logs/json.js';
+import { endOfValue, itemsOf, type JsonItem, scanValue, skipBlanks } from '../../../domain/logs/json-scanner.js';
 import { isAudit } from '../../../domain/logs/record.js';
 import { type Checkpoint, yieldOnly } from '../query/query-budget.js';
 
@@ -172,7 +179,7 @@ function parseRecordText(body: string, producerId: string): RecordText | string 
   return { json, bytes: Buffer.byteLength(json), audit: isAudit(value) };
 }
 
-/** Factor by which indentation may enlarge a record that is still accepted. */
+/** Maximum factor, by indentation, of a record's raw size over its limit. */
 const MAX_INDENT_FACTOR = 8;
 
 const stripBlanks = (text: string): string =>

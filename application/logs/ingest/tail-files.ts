@@ -55,7 +55,10 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
       if (!piece) break;
       for await (const run of runsOf(piece.bytes, at, writerOf(file.path))) {
         if (run.rejected > 0)
-          logger.warn({ path: file.path, ...run, records: undefined }, 'lines that are not valid log records were skipped');
+          logger.warn(
+            { path: file.path, ...run, records: undefined },
+            'lines that are not valid log records were skipped',
+          );
         if (!(await take(file, run, stop))) return;
         at = run.end;
         offsets.set(file.id, { at, seen: scans });
@@ -148,7 +151,7 @@ async function* runsOf(bytes: Buffer, at: number, producerId: string): AsyncGene
   let run = { records: [] as RecordText[], rejected: 0, end: at };
   let size = 0;
   for (let from = 0; from < bytes.length; ) {
-      // A piece may consist of invalid lines only, each of which takes time to parse.
+    // A piece may consist of invalid lines only, and parsing each takes time.
     const pause = yieldOnly();
     if (pause) await pause;
     const end = bytes.indexOf(0x0a, from) + 1;

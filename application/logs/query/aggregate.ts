@@ -3,9 +3,9 @@ import { type Filter, isRecordFree, leavesAt } from '../../../domain/logs/filter
 import { isUsualLevel } from '../../../domain/logs/levels.js';
 import type { IdentifiedRecord } from '../../../domain/logs/record.js';
 import { HOUR_MS } from '../../../domain/logs/timestamp.js';
-import type { Coverage, Block, BlockRef, Column, HourCount, RecordIndex, Values } from '../record-index.js';
+import type { Block, BlockRef, Column, Coverage, HourCount, RecordIndex, Values } from '../record-index.js';
 import type { Checkpoint } from './query-budget.js';
-import { forEachMatch, needsOf, type Search, relaxFilter } from './search-blocks.js';
+import { forEachMatch, needsOf, relaxFilter, type Search } from './search-blocks.js';
 import { type Bucket, createTopKCounter, type KeyBudget, type Tally } from './top-k-counter.js';
 
 export type Grouping = Column | { readonly by: 'time'; readonly intervalMs: number };
@@ -31,7 +31,8 @@ export interface Aggregation {
 export async function aggregate(index: RecordIndex, query: Aggregation, limit: number): Promise<Counts> {
   const tally = createTopKCounter(query.budget);
   try {
-    for (const remainder of await countFromHours(index, query, tally)) await countBySearch(index, query, remainder, tally);
+    for (const remainder of await countFromHours(index, query, tally))
+      await countBySearch(index, query, remainder, tally);
     return { buckets: await tally.largest(limit, query.checkpoint), total: tally.total() };
   } finally {
     tally.release();
@@ -101,7 +102,12 @@ function keyOfCount(grouping: Grouping, { hour, level, event }: HourCount) {
 const MAX_BLOCKS = 32;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-async function countBySearch(index: RecordIndex, query: Aggregation, { filter, coverage }: SearchRemainder, tally: Tally) {
+async function countBySearch(
+  index: RecordIndex,
+  query: Aggregation,
+  { filter, coverage }: SearchRemainder,
+  tally: Tally,
+) {
   let counting: Promise<unknown>[] = [];
   let characters = 0;
   /** Waits for all of them even if one fails: none may keep counting after the key budget is released. */

@@ -53,7 +53,11 @@ export async function* search(
         let remaining = MAX_CHARACTERS;
         for (; pending.length < concurrency && remaining > 0 && !next.done; next = await refs.next()) {
           remaining -= next.value.size;
-          const hits = hitsIn(next.value, { filter: narrowedFilter, order, checkpoint, ...(after && { after }) }, limit);
+          const hits = hitsIn(
+            next.value,
+            { filter: narrowedFilter, order, checkpoint, ...(after && { after }) },
+            limit,
+          );
           // A rejection is reported by `Promise.all` below, unless the next block's error comes first.
           hits.catch(() => {});
           pending.push(hits);

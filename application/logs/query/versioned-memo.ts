@@ -8,7 +8,7 @@ const FRESH_MS = 200;
 
 export interface VersionedMemo<Result> {
   /**
-   * Returns the cached result or runs `load`, whose signal aborts when no caller waits any more. Rejects with
+   * Returns the cached result or runs `load`, which is aborted when no caller waits any more. Rejects with
    * `Abandoned` when the caller's own signal is aborted.
    */
   get<T extends Result>(key: string, load: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T>;

@@ -1,7 +1,7 @@
 /** Expires old records: appends the fact, then destroys their keys and streams. */
 import { catalog, type LogsEvent } from '../../../domain/logs/catalog.js';
 import { type ExpireRecords, RETENTION_STREAM, retention } from '../../../domain/logs/retention.js';
-import { bucketSubject, type RetentionBucket, batchStreams } from '../../../domain/logs/retention-bucket.js';
+import { batchStreams, bucketSubject, type RetentionBucket } from '../../../domain/logs/retention-bucket.js';
 import { DAY_MS, dayName, startOfDay } from '../../../domain/logs/timestamp.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';

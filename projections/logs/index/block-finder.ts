@@ -14,7 +14,12 @@ import { correlationDigester } from './compress-and-seal.js';
 import { filterGroupsIn } from './filter-group.js';
 import { mergeSorted } from './k-way-merge.js';
 import { BUCKETS, type Partition, parsePartition, sectionsCollection } from './partitions.js';
-import { type FilterGroupBlocks, type FilterGroupRange, readFilterGroups, findFilterGroups } from './read-filter-groups.js';
+import {
+  type FilterGroupBlocks,
+  type FilterGroupRange,
+  findFilterGroups,
+  readFilterGroups,
+} from './read-filter-groups.js';
 import type { BlockRow, BucketRow } from './rows.js';
 
 /** Blocks per page, doubling from page to page regardless of day: a rare record may be in any of many. */
@@ -54,7 +59,13 @@ export interface BlockFinderPorts {
 
 export interface BlockFinder {
   /** Blocks of a build that may hold matches; see `RecordIndex.blocks`. */
-  blocks(name: string, filter: Filter, order: Order, checkpoint: Checkpoint, coverage?: Coverage): AsyncGenerator<BlockRef>;
+  blocks(
+    name: string,
+    filter: Filter,
+    order: Order,
+    checkpoint: Checkpoint,
+    coverage?: Coverage,
+  ): AsyncGenerator<BlockRef>;
   readonly cache: Cache;
 }
 

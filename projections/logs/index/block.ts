@@ -1,7 +1,7 @@
 /** Text format of a block: a JSON head with positions, then one JSON line per record. */
 import { createYielder } from '../../../application/concurrency/index.js';
 import { levelBit } from '../../../domain/logs/levels.js';
-import { type LogRecord, type IdentifiedRecord, parseRecord } from '../../../domain/logs/record.js';
+import { type IdentifiedRecord, type LogRecord, parseRecord } from '../../../domain/logs/record.js';
 import { recordId } from '../../../domain/logs/record-id.js';
 import { growTermFilter, makeTermFilter } from './bloom-filter.js';
 import { buildColumns, type Columns } from './column-builder.js';

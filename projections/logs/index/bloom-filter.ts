@@ -34,7 +34,7 @@ export function growTermFilter() {
   return {
     terms,
     add: (term: number): void => void terms.add(term),
-    /** Sized for up to twice as many terms. */
+    /** Sized for up to twice the current terms. */
     filter(): Uint8Array {
       if (terms.size > capacity) {
         capacity = 2 ** Math.ceil(Math.log2(terms.size));

@@ -55,7 +55,7 @@ export function buildColumns(): Columns {
     return child;
   }
 
-  /** Drops a column whose path several keys lead to (keys may contain dots), because a record may have both. */
+  /** Drops a column if several keys lead to its path (keys may contain dots), because a record may have both. */
   function columnOf(columns: Map<string, Column>, path: string): Column {
     const existing = columns.get(path);
     const column = existing ?? createColumn();

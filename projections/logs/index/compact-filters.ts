@@ -3,11 +3,11 @@ import { createYielder } from '../../../application/concurrency/index.js';
 import type { Build } from '../../kernel/index.js';
 import {
   type BlockFilters,
-  headersIn,
   decryptFilters,
   type FilterGroupRow,
   filterGroupsIn,
   filterGroupsOf,
+  headersIn,
   sealFilterGroup,
 } from './filter-group.js';
 import { sectionsCollection } from './partitions.js';
@@ -16,7 +16,7 @@ import { replacing } from './rows.js';
 /** Groups worth compacting, and the maximum blocks of a compacted group. */
 const BLOCKS = { least: 16, most: 64 };
 const MAX_BYTES = 1024 * 1024;
-/** Producer-days per partition whose number of uncompacted groups is cached. */
+/** Producer-days, per partition, with a cached number of uncompacted groups. */
 const MAX_CACHED = 1000;
 
 export interface FilterCompactor {

@@ -43,7 +43,7 @@ export async function decryptAndInflate(vault: Vault, subject: string, from: Bin
   return inflateRawSync(compressed);
 }
 
-/** Decrypted texts of a block's pieces, without those whose key is destroyed. */
+/** Decrypted texts of a block's pieces, without those with a destroyed key. */
 export async function decryptPieces(vault: Vault, { subject, records = [] }: SealedTexts): Promise<readonly string[]> {
   const texts = await Promise.all(records.map((each) => decryptAndInflate(vault, subject, each)));
   return texts.flatMap((text) => (text ? [text.toString()] : []));

@@ -6,9 +6,17 @@ import { dayName } from '../../../domain/logs/timestamp.js';
 import { type Build, longOf } from '../../kernel/index.js';
 import type { BlockHeader } from './block-ref.js';
 import { decryptAndInflate, decryptPieces } from './compress-and-seal.js';
-import { headersIn, FILTER_GROUPS, type FilterGroupRow, filterGroupsIn, filterGroupsOf, updateFilterGroup, termsId } from './filter-group.js';
+import {
+  FILTER_GROUPS,
+  type FilterGroupRow,
+  filterGroupsIn,
+  filterGroupsOf,
+  headersIn,
+  termsId,
+  updateFilterGroup,
+} from './filter-group.js';
 import { withoutExpired } from './open-block.js';
-import { HOURS, BUCKETS, parsePartition, SCATTERED_PARTS, sectionsCollection } from './partitions.js';
+import { BUCKETS, HOURS, parsePartition, SCATTERED_PARTS, sectionsCollection } from './partitions.js';
 import type { BlockRow, BucketRow, SectionsRow } from './rows.js';
 import { sealBlock, sectionsId } from './seal-block.js';
 import { INSTANTS_PIECE } from './section-codec.js';
@@ -17,7 +25,7 @@ import { INSTANTS, KINDS, TERM_SECTION_NAMES } from './sections.js';
 /** Blocks per store call; scattered ones are read whole, up to a megabyte each. */
 const READ_BATCH = 50;
 /**
- * Records whose blocks are deleted per store call: each may have an entry in the correlation index, and the store
+ * Records in the blocks deleted per store call: each may have an entry in the correlation index, and the store
  * blocks other work during the call.
  */
 const DELETE_BATCH = 4000;
@@ -111,7 +119,9 @@ async function trimBlocks(build: Build, part: string, before: number, at: Long):
   for await (const row of blocks.find(expiring, options)) {
     if (!row._at.lessThan(at)) continue;
     const filter = { _id: row._id, _at: row._at };
-    const trimmed = await (row.gathering ? trimOpenBlock(build.vault, row, before) : hideExpired(build, part, row, before));
+    const trimmed = await (row.gathering
+      ? trimOpenBlock(build.vault, row, before)
+      : hideExpired(build, part, row, before));
     if (trimmed) await build.write(part, [{ replaceOne: { filter, replacement: { ...trimmed } } }]);
     else await deleteBlocks(build, part, filter, at);
   }

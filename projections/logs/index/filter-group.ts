@@ -112,7 +112,10 @@ export async function sealFilterGroup(
 }
 
 /** Updates headers after expiry; deleted blocks stay listed with count 0. Undefined when all are deleted. */
-export function updateFilterGroup(filterGroup: FilterGroupRow, remaining: ReadonlyMap<string, BlockHeader>): FilterGroupRow | undefined {
+export function updateFilterGroup(
+  filterGroup: FilterGroupRow,
+  remaining: ReadonlyMap<string, BlockHeader>,
+): FilterGroupRow | undefined {
   const listed = (JSON.parse(filterGroup.blocks) as readonly ListedBlock[]).map((each): ListedBlock => {
     const { over, from = 0 } = remaining.get(each._id) ?? {};
     if (!remaining.has(each._id)) return { ...each, count: 0 };

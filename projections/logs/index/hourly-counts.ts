@@ -4,7 +4,7 @@ import { isUsualLevel } from '../../../domain/logs/levels.js';
 import type { LogRecord } from '../../../domain/logs/record.js';
 import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import { longOf } from '../../kernel/index.js';
-import { decryptAndInflate, compressAndSeal } from './compress-and-seal.js';
+import { compressAndSeal, decryptAndInflate } from './compress-and-seal.js';
 import type { Detail, HourRow, HourRowCount } from './rows.js';
 
 /** Limits of distinct kinds per hour; beyond them detail is reduced, because the row is rewritten often. */
@@ -57,7 +57,10 @@ export async function resumeHour(vault: Vault, key: HourKey, row: HourRow | null
       return;
     }
     characters += key.length;
-    const kind = { ...(countedLevel !== undefined && { level: countedLevel }), ...(countedEvent !== undefined && { event: countedEvent }) };
+    const kind = {
+      ...(countedLevel !== undefined && { level: countedLevel }),
+      ...(countedEvent !== undefined && { event: countedEvent }),
+    };
     counts.set(key, { ...kind, count: amount });
   };
 

@@ -11,13 +11,13 @@ import { createFilterCompactor } from './compact-filters.js';
 import { decryptPieces } from './compress-and-seal.js';
 import { type HourKey, type HourTally, hourId, resumeHour } from './hourly-counts.js';
 import { bucketWrite, type Receipt, receiptWrite, requestWrites, sourceWrites } from './ingest-requests.js';
-import { type OpenBlock, isSmallBatch, createFullBlocks, type BatchRecord, loadOpenBlock } from './open-block.js';
+import { type BatchRecord, createFullBlocks, isSmallBatch, loadOpenBlock, type OpenBlock } from './open-block.js';
 import {
+  BUCKETS,
   countedHours,
   HOURS,
   hourOf,
   isSectionsCollection,
-  BUCKETS,
   partitionOf,
   REQUESTS,
   SOURCES,
@@ -220,7 +220,9 @@ export function createIndexWriter(build: Build): IndexWriter {
     writes = new Map();
     bytes = 0;
     // Sections first, so that a visible block is always readable.
-    const [sections, rows] = [true, false].map((first) => [...all].filter(([part]) => isSectionsCollection(part) === first));
+    const [sections, rows] = [true, false].map((first) =>
+      [...all].filter(([part]) => isSectionsCollection(part) === first),
+    );
     for (const parts of [...batches(sections!, MAX_CONCURRENT_PARTS), ...batches(rows!, MAX_CONCURRENT_PARTS)])
       await Promise.all(parts.map(([part, batch]) => build.write(part, batch)));
   }

@@ -2,8 +2,8 @@
 import type { Db } from 'mongodb';
 import { bucketSubject, type RetentionBucket } from '../../../domain/logs/retention-bucket.js';
 import { assertBuildExists } from '../../kernel/index.js';
-import { HOURS, BUCKETS, REQUESTS, SCATTERED_PARTS, SOURCES } from './partitions.js';
-import type { BlockRow, HourRow, BucketRow, RequestRow, SourceRow } from './rows.js';
+import { BUCKETS, HOURS, REQUESTS, SCATTERED_PARTS, SOURCES } from './partitions.js';
+import type { BlockRow, BucketRow, HourRow, RequestRow, SourceRow } from './rows.js';
 
 /** All methods reject with `UnavailableError` if the build is dropped meanwhile. */
 export interface Receipts {

@@ -59,7 +59,8 @@ export async function markErasedRequests(
   const idsByTime = new Map<number, string[]>();
   let count = 0;
   const mark = async () => {
-    for (const [at, ids] of idsByTime) await rows.updateMany({ _id: { $in: ids } }, { $set: { erasedAt: new Date(at) } });
+    for (const [at, ids] of idsByTime)
+      await rows.updateMany({ _id: { $in: ids } }, { $set: { erasedAt: new Date(at) } });
     idsByTime.clear();
     count = 0;
   };
@@ -67,7 +68,7 @@ export async function markErasedRequests(
     { subject: { $in: [...bySubject.keys()] } },
     { projection: { subject: 1, _at: 1, erasedAt: 1 }, batchSize: MARK_BATCH },
   );
-    // Reads marked rows too: skipping them would cost the store more.
+  // Reads marked rows too: skipping them would cost the store more.
   for await (const { _id, _at, subject, erasedAt } of found) {
     const { position, recordedAt } = bySubject.get(subject)!;
     if (erasedAt || !_at.lessThan(longOf(position))) continue;

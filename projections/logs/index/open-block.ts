@@ -40,7 +40,11 @@ export const isSmallBatch = (records: readonly BatchRecord[]): boolean =>
   records.length < OWN_BLOCK.records && charactersOf(records) < OWN_BLOCK.characters;
 
 /** Splits the records of one event into full blocks that fit a row. */
-export function* createFullBlocks(position: bigint, owner: Owner, records: readonly BatchRecord[]): Generator<PlainBlock, undefined> {
+export function* createFullBlocks(
+  position: bigint,
+  owner: Owner,
+  records: readonly BatchRecord[],
+): Generator<PlainBlock, undefined> {
   let nth = 0;
   let block = buildBlock(owner.producerId);
   for (const { record, line, index } of records) {

@@ -3,10 +3,10 @@ import { DAY_MS, dayName, HOUR_MS, startOfDay } from '../../../domain/logs/times
 
 /** Maximum distance between a record's day and its receipt for which hours are counted. */
 const MAX_DISTANCE_MS = 45 * DAY_MS;
-/** Maximum counted hours per event, because a sender could use as many as it has records. */
+/** Maximum counted hours per event, because a sender could put every record into another one. */
 const MAX_HOURS = 240;
 const SCATTERED = 'scattered';
-/** Partitions whose records are in no hourly count. */
+/** Partitions without hourly counts. */
 export const SCATTERED_PARTS = [`d${SCATTERED}`, `a${SCATTERED}`];
 
 export const HOURS = 'hours';

@@ -7,11 +7,11 @@ import { termsOfFilter } from '../../../domain/logs/index-terms.js';
 import type { BlockHeader } from './block-ref.js';
 import { mayHold } from './bloom-filter.js';
 import {
-  headersIn,
-  type ListedBlock,
   decryptFilters,
   FILTER_GROUPS,
   type FilterGroupRow,
+  headersIn,
+  type ListedBlock,
   type SealedTerms,
   termsId,
 } from './filter-group.js';

@@ -7,8 +7,8 @@ import type { Cache, Vault } from '../../../application/ports/index.js';
 import { createBlockFinder } from './block-finder.js';
 import { createBlockReader } from './block-reader.js';
 import { decryptCounts } from './hourly-counts.js';
-import { HOURS, BUCKETS } from './partitions.js';
-import type { HourRow, HourRowCount, BucketRow } from './rows.js';
+import { BUCKETS, HOURS } from './partitions.js';
+import type { BucketRow, HourRow, HourRowCount } from './rows.js';
 
 /** Bytes of decrypted hourly counts cached. */
 const HOUR_CACHE_BYTES = 8 * 1024 * 1024;

@@ -7,9 +7,9 @@ import { expire } from './expiry.js';
 import { readableHour } from './hourly-counts.js';
 import { createIndexWriter } from './index-writer.js';
 import { markErasedRequests } from './ingest-requests.js';
-import { HOURS, isSectionsCollection, REQUESTS, parsePartition, sectionsCollection } from './partitions.js';
+import { HOURS, isSectionsCollection, parsePartition, REQUESTS, sectionsCollection } from './partitions.js';
 import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES, type SectionsRow } from './rows.js';
-import { readableBlock, createFilterGroupLookup } from './verify-scan.js';
+import { createFilterGroupLookup, readableBlock } from './verify-scan.js';
 
 export const records: OwnProjection = { name: 'logs.records', version: 10, batchSize: 128, open, scan };
 
@@ -60,7 +60,8 @@ async function* scan({ vault, parts, collection }: Build): AsyncGenerator<Row> {
     else if (parsePartition(part)) {
       const sections = collection<SectionsRow>(sectionsCollection(part));
       const contents = { sections, filterGroupEntry: await createFilterGroupLookup(vault, sections) };
-      for await (const row of rows<BlockRow>()) yield { ...(await readableBlock(vault, contents, row)), ...prefixed(row) };
+      for await (const row of rows<BlockRow>())
+        yield { ...(await readableBlock(vault, contents, row)), ...prefixed(row) };
     } else for await (const row of rows<Row>()) yield { ...row, ...prefixed(row) };
   }
 }

@@ -3,7 +3,7 @@ import type { Binary, IndexDescription, Long } from 'mongodb';
 import type { RowWrite } from '../../kernel/index.js';
 
 /**
- * A block: records of one producer and day of receipt, whose instants are on one day or scattered. Unencrypted are only
+ * A block: records of one producer and day of receipt, with instants of one day or scattered. Unencrypted are only
  * their instants, the size of their texts, and which usual levels occur.
  */
 export interface BlockRow {

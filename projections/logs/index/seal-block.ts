@@ -4,11 +4,19 @@ import { createYielder } from '../../../application/concurrency/index.js';
 import type { Vault } from '../../../application/ports/index.js';
 import { longOf } from '../../kernel/index.js';
 import type { BlockBuilder } from './block.js';
-import { correlationDigester, sealBytes, compressAndSeal } from './compress-and-seal.js';
+import { compressAndSeal, correlationDigester, sealBytes } from './compress-and-seal.js';
 import { type FilterGroupRow, sealFilterGroup } from './filter-group.js';
 import type { BlockRow, SectionsRow } from './rows.js';
 import { createSectionNames } from './section-names.js';
-import { chunkStarts, KINDS, type Kind, type Section, type Sections, encodeSections, termSections } from './sections.js';
+import {
+  chunkStarts,
+  encodeSections,
+  KINDS,
+  type Kind,
+  type Section,
+  type Sections,
+  termSections,
+} from './sections.js';
 
 export type Owner = Pick<BlockRow, 'subject' | 'producerId' | 'received'>;
 

@@ -7,8 +7,8 @@ import { type IdentifiedRecord, parseRecord } from '../../../domain/logs/record.
 import type { BlockRef } from './block-ref.js';
 import {
   chunkPiece,
-  INSTANTS_PIECE,
   type DecryptedSections,
+  INSTANTS_PIECE,
   type Piece,
   PLACES_PIECE,
   valuesPiece,
@@ -19,7 +19,7 @@ import type { Kind, Names } from './sections.js';
 
 /** Bytes cached of decoded pieces. */
 const CACHE_BYTES = 16 * 1024 * 1024;
-/** Producer-days whose column names are cached. */
+/** Producer-days with cached column names. */
 const MAX_CACHED_SUBJECTS = 500;
 const PIECE_BYTES = 200;
 /** Memory of a decoded piece relative to its section's bytes. */

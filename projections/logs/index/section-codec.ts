@@ -4,7 +4,7 @@ import type { Leaf } from '../../../domain/logs/filter.js';
 import { recordId } from '../../../domain/logs/record-id.js';
 import { type Places, parsePosition } from './block.js';
 import { decodeColumn } from './column.js';
-import { arrayValues, prefixesOf, scalarValues, mergeValues } from './column-values.js';
+import { arrayValues, mergeValues, prefixesOf, scalarValues } from './column-values.js';
 import { INCOMPLETE, INSTANTS, type Kind, type Names, PLACES } from './sections.js';
 
 /** Decrypted sections by name; `true` if only the records have the values. */
@@ -72,7 +72,7 @@ export const chunkPiece = (nth: number): Piece<readonly string[]> => {
   };
 };
 
-/** Maximum segments of a path, each of which may lead into arrays; longer paths are evaluated on records. */
+/** Maximum segments of a path, as each may lead into arrays; longer paths are evaluated on records. */
 const MAX_SEGMENTS = 16;
 
 /** Undefined if certainly only the records have the values; else a piece that may decode to undefined. `count`: records. */

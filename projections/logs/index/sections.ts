@@ -70,7 +70,8 @@ function columnSections(block: BlockBuilder, names: Names): Map<string, Section>
   sections.set(INSTANTS, JSON.stringify(instants.map((instant, index) => instant - (instants[index - 1] ?? 0))));
   sections.set(PLACES, JSON.stringify(block.places() satisfies Places));
   const encodeAll = (columnsByPath: ReadonlyMap<string, Column>, name: (path: string) => string, arrays: boolean) => {
-    for (const [path, column] of columnsByPath) sections.set(name(path), column.dropped || encodeColumn(column, arrays));
+    for (const [path, column] of columnsByPath)
+      sections.set(name(path), column.dropped || encodeColumn(column, arrays));
   };
   encodeAll(columns.scalars, names.scalars, false);
   encodeAll(columns.arrays, names.arrays, true);

@@ -5,7 +5,14 @@ import type { Vault } from '../../../application/ports/index.js';
 import { wholeText } from './block.js';
 import type { BlockHeader } from './block-ref.js';
 import { decryptAndInflate, decryptPieces } from './compress-and-seal.js';
-import { headersIn, decryptFilters, FILTER_GROUPS, type FilterGroupRow, filterGroupsIn, termsId } from './filter-group.js';
+import {
+  decryptFilters,
+  FILTER_GROUPS,
+  type FilterGroupRow,
+  filterGroupsIn,
+  headersIn,
+  termsId,
+} from './filter-group.js';
 import type { BlockRow, SectionsRow } from './rows.js';
 import { sectionsId } from './seal-block.js';
 import { KINDS, TERM_SECTION_NAMES } from './sections.js';
@@ -17,7 +24,11 @@ export interface BlockContents {
   readonly filterGroupEntry: (block: string) => Promise<unknown>;
 }
 
-export async function readableBlock(vault: Vault, { sections, filterGroupEntry }: BlockContents, row: BlockRow): Promise<object> {
+export async function readableBlock(
+  vault: Vault,
+  { sections, filterGroupEntry }: BlockContents,
+  row: BlockRow,
+): Promise<object> {
   const { subject, producerId } = row;
   if (row.chunks)
     return {

@@ -134,7 +134,7 @@ describe('in memory, alerting', () => {
       logger: { ...quiet, warn: (__, message) => void told.push(message) },
     });
     expect(taken(await alerts.change({ windowMinutes: 7 }, context())).policy.windowMinutes).to.equal(7);
-    expect(told).to.deep.equal(['the alert rules wait']);
+    expect(told).to.deep.equal(['alert rules could not be evaluated']);
   });
 });
 
@@ -203,7 +203,7 @@ describe('in memory, an alert', () => {
     await deliver();
     expect(it.sent).to.have.length(0);
     const failed = (await read('error_threshold')).find(({ type }) => type === 'WebhookFailed');
-    expect(failed!.data).to.deep.include({ reason: 'there is no webhook URL any more', attempts: 0 });
+    expect(failed!.data).to.deep.include({ reason: 'the webhook URL was removed from the alert policy', attempts: 0 });
   });
 });
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createRetention, eraseReaction } from '../../../application/logs/retention/expire-records.js';
 import { UnavailableError } from '../../../application/ports/index.js';
-import { batchStream, requestStream, batchStreams } from '../../../domain/logs/retention-bucket.js';
+import { batchStream, batchStreams, requestStream } from '../../../domain/logs/retention-bucket.js';
 import { DAY, failure, lines, memoryIntake, NOON, taken } from '../../support/memory-intake.js';
 import { context } from '../../support/toys.js';
 

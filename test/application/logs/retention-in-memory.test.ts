@@ -2,7 +2,11 @@
 import { expect } from 'chai';
 import { createAggregateStore } from '../../../application/command/aggregate-store.js';
 import { createReindex, type ReindexPorts, RUNNING } from '../../../application/logs/admin/reindex.js';
-import { createRetention, eraseReaction, retentionAggregate } from '../../../application/logs/retention/expire-records.js';
+import {
+  createRetention,
+  eraseReaction,
+  retentionAggregate,
+} from '../../../application/logs/retention/expire-records.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import { RETENTION_STREAM } from '../../../domain/logs/retention.js';
 import { batchStream, bucketSubject, requestStream } from '../../../domain/logs/retention-bucket.js';
@@ -40,7 +44,10 @@ describe('in memory, retention', () => {
         return found;
       },
     };
-    const { state, revision } = await createAggregateStore(log, kernel.reveal).load(retentionAggregate, RETENTION_STREAM);
+    const { state, revision } = await createAggregateStore(log, kernel.reveal).load(
+      retentionAggregate,
+      RETENTION_STREAM,
+    );
     expect(revision).to.equal(3009);
     expect(state).to.deep.equal((await kernel.streams.load(retentionAggregate, RETENTION_STREAM)).state);
     expect(read).to.be.at.most(1000);

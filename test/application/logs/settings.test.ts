@@ -32,10 +32,10 @@ describe('the settings of the log service', () => {
   it('name a user and a password together', () => {
     expect(keys({ 'logs.basic.username': 'ada', 'logs.basic.password': 'x' })).to.deep.equal([]);
     expect(blamed({ 'logs.basic.username': 'ada' })).to.deep.equal([
-      { key: 'logs.basic.password', reason: 'must be set, as logs.basic.username is' },
+      { key: 'logs.basic.password', reason: 'must be set together with logs.basic.username' },
     ]);
     expect(blamed({ 'logs.basic.password': 'x' })).to.deep.equal([
-      { key: 'logs.basic.username', reason: 'must be set, as logs.basic.password is' },
+      { key: 'logs.basic.username', reason: 'must be set together with logs.basic.password' },
     ]);
   });
 
@@ -52,10 +52,10 @@ describe('the settings of the log service', () => {
     });
     expect(keys(producers(['api', 'token-one'], ['web', 'token-two'], ['api', 'token-one']))).to.deep.equal([]);
     expect(blamed(producers(['api', 'token-one'], ['web', 'token-one']))).to.deep.equal([
-      { key: 'logs.producers', reason: 'gives api and web the same token' },
+      { key: 'logs.producers', reason: 'must not give api and web the same token' },
     ]);
     expect(blamed(producers(['api', 'the-api-token']))).to.deep.equal([
-      { key: 'logs.producers', reason: 'gives api the token that is logs.apiToken' },
+      { key: 'logs.producers', reason: 'must not give api the same token as logs.apiToken' },
     ]);
   });
 });

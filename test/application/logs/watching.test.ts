@@ -131,7 +131,7 @@ describe('watched files', () => {
       await look();
       return [...told];
     };
-    const [gone, back] = ['what is to be watched can not be read', 'what is watched is there again'];
+    const [gone, back] = ['watched path cannot be read; retrying', 'watched path is readable again'];
     expect(await toldBy('/logs/b')).to.deep.equal([gone]);
     expect(await toldBy('/logs/b')).to.deep.equal([]);
     expect(await toldBy('/logs/b', '/logs/c')).to.deep.equal([gone]);
@@ -147,7 +147,7 @@ describe('watched files', () => {
     ]);
     await look();
     expect(messages()).to.deep.equal([1, 2]);
-    expect(told).to.deep.equal(['lines that are no records']);
+    expect(told).to.deep.equal(['lines that are not valid log records were skipped']);
   });
 
   it('are left where they are stopped, and gone on with from there', async () => {
@@ -193,6 +193,6 @@ describe('watched files', () => {
     await look();
     await look();
     expect(it.caughtUp).to.equal(2);
-    expect(told).to.deep.equal(['watching is interrupted']);
+    expect(told).to.deep.equal(['log files could not be ingested; retrying']);
   });
 });

@@ -134,7 +134,7 @@ describe('the alert policy', () => {
   it('refuses a URL whose target must not be called, and says why', () =>
     given()
       .when(change({ webhookUrl: 'http://169.254.169.254/' }, 'it leads to a link-local address'))
-      .thenRejected(INVALID, { detail: 'webhookUrl is refused: it leads to a link-local address' }));
+      .thenRejected(INVALID, { detail: 'webhookUrl is not allowed: it leads to a link-local address' }));
 
   it('is disabled when the key that sealed its URL is destroyed', () => {
     const erased = { webhookUrl: null };

@@ -1,9 +1,15 @@
 /** Requests cut into batches, and the places of records. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { BATCH_BYTES, createBatches, type RecordsIngested, createRequestBatches, recordTexts } from '../../../domain/logs/batch.js';
-import { compareRecords, formatCursor, recordId, parseCursor } from '../../../domain/logs/record-id.js';
-import { batchStream, bucketSubject, batchStreams } from '../../../domain/logs/retention-bucket.js';
+import {
+  BATCH_BYTES,
+  createBatches,
+  createRequestBatches,
+  type RecordsIngested,
+  recordTexts,
+} from '../../../domain/logs/batch.js';
+import { compareRecords, formatCursor, parseCursor, recordId } from '../../../domain/logs/record-id.js';
+import { batchStream, batchStreams, bucketSubject } from '../../../domain/logs/retention-bucket.js';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 9, 59);
 

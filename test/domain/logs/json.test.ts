@@ -1,6 +1,6 @@
 /** What JSON is an object, and how deep it may go. */
 import { expect } from 'chai';
-import { stringifyExact, isObject, isShallow, type Json, parseExact } from '../../../domain/logs/json.js';
+import { isObject, isShallow, type Json, parseExact, stringifyExact } from '../../../domain/logs/json.js';
 
 const nested = (levels: number): Json => (levels === 0 ? 'leaf' : { a: 1, in: nested(levels - 1), b: true });
 

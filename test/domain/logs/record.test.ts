@@ -113,7 +113,9 @@ describe('a record', () => {
     for (const [index, name] of names.entries()) {
       const unread = Object.fromEntries(names.slice(0, index).map((each) => [each, 'soon']));
       const later = Object.fromEntries(names.slice(index + 1).map((each) => [each, RECEIVED + 7]));
-      expect(normalizeRecord({ ...unread, [name]: RECEIVED + 1, ...later }, 'api', 0).instant, name).to.equal(RECEIVED + 1);
+      expect(normalizeRecord({ ...unread, [name]: RECEIVED + 1, ...later }, 'api', 0).instant, name).to.equal(
+        RECEIVED + 1,
+      );
     }
   });
 

@@ -60,7 +60,7 @@ export function takesIn(logs: LogsUnderTest) {
         const refused = await post(valid, 'application/json');
         expect([refused.status, refused.body.error]).to.deep.equal([
           400,
-          'The body is not a valid JSON object, nor a list of them',
+          'The body must be a JSON object or an array of objects',
         ]);
       }
       expect((await post(`{"a":"${'x'.repeat(8 * 1024 * 1024)}"}`)).status).to.equal(413);

@@ -74,7 +74,11 @@ describe('the index of large records', function () {
 
   const counted = (name: string, grouping: Grouping, filter: Partial<Filter> = {}) => {
     const budget = { remaining: Number.POSITIVE_INFINITY };
-    return aggregate(indexOf(name), { filter: { ...EVERYTHING, ...filter }, grouping, checkpoint: yieldOnly, budget }, 2000);
+    return aggregate(
+      indexOf(name),
+      { filter: { ...EVERYTHING, ...filter }, grouping, checkpoint: yieldOnly, budget },
+      2000,
+    );
   };
 
   const rowsIn = async (name: string, part: string) =>

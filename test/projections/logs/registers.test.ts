@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Filter } from '../../../domain/logs/filter.js';
 import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import { DAY_MS } from '../../../domain/logs/timestamp.js';
-import { headersIn, FILTER_GROUPS, type FilterGroupRow } from '../../../projections/logs/index/filter-group.js';
+import { FILTER_GROUPS, type FilterGroupRow, headersIn } from '../../../projections/logs/index/filter-group.js';
 import { records } from '../../../projections/logs/index/records.js';
 import { NOON } from '../../domain/logs/arbitrary.js';
 import { foundIn } from '../../support/logs.js';

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import {
   type BodyFormat,
   MAX_RECORDS,
-  RECORD_BYTES,
   type ParsedBody,
   parseBody,
+  RECORD_BYTES,
 } from '../../../../application/logs/ingest/parse-body.js';
 import { Abandoned, untilAborted } from '../../../../application/logs/query/query-budget.js';
 import { record } from '../../../domain/logs/arbitrary.js';

@@ -11,16 +11,16 @@ import { mayHold } from '../../../../projections/logs/index/bloom-filter.js';
 import { createColumn, decodeColumn, encodeColumn } from '../../../../projections/logs/index/column.js';
 import {
   chunkPiece,
-  INSTANTS_PIECE,
   type DecryptedSections,
+  INSTANTS_PIECE,
   PLACES_PIECE,
   valuesPiece,
 } from '../../../../projections/logs/index/section-codec.js';
 import {
   chunkStarts,
+  encodeSections,
   type Kind,
   type Names,
-  encodeSections,
   termSection,
   termSections,
 } from '../../../../projections/logs/index/sections.js';

@@ -34,7 +34,9 @@ describe('the expiry of log records', function () {
         const first = await ground.ingested(old);
         const expired = ground.recorded({ before, auditBefore }, 'RecordsExpired');
         const rest = await ground.ingested(later);
-        const received = new Map(first.map(({ position: at, data }) => [recordId(at, 0).slice(0, 13), data.receivedAt]));
+        const received = new Map(
+          first.map(({ position: at, data }) => [recordId(at, 0).slice(0, 13), data.receivedAt]),
+        );
         const kept = (await ground.placedRecords(first)).filter(({ id, instant, audit }) => {
           const least = audit ? auditBefore : before;
           return instant >= least && Number(received.get(id.slice(0, 13))) >= least;

@@ -2,12 +2,12 @@
 import { expect } from 'chai';
 import { DAY_MS, HOUR_MS } from '../../../../domain/logs/timestamp.js';
 import {
+  BUCKETS,
   countedHours,
   HOURS,
   hourOf,
-  BUCKETS,
-  partitionOf,
   parsePartition,
+  partitionOf,
   SCATTERED_PARTS,
 } from '../../../../projections/logs/index/partitions.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
