@@ -26,7 +26,10 @@ const delivery = { rule, alertId: text, at: instant, attempts: instant } as cons
 const status = integer;
 
 export const alertEvents = {
-  /** Holds all settings (`whole`), or only the changed ones. The URL is a secret: it is all that is needed to post there. */
+  /**
+   * Holds all settings (`whole`), or only the changed ones. The URL is a secret, because it alone grants access to the
+   * receiver.
+   */
   AlertPolicyChanged: event(
     closed(
       {

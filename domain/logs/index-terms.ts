@@ -1,4 +1,4 @@
-/** Hashes words and `path=value` pairs of a record to 32-bit index terms, which are stored encrypted: they can be guessed. */
+/** Hashes words and `path=value` pairs of a record to 32-bit index terms, stored encrypted because they can be guessed. */
 import type { Filter } from './filter.js';
 import type { Json, JsonObject } from './json.js';
 import type { LogRecord } from './record.js';

@@ -34,7 +34,7 @@ export function skipBlanks(text: string, from: number): number {
   return NON_BLANK.exec(text)?.index ?? text.length;
 }
 
-/** Offset after the value at `from`; -1 if it is not valid JSON. Uses no recursion, so depth cannot overflow the stack. */
+/** Offset after the value at `from`, or -1 if it is invalid. Not recursive, so depth cannot overflow the stack. */
 export function endOfValue(text: string, from: number): number {
   const scan = scanValue(text, from);
   let step = scan.next();

@@ -31,7 +31,7 @@ export interface EndedDays {
 export const bucketDay = (receivedAt: number, audit: boolean, { before, auditBefore }: EndedDays): string =>
   dayName(Math.max(receivedAt, audit ? auditBefore : before));
 
-/** Stream of a request with an `Idempotency-Key`; its audit records have a second one, because they are retained longer. */
+/** Stream of a request with an `Idempotency-Key`; its audit records have another one, as they are retained longer. */
 export const requestStream = (commandId: string, audit: boolean): string =>
   `logs.${audit ? 'audit-' : ''}request-${commandId}`;
 

@@ -1,4 +1,4 @@
-/** Authentication of the log service: API token or basic credentials for everything, producer tokens for ingest only. */
+/** Authenticates callers of the log service: API token or basic credentials for all, producer tokens for ingest. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { type Problem, problem } from '../server/problem.js';
 import type { Request, Route } from '../server/route.js';
@@ -105,7 +105,8 @@ function signIn(bearer: boolean, basic: boolean, producers: boolean): string {
 }
 
 const READING_OPEN =
-  'logs.producers is set but logs.apiToken is not: anyone who can reach it can read records; set logs.apiToken to prevent that';
+  'logs.producers is set but logs.apiToken is not: anyone who can reach it can read records; ' +
+  'set logs.apiToken to prevent that';
 
 const caller = (actor: string): LogCaller => ({ actor, producerId: DEFAULT_PRODUCER });
 

@@ -29,8 +29,8 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
     tags: ['Records'],
     summary: 'Send records',
     description:
-      'Accepts NDJSON (one JSON object per line), a JSON array, `{"logs": [...]}` or one JSON object; up to 8 MiB and ' +
-      '50,000 records, optionally gzipped. 200 means stored durably and visible to the next query. Invalid lines are ' +
+      'Accepts NDJSON (one JSON object per line), a JSON array, `{"logs": [...]}` or one JSON object; up to 8 MiB ' +
+      'and 50,000 records, optionally gzipped. 200 means stored durably and visible to the next query. Invalid lines are ' +
       'reported and the rest is stored. A record may be any JSON object of up to 64 KiB; recognised fields are ' +
       '`timestamp` (or `time`, `@timestamp`, `ts`), `level` (or `severity`), `event`, `message` (or `msg`), ' +
       '`correlationId` (or `requestId`, `traceId`) and `audit`. 429 with `Retry-After` means that the queue is full, ' +

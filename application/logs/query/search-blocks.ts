@@ -146,7 +146,7 @@ const STRIDE = 64;
 
 /**
  * Calls `onMatch` with the matching records of a block, in order, until it returns false. `record` is passed if it had
- * to be parsed: columns and text are checked first, because parsing is the most expensive.
+ * to be parsed: columns and text are checked first, because parsing is expensive.
  */
 export async function forEachMatch(
   block: Block,

@@ -23,17 +23,17 @@ import {
 import type { BlockRow, BucketRow } from './rows.js';
 
 /** Blocks per page, doubling from page to page regardless of day: a rare record may be in any of many. */
-const BLOCK_PAGE = { first: 64, most: 512 };
+const BLOCK_PAGE = { first: 64, max: 512 };
 /** Filter groups read together, each with about 10 KB of headers plus 64 KB per queried term section. */
-const GROUP_PAGE = { first: 8, most: 64 };
+const GROUP_PAGE = { first: 8, max: 64 };
 
 interface PageSize {
   size: number;
 }
 
-function nextSize(pageSize: PageSize, most = BLOCK_PAGE.most): number {
+function nextSize(pageSize: PageSize, max = BLOCK_PAGE.max): number {
   const { size } = pageSize;
-  pageSize.size = Math.min(size * 2, most);
+  pageSize.size = Math.min(size * 2, max);
   return size;
 }
 /** Bytes of query results cached until the rows change, and the size of one row. */
@@ -144,11 +144,11 @@ export function createBlockFinder({ db, vault, blockReader, version }: BlockFind
         for (const id of newIds) knownIds.add(id);
         return newIds.length > 0 ? [...headers, ...(await blocksOf(newIds))] : headers;
       };
-      const page = { size: terms.length > 0 ? GROUP_PAGE.most : GROUP_PAGE.first };
+      const page = { size: terms.length > 0 ? GROUP_PAGE.max : GROUP_PAGE.first };
       let pending: readonly BlockHeader[] = [];
       for (let from = 0, to = 0; from < heads.length; from = to) {
         await checkpoint();
-        to = from + nextSize(page, GROUP_PAGE.most);
+        to = from + nextSize(page, GROUP_PAGE.max);
         const found = await blocksOf(heads.slice(from, to).map(({ _id }) => _id));
         const [pageStart, pageEnd] = [heads[from], heads[to]].map((head) => head && sign * boundOf(head));
         // Blocks added since may sort before ones already returned; drop those.

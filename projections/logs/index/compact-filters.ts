@@ -14,7 +14,7 @@ import { sectionsCollection } from './partitions.js';
 import { replacing } from './rows.js';
 
 /** Groups worth compacting, and the maximum blocks of a compacted group. */
-const BLOCKS = { least: 16, most: 64 };
+const BLOCKS = { min: 16, max: 64 };
 const MAX_BYTES = 1024 * 1024;
 /** Producer-days, per partition, with a cached number of uncompacted groups. */
 const MAX_CACHED = 1000;
@@ -38,7 +38,7 @@ export function createFilterCompactor(build: Build): FilterCompactor {
   const changed = new Set<PendingGroups>();
   const yieldIfDue = createYielder();
 
-  /** Deletes the single groups after writing the compacted one, so readers in between see blocks twice. Without key, keeps them. */
+  /** Deletes the single groups after writing the compacted one: readers may see blocks twice, but never miss one. */
   async function mergeGroups(part: string, filterGroups: readonly FilterGroupRow[]): Promise<void> {
     const [first] = filterGroups;
     const entries: BlockFilters[] = [];
@@ -61,13 +61,13 @@ export function createFilterCompactor(build: Build): FilterCompactor {
     const rows = filterGroupsIn(build.collection(sectionsCollection(part)));
     const singleGroups = filterGroupsOf(subject, 'one');
     pending.count ??= await rows.countDocuments(singleGroups);
-    if (pending.count < BLOCKS.least) return;
+    if (pending.count < BLOCKS.min) return;
     let batch: FilterGroupRow[] = [];
     let bytes = 0;
-    for await (const filterGroup of rows.find(singleGroups, { batchSize: BLOCKS.least }).sort({ _id: 1 })) {
+    for await (const filterGroup of rows.find(singleGroups, { batchSize: BLOCKS.min }).sort({ _id: 1 })) {
       batch.push(filterGroup);
       bytes += Object.values(filterGroup.sections ?? {}).reduce((sum, section) => sum + section.length(), 0);
-      if (batch.length < BLOCKS.most && bytes < MAX_BYTES) continue;
+      if (batch.length < BLOCKS.max && bytes < MAX_BYTES) continue;
       await mergeGroups(part, batch);
       [batch, bytes] = [[], 0];
     }
@@ -85,7 +85,7 @@ export function createFilterCompactor(build: Build): FilterCompactor {
     },
 
     async compact() {
-      for (const pending of changed) if ((pending.count ?? BLOCKS.least) >= BLOCKS.least) await compactSubject(pending);
+      for (const pending of changed) if ((pending.count ?? BLOCKS.min) >= BLOCKS.min) await compactSubject(pending);
       changed.clear();
       if (pendingByKey.size > MAX_CACHED) pendingByKey.clear();
     },

@@ -22,7 +22,7 @@ export interface FilterGroupRow {
   readonly to: number;
   /** JSON of `ListedBlock[]`: only what block rows hold unencrypted, too. */
   readonly blocks: string;
-  /** Filters of a single-block group; larger groups have one `TermsRow` per section, so queries read only what they need. */
+  /** Filters of a single-block group; larger groups have a `TermsRow` per section, so queries read only some. */
   readonly sections?: SealedTerms;
 }
 

@@ -32,7 +32,7 @@ export interface BlockRow {
   readonly terms?: Binary;
   /** Compressed and encrypted text of an open block, in one or more pieces. */
   readonly records?: readonly Binary[];
-  /** Set instead of both on a full block: its content is in `SectionsRow`s, and these are the first records of chunks. */
+  /** Set instead of both on a full block, stored in `SectionsRow`s: index of the first record of each chunk. */
   readonly chunks?: readonly number[];
   /** Number of expired records that are hidden, all earlier than `before` (Unix ms). */
   readonly over?: { readonly count: number; readonly before: number };
@@ -47,7 +47,7 @@ export interface SectionsRow {
   readonly _id: string;
   readonly _at: Long;
   readonly received: string;
-  /** By name: compressed and encrypted bytes; the name of an equal section; or true if only the records have the values. */
+  /** By name: compressed and encrypted bytes, the name of an equal section, or true if only records have the values. */
   readonly sections: { readonly [name: string]: Binary | string | true };
 }
 

@@ -29,7 +29,7 @@ const MEMORY_FACTOR = 3;
 export const ALL: Needs = { instants: true, places: true, records: true };
 
 export interface SectionCache {
-  /** Undefined when the block or its key is gone; `needs-records` if columns are missing and all records are required. */
+  /** Undefined when the block or its key is deleted; `needs-records` if columns are missing, so records are needed. */
   open(ref: BlockRef, needs: Needs): Promise<Block | 'needs-records' | undefined>;
   readonly cache: Cache;
 }

@@ -75,7 +75,7 @@ export const chunkPiece = (nth: number): Piece<readonly string[]> => {
 /** Maximum segments of a path, as each may lead into arrays; longer paths are evaluated on records. */
 const MAX_SEGMENTS = 16;
 
-/** Undefined if certainly only the records have the values; else a piece that may decode to undefined. `count`: records. */
+/** Undefined if only the records can have the values; else a piece, which may decode to undefined for that reason. */
 export function valuesPiece(column: Column, names: Names, count: number): Piece<Values | undefined> | undefined {
   const piece = column.by === 'field' ? fieldPiece(column.path, names, count) : derivedPiece(column.by, count);
   return (
