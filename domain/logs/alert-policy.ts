@@ -18,7 +18,7 @@ export interface ChangeAlertPolicy {
   /** Why the new URL is not allowed, if so. */
   readonly refusedTarget?: string;
   /** Records an event even without changes, so that a repetition of the request is recognised. */
-  readonly noted?: boolean;
+  readonly alwaysRecord?: boolean;
 }
 
 export type AlertPolicyChanged = LogsEvent<'AlertPolicyChanged'>;
@@ -33,7 +33,7 @@ const initialState: AlertPolicy = {
 
 export const alertPolicy: Decider<AlertPolicy, ChangeAlertPolicy, AlertPolicyChanged> = {
   initialState,
-  decide({ changes, refusedTarget, noted = false }, state) {
+  decide({ changes, refusedTarget, alwaysRecord = false }, state) {
     for (const [key, value] of Object.entries(changes)) {
       const problem = validate(key, value);
       if (problem) return invalid(problem);
@@ -42,7 +42,7 @@ export const alertPolicy: Decider<AlertPolicy, ChangeAlertPolicy, AlertPolicyCha
     if (settings.webhookUrl && refusedTarget) return invalid(`webhookUrl is not allowed: ${refusedTarget}`);
     const next = { ...state, ...settings };
     if (settings.enabled && next.webhookUrl === null) return invalid('enabled needs a webhookUrl');
-    return changed(state, { ...next, enabled: next.enabled && next.webhookUrl !== null }, noted);
+    return changed(state, { ...next, enabled: next.enabled && next.webhookUrl !== null }, alwaysRecord);
   },
   evolve: {
     AlertPolicyChanged(state, { settings, secret }) {
@@ -52,9 +52,9 @@ export const alertPolicy: Decider<AlertPolicy, ChangeAlertPolicy, AlertPolicyCha
   },
 };
 
-function changed(from: AlertPolicy, to: AlertPolicy, noted: boolean): readonly AlertPolicyChanged[] {
+function changed(from: AlertPolicy, to: AlertPolicy, alwaysRecord: boolean): readonly AlertPolicyChanged[] {
   const keys = (Object.keys(from) as (keyof AlertPolicy)[]).filter((key) => from[key] !== to[key]);
-  if (keys.length === 0 && !noted) return [];
+  if (keys.length === 0 && !alwaysRecord) return [];
   const { webhookUrl, ...settings } = to;
   return [{ type: 'AlertPolicyChanged', data: { settings, secret: { webhookUrl }, whole: true } }];
 }

@@ -22,7 +22,7 @@ export const windowOf = ({ windowMinutes }: AlertPolicy, now: number) => ({
   to: now,
 });
 
-export const verdicts: { readonly [rule in Rule]: (policy: AlertPolicy, counted: RuleCounts) => Verdict } = {
+export const verdicts: { readonly [rule in Rule]: (policy: AlertPolicy, counts: RuleCounts) => Verdict } = {
   error_threshold({ enabled, errorThreshold, windowMinutes }, { errors = 0 }) {
     if (!enabled) return OFF;
     if (errors < errorThreshold) return RECOVERED;

@@ -36,7 +36,7 @@ let cachedCharacters = 0;
 const INDEX = /(?:^|\.)\d+(?=\.|$)/g;
 
 /** The path of a member. */
-export function below(path: Path, key: string): Path {
+export function childPath(path: Path, key: string): Path {
   const cached = path.children.get(key);
   if (cached) return cached;
   const text = (path.text === '' ? key : `${path.text}.${key}`).replace(INDEX, '').replace(/^\./, '');
@@ -67,7 +67,7 @@ export function termsAt(path: Path, value: Json, onTerm: (term: number) => void)
   } else if (Array.isArray(value)) {
     for (const member of value) termsAt(path, member, onTerm);
   } else {
-    for (const key in value) termsAt(below(path, key), (value as JsonObject)[key]!, onTerm);
+    for (const key in value) termsAt(childPath(path, key), (value as JsonObject)[key]!, onTerm);
   }
 }
 
@@ -95,7 +95,7 @@ export function termsOfFilter({ event, correlationId, fields, words }: Filter): 
   return [
     ...(event === undefined ? [] : [eventTerm(event)]),
     ...(correlationId === undefined ? [] : [correlationTerm(correlationId)]),
-    ...fields.map(({ path, value }) => hash(value, below(root, path).seed)),
+    ...fields.map(({ path, value }) => hash(value, childPath(root, path).seed)),
     ...words.map((word) => hash(word)),
   ];
 }

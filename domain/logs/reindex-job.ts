@@ -2,17 +2,17 @@
 import type { Decider } from '../shared/index.js';
 import type { LogsEvent } from './catalog.js';
 
-export type Rebuilt = Omit<LogsEvent<'RebuildFinished'>['data'], 'id'>;
+export type ReindexResult = Omit<LogsEvent<'RebuildFinished'>['data'], 'id'>;
 
 export type RebuildCommand =
   | { readonly type: 'BeginRebuild'; readonly id: string; readonly startedAt: number }
-  | ({ readonly type: 'FinishRebuild'; readonly id: string } & Rebuilt);
+  | ({ readonly type: 'FinishRebuild'; readonly id: string } & ReindexResult);
 
 export type RebuildEvent = LogsEvent<'RebuildBegun' | 'RebuildFinished'>;
 
 export interface RebuildState {
   readonly begun: boolean;
-  readonly rebuilt?: Rebuilt;
+  readonly rebuilt?: ReindexResult;
 }
 
 export const rebuildStream = (id: string): string => `logs.reindex-${id}`;

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { reindexRoutes } from '../../adapters/http/logs/reindex.js';
 import { BODY_COST, createBudgets } from '../../adapters/http/server/budgets.js';
 import { createBudget } from '../../application/concurrency/fair-share-budget.js';
-import type { ReindexReport, Started } from '../../application/logs/admin/reindex.js';
+import type { ReindexReport, StartedReindex } from '../../application/logs/admin/reindex.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 describe('a request that is overdue', () => {
@@ -16,7 +16,7 @@ describe('a request that is overdue', () => {
   let signal = AbortSignal.abort();
   let finish = () => {};
   let askedLate: Promise<AbortSignal>;
-  let started: () => Promise<Started>;
+  let started: () => Promise<StartedReindex>;
   /** Ms, of what only ever goes on. */
   let passed = 0;
   const { now } = performance;

@@ -1,7 +1,7 @@
 /** Routes of the alert policy and the alert history. */
 import type { AlertHistory } from '../../../application/logs/alerts/history.js';
 import type { Alerts } from '../../../application/logs/alerts/manage.js';
-import type { Trial } from '../../../application/logs/alerts/test-webhook.js';
+import type { WebhookTester } from '../../../application/logs/alerts/test-webhook.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { problem } from '../server/problem.js';
 import { type Admit, type Route, route } from '../server/route.js';
@@ -18,7 +18,7 @@ export interface AlertCaller {
 export interface AlertRouteDeps {
   readonly alerts: Alerts;
   readonly history: AlertHistory;
-  readonly tryWebhook: Trial;
+  readonly tryWebhook: WebhookTester;
   /** Authenticates callers of all routes here. */
   readonly admit: Admit<AlertCaller>;
   readonly security: readonly string[];

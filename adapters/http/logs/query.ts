@@ -1,7 +1,7 @@
 /** Routes that query records: pages and counts. */
 import { REQUEST_MS } from '../../../application/concurrency/index.js';
 import type { Grouping } from '../../../application/logs/query/aggregate.js';
-import type { LogReading } from '../../../application/logs/query/consistent-query.js';
+import type { ConsistentLogQueries } from '../../../application/logs/query/consistent-query.js';
 import { INTERVAL, intervalOf } from '../../../domain/logs/interval.js';
 import { type DataOf, isRejection } from '../../../domain/shared/index.js';
 import { JSON_TYPE } from '../server/answer.js';
@@ -13,7 +13,7 @@ import { filterOf, filterProperties } from './filters.js';
 import { aggregateBody, pageBody } from './schemas.js';
 
 export interface QueryRouteDeps {
-  readonly reading: LogReading;
+  readonly reading: ConsistentLogQueries;
   readonly admit: Admit<LogCaller>;
   readonly security: readonly string[];
 }

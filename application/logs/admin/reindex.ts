@@ -3,7 +3,7 @@
  * recorded in the log, so that a repeated request finds them.
  */
 import { catalog } from '../../../domain/logs/catalog.js';
-import { type Rebuilt, rebuild as rebuildDecider, rebuildStream } from '../../../domain/logs/reindex-job.js';
+import { type ReindexResult, rebuild as rebuildDecider, rebuildStream } from '../../../domain/logs/reindex-job.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, Position } from '../../ports/index.js';
@@ -23,7 +23,7 @@ export interface ReindexReport {
   readonly reset: { readonly entriesDeleted: number };
 }
 
-export interface Reindexing {
+export interface ReindexProgress {
   readonly id: string;
   readonly state: 'running' | 'done' | 'failed';
   readonly startedAt: string;
@@ -37,7 +37,7 @@ export interface Reindexing {
 }
 
 /** Progress of a build in another process. */
-export type ReindexingElsewhere = Pick<Reindexing, 'state' | 'position' | 'until'>;
+export type RemoteReindexProgress = Pick<ReindexProgress, 'state' | 'position' | 'until'>;
 
 export interface ReindexPorts {
   /** Rebuilds and switches; resolves with the new build's name. Calls `begun` once it holds the lock. */
@@ -61,18 +61,18 @@ export interface ReindexPorts {
   readonly context: (actor: string) => CommandContext;
 }
 
-export interface Finished {
+export interface FinishedReindex {
   readonly report: ReindexReport;
   /** Position of the event that records the result. */
   readonly position: Position;
 }
 
-export interface Started {
+export interface StartedReindex {
   readonly id: string;
   /** Position of the event that records the start. */
   readonly position: Position;
   /** Rejects when the build fails. */
-  readonly done: Promise<Finished | Rejection>;
+  readonly done: Promise<FinishedReindex | Rejection>;
 }
 
 const kind = { catalog, decider: rebuildDecider };
@@ -88,12 +88,12 @@ export type Reindex = ReturnType<typeof createReindex>;
 export function createReindex(ports: ReindexPorts) {
   const { rebuild, underWay, serving, count, isElsewhere } = ports;
   const { clock, handle, streams, derivation, context } = ports;
-  let current: Reindexing | undefined;
-  let done: Started['done'] | undefined;
+  let current: ReindexProgress | undefined;
+  let done: StartedReindex['done'] | undefined;
 
-  async function run(job: Reindexing, exclusive: () => void): Promise<Finished | Rejection> {
+  async function run(job: ReindexProgress, exclusive: () => void): Promise<FinishedReindex | Rejection> {
     const startedAt = Date.parse(job.startedAt);
-    const update = (changes: Partial<Reindexing>) => {
+    const update = (changes: Partial<ReindexProgress>) => {
       current = { ...(current ?? job), ...changes };
     };
     try {
@@ -103,7 +103,7 @@ export function createReindex(ports: ReindexPorts) {
       );
       await serving(build);
       const recordsInserted = await count();
-      const rebuilt: Rebuilt = {
+      const rebuilt: ReindexResult = {
         startedAt,
         finishedAt: Math.max(startedAt, clock.now()),
         recordsInserted,
@@ -125,7 +125,7 @@ export function createReindex(ports: ReindexPorts) {
 
   return {
     /** Progress of the build running here, else in another process, else of the last one here. */
-    async progress(): Promise<Reindexing | ReindexingElsewhere | undefined> {
+    async progress(): Promise<ReindexProgress | RemoteReindexProgress | undefined> {
       if (current?.state === 'running') return current;
       const other = await underWay();
       if (!other) return current;
@@ -134,11 +134,11 @@ export function createReindex(ports: ReindexPorts) {
     },
 
     /** Rejected while another rebuild runs. A repeated command gets the first run's result, from any process. */
-    async start(command: CommandContext): Promise<Started | Rejection> {
+    async start(command: CommandContext): Promise<StartedReindex | Rejection> {
       const id = derivation.id('logs.reindex', command.commandId);
       const startedAt = clock.now();
       const previous = current;
-      const job: Reindexing = {
+      const job: ReindexProgress = {
         id,
         state: 'running',
         startedAt: new Date(startedAt).toISOString(),
@@ -200,7 +200,7 @@ const reportOf = ({
   recordsInserted,
   recordsSkipped,
   entriesDeleted,
-}: Rebuilt): ReindexReport => ({
+}: ReindexResult): ReindexReport => ({
   report: {
     mode: 'full',
     recordsInserted,

@@ -41,8 +41,8 @@ export function createAlerts({ handle, streams, vault, webhooks, evaluate, logge
     const { webhookUrl: url } = changes;
     const refusal = typeof url === 'string' && url.trim() ? await webhooks.refusal(url) : undefined;
     await vault.create(ALERT_POLICY_STREAM);
-    const noted = context.fingerprint !== undefined;
-    const command = { changes, noted, ...(refusal === undefined ? {} : { refusedTarget: refusal }) };
+    const alwaysRecord = context.fingerprint !== undefined;
+    const command = { changes, alwaysRecord, ...(refusal === undefined ? {} : { refusedTarget: refusal }) };
     const outcome = await handle(
       alertPolicyAggregate,
       ALERT_POLICY_STREAM,

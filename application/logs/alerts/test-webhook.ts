@@ -89,7 +89,7 @@ export function createTrial({ streams, webhooks, clock, serviceUrl }: WebhookTes
   }
 }
 
-export type Trial = ReturnType<typeof createTrial>;
+export type WebhookTester = ReturnType<typeof createTrial>;
 
 const invalid = (detail: string): Rejection => ({
   rejected: 'logs/invalid-webhook-url',

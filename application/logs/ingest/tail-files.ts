@@ -40,7 +40,7 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
   let offsets = new Map<string, FileState>();
   let scans = 0;
   /** A forgotten file may reappear before the index has its last offset. */
-  let hasForgotten = false;
+  let hasEvicted = false;
   let scannedAt = Number.NEGATIVE_INFINITY;
   /** Unreadable paths of the last scan. */
   let unreadable: ReadonlySet<string> = new Set();
@@ -71,9 +71,9 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
   async function offsetOf(id: string, stop: AbortSignal): Promise<number> {
     const state = offsets.get(id);
     if (state) return state.at;
-    if (hasForgotten) {
+    if (hasEvicted) {
       await caughtUp(stop);
-      hasForgotten = false;
+      hasEvicted = false;
     }
     return (await offset(id)) ?? 0;
   }
@@ -83,7 +83,7 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
     for (const [id, { seen }] of offsets)
       if (scans - seen > MAX_UNSEEN_SCANS) {
         offsets.delete(id);
-        hasForgotten = true;
+        hasEvicted = true;
       }
   }
 

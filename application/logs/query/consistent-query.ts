@@ -6,7 +6,7 @@ import type { Position, ProjectionProgress } from '../../ports/index.js';
 import type { Grouping } from './aggregate.js';
 import type { LogQueries, PageQuery } from './query-service.js';
 
-export interface ReadingPorts {
+export interface ConsistentQueryPorts {
   readonly queries: Pick<LogQueries, 'page' | 'aggregate' | 'budgetMs'>;
   readonly settled: ProjectionProgress;
   /** Position of this node's last append that a query must reflect. */
@@ -19,9 +19,9 @@ export interface Reader {
   readonly signal: AbortSignal;
 }
 
-export type LogReading = ReturnType<typeof createLogReading>;
+export type ConsistentLogQueries = ReturnType<typeof createLogReading>;
 
-export function createLogReading({ queries, settled, latest }: ReadingPorts) {
+export function createLogReading({ queries, settled, latest }: ConsistentQueryPorts) {
   async function runConsistent<Found>(
     { seen }: Reader,
     runQuery: () => Promise<Found | Rejection>,

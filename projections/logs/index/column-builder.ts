@@ -1,5 +1,5 @@
 /** Builds the columns of a block, one per JSON path, and collects index terms of their values. */
-import { below, correlationTerm, eventTerm, type Path, root, termsAt } from '../../../domain/logs/index-terms.js';
+import { childPath, correlationTerm, eventTerm, type Path, root, termsAt } from '../../../domain/logs/index-terms.js';
 import type { Json, JsonObject } from '../../../domain/logs/json.js';
 import { type LogRecord, TIMESTAMP_FIELDS } from '../../../domain/logs/record.js';
 import { type Column, createColumn } from './column.js';
@@ -50,7 +50,7 @@ export function buildColumns(): Columns {
     if (nodes === MAX_PATHS) return undefined;
     nodes++;
     const path = node.path === undefined ? key : `${node.path}.${key}`;
-    const child: Node = { path, terms: below(node.terms, key), below: new Map() };
+    const child: Node = { path, terms: childPath(node.terms, key), below: new Map() };
     node.below.set(key, child);
     return child;
   }
@@ -78,7 +78,7 @@ export function buildColumns(): Columns {
         if (next) addValue(next, member, onTerm);
         else {
           incomplete = true;
-          termsAt(below(node.terms, key), member, onTerm);
+          termsAt(childPath(node.terms, key), member, onTerm);
         }
       }
     }

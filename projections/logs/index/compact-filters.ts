@@ -11,7 +11,7 @@ import {
   sealFilterGroup,
 } from './filter-group.js';
 import { sectionsCollection } from './partitions.js';
-import { replacing } from './rows.js';
+import { replaceOlder } from './rows.js';
 
 /** Groups worth compacting, and the maximum blocks of a compacted group. */
 const BLOCKS = { min: 16, max: 64 };
@@ -38,7 +38,10 @@ export function createFilterCompactor(build: Build): FilterCompactor {
   const changed = new Set<PendingGroups>();
   const yieldIfDue = createYielder();
 
-  /** Deletes the single groups after writing the compacted one: readers may see blocks twice, but never miss one. */
+  /**
+   * Deletes the single groups after writing the compacted one: readers may see blocks twice, but never miss one. Does
+   * nothing when their key is destroyed.
+   */
   async function mergeGroups(part: string, filterGroups: readonly FilterGroupRow[]): Promise<void> {
     const [first] = filterGroups;
     const entries: BlockFilters[] = [];
@@ -51,7 +54,7 @@ export function createFilterCompactor(build: Build): FilterCompactor {
     }
     const mergedGroup = first && (await sealFilterGroup(build.vault, 'many', first.received, entries));
     if (!mergedGroup) return;
-    await build.write(sectionsCollection(part), [...mergedGroup.terms, mergedGroup.row].map(replacing));
+    await build.write(sectionsCollection(part), [...mergedGroup.terms, mergedGroup.row].map(replaceOlder));
     const mergedIds = filterGroups.map(({ _id }) => _id);
     await filterGroupsIn(build.collection(sectionsCollection(part))).deleteMany({ _id: { $in: mergedIds } });
   }

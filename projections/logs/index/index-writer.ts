@@ -23,7 +23,7 @@ import {
   SOURCES,
   sectionsCollection,
 } from './partitions.js';
-import { BLOCK_INDEXES, type BlockRow, type HourRow, replacing } from './rows.js';
+import { BLOCK_INDEXES, type BlockRow, type HourRow, replaceOlder } from './rows.js';
 import { type Owner, type PlainBlock, type SealedBlock, sealBlock } from './seal-block.js';
 
 /** Limits of cached hours and open blocks; evicted ones are reloaded from their rows. */
@@ -176,12 +176,12 @@ export function createIndexWriter(build: Build): IndexWriter {
   async function put(part: string, block: PlainBlock) {
     const sealed = await sealBlock(vault, block);
     if (sealed) {
-      write(sectionsCollection(part), sealed.sections.map(replacing));
+      write(sectionsCollection(part), sealed.sections.map(replaceOlder));
       if (sealed.filterGroup) {
-        write(sectionsCollection(part), [replacing(sealed.filterGroup)]);
+        write(sectionsCollection(part), [replaceOlder(sealed.filterGroup)]);
         compactor.note(part, sealed.row.subject);
       }
-      write(part, [replacing(sealed.row)]);
+      write(part, [replaceOlder(sealed.row)]);
       bytes += sizeOf(sealed);
     } else write(part, [{ deleteOne: { filter: { _id: block.row._id } } }]);
     await yieldIfDue();
@@ -198,7 +198,7 @@ export function createIndexWriter(build: Build): IndexWriter {
     changed.openBlocks.clear();
     for (const batch of batches([...changed.hours], HOUR_BATCH)) {
       const rows = await Promise.all(batch.map((id) => hours.get(id)!.row()));
-      for (const row of rows) if (row) write(HOURS, [replacing(row)]);
+      for (const row of rows) if (row) write(HOURS, [replaceOlder(row)]);
       await yieldIfDue();
     }
     changed.hours.clear();

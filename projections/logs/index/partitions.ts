@@ -33,8 +33,8 @@ export function countedHours(instants: Iterable<number>, receivedAt: number): Re
 }
 
 /** `d20261121`, `a20261121` for audit records (retained longer), or `dscattered` if its hour is not counted. */
-export function partitionOf(instant: number, counted: ReadonlySet<number>, audit: boolean): string {
-  return (audit ? 'a' : 'd') + (counted.has(hourOf(instant)) ? dayName(instant) : SCATTERED);
+export function partitionOf(instant: number, hoursWithCounts: ReadonlySet<number>, audit: boolean): string {
+  return (audit ? 'a' : 'd') + (hoursWithCounts.has(hourOf(instant)) ? dayName(instant) : SCATTERED);
 }
 
 /** Collection of a partition's sections. */

@@ -132,6 +132,6 @@ export const REQUEST_INDEXES: IndexDescription[] = [
 ];
 
 /** Inserts a row, or replaces one written by an earlier event. */
-export const replacing = (row: { readonly _id: string; readonly _at: Long }): RowWrite => ({
+export const replaceOlder = (row: { readonly _id: string; readonly _at: Long }): RowWrite => ({
   replaceOne: { filter: { _id: row._id, _at: { $lt: row._at } }, replacement: { ...row }, upsert: true },
 });

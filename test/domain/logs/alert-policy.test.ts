@@ -64,7 +64,7 @@ describe('the alert policy', () => {
 
   it('notes a change of nothing where its request is to be known again', () =>
     given(changed({ windowMinutes: 7 }))
-      .when({ ...change({ windowMinutes: 7 }), noted: true })
+      .when({ ...change({ windowMinutes: 7 }), alwaysRecord: true })
       .then(whole({ windowMinutes: 7 })));
 
   it('takes an empty change for a wish that is granted', () => given().when(change({})).thenNothing());

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { connectMongo } from '../../../adapters/mongo/client.js';
 import { createCheckpoints } from '../../../adapters/mongo/coordination/checkpoints.js';
 import { createLeases } from '../../../adapters/mongo/coordination/leases.js';
-import type { Reindexing, ReindexReport } from '../../../application/logs/admin/reindex.js';
+import type { ReindexProgress, ReindexReport } from '../../../application/logs/admin/reindex.js';
 import { type Asked, ISO, type LogsUnderTest } from './under-test.js';
 
 export function rebuilds(logs: LogsUnderTest) {
@@ -49,12 +49,12 @@ export function rebuilds(logs: LogsUnderTest) {
       await client.ingest(Array.from({ length: 5000 }, (_, n) => ({ run, n, text: `word${n} `.repeat(10) })));
       const begun = await client.ask<{ id: string }>('POST', '/api/reindex?async=true');
       expect(begun.status).to.equal(202);
-      const second = await client.ask<{ error: string; progress: Reindexing }>('POST', '/api/reindex');
+      const second = await client.ask<{ error: string; progress: ReindexProgress }>('POST', '/api/reindex');
       expect(second.status).to.equal(409);
       expect(second.body.error).to.be.a('string');
       expect(second.body.progress.id).to.equal(begun.body.id);
       for (;;) {
-        const { body } = await client.ask<Reindexing>('GET', '/api/reindex');
+        const { body } = await client.ask<ReindexProgress>('GET', '/api/reindex');
         expect(body.id).to.equal(begun.body.id);
         if (body.state === 'running') continue;
         expect(body.state).to.equal('done');
@@ -74,13 +74,13 @@ export function rebuilds(logs: LogsUnderTest) {
         await mongo.models.createCollection(build);
         await createCheckpoints(mongo.models).advance({ [build]: 77n }, lease!);
         for (const query of ['', '?async=true']) {
-          const refused = await client.ask<{ error: string; progress: Reindexing }>('POST', `/api/reindex${query}`);
+          const refused = await client.ask<{ error: string; progress: ReindexProgress }>('POST', `/api/reindex${query}`);
           expect(refused.status).to.equal(409);
           expect(refused.body.error).to.be.a('string');
           expect(refused.body.progress).to.deep.include({ state: 'running', position: '77' });
           expect(Number(refused.body.progress.until)).to.be.at.least(Number(served.position));
         }
-        expect((await client.ask<Reindexing>('GET', '/api/reindex')).body).to.deep.include({
+        expect((await client.ask<ReindexProgress>('GET', '/api/reindex')).body).to.deep.include({
           state: 'running',
           position: '77',
         });
@@ -89,7 +89,7 @@ export function rebuilds(logs: LogsUnderTest) {
       } finally {
         await mongo.close();
       }
-      expect((await client.ask<Reindexing>('GET', '/api/reindex')).body.state).not.to.equal('running');
+      expect((await client.ask<ReindexProgress>('GET', '/api/reindex')).body.state).not.to.equal('running');
       expect((await client.ask('POST', '/api/reindex')).status).to.equal(200);
     });
   });

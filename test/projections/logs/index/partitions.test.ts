@@ -21,7 +21,7 @@ describe('the collections of the record index', () => {
       const first = partitionOf(midnight, counted(midnight), audit);
       const last = midnight + DAY_MS - 1;
       expect(partitionOf(last, counted(last), audit)).to.equal(first);
-      const common = { name: first, audit, scattered: false };
+      const common = { name: first, audit, outOfOrder: false };
       expect(parsePartition(first)).to.deep.equal({ ...common, from: midnight, to: last });
       expect(partitionOf(last + 1, counted(last + 1), audit)).not.to.equal(first);
     }
