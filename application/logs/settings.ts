@@ -12,9 +12,9 @@ export const logsSettings = {
   'logs.apiToken': {
     ...tokenOf(8),
     secret: true,
-    description: 'Bearer token for the log service; without it and a password everybody may use it',
+    description: 'Bearer token of the log service; without it and a basic password anyone can access it',
   },
-  'logs.basic.username': { type: 'string', minLength: 1, description: 'Name for basic authentication' },
+  'logs.basic.username': { type: 'string', minLength: 1, description: 'Username for basic authentication' },
   'logs.basic.password': {
     type: 'string',
     minLength: 1,
@@ -33,41 +33,41 @@ export const logsSettings = {
     },
     default: [],
     secret: true,
-    description: 'Tokens that may only send records, each with the id of its producer: [{id, token}]',
+    description: 'Tokens that can only send records, each with a producer id: [{id, token}]',
   },
   'logs.allowedOrigins': {
     type: 'array',
     items: { type: 'string' },
-    description: "Origins whose pages may call the log service; unset all, or while it is open this machine's",
+    description: 'Origins allowed to call the log service; default: all, or only loopback if it has no credentials',
   },
   'logs.watch': {
     type: 'array',
     items: { type: 'string' },
     default: [],
-    description: 'Directories whose *.ndjson files are followed, subfolders too',
+    description: 'Directories whose *.ndjson files are ingested, including subdirectories',
   },
   'logs.retentionDays': {
     type: 'integer',
     minimum: 1,
     default: 30,
-    description: 'Days that records are kept',
+    description: 'Days that records are retained',
   },
   'logs.auditRetentionDays': {
     type: 'integer',
     minimum: 1,
     default: 365,
-    description: 'Days that records with audit: true are kept',
+    description: 'Days that records with audit: true are retained',
   },
   'logs.queryTimeoutMs': {
     type: 'integer',
     minimum: 10,
     default: 10_000,
-    description: 'How long a log query may take, in milliseconds',
+    description: 'Maximum duration of a log query in milliseconds',
   },
   allowOpen: {
     type: 'boolean',
     default: false,
-    description: 'Lets the log service listen beyond this machine without credentials',
+    description: 'Allow the log service to listen beyond loopback without credentials',
   },
 } as const satisfies Settings;
 

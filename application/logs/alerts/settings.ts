@@ -4,16 +4,16 @@ import type { Settings } from '../../config/setting.js';
 export const alertSettings = {
   'logs.appUrl': {
     type: 'string',
-    description: 'Address under which people reach the log service, if not the one listened on; told with alerts',
+    description: 'Public address of the log service, sent with alerts; default: the address it listens on',
   },
   'logs.webhookSecret': {
     type: 'string',
     minLength: 16,
     secret: true,
-    description: 'Signs alerts to the webhook, in the header X-Annals-Signature',
+    description: 'Secret that signs webhook alerts, in the header X-Annals-Signature',
   },
   'logs.allowPrivateWebhooks': {
     type: 'boolean',
-    description: 'Lets the webhook be in a private network; unless set, only where the host is this machine',
+    description: 'Allow webhooks to private networks; default: only if the service listens on loopback',
   },
 } as const satisfies Settings;
