@@ -1,4 +1,4 @@
-/** Two embedded servers that speak the protocols of EventStoreDB and MongoDB, for one machine. */
+/** Embedded servers for one machine that speak the protocols of EventStoreDB and MongoDB. */
 export { openToCopy, type StoreToCopy } from './supervisor/copy-store.js';
 export { DirectoryInUse, isLocked, lockDirectory } from './supervisor/directory-lock.js';
 export { keepTicksQuick } from './supervisor/next-tick-tuning.js';

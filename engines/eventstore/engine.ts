@@ -1,19 +1,22 @@
 /**
- * The embedded event store: the EventStoreDB protocol, as far as Annals uses it, over a durable log on lmdb.
+ * Embedded event store: the part of the EventStoreDB protocol that Annals uses, over a durable log on lmdb.
  *
- * It answers as a real server of 23.10 does, but for these: who calls must show a secret as the name of the connection
- * (without TLS the driver sends no credentials); links are not resolved, ids are text, reads of $all take no filter and
- * filters no regular expressions (UNIMPLEMENTED); unknown fields, appends of nothing and the deletion of
- * metadata are refused; subscribers are never dropped for being slow; a checkpoint names the last event looked at, in
- * history too, where the real server may name an earlier one; a filter on one category skips the others and reports
- * one checkpoint for what it skipped; a scavenge removes a stream's last event too when it may not be read.
+ * It answers like a real server of version 23.10, except:
+ * - Callers must present a secret as their connection name (without TLS the driver sends no credentials).
+ * - Links are not resolved, and ids are text.
+ * - Reads of `$all` take no filter, and filters take no regular expressions (UNIMPLEMENTED).
+ * - Unknown fields, empty appends and the deletion of metadata are refused.
+ * - Slow subscribers are never dropped.
+ * - A checkpoint names the last event examined, also during catch-up; the real server may name an earlier one.
+ * - A filter on one category skips the others and reports one checkpoint for the skipped range.
+ * - A scavenge also removes a stream's last event if it can no longer be read.
  */
 import { randomUUID } from 'node:crypto';
 import type { HeldPort } from '../supervisor/held-port.js';
-import { rememberIds, writeMetadata } from './log/append.js';
+import { createRecentIds, writeMetadata } from './log/append.js';
 import { softDelete, tombstone } from './log/delete-stream.js';
 import { type EventLog, openEventLog } from './log/event-log.js';
-import { appendHandler, batchAppendHandler, openAppender } from './services/appending.js';
+import { appendHandler, batchAppendHandler, createAppender } from './services/appending.js';
 import { featuresHandler, gossipHandler } from './services/features.js';
 import { read } from './services/reading.js';
 import { removalHandler } from './services/removing.js';
@@ -25,7 +28,7 @@ import { type GrpcServer, type Handler, serveGrpc, single } from './wire/grpc.js
 import { decodeRead } from './wire/read-request.js';
 import { parseUuid } from './wire/uuid.js';
 
-/** What the driver asks before it says who it is. */
+/** Methods that the driver calls before it sends its connection name. */
 const FEATURES = '/event_store.client.server_features.ServerFeatures/GetSupportedMethods';
 const GOSSIP = '/event_store.client.gossip.Gossip/Read';
 
@@ -34,30 +37,32 @@ export interface EventStoreEngine {
   readonly url: string;
   readonly port: number;
   readonly held: HeldPort;
-  /** Nobody has ever written to it. */
+  /** True if nothing has ever been written to it. */
   readonly isNew: boolean;
-  /** Ends every connection, finishes what waits for a flush and closes the store. */
+  /** Ends all connections, completes pending writes and closes the store. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the engine over the store in `directory`, which no other process may have open. Listens on 127.0.0.1 only;
- * port 0 means a free one. `onFatal` is told when the store cannot be written any more; the engine then refuses
- * everything and should be stopped. `onDamaged` is told the position of each event that is damaged, when it is met.
+ * Starts the engine over the store in `directory`, which no other process may have open. Listens on 127.0.0.1; port 0
+ * picks a free one.
+ * @param options.onFatal Called when the store can no longer be written. The engine then refuses everything and should
+ * be stopped.
+ * @param options.onDamaged Called with the position of each damaged event when it is first found.
  */
 export async function startEventStoreEngine(options: {
   directory: string;
   port?: number | HeldPort;
-  /** Visible ASCII that callers must show. */
+  /** Secret that callers must present, in visible ASCII. */
   secret: string;
   onFatal?: (error: Error) => void;
   onDamaged?: (position: number) => void;
 }): Promise<EventStoreEngine> {
-  const recent = rememberIds();
+  const recent = createRecentIds();
   const log = openEventLog(options.directory, options.onFatal ?? (() => {}), options.onDamaged, () => recent.clear());
   await writeBirth(log);
   const isNew = log.head().nextOrdinal <= BIRTH;
-  const append = openAppender(log, recent);
+  const append = createAppender(log, recent);
   const scavenger = await openScavenger(log, recent);
   const handlers = new Map<string, Handler>([
     ['/event_store.client.streams.Streams/Read', readHandler(log)],
@@ -90,10 +95,10 @@ export async function startEventStoreEngine(options: {
   };
 }
 
-/** Events that a log is born with. */
+/** Number of events in a new log. */
 const BIRTH = 1;
 
-/** A log is never empty: its first event keeps the history of scavenges for 30 days. */
+/** Writes the first event of a new log, so that a log is never empty: the retention of the scavenge history. */
 async function writeBirth(log: EventLog): Promise<void> {
   if (log.head().position > 0) return;
   const metadata = Buffer.from(JSON.stringify({ $maxAge: HISTORY_AGE }));

@@ -8,7 +8,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { type HeldPort, heldPortOf, listenOn } from '../supervisor/held-port.js';
-import { createStrangers } from '../supervisor/unauthenticated-limit.js';
+import { createUnauthenticatedLimit } from '../supervisor/unauthenticated-limit.js';
 import { USER } from './commands/authenticate.js';
 import { Cursors } from './commands/cursors.js';
 import type { Engine } from './commands/engine.js';
@@ -68,19 +68,19 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
     active: { readers: 0, writers: 0 },
   };
   const sockets = new Set<Socket>();
-  const strangers = createStrangers<Socket>(
+  const limit = createUnauthenticatedLimit<Socket>(
     ({ bytesRead }) => bytesRead,
     (socket) => void socket.destroy(),
   );
   let connections = 0;
   const server = createServer((socket) => {
-    if (!strangers.admit()) return void socket.destroy();
+    if (!limit.admit()) return void socket.destroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    strangers.come(socket);
+    limit.add(socket);
     serve(engine, socket, ++connections, {
-      known: () => strangers.known(socket),
-      called: () => void strangers.call(socket),
+      known: () => limit.markAuthenticated(socket),
+      called: () => void limit.countCall(socket),
     });
   });
   const port = await listenOn(server, options.port ?? 0).catch(async (error) => {

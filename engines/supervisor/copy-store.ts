@@ -1,26 +1,29 @@
-/** Copies an embedded store as it is at one moment, also while its engine goes on writing to it. */
+/** Copies an embedded store as of one moment, even while its engine keeps writing. */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { flushDirectory, flushFile, privateDirectory } from './private-files.js';
 import { checkStore, type EngineKind, FILES } from './store-check.js';
 
 export interface StoreToCopy {
-  /** The same again means that nothing was written in between, by whoever. */
+  /** Number of the last committed transaction. An equal value later means nothing was written in between. */
   written(): number;
   /**
-   * Copies what is committed now to its place in another data directory, flushed, without the pages that were given
-   * back: what was removed is not in it. Gives the size in bytes; rejects with lmdb's error. Nobody waits for it.
+   * Copies the committed state to its place in another data directory and flushes it. Free pages are left out, so
+   * removed data is not copied. Resolves to the size in bytes; rejects with lmdb's error. Does not block writers.
    */
   copyTo(dataDir: string): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Throws `StoreDamaged` where there is none, and makes none. The engine may run, or be started or killed meanwhile. */
+/**
+ * Opens a store for copying. Throws `StoreDamaged` if it is missing; never creates one. The engine may run, start or
+ * be killed meanwhile.
+ */
 export async function openToCopy(dataDir: string, kind: EngineKind): Promise<StoreToCopy> {
   checkStore(dataDir, kind);
   const { open } = await import('lmdb');
   const file = FILES[kind];
-  // As the engine opens it: two processes may, of which this one writes nothing.
+  // Two processes may open the environment; this one never writes.
   const environment = open({ path: dirname(join(dataDir, file)), readOnly: true, noMemInit: true });
   return {
     written() {

@@ -1,15 +1,18 @@
-/** An exclusive lock on a directory, held by the kernel for a process and gone with it, however it dies. */
+/** Exclusive lock on a directory. The kernel releases it when the process ends, however that happens. */
 import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { tryLock } from 'fs-native-extensions';
 import { privateDirectory } from './private-files.js';
 
-/** Another process holds the directory; the message is one line a person can act on. */
+/** Another process holds the directory. The message is one line the user can act on. */
 export class DirectoryInUse extends Error {
   override readonly name = 'DirectoryInUse';
 }
 
-/** Takes the lock on the directory, closed to other users, or throws `DirectoryInUse`. Two processes on one store would overwrite each other's writes. */
+/**
+ * Makes the directory private and locks it, or throws `DirectoryInUse`. Two processes on one store would overwrite
+ * each other's writes.
+ */
 export function lockDirectory(directory: string): { release(): void } {
   privateDirectory(directory);
   const path = join(directory, 'lock');
@@ -24,7 +27,7 @@ export function lockDirectory(directory: string): { release(): void } {
   return { release: () => closeSync(file) };
 }
 
-/** Whether a living process holds the directory's lock; where none ever did, nothing is made to find out. */
+/** Reports whether a living process holds the directory's lock. Creates nothing. */
 export function isLocked(directory: string): boolean {
   if (!existsSync(join(directory, 'lock'))) return false;
   try {

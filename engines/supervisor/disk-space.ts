@@ -1,37 +1,42 @@
-/** Refuses writes to a store while its disk is full, and takes them again when there is room. */
+/** Refuses writes to a store while its disk is full and accepts them again once there is room. */
 import { closeSync, fstatSync, ftruncateSync, openSync, statfsSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
 
-/** Writes are refused while fewer bytes are free: some are for the rest of the machine, and for a batch that is being written. */
+/**
+ * Free bytes below which writes are refused. Leaves room for the rest of the machine and for the batch being written.
+ */
 const RESERVE_BYTES = 64 << 20;
-/** The reserve on a small disk, as a share of it. */
+/** Maximum reserve as a share of the disk; applies to small disks. */
 const RESERVE_SHARE = 1 / 20;
-/** Writes are taken again at so many times the reserve: so each write does not switch between full and not. */
+/** Writes resume at this multiple of the reserve, so that single writes do not toggle the state. */
 const RESUME_RESERVES = 1.25;
-/** After a write has failed for lack of room, the file of the store must be able to grow by so many bytes. */
+/** After a write failed for lack of room, the store's file must be able to grow by this much before writes resume. */
 const TRIAL_BYTES = 1 << 20;
 const TRIAL_MS = 1000;
 
-/** No room for a write; nothing of it was stored. */
+/** No room for a write; nothing was stored. */
 export class DiskFull extends Error {
   override readonly name = 'DiskFull';
 }
 
 export interface DiskSpace {
-  /** Throws `DiskFull` when a write has no room. To be called before each, while none is under way. */
+  /** Throws `DiskFull` when there is no room. Call before each write, while none is in progress. */
   check(): void;
-  /** Finds out why a commit of lmdb has failed: `DiskFull` where there was no room for it. */
+  /** Finds the cause of a failed lmdb commit: `DiskFull` if there was no room for it. */
   explain(failure: unknown): Promise<Error>;
 }
 
-/** What else decides, for tests. */
+/** Clock and file system, replaceable in tests. */
 interface Conditions {
   readonly now?: () => number;
   readonly statfs?: (path: string) => { bsize: number; blocks: number; bavail: number };
 }
 
-/** `file` is the file of the store; `report` is given one line when writes are refused, and one when they are taken again. */
+/**
+ * Watches the disk of a store. `report` receives one line when writes are refused and one when they resume.
+ * @param file The store's file.
+ */
 export function watchDiskSpace(
   file: string,
   report: (line: string) => void,
@@ -39,7 +44,7 @@ export function watchDiskSpace(
 ): DiskSpace {
   const directory = dirname(file);
   let isFull = false;
-  /** When the file could not grow last, until it can. */
+  /** Time of the last failed attempt to grow the file; undefined once it can grow. */
   let failedAt: number | undefined;
 
   function isBelowReserve(): boolean {
@@ -48,7 +53,7 @@ export function watchDiskSpace(
       const reserve = Math.min(RESERVE_BYTES, blocks * bsize * RESERVE_SHARE);
       return bavail * bsize < (isFull ? reserve * RESUME_RESERVES : reserve);
     } catch {
-      // The directory was moved away, while its file is open still.
+      // The directory was moved away while its file is still open.
       return false;
     }
   }
@@ -70,13 +75,13 @@ export function watchDiskSpace(
   return {
     check() {
       if (isBelowReserve() || isStuck()) throw refuse();
-      if (isFull) report(`the disk of ${directory} has room again: writes are taken`);
+      if (isFull) report(`the disk of ${directory} has room again: writes are accepted`);
       isFull = false;
     },
     async explain(failure) {
       const error = await causeOf(failure);
       const code = (error as { code?: unknown }).code;
-      // Of a page that fits in part lmdb says so, too.
+      // lmdb also reports EIO for a page that fits only in part.
       const isShort = code === constants.errno.EIO && (isBelowReserve() || !canGrow(file));
       if (!isShort && !NO_ROOM.has(code)) return error;
       failedAt = now();
@@ -88,14 +93,14 @@ export function watchDiskSpace(
 const { ENOSPC, EDQUOT, EFBIG } = constants.errno;
 const NO_ROOM: ReadonlySet<unknown> = new Set([ENOSPC, EDQUOT, EFBIG]);
 
-/** lmdb hands on why a commit has failed in a promise of the error, which rejects with it. */
+/** Unwraps lmdb's commit error, which arrives as a promise that rejects with the cause. */
 async function causeOf(failure: unknown): Promise<Error> {
   const error = failure instanceof Error ? failure : new Error(String(failure));
   const { commitError } = error as { commitError?: Promise<never> };
   return commitError ? await commitError.catch((cause: Error) => cause) : error;
 }
 
-/** Whether bytes can be written behind the end of a file; they are taken away again. */
+/** Tests whether the file can grow: writes past its end, then truncates it again. */
 function canGrow(file: string): boolean {
   let open: number | undefined;
   try {

@@ -1,13 +1,16 @@
-/** The port of an engine: its parent holds it too, so that nobody else can take it while the engine is started anew. */
+/**
+ * The listening socket of an engine. The parent holds it too, so that no other process can take the port while the
+ * engine restarts.
+ */
 import type { AddressInfo, Server } from 'node:net';
 
-/** What listens, below a server of Node: it goes from process to process, and accepts nothing where nobody serves it. */
+/** Handle below a Node server. It can be sent between processes and accepts no connections until a server uses it. */
 export interface HeldPort {
   close(): void;
 }
 
 /**
- * Listens on a port of 127.0.0.1, or on one that is held; resolves to its number. Rejects when it is taken by another.
+ * Listens on a port of 127.0.0.1 or on an existing handle; resolves to the port number. Rejects if the port is taken.
  */
 export const listenOn = (server: Server, at: number | HeldPort): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -20,7 +23,7 @@ export const listenOn = (server: Server, at: number | HeldPort): Promise<number>
     else server.listen(at, listening);
   });
 
-/** Of a server that listens: to be sent to another process. */
+/** Returns the handle of a listening server, to be sent to another process. */
 export const heldPortOf = (server: Server): HeldPort =>
-  // A server itself can be sent too, but is one there again, that takes a share of the connections.
+  // Sending the server itself would create a second server that takes a share of the connections.
   (server as unknown as { readonly _handle: HeldPort })._handle;

@@ -1,15 +1,16 @@
-/** Keeps `process.nextTick` quick, which streams, HTTP and timers use dozens of times for each request. */
+/** Keeps `process.nextTick` fast. Streams, HTTP and timers call it dozens of times per request. */
 import { executionAsyncResource } from 'node:async_hooks';
 
-const kept: object[] = [];
+const tickObjects: object[] = [];
 
 /**
- * To be called once, before much is done: keeps one of the objects in which node holds what is to be done next.
- * When a full collection finds none, as in a quiet moment, V8 drops what it has learned of their shape, and node makes
- * each from then on in a way that takes eight times as long: a post cost a quarter more.
+ * Retains one of Node's tick objects. Call once, early.
+ *
+ * When a full garbage collection finds none alive, as in an idle moment, V8 drops the hidden class of these objects;
+ * from then on Node creates each one eight times slower, which made a post 25 % more expensive.
  */
 export function keepTicksQuick(): void {
   process.nextTick(() => {
-    kept[0] ??= executionAsyncResource();
+    tickObjects[0] ??= executionAsyncResource();
   });
 }

@@ -1,4 +1,4 @@
-/** Directories and files that only this user can read, whatever the umask and however they were made before. */
+/** Creates directories and files that only this user can read, regardless of the umask and of their previous mode. */
 import {
   chmodSync,
   closeSync,
@@ -17,15 +17,15 @@ import { dirname, join, parse, resolve } from 'node:path';
 
 const DIRECTORY = 0o700;
 const FILE = 0o600;
-/** Set on directories that are everybody's, such as /tmp. */
+/** Mode bit of directories shared by all users, such as /tmp. */
 const STICKY = 0o1000;
 
-/** A directory that can't be closed to others; the message is one line a person can act on. */
+/** The directory belongs to other users too and cannot be made private. The message is one line the user can act on. */
 export class SharedDirectory extends Error {
   override readonly name = 'SharedDirectory';
 }
 
-/** Makes the directory, or closes one that is there. Throws `SharedDirectory` for one that others need. */
+/** Creates the directory, or makes an existing one private. Throws `SharedDirectory` for one that other users need. */
 export function privateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: DIRECTORY });
   const { mode } = lstatSync(path);
@@ -34,39 +34,39 @@ export function privateDirectory(path: string): void {
   if ((mode & 0o777) !== DIRECTORY) chmodSync(path, DIRECTORY);
 }
 
-/** Closes what stands at the path, and all below it; links are left alone, and nothing there is fine. */
-export function closeTree(path: string): void {
+/** Makes a path and everything below it private. Does not follow links; a missing path is fine. */
+export function makeTreePrivate(path: string): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats?.isFile()) chmodSync(path, FILE);
   if (!stats?.isDirectory()) return;
   chmodSync(path, DIRECTORY);
-  for (const name of readdirSync(path)) closeTree(join(path, name));
+  for (const name of readdirSync(path)) makeTreePrivate(join(path, name));
 }
 
-/** Writes a file whole or not at all: after a crash at any moment it holds either its former text or this one. */
+/** Writes a private file atomically: after a crash it holds either the old text or the new one. */
 export function writePrivately(path: string, text: string): void {
-  const made = `${path}.new`;
-  flushed(made, text);
-  renameSync(made, path);
+  const temporary = `${path}.new`;
+  writeFlushed(temporary, text);
+  renameSync(temporary, path);
   flushDirectory(dirname(path));
 }
 
-/** The same for a file that is not there yet; of several processes the first one's text stays. */
+/** Creates a private file atomically unless it exists. If several processes try, the first one wins. */
 export function createPrivately(path: string, text: string): void {
-  const made = `${path}.${process.pid}.new`;
-  flushed(made, text);
+  const temporary = `${path}.${process.pid}.new`;
+  writeFlushed(temporary, text);
   try {
-    linkSync(made, path);
+    linkSync(temporary, path);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   } finally {
-    rmSync(made);
+    rmSync(temporary);
   }
   flushDirectory(dirname(path));
 }
 
-function flushed(made: string, text: string): void {
-  const file = openSync(made, 'w', FILE);
+function writeFlushed(temporary: string, text: string): void {
+  const file = openSync(temporary, 'w', FILE);
   try {
     fchmodSync(file, FILE);
     writeFileSync(file, text);
@@ -76,17 +76,17 @@ function flushed(made: string, text: string): void {
   }
 }
 
-/** What somebody else has written outlives a power cut only then. */
+/** Flushes a file to disk, so that it survives a power cut. */
 export const flushFile = (path: string): void => flush(path, 'r+');
 
-/** A new or renamed file outlives a power cut only once its directory is flushed. */
+/** Flushes a directory. A new or renamed file survives a power cut only after this. */
 export const flushDirectory = (path: string): void => flush(path, 'r');
 
 function flush(path: string, flags: 'r' | 'r+'): void {
-  const opened = openSync(path, flags);
+  const file = openSync(path, flags);
   try {
-    fsyncSync(opened);
+    fsyncSync(file);
   } finally {
-    closeSync(opened);
+    closeSync(file);
   }
 }

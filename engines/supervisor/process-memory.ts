@@ -1,9 +1,9 @@
-/** What memory a process takes for itself. */
+/** Measures the memory a process uses for itself. */
 import { readFileSync } from 'node:fs';
 
 /**
- * In bytes, without the files that it maps: of an engine those are its store, which the system keeps in memory as long as
- * nobody else needs that. Undefined where the process has gone, or the system does not tell (any but Linux).
+ * Anonymous resident memory in bytes, without mapped files. An engine maps its store, which the system may evict.
+ * Undefined if the process has ended, or on any system but Linux.
  */
 export function anonymousBytes(pid: number | undefined): number | undefined {
   try {

@@ -1,4 +1,7 @@
-/** `runtime.json` in the data directory: how other processes of this user find the engines that run on it. */
+/**
+ * Reads and writes `runtime.json` in the data directory, through which other processes of this user find the running
+ * engines.
+ */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLocked } from './directory-lock.js';
@@ -6,11 +9,11 @@ import { writePrivately } from './private-files.js';
 
 export interface Runtime {
   readonly pid: number;
-  /** Both with the secret that the engines want to be shown. */
+  /** Both URLs contain the engines' secret. */
   readonly eventStoreUrl: string;
   readonly mongoUrl: string;
   readonly startedAt: string;
-  /** A command has started them for itself: they go when it is done. */
+  /** The engines were started by a command for itself and stop when it ends. */
   readonly passing?: true;
 }
 
@@ -22,11 +25,13 @@ export function writeRuntime(dataDir: string, runtime: Runtime): void {
 
 export const removeRuntime = (dataDir: string): void => rmSync(pathIn(dataDir), { force: true });
 
-/** The engines that run on the directory now; what a killed process left behind does not count. */
+/** The engines running on the directory now; ignores a file left behind by a killed process. */
 export const findRuntime = (dataDir: string): Runtime | undefined =>
   isLocked(dataDir) ? readRuntime(dataDir) : undefined;
 
-/** The engines that ran on the directory last; asked without a look at the lock, which whoever starts some now wants. */
+/**
+ * The engines that last ran on the directory. Does not test the lock, which a starting process may be about to take.
+ */
 export function readRuntime(dataDir: string): Runtime | undefined {
   try {
     return JSON.parse(readFileSync(pathIn(dataDir), 'utf8'));

@@ -1,10 +1,10 @@
 /**
- * Ranges of keys, in their order and to their true end: lmdb takes a page for the one that should stand in its place,
- * and just ends where one makes no sense; half of what was asked for would pass for all of it.
+ * Verifies key ranges read from lmdb: their order and their true end. lmdb does not notice a wrong page and simply
+ * stops at an unreadable one, so a part of a range would pass for all of it.
  */
 import type { RangeOptions } from 'lmdb';
 
-/** The range as lmdb takes it: from `start` to `end`, of which `end` is the lower one where it is reversed. */
+/** A range as lmdb takes it: from `start` to `end`; `end` is the lower key if reversed. */
 type Range = Pick<RangeOptions, 'start' | 'end' | 'limit' | 'reverse' | 'inclusiveEnd' | 'exclusiveStart'>;
 
 interface Table {
@@ -12,11 +12,12 @@ interface Table {
 }
 
 /**
- * What was found in the range; throws as lmdb does of a damaged page when it is out of order, or ended early. That is
- * seen from the other side: nothing may lie between the range's end and what was found last; and where a damaged key
- * leads that search astray too, it stands next to the end, out of order.
+ * Yields the entries found in the range. Throws like lmdb on a damaged page if they are out of order or end too early.
+ *
+ * The end is verified from the other side: no key may lie between the range's end and the last entry found. If a
+ * damaged key misleads that search too, it is out of order next to the end.
  */
-export function* wholeRange<Entry>(
+export function* verifyRange<Entry>(
   table: Table,
   range: Range,
   found: Iterable<Entry>,

@@ -1,4 +1,4 @@
-/** Starts the two embedded engines, each in a process of its own, and again when one dies (docs/guide/engines.md). */
+/** Starts both embedded engines as child processes and restarts one that dies (docs/guide/engines.md). */
 import { type ChildProcess, fork, type SendHandle } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,24 +9,24 @@ import { fileURLToPath } from 'node:url';
 import type { ChildMessage, Failure, ParentMessage, Ready } from './child-main.js';
 import { lockDirectory } from './directory-lock.js';
 import type { HeldPort } from './held-port.js';
-import { closeTree } from './private-files.js';
+import { makeTreePrivate } from './private-files.js';
 import { anonymousBytes } from './process-memory.js';
 import { removeRuntime, writeRuntime } from './runtime-file.js';
-import { checkStore, checkStores, type EngineKind, markStores, RESTORE, StoreDamaged } from './store-check.js';
+import { checkStore, checkStores, type EngineKind, markStores, RESTORE_HINT, StoreDamaged } from './store-check.js';
 
 export interface Engines {
-  /** Both with the secret that the engines want to be shown: not for a log, nor for a command line. */
+  /** Both URLs contain the engines' secret: keep them out of logs and command lines. */
   readonly eventStoreUrl: string;
   readonly mongoUrl: string;
-  /** How many events of the log were met, since this start, that are damaged and left out. */
+  /** Number of damaged events found in the log, and skipped, since this start. */
   damaged(): number;
-  /** What each takes of memory now, in bytes, without its store; left out where that is not known. */
+  /** Memory of each engine in bytes, without its store; missing where unknown. */
   memory(): ReadonlyMap<EngineKind, number>;
   /** Stops both cleanly; forces them after 5 s. */
   stop(): Promise<void>;
 }
 
-/** Receives one line and its fields; pino fits. */
+/** Logger that takes fields and one line, such as pino. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -39,35 +39,40 @@ export interface EnginesOptions {
   /** 0 picks a free port. */
   readonly eventStorePort?: number;
   readonly mongoPort?: number;
-  /** They go when a command is done: who serves does not rely on them. */
+  /** The engines stop when the command that started them ends, so `serve` must not rely on them. */
   readonly passing?: boolean;
   readonly logger: Logger;
 }
 
-/** An address for log lines: without credentials and connection name. */
+/** Strips credentials and connection name from an address for the log. */
 const withoutSecret = (url: string): string => url.replace(/\/\/[^/]*@/, '//').replace(/\?.*$/, '');
 
-/** What may stand open in a data directory of before. The lock and `runtime.json` are made anew. */
-const OURS = ['lock', 'node', 'stores', 'secret', 'eventstore', 'mongo'];
+/**
+ * Entries of a data directory that older versions may have left readable to others. The lock and `runtime.json` are
+ * always recreated.
+ */
+const PRIVATE_ENTRIES = ['lock', 'node', 'stores', 'secret', 'eventstore', 'mongo'];
 const STOP_MS = 5000;
 const RESTART_MS = 100;
-/** So often it is told that an engine is not up yet, ms. */
-const LATE_MS = 10_000;
+/** Milliseconds between warnings that an engine is not up yet. */
+const START_WARNING_MS = 10_000;
 
 /**
+ * Starts both engines, or none.
+ *
  * Rejects with `DirectoryInUse` when another process runs engines on the directory, and with `StoreDamaged` when a
- * store can't be used; then neither engine runs.
+ * store cannot be used.
  */
 export async function startEngines(options: EnginesOptions): Promise<Engines> {
   const { dataDir, eventStorePort = 0, mongoPort = 0, passing = false, logger } = options;
   const lock = lockDirectory(dataDir);
-  // One that was killed left its addresses behind: others would take them for those of this start.
+  // A killed process leaves its addresses behind; they must not be taken for the new ones.
   removeRuntime(dataDir);
-  // Before the first start there may be other people's things of these names, but for the secret.
-  const ours = existsSync(join(dataDir, 'eventstore')) ? OURS : ['secret'];
-  for (const name of ours) closeTree(join(dataDir, name));
+  // Before the first start, entries of these names may belong to something else, except the secret.
+  const ours = existsSync(join(dataDir, 'eventstore')) ? PRIVATE_ENTRIES : ['secret'];
+  for (const name of ours) makeTreePrivate(join(dataDir, name));
   const damaged = new Set<number>();
-  const heard = (message: ChildMessage) => {
+  const onMessage = (message: ChildMessage) => {
     if ('damaged' in message) damaged.add(message.damaged);
   };
   const secret = randomBytes(32).toString('base64url');
@@ -78,7 +83,7 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   async function startBoth() {
     checkStores(dataDir);
     const starting = [
-      startEngine('eventstore', dataDir, eventStorePort, secret, logger, heard),
+      startEngine('eventstore', dataDir, eventStorePort, secret, logger, onMessage),
       startEngine('mongo', dataDir, mongoPort, secret, logger),
     ] as const;
     try {
@@ -89,7 +94,7 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
       writeRuntime(dataDir, { pid: process.pid, ...runtime, startedAt, ...(passing && { passing }) });
       return [eventStore, mongo, runtime] as const;
     } catch (error) {
-      // Where one has failed the other may be ready later: it is waited for, to be stopped.
+      // If one engine fails, the other may still become ready: wait for it, then stop it.
       await Promise.all(starting.map((each) => each.then((engine) => engine.stop()).catch(() => {})));
       throw error;
     }
@@ -113,7 +118,7 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   };
 }
 
-/** An engine does not start; the message is one line that says which and why. */
+/** An engine does not start. The message is one line that says which and why. */
 export class EngineFailed extends Error {
   override readonly name = 'EngineFailed';
 }
@@ -130,10 +135,10 @@ async function startEngine(
   port: number,
   secret: string,
   logger: Logger,
-  heard: (message: ChildMessage) => void = () => {},
+  onMessage: (message: ChildMessage) => void = () => {},
 ): Promise<Engine> {
   const directory = resolve(dataDir, kind);
-  let child = launch(kind, directory, port, secret).on('message', heard);
+  let child = launch(kind, directory, port, secret).on('message', onMessage);
   const { held, ...first } = await ready(child, kind, directory, logger);
   const url = withoutSecret(first.url);
   const store = checkStore(dataDir, kind);
@@ -142,14 +147,15 @@ async function startEngine(
   const watch = () =>
     child.once('exit', async (code, signal) => {
       if (stopping) return;
-      const damage = `; if it does so again, its disk is full, or ${directory} is damaged: ${RESTORE}`;
-      const told = DAMAGED.has(signal) ? damage : '';
-      logger.error({ engine: kind, code, signal }, `engine died, starting it again${told}`);
+      const damage = `; if it does so again, its disk is full, or ${directory} is damaged: ${RESTORE_HINT}`;
+      const hint = DAMAGED.has(signal) ? damage : '';
+      logger.error({ engine: kind, code, signal }, `engine died, starting it again${hint}`);
       for (;;) {
         try {
-          // It would begin a new one where the data directory has been moved away, or open what was put in its place.
+          // After the data directory was moved away, the engine would otherwise create a new store or open a different
+          // one.
           checkStore(dataDir, kind, store);
-          child = launch(kind, directory, first.port, secret, held).on('message', heard);
+          child = launch(kind, directory, first.port, secret, held).on('message', onMessage);
           await ready(child, kind, directory, logger);
           logger.warn({ engine: kind, url, pid: child.pid }, 'engine is back');
           return watch();
@@ -171,10 +177,10 @@ async function startEngine(
       stopping = true;
       held?.close();
       if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = once(child, 'exit');
+      const exited = once(child, 'exit');
       const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-      tell(child, 'stop');
-      await gone;
+      sendToChild(child, 'stop');
+      await exited;
       clearTimeout(force);
     },
   };
@@ -182,67 +188,70 @@ async function startEngine(
 
 const CHILD = fileURLToPath(new URL('./child-main.js', import.meta.url));
 
-/** Engines make little garbage that lives: a small young generation saves 40 MB each under load. */
+/** Engines create little long-lived garbage: a small young generation saves 40 MB each under load. */
 const ENGINE_FLAGS = ['--max-semi-space-size=4'];
 
 function launch(kind: string, directory: string, port: number, secret: string, held?: HeldPort): ChildProcess {
-  // What a child shares of our output is made to block, for us too: who reads no more would stop both. By the end of its
-  // input, which stays open as long as this process lives, it knows that it has no parent any more.
+  // Standard output is not shared: Node makes shared output blocking, so a stalled reader would stop both processes.
+  // Standard input stays open as long as this process lives; its end tells the child that its parent died.
   const child = fork(CHILD, [kind, directory, String(port)], {
     stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
     execArgv: ENGINE_FLAGS,
   });
   child.stderr?.pipe(process.stderr, { end: false });
-  // Also when this process ends without stopping it: nobody else would.
+  // Kills the child also when this process exits without stopping it.
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
-  // One that could not be started has no channel; `ready` hears why.
+  // The child could not be started and has no channel; `ready` reports why.
   child.on('error', () => process.off('exit', kill));
-  // Command lines are read by everybody; what is said between the two processes is not.
-  tell(child, { secret }, held);
+  // The secret is not passed on the command line, which every user can read.
+  sendToChild(child, { secret }, held);
   return child;
 }
 
-/** One that has died meanwhile is told nothing; that it died is heard of elsewhere. */
-const tell = (child: ChildProcess, message: ParentMessage, held?: HeldPort) =>
+/** Sends a message to a child. Errors are ignored: a dead child is noticed by its `exit` event. */
+const sendToChild = (child: ChildProcess, message: ParentMessage, held?: HeldPort) =>
   child.send?.(message, held as SendHandle, {}, () => {});
 
-/** `held`: the port that it listens on, from a child that was not given it. */
-type Up = Ready & { readonly held?: HeldPort };
+/** `held`: the listening socket, from a child that was not passed one. */
+type StartedChild = Ready & { readonly held?: HeldPort };
 
-/** Resolves when the child has said that it is up; rejects with `EngineFailed`, or `StoreDamaged` if by what is stored. */
+/**
+ * Resolves when the child reports that it is up. Rejects with `EngineFailed`, or with `StoreDamaged` if stored data is
+ * the cause.
+ */
 export async function ready(
   child: ChildProcess,
   kind: string,
   directory: string,
   logger: Pick<Logger, 'warn'>,
-  lateMs = LATE_MS,
-): Promise<Up> {
+  warnAfterMs = START_WARNING_MS,
+): Promise<StartedChild> {
   const died = once(child, 'exit').then(
     ([code, signal]): Failure => ({ failed: `it died at start (${signal ?? code})` }),
     (error: Error): Failure => ({ failed: error.message }),
   );
-  // Listened to until then: messages may come together, and one that nobody hears is lost.
-  const said = new Promise<{ readonly ready: Up } | Failure>((resolve) =>
+  // One listener for both: messages may arrive together, and one without a listener is lost.
+  const reported = new Promise<{ readonly ready: StartedChild } | Failure>((resolve) =>
     child.on('message', (message: ChildMessage, held?: HeldPort) => {
       if ('ready' in message) resolve({ ready: { ...message.ready, ...(held && { held }) } });
       else if ('failed' in message) resolve(message);
     }),
   );
-  // It may have much to look through, or be frozen: it is waited for, but not in silence.
-  const late = () => logger.warn({ engine: kind, directory, pid: child.pid }, 'engine is not up yet');
-  const telling = setInterval(late, lateMs);
-  const outcome = await Promise.race([said, died]);
-  clearInterval(telling);
+  // Opening a large store may take long: wait, but warn.
+  const warn = () => logger.warn({ engine: kind, directory, pid: child.pid }, 'engine is not up yet');
+  const warnTimer = setInterval(warn, warnAfterMs);
+  const outcome = await Promise.race([reported, died]);
+  clearInterval(warnTimer);
   if ('ready' in outcome) return outcome.ready;
   await died;
   const what = `the ${kind} engine did not start: ${outcome.failed}`;
   if (outcome.isDamaged) throw new StoreDamaged(what);
-  // Reading what is not there ends a process in the kernel, in so many ways.
+  // Reading missing pages makes the kernel end the process with one of these signals.
   const damaged = DAMAGED.has(child.signalCode) || outcome.failed.includes('MDB_');
   if (!damaged) throw new EngineFailed(what);
-  throw new StoreDamaged(`${what}; ${directory} is damaged or cut short: ${RESTORE}`);
+  throw new StoreDamaged(`${what}; ${directory} is damaged or cut short: ${RESTORE_HINT}`);
 }
 
 const DAMAGED: ReadonlySet<NodeJS.Signals | null> = new Set(['SIGBUS', 'SIGSEGV', 'SIGABRT']);

@@ -1,47 +1,53 @@
-/** Bounds what clients that have not shown the secret may cost: connections, calls and bytes. */
+/** Limits the connections, calls and bytes of clients that have not presented the secret. */
 
 interface Closable {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** Calls of one connection, ended and reset ones included; drivers make two or three before they show it. */
-const MOST_CALLS = 40;
-/** Bytes that one connection may send: what drivers send before they show the secret is a tenth of it. */
-const MOST_BYTES = 65_536;
-/** How often the bytes are counted, ms: a client may send more in between. */
-const COUNT_MS = 10;
-/** Beyond it the one that came first is closed. */
-const MOST_CONNECTIONS = 100;
-/** Calls that drivers make before they show the secret; a connection that makes more counts against the rate. */
+/**
+ * Calls per connection, including finished and reset ones. Drivers make two or three before they present the secret.
+ */
+const MAX_CALLS = 40;
+/** Bytes one connection may send. Drivers send a tenth of it before they present the secret. */
+const MAX_BYTES = 65_536;
+/** Milliseconds between byte counts; a client may send more in between. */
+const BYTE_CHECK_MS = 10;
+/** Above this, the oldest connection is closed. */
+const MAX_CONNECTIONS = 100;
+/** Calls that drivers make before they present the secret. A connection that makes more counts against the rate. */
 const FREE_CALLS = 5;
-/** Connections that count, at once, and how many more a second; beyond it new ones are refused. */
+/** Burst and refill rate of connections that count; above it, new connections are refused. */
 const BURST = 300;
 const CONNECTIONS_PER_SECOND = 20;
-/** As how many connections one counts that was closed for its calls or bytes: it has cost as much. */
-const WEIGHT_OF_FLOOD = 10;
+/** Connections that one closed for its calls or bytes counts as. */
+const FLOOD_WEIGHT = 10;
 
-export interface Strangers<Connection extends Closable> {
-  /** Whether a further connection is accepted now; it then counts until `known`. */
+export interface UnauthenticatedLimit<Connection extends Closable> {
+  /** Reports whether to accept a further connection now; it counts until `markAuthenticated`. */
   admit(): boolean;
-  /** A connection that was admitted, which has shown nothing yet. */
-  come(connection: Connection): void;
-  /** A call without the secret; false where its connection is closed for having made too many. */
-  call(connection: Connection): boolean;
-  /** The connection has shown the secret. */
-  known(connection: Connection): void;
+  /** Adds an admitted connection. */
+  add(connection: Connection): void;
+  /** Counts a call without the secret. Returns false if its connection has been closed for too many calls. */
+  countCall(connection: Connection): boolean;
+  /** Removes a connection that has presented the secret. */
+  markAuthenticated(connection: Connection): void;
 }
 
-/** `bytesRead`: how much a connection has sent. `destroy`: ends it, also in the event that a call comes with. */
-export function createStrangers<Connection extends Closable>(
+/**
+ * Creates the limit.
+ * @param bytesRead Bytes a connection has sent.
+ * @param destroy Ends a connection; must also work inside the event that reports a call.
+ */
+export function createUnauthenticatedLimit<Connection extends Closable>(
   bytesRead: (connection: Connection) => number,
   destroy: (connection: Connection) => void,
   now: () => number = () => performance.now(),
-): Strangers<Connection> {
-  /** How many calls each has made, in the order in which they came. */
-  const strangers = new Map<Connection, number>();
-  /** They may still send for a moment. */
+): UnauthenticatedLimit<Connection> {
+  /** Calls per connection, in order of arrival. */
+  const callCounts = new Map<Connection, number>();
+  /** Closed connections that may still send for a moment. */
   const closing = new WeakSet<Connection>();
-  let counting: NodeJS.Timeout | undefined;
+  let byteCheck: NodeJS.Timeout | undefined;
   let [tokens, refilled] = [BURST, now()];
 
   function refill(): void {
@@ -51,23 +57,23 @@ export function createStrangers<Connection extends Closable>(
   }
 
   function closeIfFlooding(connection: Connection, calls: number): boolean {
-    if (calls <= MOST_CALLS && bytesRead(connection) <= MOST_BYTES) return false;
-    tokens = Math.max(0, tokens - WEIGHT_OF_FLOOD);
+    if (calls <= MAX_CALLS && bytesRead(connection) <= MAX_BYTES) return false;
+    tokens = Math.max(0, tokens - FLOOD_WEIGHT);
     close(connection);
     return true;
   }
 
   function close(connection: Connection): void {
-    strangers.delete(connection);
+    callCounts.delete(connection);
     closing.add(connection);
     destroy(connection);
   }
 
-  function countBytes(): void {
-    for (const [connection, calls] of strangers) closeIfFlooding(connection, calls);
-    if (strangers.size > 0) return;
-    clearInterval(counting);
-    counting = undefined;
+  function checkBytes(): void {
+    for (const [connection, calls] of callCounts) closeIfFlooding(connection, calls);
+    if (callCounts.size > 0) return;
+    clearInterval(byteCheck);
+    byteCheck = undefined;
   }
 
   return {
@@ -75,22 +81,22 @@ export function createStrangers<Connection extends Closable>(
       refill();
       return tokens >= 1;
     },
-    come(connection) {
-      strangers.set(connection, 0);
-      connection.once('close', () => strangers.delete(connection));
-      const [first = connection] = strangers.keys();
-      if (strangers.size > MOST_CONNECTIONS) close(first);
-      counting ??= setInterval(countBytes, COUNT_MS).unref();
+    add(connection) {
+      callCounts.set(connection, 0);
+      connection.once('close', () => callCounts.delete(connection));
+      const [first = connection] = callCounts.keys();
+      if (callCounts.size > MAX_CONNECTIONS) close(first);
+      byteCheck ??= setInterval(checkBytes, BYTE_CHECK_MS).unref();
     },
-    call(connection) {
-      const before = strangers.get(connection);
-      if (before === undefined) return !closing.has(connection);
-      strangers.set(connection, before + 1);
-      if (before === FREE_CALLS) tokens--;
-      return !closeIfFlooding(connection, before + 1);
+    countCall(connection) {
+      const previousCalls = callCounts.get(connection);
+      if (previousCalls === undefined) return !closing.has(connection);
+      callCounts.set(connection, previousCalls + 1);
+      if (previousCalls === FREE_CALLS) tokens--;
+      return !closeIfFlooding(connection, previousCalls + 1);
     },
-    known(connection) {
-      strangers.delete(connection);
+    markAuthenticated(connection) {
+      callCounts.delete(connection);
     },
   };
 }

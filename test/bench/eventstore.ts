@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { append, JSON_TYPE, rememberIds } from '@annals/engines/internal/eventstore/log/append.js';
+import { append, JSON_TYPE, createRecentIds } from '@annals/engines/internal/eventstore/log/append.js';
 import { openEventLog } from '@annals/engines/internal/eventstore/log/event-log.js';
 import { ANY } from '@annals/engines/internal/eventstore/log/expected.js';
 import { toGrpcError } from '@annals/engines/internal/eventstore/wire/failures.js';
@@ -243,7 +243,7 @@ async function startWith(events: number): Promise<number> {
   const log = openEventLog(directory, (error) => {
     throw error;
   });
-  const recent = rememberIds();
+  const recent = createRecentIds();
   const data = Buffer.from(JSON.stringify(event(1).data));
   const type = Buffer.from('OrderPlaced');
   const metadata = Buffer.from('{"$correlationId":"c-1"}');

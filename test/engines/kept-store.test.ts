@@ -1,7 +1,7 @@
 /** A store whose file is deleted, replaced or moved away while it is in use, as by a backup that is restored too early. */
 import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keepEyeOn } from '@annals/engines/internal/supervisor/store-check.js';
+import { watchStoreFile } from '@annals/engines/internal/supervisor/store-check.js';
 import { startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
@@ -119,7 +119,7 @@ describe('an engine that dies', function () {
     const file = join(directory.path, 'data.mdb');
     writeFileSync(file, 'pages');
     let [now, looks] = [0, 0];
-    const kept = keepEyeOn(file, { readerCheck: () => ++looks }, () => now);
+    const kept = watchStoreFile(file, { readerCheck: () => ++looks }, () => now);
     try {
       for (now of [5000, 9999, 10_000, 15_000, 19_999, 20_000]) kept.check();
       expect(looks).to.equal(2);

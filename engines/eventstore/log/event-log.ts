@@ -1,9 +1,9 @@
 /**
- * The log: one writer that gathers what waits into one lmdb transaction, flushed off the event loop; and what
- * readers need to stay behind the last flush.
+ * Event log with a single writer. Queued requests are written in one lmdb transaction and flushed off the event loop
+ * (group commit); readers see only what is flushed.
  */
 import { DiskFull, watchDiskSpace } from '../../supervisor/disk-space.js';
-import { type Reason, Refused } from './errors.js';
+import { type Reason, RequestRefused } from './errors.js';
 import { encodeRecord, type ProposedEvent, TOMBSTONE } from './record.js';
 import {
   appendRecord,
@@ -16,46 +16,47 @@ import {
   type Store,
 } from './store.js';
 import { openStreams, type StreamState, type Streams } from './streams.js';
-import { openRecent, type RecentEvent, type StoredEvent } from './tail-cache.js';
+import { createTailCache, type RecentEvent, type StoredEvent } from './tail-cache.js';
 
 export interface EventLog {
   readonly store: Store;
   readonly streams: Streams;
-  /** The end of what is flushed. */
+  /** End of the flushed part. */
   head(): Head;
   /**
-   * Runs `work` in the next batch and answers when that batch is on disk: its value, or what it threw. It must not
-   * wait for anything, and it must check everything before its first write.
+   * Runs `work` in the next batch and settles once that batch is on disk, with its value or the error it threw. `work`
+   * must be synchronous and complete all checks before its first write.
    */
   submit<T>(work: (now: number) => T): Promise<T>;
-  /** Writes one event behind the stream's last; only inside `submit`. Returns the stream's new state. */
+  /** Writes one event after the stream's last one; call only inside `submit`. Returns the new state of the stream. */
   write(stream: StreamState, event: ProposedEvent, now: number): { stream: StreamState; position: number };
-  /** Writes the tombstone of a stream; only inside `submit`. */
+  /** Writes the tombstone of a stream; call only inside `submit`. */
   writeTombstone(stream: StreamState, event: ProposedEvent, now: number): number;
-  /** The event at a revision, flushed or not; undefined when there is none (any more). */
+  /** The event at a revision, flushed or not; undefined if there is none or it was removed. */
   find(stream: StreamState, revision: number): StoredEvent | undefined;
-  /** The events from that position on, where all of them were written lately: who listens need not read them again. */
+  /** Events from a position on, if all of them are in the tail cache; undefined if they must be read from the store. */
   recent(from: number): readonly RecentEvent[] | undefined;
-  /** Some were removed: what is left must be read. */
-  forgetRecent(): void;
-  /** Calls back after every flush that wrote something; returns how to stop that. */
+  /** Empties the tail cache after events have been removed. */
+  clearTailCache(): void;
+  /** Calls back after every flush that wrote events. Returns a function that unsubscribes. */
   onFlush(listener: () => void): () => void;
-  /** Says once, on standard error and to `onDamaged`, that an event is damaged. */
+  /** Reports a damaged event once, to standard error and `onDamaged`. */
   reportDamage(position: number): void;
-  /** Finishes what waits, then closes the store. */
+  /** Completes queued writes, then closes the store. */
   close(): Promise<void>;
 }
 
-interface Waiting {
-  /** Runs the work; the result is told by the function it returns. */
+interface Submission {
+  /** Runs the work and returns a function that settles its promise. */
   run(now: number): () => void;
   fail(error: Error): void;
 }
 
 /**
- * Opens the log in `directory`; `onFatal` is told when a batch cannot be written, after which nothing is accepted,
- * `onDamaged` of the position of each event that is met and is not what was written, `onRollBack` when what a batch has
- * written could not be stored, for lack of room.
+ * Opens the log in `directory`.
+ * @param onFatal Called when a batch cannot be written; the log then accepts nothing.
+ * @param onDamaged Called with the position of each damaged event found.
+ * @param onRollBack Called when a batch was undone because the disk is full.
  */
 export function openEventLog(
   directory: string,
@@ -66,48 +67,48 @@ export function openEventLog(
   const store = openStore(directory);
   const streams = openStreams(store);
   const unflushed = new Map<string, RecentEvent>();
-  const recent = openRecent();
+  const recent = createTailCache();
   const listeners = new Set<() => void>();
   const damaged = new Set<number>();
   let head = readHead(store);
   let next = head;
-  let queue: Waiting[] = [];
+  let queue: Submission[] = [];
   let writing: Promise<void> | undefined;
   let closed = false;
-  let isLost = false;
+  let isFileMissing = false;
   const report = (line: string) => void process.stderr.write(`event store: ${line}\n`);
   const space = watchDiskSpace(store.path, report);
 
   async function drain(): Promise<void> {
-    // What came with the same bytes joins the first batch.
+    // Requests decoded from the same network chunk join the first batch.
     await Promise.resolve();
     while (queue.length > 0 && !closed) await writeBatch(takeBatch());
     writing = undefined;
   }
 
-  function takeBatch(): Waiting[] {
+  function takeBatch(): Submission[] {
     const batch = queue.slice(0, MAX_BATCH);
     queue = queue.slice(MAX_BATCH);
     return batch;
   }
 
-  /** Why nothing can be written now; said once, on standard error. */
+  /** Returns why nothing can be written now; reported once on standard error. */
   function refusal(): Reason | undefined {
     try {
       store.file.check();
-      isLost = false;
+      isFileMissing = false;
       space.check();
       return undefined;
     } catch (error) {
       if (error instanceof DiskFull) return { kind: 'disk-full' };
-      if (!isLost) report(error instanceof Error ? error.message : String(error));
-      isLost = true;
+      if (!isFileMissing) report(error instanceof Error ? error.message : String(error));
+      isFileMissing = true;
       return { kind: 'unavailable' };
     }
   }
 
-  function refuse(batch: readonly Waiting[], reason: Reason): void {
-    for (const waiting of batch) waiting.fail(new Refused(reason));
+  function refuse(batch: readonly Submission[], reason: Reason): void {
+    for (const submission of batch) submission.fail(new RequestRefused(reason));
   }
 
   function rollBack(): void {
@@ -117,14 +118,14 @@ export function openEventLog(
     onRollBack();
   }
 
-  async function writeBatch(batch: readonly Waiting[]): Promise<void> {
+  async function writeBatch(batch: readonly Submission[]): Promise<void> {
     const reason = refusal();
     if (reason) return refuse(batch, reason);
-    let answers: (() => void)[] = [];
+    let settlers: (() => void)[] = [];
     try {
       await store.environment.batch(() => {
         const now = Date.now();
-        answers = batch.map((waiting) => waiting.run(now));
+        settlers = batch.map((submission) => submission.run(now));
       });
       await store.environment.flushed;
     } catch (thrown) {
@@ -138,13 +139,13 @@ export function openEventLog(
       queue = [];
       return onFatal(error);
     }
-    const grown = next !== head;
+    const hasGrown = next !== head;
     recent.add(head, [...unflushed.values()]);
     head = next;
     unflushed.clear();
     streams.settle();
-    for (const answer of answers) answer();
-    if (grown) for (const listener of listeners) listener();
+    for (const settle of settlers) settle();
+    if (hasGrown) for (const listener of listeners) listener();
   }
 
   function writeRecord(stream: StreamState, event: ProposedEvent, revision: number, now: number): number {
@@ -172,7 +173,7 @@ export function openEventLog(
     head: () => head,
     submit: (work) =>
       new Promise((resolve, reject) => {
-        if (closed) return reject(new Refused({ kind: 'unavailable' }));
+        if (closed) return reject(new RequestRefused({ kind: 'unavailable' }));
         queue.push({
           run(now) {
             try {
@@ -201,7 +202,7 @@ export function openEventLog(
       return record && { position: readPosition(key), record };
     },
     recent: recent.from,
-    forgetRecent: recent.forget,
+    clearTailCache: recent.forget,
     onFlush(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -222,5 +223,5 @@ export function openEventLog(
 }
 
 const NOTHING: Buffer = Buffer.alloc(0);
-/** Submissions in one flush at most; bounds the memory of a batch. */
+/** Maximum submissions per flush; bounds the memory of a batch. */
 const MAX_BATCH = 1024;

@@ -1,8 +1,8 @@
-/** What a writer believes about a stream: a revision, or one of three words as negative numbers. */
+/** The revision a writer expects a stream to have: a revision, or one of three constants below zero. */
 
 export type ExpectedRevision = bigint;
 
-/** The same numbers as the server uses in its error metadata. */
+/** Same values as in the server's error metadata. */
 export const ANY: ExpectedRevision = -2n;
 export const NO_STREAM: ExpectedRevision = -1n;
 export const STREAM_EXISTS: ExpectedRevision = -4n;

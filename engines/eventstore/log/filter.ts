@@ -1,31 +1,31 @@
-/** Server-side filters: judged by a record's header, remembered by stream number or type. */
+/** Server-side filters. Evaluated on a record's header and cached by stream number or event type. */
 import type { FilterRequest } from '../wire/read-request.js';
 import { eventTypeOf, streamNameOf, streamNumberOf } from './record.js';
 import { categoryOf } from './streams.js';
 
 export interface Filter {
   matches(record: Buffer): boolean;
-  /** The one category that everything it matches is in; undefined when it may be anywhere. */
+  /** The category that all matches belong to; undefined if they may be in several. */
   readonly category: string | undefined;
   readonly checkpointInterval: number;
 }
 
 export function compileFilter({ on, prefixes, checkpointInterval }: FilterRequest): Filter {
   const test = (text: string) => prefixes.some((prefix) => text.startsWith(prefix));
-  const verdicts = new Map<number | string, boolean>();
-  const remember = (key: number | string, text: () => string): boolean => {
-    let verdict = verdicts.get(key);
-    if (verdict === undefined) {
-      if (verdicts.size >= REMEMBERED) verdicts.clear();
-      verdict = test(text());
-      verdicts.set(key, verdict);
+  const cache = new Map<number | string, boolean>();
+  const memoize = (key: number | string, text: () => string): boolean => {
+    let match = cache.get(key);
+    if (match === undefined) {
+      if (cache.size >= CACHE_SIZE) cache.clear();
+      match = test(text());
+      cache.set(key, match);
     }
-    return verdict;
+    return match;
   };
-  const byStream = (record: Buffer) => remember(streamNumberOf(record), () => streamNameOf(record));
+  const byStream = (record: Buffer) => memoize(streamNumberOf(record), () => streamNameOf(record));
   const byType = (record: Buffer) => {
     const type = eventTypeOf(record);
-    return remember(type, () => type);
+    return memoize(type, () => type);
   };
   return {
     matches: on === 'stream' ? byStream : byType,
@@ -34,9 +34,9 @@ export function compileFilter({ on, prefixes, checkpointInterval }: FilterReques
   };
 }
 
-const REMEMBERED = 20_000;
+const CACHE_SIZE = 20_000;
 
-/** A prefix with a dot in it fixes the category; all prefixes must fix the same one. */
+/** Returns the category that all prefixes fix by containing a dot, if it is the same one. */
 function sharedCategory(prefixes: readonly string[]): string | undefined {
   const categories = new Set(prefixes.map(categoryOf));
   const [category] = categories;

@@ -1,16 +1,16 @@
-/** Stream metadata: the three keys that decide which events of a stream may still be read. */
+/** Stream metadata: the keys that decide which events of a stream may be read. */
 
-/** What `$maxCount`, `$maxAge` and `$tb` say. */
+/** Values of `$maxCount`, `$maxAge` and `$tb`. */
 export interface Retention {
-  /** At most so many events; undefined means all. */
+  /** Maximum number of readable events; undefined for all. */
   readonly maxCount: number | undefined;
-  /** Milliseconds that an event may be read. */
+  /** Milliseconds an event stays readable. */
   readonly maxAge: number | undefined;
-  /** The first revision that may be read; `SOFT_DELETED` for a soft-deleted stream. */
+  /** First readable revision; `SOFT_DELETED` for a soft-deleted stream. */
   readonly truncateBefore: number;
 }
 
-/** The `$tb` of a soft-deleted stream, 2^63 - 1 as JSON.parse gives it. */
+/** `$tb` of a soft-deleted stream: 2^63 - 1, as `JSON.parse` rounds it. */
 export const SOFT_DELETED = 2 ** 63;
 
 const ALL: Retention = { maxCount: undefined, maxAge: undefined, truncateBefore: 0 };
@@ -18,14 +18,14 @@ const METASTREAM: Retention = { ...ALL, maxCount: 1 };
 
 export const isMetastream = (stream: string): boolean => stream.startsWith('$$');
 export const metastreamOf = (stream: string): string => `$$${stream}`;
-export const describedBy = (metastream: string): string => metastream.slice(2);
+export const streamOfMetastream = (metastream: string): string => metastream.slice(2);
 
-/** What holds for a stream before anything was said: metastreams keep one event. */
+/** Retention of a stream without metadata. Metastreams keep one event. */
 export const initialRetention = (stream: string): Retention => (isMetastream(stream) ? METASTREAM : ALL);
 
 /**
- * Reads metadata as stored. A known key with a value of a wrong type voids all of it, as on the real server; what is
- * no JSON object says nothing; a number that is not positive counts as absent.
+ * Parses stored metadata. As on the real server, a known key of the wrong type voids all of it, anything but a JSON
+ * object is ignored, and a number that is not positive counts as absent.
  */
 export function parseRetention(json: Buffer): Retention {
   const metadata = parseObject(json);
@@ -38,12 +38,14 @@ export function parseRetention(json: Buffer): Retention {
   };
 }
 
-/** The metadata with `$tb` set to the revision at which a soft-deleted stream begins again; other keys stay. */
-export const reopened = (json: Buffer, truncateBefore: number): Buffer =>
+/**
+ * Returns the metadata with `$tb` set to the revision at which a soft-deleted stream is reopened; other keys are kept.
+ */
+export const reopenedMetadata = (json: Buffer, truncateBefore: number): Buffer =>
   Buffer.from(JSON.stringify({ ...parseObject(json), $tb: truncateBefore }));
 
-/** What a soft delete writes: every other key is gone. */
-export const softDeletion = Buffer.from('{"$tb":9223372036854775807}');
+/** Metadata written by a soft delete; all other keys are dropped. */
+export const SOFT_DELETE_METADATA = Buffer.from('{"$tb":9223372036854775807}');
 
 function parseObject(json: Buffer): Record<string, unknown> {
   try {
@@ -63,7 +65,7 @@ const isValid = (metadata: Record<string, unknown>): boolean =>
 
 const ROLES = ['$r', '$w', '$d', '$mr', '$mw'] as const;
 
-/** Roles for each kind of access: one, or a list. */
+/** Checks an access control list: one role or a list of roles per kind of access. */
 function isAcl(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const acl: Record<string, unknown> = { ...value };
@@ -71,7 +73,7 @@ function isAcl(value: unknown): boolean {
   return ROLES.every((key) => !(key in acl) || isRole(acl[key]) || (Array.isArray(acl[key]) && acl[key].every(isRole)));
 }
 
-/** A 64-bit one; `JSON.parse` rounds the largest up. */
+/** Accepts 64-bit integers; `JSON.parse` rounds the largest one up. */
 const isInteger = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= SOFT_DELETED;
 

@@ -1,7 +1,6 @@
 /**
- * One stored event: a fixed header for indexes and filters, then the `ReadResp` that is sent to readers, encoded
- * once when the event is written, then a checksum of both. A read therefore encodes nothing and a filter decodes
- * nothing.
+ * Format of a stored event: a fixed header for indexes and filters, the encoded `ReadResp` sent to readers, and a
+ * checksum of both. The answer is encoded once, on write: reads encode nothing and filters decode nothing.
  */
 import { crc32 } from 'node:zlib';
 import { fieldSize, Reader, varintSize, Writer } from '../wire/protobuf.js';
@@ -15,27 +14,27 @@ export interface ProposedEvent {
   readonly data: Buffer;
 }
 
-/** Where an event stands: its stream (name and number), its revision there, its place in the log. */
+/** Location of an event: its stream, its revision there and its position in the log. */
 export interface Place {
   readonly name: Buffer;
   readonly streamNumber: number;
-  /** `TOMBSTONE` for the last event a stream can have. */
+  /** `TOMBSTONE` for the tombstone of a stream. */
   readonly revision: number;
   readonly position: number;
-  /** How many events the log had taken before this one; scavenges leave gaps. */
+  /** Number of events written to the log before this one, including scavenged ones. */
   readonly ordinal: number;
   /** Unix ms. */
   readonly created: number;
 }
 
-/** Stands for revision 2^63 - 1, which a number cannot hold. */
+/** Represents revision 2^63 - 1, which a number cannot hold. */
 export const TOMBSTONE = 2 ** 48 - 1;
 const TOMBSTONE_VARINT = Buffer.from('ffffffffffffffff7f', 'hex');
 
 const HEADER = 48;
 const STREAM = 0;
 const CREATED = 4;
-/** Tells records with a checksum from those of before, where the upper bytes of a number of 64 bits stood. */
+/** Distinguishes records with a checksum from older ones, which have the upper bytes of a 64-bit float here. */
 const FORMAT = 10;
 const ORDINAL = 12;
 const REVISION = 18;
@@ -105,18 +104,18 @@ export function encodeRecord(event: ProposedEvent, place: Place): Buffer {
   return bytes;
 }
 
-/** The times of 2004 to 2039 as numbers of 64 bits begin like this. */
+/** Timestamps from 2004 to 2039 stored as 64-bit floats start with these bits. */
 const hasChecksum = (record: Buffer): boolean => record.readUInt16LE(FORMAT) >> 4 !== 0x427;
 
-/** Whether the record is what was written. Of records of before checksums nobody knows. */
+/** Verifies a record's checksum; records written before checksums existed always pass. */
 export function isIntact(record: Buffer): boolean {
   if (!hasChecksum(record)) return true;
   const end = record.length - CHECKSUM;
   return crc32(record.subarray(0, end)) === record.readUInt32LE(end);
 }
 
-/** The answer to send, not copied. */
-export const answerOf = (record: Buffer): Buffer =>
+/** Returns the encoded response, not copied. */
+export const responseOf = (record: Buffer): Buffer =>
   record.subarray(HEADER, hasChecksum(record) ? record.length - CHECKSUM : record.length);
 export const streamNumberOf = (record: Buffer): number => record.readUInt32LE(STREAM);
 export const createdOf = (record: Buffer): number =>
@@ -132,7 +131,7 @@ function text(record: Buffer, offset: number, length: number): string {
   return record.toString('utf8', start, start + record.readUInt16LE(length));
 }
 
-/** The data of an event, decoded from its answer; only metadata is ever looked at. */
+/** Decodes an event's data from its response; used for metadata only. */
 export function dataOf(record: Buffer): Buffer {
   const recorded = inside(inside(new Reader(record, HEADER), 1), 1);
   let data: Buffer = Buffer.alloc(0);

@@ -1,36 +1,36 @@
-/** The lmdb environment: the log, its indexes and the streams, with keys as fixed-width big-endian bytes. */
+/** Opens the lmdb environment: log, indexes and stream states, keyed by fixed-width big-endian numbers. */
 import { open, type RootDatabase } from 'lmdb';
 import { checkLength } from '../../supervisor/lmdb-length-check.js';
-import { type CheckedFile, checkKind, keepEyeOn } from '../../supervisor/store-check.js';
+import { type CheckedFile, checkKind, watchStoreFile } from '../../supervisor/store-check.js';
 import { ordinalOf } from './record.js';
 
 type Table = ReturnType<typeof openTable>;
 
 export interface Store {
   readonly environment: RootDatabase;
-  /** Of the file that holds all. */
+  /** Path of the store's file. */
   readonly path: string;
   readonly file: CheckedFile;
   /** Position -> record. */
   readonly log: Table;
   /** Stream number and revision -> position. */
   readonly revisions: Table;
-  /** Category number and position -> nothing. */
+  /** Category number and position -> empty. */
   readonly categoryPositions: Table;
   /** Stream name -> state, see streams.ts. */
   readonly streams: Table;
   /** Category -> number. */
   readonly categories: Table;
-  /** Counters and what the scavenger remembers. */
+  /** Counters and the state of the scavenger. */
   readonly notes: Table;
-  /** Empty but while a scavenge wipes free pages. */
+  /** Empty except while a scavenge wipes free pages. */
   readonly filler: Table;
 }
 
-/** Of a new store: several events of a message's size share a page of 8 KB, which one of 4 KB would waste. */
+/** Page size of a new store: several events of chat message size share 8 KB; pages of 4 KB would waste more. */
 const PAGE_SIZE = 8192;
 
-/** Of the tables, in the file. */
+/** Table names in the file. */
 const NAMES = {
   log: 'log',
   revisions: 'revisions',
@@ -41,7 +41,7 @@ const NAMES = {
   filler: 'filler',
 } as const;
 
-/** As lmdb keeps names: with a zero behind them. */
+/** lmdb stores table names with a trailing zero byte. */
 const isName = (key: Buffer): boolean => Object.values(NAMES).some((name) => key.equals(Buffer.from(`${name}\0`)));
 
 /** Opens or creates the store in `directory`. Only one process may have it open. */
@@ -54,9 +54,9 @@ export function openStore(directory: string): Store {
     cache: false,
     encoding: 'binary',
     keyEncoding: 'binary',
-    // A commit is visible only when it is on disk.
+    // A commit becomes visible only when it is on disk.
     overlappingSync: false,
-    // Its own batches would reject promises that nobody holds when a commit fails.
+    // Implicit batches would reject promises that nothing handles when a commit fails.
     eventTurnBatching: false,
   });
   const file = `${directory}/log/data.mdb`;
@@ -71,17 +71,17 @@ export function openStore(directory: string): Store {
     notes: openTable(environment, NAMES.notes),
     filler: openTable(environment, NAMES.filler),
   };
-  return { environment, path: file, file: keepEyeOn(file, environment), ...tables };
+  return { environment, path: file, file: watchStoreFile(file, environment), ...tables };
 }
 
 const openTable = (environment: RootDatabase, name: string) =>
   environment.openDB<Buffer, Buffer>(name, { encoding: 'binary', keyEncoding: 'binary', cache: false });
 
-/** Puts a record behind all others: told so, lmdb fills its pages instead of splitting them in half. */
+/** Appends a record at the end. The `append` option makes lmdb fill pages instead of splitting them in half. */
 export function appendRecord({ log }: Store, position: number, record: Buffer): void {
-  // The types leave out that `put` takes options.
+  // The type declarations omit the options of `put`.
   const put: (key: Buffer, value: Buffer, options: { append: true }) => Promise<boolean> = log.put;
-  // Why it could not be stored is told by the batch.
+  // The batch reports why a record could not be stored.
   put.call(log, positionKey(position), record, { append: true }).catch(() => {});
 }
 
@@ -95,7 +95,7 @@ export function positionKey(position: number): Buffer {
 
 export const readPosition = (bytes: Buffer, offset = 0): number => bytes.readUIntBE(offset, POSITION_BYTES);
 
-/** A stream number with a revision, or a category number with a position. */
+/** Key of a stream number and revision, or of a category number and position. */
 export function pairKey(owner: number, place: number): Buffer {
   const key = Buffer.allocUnsafe(4 + POSITION_BYTES);
   key.writeUInt32BE(owner, 0);
@@ -106,17 +106,20 @@ export function pairKey(owner: number, place: number): Buffer {
 export const ownerOfPair = (key: Buffer): number => key.readUInt32BE(0);
 export const placeOfPair = (key: Buffer): number => readPosition(key, 4);
 
-/** The end of the log: the last event's position, the position and ordinal the next one gets. */
+/** End of the log: the last event's position, and the position and ordinal of the next event. */
 export interface Head {
   readonly position: number;
   readonly nextPosition: number;
   readonly nextOrdinal: number;
 }
 
-/** Where an empty log starts: position 0 is the client's word for "from the start", so no event has it. */
+/** Start of an empty log. No event has position 0, which clients send for "from the start". */
 const ORIGIN: Head = { position: 0, nextPosition: 64, nextOrdinal: 0 };
 
-/** Positions are byte offsets: each event ends where the next one begins. The last event is never scavenged. */
+/**
+ * Reads the end of the log. Positions are byte offsets: each event ends where the next one starts. The last event is
+ * never scavenged.
+ */
 export function readHead(store: Store): Head {
   for (const { key, value } of store.log.getRange({ reverse: true, limit: 1 })) {
     const position = readPosition(key);
@@ -125,7 +128,7 @@ export function readHead(store: Store): Head {
   return ORIGIN;
 }
 
-/** The last event before `position`, undefined when there is none. */
+/** The last event before `position`; undefined if there is none. */
 export function lastBefore(store: Store, position: number): { position: number; ordinal: number } | undefined {
   for (const { key, value } of store.log.getRange({
     start: positionKey(Math.max(position - 1, 0)),
@@ -137,8 +140,8 @@ export function lastBefore(store: Store, position: number): { position: number; 
   return undefined;
 }
 
-/** Whether the server ever gave this position: it is an event's, or it lies where a scavenge removed events. */
-export function wasGiven(store: Store, position: number): boolean {
+/** True if the server ever assigned this position: an event has it, or a scavenge removed the events there. */
+export function isValidPosition(store: Store, position: number): boolean {
   for (const { key, value } of store.log.getRange({
     start: positionKey(position),
     reverse: true,

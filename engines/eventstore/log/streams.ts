@@ -1,58 +1,58 @@
 /**
- * The state of each stream, in two views: what writers decide on (with what is being flushed right now), and what
- * readers may see (flushed). A bounded cache in front of the `streams` table serves both.
+ * State of each stream in two views: for writers, including unflushed changes, and for readers, flushed only. A
+ * bounded cache in front of the `streams` table serves both.
  */
 import { LRUCache } from 'lru-cache';
-import { RESTORE, StoreDamaged } from '../../supervisor/store-check.js';
-import { checked, isChecked } from './checksum.js';
-import { Refused } from './errors.js';
-import { describedBy, initialRetention, isMetastream, type Retention } from './metadata.js';
+import { RESTORE_HINT, StoreDamaged } from '../../supervisor/store-check.js';
+import { hasValidChecksum, withChecksum } from './checksum.js';
+import { RequestRefused } from './errors.js';
+import { initialRetention, isMetastream, type Retention, streamOfMetastream } from './metadata.js';
 import { TOMBSTONE } from './record.js';
 import { ownerOfPair, pairKey, placeOfPair, type Store } from './store.js';
 
 export interface StreamState extends Retention {
   readonly name: string;
   readonly number: number;
-  /** Of the part of the name up to its first dot; 0 for names without one. */
+  /** Number of the category, the part of the name up to its first dot; 0 for names without a dot. */
   readonly category: number;
-  /** -1 for a stream that has metadata only. */
+  /** -1 for a stream that only has metadata. */
   readonly lastRevision: number;
   readonly tombstoned: boolean;
-  /** Whether its metadata has ever hidden what it no longer hides: the beginning may be gone by a scavenge. */
+  /** True if metadata once hid events that it no longer hides: a scavenge may have removed them. */
   readonly wasHidden: boolean;
 }
 
 export interface Streams {
-  /** For decisions: includes what is not flushed yet. */
+  /** State for writers, including unflushed changes. */
   written(name: string): StreamState | undefined;
-  /** For readers. */
+  /** State for readers. */
   flushed(name: string): StreamState | undefined;
-  /** Notes the last revision of a stream that was put before; it is not written, the revisions tell it. */
+  /** Records a new last revision of a known stream. Not written to the table: the index of revisions has it. */
   advance(state: StreamState): void;
-  /** Writes a new stream, or one of which more than the last revision has changed; only inside `submit`. */
+  /** Writes a new stream, or a change beyond the last revision; call only inside `submit`. */
   put(state: StreamState): void;
-  /** A new stream, not yet put. */
+  /** Creates the state of a new stream without writing it. */
   create(name: string): StreamState;
-  /** What was put since the last call is on disk now. */
+  /** Marks all changes since the last call as flushed. */
   settle(): void;
-  /** What was put since `settle` was called last could not be stored. */
+  /** Discards all changes since the last `settle`. */
   rollBack(): void;
-  /** Whether this stream, or the stream that it describes, was tombstoned. */
+  /** True if the stream, or the stream its metadata describes, is tombstoned. */
   isTombstoned(name: string, view: 'written' | 'flushed'): boolean;
-  /** The number of a category: 0 when no stream has it, undefined when there are too many to tell. */
+  /** Number of a category: 0 if no stream has it, undefined if it may have no number because there are too many. */
   categoryNumber(category: string): number | undefined;
 }
 
-/** The part of a stream name up to and with its first dot; '' when it has none. */
+/** The part of a stream name up to and including its first dot; '' if it has none. */
 export const categoryOf = (name: string): string => name.slice(0, name.indexOf('.') + 1);
 
 const CACHED_STREAMS = 20_000;
-/** Streams of later categories are found by scanning. */
+/** Streams of categories beyond this are found by scanning. */
 const MAX_CATEGORIES = 10_000;
 
 export function openStreams(store: Store): Streams {
   const cache = new LRUCache<string, StreamState>({ max: CACHED_STREAMS });
-  /** Put but not flushed, with what readers still see. */
+  /** Unflushed states, with the state readers still see. */
   const unflushed = new Map<string, { before: StreamState | undefined; after: StreamState }>();
   const categories = new Map<string, number>();
   let lastNumber = 0;
@@ -70,8 +70,8 @@ export function openStreams(store: Store): Streams {
     if (cached) return cached;
     const key = Buffer.from(name);
     const bytes = store.streams.get(key);
-    if (bytes ? !isChecked(key, bytes, STATE_BYTES) : !isMissing(store, key))
-      throw new Refused({ kind: 'index-damaged', stream: name });
+    if (bytes ? !hasValidChecksum(key, bytes, STATE_BYTES) : !isMissing(store, key))
+      throw new RequestRefused({ kind: 'index-damaged', stream: name });
     if (!bytes) return undefined;
     const row = decodeState(name, bytes);
     const state = { ...row, lastRevision: Math.max(row.lastRevision, lastIndexed(store, row.number)) };
@@ -108,7 +108,7 @@ export function openStreams(store: Store): Streams {
     put(state) {
       advance(state);
       const key = Buffer.from(state.name);
-      store.streams.put(key, checked(key, encodeState(state)));
+      store.streams.put(key, withChecksum(key, encodeState(state)));
     },
     create(name) {
       lastNumber++;
@@ -133,27 +133,27 @@ export function openStreams(store: Store): Streams {
     },
     isTombstoned: (name, view) =>
       streams[view](name)?.tombstoned === true ||
-      (isMetastream(name) && streams[view](describedBy(name))?.tombstoned === true),
+      (isMetastream(name) && streams[view](streamOfMetastream(name))?.tombstoned === true),
     categoryNumber: (category) => categories.get(category) ?? (categories.size < MAX_CATEGORIES ? 0 : undefined),
   };
   return streams;
 }
 
 /**
- * Whether there really is no such key. Where one is damaged, whoever is led astray by it ends beside it: what stands
- * on both sides must be whole, and in order.
+ * Verifies that a key is really absent. A damaged key misleads the search only next to itself, so both neighbours must
+ * be intact and in order.
  */
 function isMissing({ streams }: Store, key: Buffer): boolean {
   for (const reverse of [false, true])
     for (const side of streams.getRange({ start: key, reverse, limit: 1 })) {
-      if (!isChecked(side.key, side.value, STATE_BYTES)) return false;
+      if (!hasValidChecksum(side.key, side.value, STATE_BYTES)) return false;
       const order = Buffer.compare(side.key, key);
       if (reverse ? order >= 0 : order <= 0) return false;
     }
   return true;
 }
 
-/** The last revision that the index has of a stream, -1 for none; its tombstone aside. */
+/** Last revision of a stream in the index, ignoring a tombstone; -1 if there is none. */
 function lastIndexed(store: Store, stream: number): number {
   const range = { start: pairKey(stream, TOMBSTONE - 1), reverse: true, limit: 1 };
   for (const key of store.revisions.getKeys(range)) {
@@ -162,7 +162,7 @@ function lastIndexed(store: Store, stream: number): number {
   return -1;
 }
 
-/** Bytes of the longest stream name. */
+/** Maximum bytes of a stream name. */
 export const MAX_NAME = 1024;
 
 const LAST_STREAM = Buffer.from('last-stream');
@@ -173,13 +173,13 @@ const NUMBER_BYTES = 4;
 function putNumber(table: Store['notes'], key: Buffer, number: number): void {
   const bytes = Buffer.alloc(NUMBER_BYTES);
   bytes.writeUInt32LE(number);
-  table.put(key, checked(key, bytes));
+  table.put(key, withChecksum(key, bytes));
 }
 
-/** Errors: `StoreDamaged`, since streams of another number are read and written in its place. */
+/** Throws `StoreDamaged`: with a wrong number, another stream would be read and written. */
 function readNumber(key: Buffer, value: Buffer): number {
-  if (isChecked(key, value, NUMBER_BYTES)) return value.readUInt32LE();
-  throw new StoreDamaged(`the numbers of streams in the event store are damaged: ${RESTORE}`);
+  if (hasValidChecksum(key, value, NUMBER_BYTES)) return value.readUInt32LE();
+  throw new StoreDamaged(`the numbers of streams in the event store are damaged: ${RESTORE_HINT}`);
 }
 
 const STATE_BYTES = 41;

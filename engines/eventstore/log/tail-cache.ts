@@ -1,4 +1,7 @@
-/** The end of the log in memory: a flush wakes every subscriber, and each would read the same few events from the store. */
+/**
+ * Caches the end of the log in memory: each flush wakes all subscribers, and each would read the same few events from
+ * the store.
+ */
 
 export interface StoredEvent {
   readonly position: number;
@@ -10,32 +13,32 @@ export interface RecentEvent extends StoredEvent {
   readonly category: number;
 }
 
-/** Bytes of events that are kept. */
-const KEPT_BYTES = 1 << 20;
+/** Maximum bytes of cached events. */
+const CACHE_BYTES = 1 << 20;
 
-/** What was flushed last, in order and without a gap. */
-export function openRecent() {
+/** Creates a cache of the last flushed events, in order and without gaps. */
+export function createTailCache() {
   let events: RecentEvent[] = [];
   let bytes = 0;
-  /** Every event behind this position is among them. */
+  /** The cache holds every event after this position. */
   let after = Number.POSITIVE_INFINITY;
 
   return {
-    /** Adds what a flush has written; `head` is where the log ended before it. */
+    /** Adds the events of a flush; `head` is the end of the log before it. */
     add(head: { readonly position: number }, written: readonly RecentEvent[]) {
       if (after === Number.POSITIVE_INFINITY) after = head.position;
       for (const event of written) {
         events.push(event);
         bytes += event.record.length;
       }
-      if (bytes <= KEPT_BYTES) return;
-      // Half of it at a time: each flush by itself would move them all.
-      let gone = 0;
-      for (; gone < events.length && bytes > KEPT_BYTES / 2; gone++) bytes -= events[gone]!.record.length;
-      after = events[gone - 1]!.position;
-      events = events.slice(gone);
+      if (bytes <= CACHE_BYTES) return;
+      // Evict down to half: evicting on every flush would copy the array each time.
+      let evicted = 0;
+      for (; evicted < events.length && bytes > CACHE_BYTES / 2; evicted++) bytes -= events[evicted]!.record.length;
+      after = events[evicted - 1]!.position;
+      events = events.slice(evicted);
     },
-    /** Those from a position on; undefined where some of them may be missing. */
+    /** Events from a position on; undefined if some of them may be missing. */
     from(position: number): readonly RecentEvent[] | undefined {
       if (position <= after) return undefined;
       let first = events.length;

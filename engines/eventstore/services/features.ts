@@ -1,8 +1,8 @@
-/** What the engine says of itself: `ServerFeatures/GetSupportedMethods` and `Gossip/Read`. */
+/** Describes the engine to drivers: `ServerFeatures/GetSupportedMethods` and `Gossip/Read`. */
 import { type Handler, unary } from '../wire/grpc.js';
 import { field, message, numberField } from '../wire/protobuf.js';
 
-/** The server whose answers the engine gives. */
+/** Version of the server that the engine imitates. */
 const VERSION = '23.10.6';
 
 const METHODS: readonly (readonly [service: string, method: string, ...features: string[]])[] = [
@@ -30,7 +30,7 @@ const LEADER = 8;
 /** .NET ticks are 100 ns. */
 const TICKS_PER_MS = 10_000n;
 
-/** One member: this engine, leader of itself. */
+/** Reports a cluster of one member: this engine, as leader. */
 export const gossipHandler = (instanceId: Buffer, port: () => number): Handler =>
   unary(() => {
     const high = instanceId.readBigInt64BE(0);

@@ -1,5 +1,5 @@
-/** `Streams/Delete` and `Streams/Tombstone`. */
-import { Refused } from '../log/errors.js';
+/** Serves `Streams/Delete` and `Streams/Tombstone`. */
+import { RequestRefused } from '../log/errors.js';
 import type { EventLog } from '../log/event-log.js';
 import type { ExpectedRevision } from '../log/expected.js';
 import { removed } from '../wire/answers.js';
@@ -16,7 +16,7 @@ export const removalHandler = (log: EventLog, remove: Removal): Handler =>
     checkStreamName(stream);
     try {
       const position = await log.submit((now) => {
-        if (deadline !== undefined && deadline <= now) throw new Refused({ kind: 'timeout' });
+        if (deadline !== undefined && deadline <= now) throw new RequestRefused({ kind: 'timeout' });
         return remove(log, stream, expected, now);
       });
       return removed(position);

@@ -1,12 +1,12 @@
-/** `Operations/StartScavenge` and `StopScavenge`, the daily scavenge, and their history in `$scavenges`. */
+/** Serves `Operations/StartScavenge` and `StopScavenge`, runs the daily scavenge, and records both in `$scavenges`. */
 import { randomUUID } from 'node:crypto';
 import { append, type RecentIds, systemEvent, writeMetadata } from '../log/append.js';
-import { Refused } from '../log/errors.js';
+import { RequestRefused } from '../log/errors.js';
 import type { EventLog } from '../log/event-log.js';
 import { ANY } from '../log/expected.js';
 import { metastreamOf } from '../log/metadata.js';
 import { createdOf, dataOf } from '../log/record.js';
-import { type Scavenged, scavenge } from '../log/scavenge.js';
+import { type ScavengeResult, scavenge } from '../log/scavenge.js';
 import { type Handler, unary } from '../wire/grpc.js';
 import { decodeStartScavenge, decodeStopScavenge, scavengeResp } from '../wire/operations.js';
 import { GrpcError, Status } from '../wire/status.js';
@@ -14,11 +14,11 @@ import { GrpcError, Status } from '../wire/status.js';
 export interface Scavenger {
   readonly start: Handler;
   readonly stop: Handler;
-  /** Stops a running scavenge and waits for its end; no other begins. */
+  /** Stops a running scavenge, waits for its end and prevents further ones. */
   close(): Promise<void>;
 }
 
-/** How long the history of scavenges is kept, in seconds. */
+/** Seconds the scavenge history is kept. */
 export const HISTORY_AGE = 30 * 24 * 60 * 60;
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
@@ -37,23 +37,23 @@ interface Running {
   readonly done: Promise<void>;
 }
 
-/** A scavenge that the last run of the engine left unfinished is recorded so. */
+/** Creates the scavenger. Records a scavenge that the last run of the engine left unfinished as interrupted. */
 export async function openScavenger(log: EventLog, recent: RecentIds): Promise<Scavenger> {
   let running: Running | undefined;
   let closed = false;
   const daily = setInterval(() => {
-    // One that lies ahead is of a clock that was: it must not keep others off until then.
+    // A last run in the future comes from a wrong clock and must not delay the next one.
     if (!running && Math.abs(Date.now() - lastRun(log)) >= DAY) begin().catch(() => {});
   }, HOUR);
 
-  /** Resolves to the id when the beginning is recorded; rejects when it cannot be. */
+  /** Resolves to the id once the start is recorded; rejects if it cannot be. */
   async function begin(): Promise<string> {
     const id = randomUUID();
     const abort = new AbortController();
     const recorded = record(id, '$scavengeStarted', SETTINGS);
     const done = recorded
       .then(() => run(id, abort.signal))
-      // What went wrong stands in the history, or there is no history to write it to.
+      // The error is in the history, unless the history cannot be written.
       .catch(() => {})
       .finally(() => {
         running = undefined;
@@ -65,7 +65,7 @@ export async function openScavenger(log: EventLog, recent: RecentIds): Promise<S
 
   async function run(id: string, signal: AbortSignal): Promise<void> {
     const begun = performance.now();
-    let outcome: Scavenged = { events: 0, bytes: 0 };
+    let outcome: ScavengeResult = { events: 0, bytes: 0 };
     let error: string | null = null;
     try {
       outcome = await scavenge(log, signal);
@@ -77,11 +77,11 @@ export async function openScavenger(log: EventLog, recent: RecentIds): Promise<S
     await record(id, '$scavengeCompleted', { result, error, timeTaken, spaceSaved: outcome.bytes });
   }
 
-  /** Writes into the history of one scavenge, and a link to it into the history of all. */
+  /** Writes an event to the history of one scavenge and a link to it into `$scavenges`. */
   function record(id: string, type: string, data: object): Promise<unknown> {
     const stream = `$scavenges-${id}`;
     return log.submit((now) => {
-      // The link first: where it is refused, nothing has been written.
+      // The link is written first: if it is refused, nothing has been written.
       const revision = (log.streams.written(stream)?.lastRevision ?? -1) + 1;
       const link = { ...systemEvent('$>'), data: Buffer.from(`${revision}@${stream}`) };
       append(log, recent, { stream: HISTORY, expected: ANY, events: [link], size: 0 }, now);
@@ -96,7 +96,7 @@ export async function openScavenger(log: EventLog, recent: RecentIds): Promise<S
 
   const interrupted = unfinished(log);
   if (interrupted !== undefined) {
-    // A history that somebody has deleted is not continued.
+    // A deleted history is not continued.
     await record(interrupted, '$scavengeCompleted', INTERRUPTED).catch(() => {});
   }
 
@@ -112,7 +112,7 @@ export async function openScavenger(log: EventLog, recent: RecentIds): Promise<S
     }),
     stop: unary(async (bytes) => {
       const scavengeId = decodeStopScavenge(bytes);
-      if (running?.id !== scavengeId) throw new Refused({ kind: 'scavenge-not-found', scavengeId });
+      if (running?.id !== scavengeId) throw new RequestRefused({ kind: 'scavenge-not-found', scavengeId });
       running.abort.abort();
       return scavengeResp(scavengeId, 'stopped');
     }),
@@ -130,20 +130,20 @@ function lastEvent(log: EventLog, name: string): Buffer | undefined {
   return stream && log.find(stream, stream.lastRevision)?.record;
 }
 
-/** When the last scavenge ended, or the log began; Unix ms. */
+/** Unix ms of the last scavenge's end, or of the log's creation. */
 function lastRun(log: EventLog): number {
   const last = lastEvent(log, HISTORY) ?? lastEvent(log, metastreamOf(HISTORY));
   return last ? createdOf(last) : 0;
 }
 
-/** The id of a scavenge that has begun and not ended: the last link goes to the first event of its history. */
+/** Id of a scavenge that started but did not end: the last link points to the first event of its history. */
 function unfinished(log: EventLog): string | undefined {
   const last = lastEvent(log, HISTORY);
   const link = last && dataOf(last).toString();
   return link?.startsWith(`0@${HISTORY}-`) ? link.slice(`0@${HISTORY}-`.length) : undefined;
 }
 
-/** Milliseconds as the server writes a duration: hh:mm:ss.fffffff */
+/** Formats milliseconds as the server does: hh:mm:ss.fffffff */
 function formatDuration(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000);
   const parts = [seconds / 3600, (seconds / 60) % 60, seconds % 60];

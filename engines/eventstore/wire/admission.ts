@@ -1,25 +1,28 @@
-/** Who may call: those who show the engine's secret as the name of their connection, which the driver sends along. */
+/** Authenticates calls by the engine's secret, which the driver sends as its connection name. */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http2';
 import { GrpcError, Status } from './status.js';
 
 export interface Admission {
-  /** Whether a call comes with the secret. */
-  knows(headers: IncomingHttpHeaders): boolean;
-  /** What a call without it is answered, unless anybody may make it. */
+  /** True if the call presents the secret. */
+  isAuthenticated(headers: IncomingHttpHeaders): boolean;
+  /** Error for a call without the secret; undefined if the method is public. */
   refuse(headers: IncomingHttpHeaders): GrpcError | undefined;
 }
 
-/** The parameter of a connection string that makes the driver send the secret. */
+/** Connection string parameter that makes the driver send the secret. */
 export const secretParameter = (secret: string): string => `connectionName=${encodeURIComponent(secret)}`;
 
-/** `open` are the methods, by their full paths, that the driver calls without its name. */
+/**
+ * Creates an admission by secret.
+ * @param open Full paths of methods that the driver calls without its connection name.
+ */
 export function admitBySecret(secret: string, open: ReadonlySet<string>): Admission {
   const expected = Buffer.from(secret);
   return {
-    knows(headers) {
-      const shown = Buffer.from(String(headers['connection-name'] ?? ''));
-      return shown.length === expected.length && timingSafeEqual(shown, expected);
+    isAuthenticated(headers) {
+      const presented = Buffer.from(String(headers['connection-name'] ?? ''));
+      return presented.length === expected.length && timingSafeEqual(presented, expected);
     },
     refuse: (headers) =>
       open.has(headers[':path'] ?? '')

@@ -1,5 +1,5 @@
-/** The answers of the `Streams` service that are not stored events. */
-import type { Appended } from '../log/append.js';
+/** Encodes the responses of the `Streams` service other than stored events. */
+import type { AppendResult } from '../log/append.js';
 import { field, fieldSize, message, numberField, varintSize, Writer } from './protobuf.js';
 import { formatUuid } from './uuid.js';
 
@@ -9,14 +9,14 @@ const position = (commit: number): Buffer => message(numberField(1, commit), num
 const streamIdentifier = (stream: string): Buffer => field(3, stream);
 const uuid = (id: Buffer): Buffer => field(2, formatUuid(id));
 
-/** AppendResp.Success and BatchAppendResp.Success number their fields alike. */
-const success = (appended: Appended): Buffer =>
+/** AppendResp.Success and BatchAppendResp.Success use the same field numbers. */
+const success = (appended: AppendResult): Buffer =>
   message(
     appended.revision < 0 ? field(2, NOTHING) : numberField(1, appended.revision),
     appended.position === undefined ? field(4, NOTHING) : field(3, position(appended.position)),
   );
 
-export const appendSucceeded = (appended: Appended): Buffer => field(1, success(appended));
+export const appendSucceeded = (appended: AppendResult): Buffer => field(1, success(appended));
 
 /** AppendResp.WrongExpectedVersion; `expected` as in `ExpectedRevision`. */
 export function appendConflicted(expected: bigint, actual: number): Buffer {
@@ -30,8 +30,8 @@ export function appendConflicted(expected: bigint, actual: number): Buffer {
   return field(2, message(current, word === undefined ? numberField(8, expected) : field(word, NOTHING)));
 }
 
-/** The one answer sent as often as events are written, so it is built in one buffer. */
-export function batchAppendSucceeded(correlationId: Buffer, stream: string, appended: Appended): Buffer {
+/** Encoded in one buffer because it is sent for every append. */
+export function batchAppendSucceeded(correlationId: Buffer, stream: string, appended: AppendResult): Buffer {
   const { revision, position: at } = appended;
   const nameSize = Buffer.byteLength(stream);
   const positionSize = at === undefined ? 0 : 2 * (1 + varintSize(at));

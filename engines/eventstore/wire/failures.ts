@@ -1,19 +1,22 @@
-/** Every failure in the server's words: as trailers of a call, and as the status inside a `BatchAppend` answer. */
-import { type Reason, Refused } from '../log/errors.js';
+/** Translates failures into the server's errors: trailers of a call, or the status inside a `BatchAppend` response. */
+import { type Reason, RequestRefused } from '../log/errors.js';
 import { ANY, type ExpectedRevision, NO_STREAM, STREAM_EXISTS } from '../log/expected.js';
 import { field, Malformed, message, numberField } from './protobuf.js';
 import { GrpcError, Status } from './status.js';
 
-/** The status of a failed call. `operation` begins the text of a wrong expected version, as the server has it. */
+/**
+ * Returns the status of a failed call.
+ * @param operation First word of the server's text for a wrong expected version.
+ */
 export function toGrpcError(error: unknown, operation = 'Append'): GrpcError {
   if (error instanceof GrpcError) return error;
   if (error instanceof Malformed) {
     return new GrpcError(Status.INVALID_ARGUMENT, `Malformed request: ${error.message}.`);
   }
-  if (error instanceof Refused) return refusedCall(error.reason, operation);
-  const told = error instanceof Error ? error.message : '';
-  if (told.startsWith('MDB_'))
-    return new GrpcError(Status.DATA_LOSS, `The store is damaged, restore it from a backup: ${told}.`);
+  if (error instanceof RequestRefused) return refusedCall(error.reason, operation);
+  const text = error instanceof Error ? error.message : '';
+  if (text.startsWith('MDB_'))
+    return new GrpcError(Status.DATA_LOSS, `The store is damaged, restore it from a backup: ${text}.`);
   return new GrpcError(Status.INTERNAL, 'The engine failed.');
 }
 
@@ -47,8 +50,8 @@ function refusedCall(reason: Reason, operation: string): GrpcError {
     case 'damaged':
       return new GrpcError(Status.DATA_LOSS, `The event at position ${reason.position} is damaged.`);
     case 'index-damaged': {
-      const what = `The index of the store is damaged where stream '${reason.stream}' is looked for`;
-      return new GrpcError(Status.DATA_LOSS, `${what}, restore it from a backup.`);
+      const text = `The index of the store is damaged where stream '${reason.stream}' is looked for`;
+      return new GrpcError(Status.DATA_LOSS, `${text}, restore it from a backup.`);
     }
     case 'timeout':
       return new GrpcError(Status.DEADLINE_EXCEEDED, 'Deadline Exceeded');
@@ -66,13 +69,13 @@ function refusedCall(reason: Reason, operation: string): GrpcError {
   }
 }
 
-/** Header values are visible ASCII. */
+/** Escapes text for a header; header values are visible ASCII. */
 const headerText = (text: string): string =>
   text.replace(/[^\x20-\x7e]/gu, (character) => encodeURIComponent(character));
 
-/** A google.rpc.Status whose details the client knows by their type. */
+/** Encodes a google.rpc.Status; the client identifies the details by their type. */
 export function batchStatus(error: unknown, stream: Buffer): Buffer {
-  if (error instanceof Refused) {
+  if (error instanceof RequestRefused) {
     const { reason } = error;
     switch (reason.kind) {
       case 'wrong-expected-version':

@@ -1,9 +1,9 @@
-/** Messages and their length prefixes: how gRPC cuts a byte stream. */
+/** Encodes and decodes gRPC's length-prefixed messages. */
 import { GrpcError, Status } from './status.js';
 
 const PREFIX = 5;
 
-/** Messages with their length prefixes, as one buffer. */
+/** Returns messages with their length prefixes as one buffer. */
 export function frame(messages: readonly Buffer[]): Buffer {
   let size = 0;
   for (const message of messages) size += PREFIX + message.length;
@@ -18,22 +18,25 @@ export function frame(messages: readonly Buffer[]): Buffer {
   return out;
 }
 
-/** Cuts a byte stream into messages of at most `maxMessage` bytes; collects chunks without copying a long message again and again. */
+/**
+ * Splits a byte stream into messages of at most `maxMessage` bytes. Collects chunks, so that a long message is copied
+ * only once.
+ */
 export function unframe(
   maxMessage: number,
   message: (bytes: Buffer) => void,
 ): { push(chunk: Buffer): void; finish(): void } {
   let chunks: Buffer[] = [];
-  let held = 0;
-  let needed = PREFIX;
+  let pendingBytes = 0;
+  let neededBytes = PREFIX;
   return {
     push(chunk) {
       chunks.push(chunk);
-      held += chunk.length;
-      if (held < needed) return;
-      const bytes = chunks.length === 1 ? chunk : Buffer.concat(chunks, held);
+      pendingBytes += chunk.length;
+      if (pendingBytes < neededBytes) return;
+      const bytes = chunks.length === 1 ? chunk : Buffer.concat(chunks, pendingBytes);
       let at = 0;
-      needed = PREFIX;
+      neededBytes = PREFIX;
       while (bytes.length - at >= PREFIX) {
         if (bytes[at] !== 0) throw new GrpcError(Status.UNIMPLEMENTED, 'Compressed messages are not supported.');
         const length = bytes.readUInt32BE(at + 1);
@@ -43,17 +46,17 @@ export function unframe(
             'Received message exceeds the maximum configured message size.',
           );
         }
-        needed = PREFIX + length;
-        if (bytes.length - at < needed) break;
-        message(bytes.subarray(at + PREFIX, at + needed));
-        at += needed;
-        needed = PREFIX;
+        neededBytes = PREFIX + length;
+        if (bytes.length - at < neededBytes) break;
+        message(bytes.subarray(at + PREFIX, at + neededBytes));
+        at += neededBytes;
+        neededBytes = PREFIX;
       }
       chunks = at < bytes.length ? [bytes.subarray(at)] : [];
-      held = bytes.length - at;
+      pendingBytes = bytes.length - at;
     },
     finish() {
-      if (held > 0) throw new GrpcError(Status.INTERNAL, 'Incomplete message.');
+      if (pendingBytes > 0) throw new GrpcError(Status.INTERNAL, 'Incomplete message.');
     },
   };
 }

@@ -1,4 +1,6 @@
-/** gRPC framed by hand on node:http2: one `Call` per request stream, a third cheaper than a full gRPC library. */
+/**
+ * Minimal gRPC server on node:http2 with one `Call` per request stream; costs a third less than a full gRPC library.
+ */
 import {
   createServer,
   type Http2Session,
@@ -8,30 +10,30 @@ import {
 } from 'node:http2';
 import { createServer as createTcpServer } from 'node:net';
 import { type HeldPort, heldPortOf, listenOn } from '../../supervisor/held-port.js';
-import { createStrangers } from '../../supervisor/unauthenticated-limit.js';
+import { createUnauthenticatedLimit } from '../../supervisor/unauthenticated-limit.js';
 import type { Admission } from './admission.js';
 import { frame, unframe } from './framing.js';
 import { GrpcError, Status } from './status.js';
 
-/** Bytes of the largest message that is taken. */
+/** Maximum bytes of a request message. */
 export const MAX_MESSAGE = 16 << 20;
 
-/** Bytes of the largest message of a caller who is not known: what such callers may ask has no content. */
-const MAX_STRANGERS_MESSAGE = 1024;
+/** Maximum bytes of a request message from an unauthenticated caller; the methods open to it have no content. */
+const MAX_UNAUTHENTICATED_MESSAGE = 1024;
 
-/** What one connection may make the engine hold, answers that are not read included. */
+/** Maximum memory per connection, including unread responses. */
 const MAX_SESSION_MEGABYTES = 256;
 
 export interface Call {
-  /** Aborted when the client is gone, or the call's deadline has passed, or it was answered. */
+  /** Aborted when the client disconnects, the deadline passes or the call is answered. */
   readonly signal: AbortSignal;
-  /** Unix ms; undefined when the client set none. */
+  /** Unix ms; undefined if the client set none. */
   readonly deadline: number | undefined;
-  /** Every message of the client as it comes; `end` after the last. What they throw ends the call. */
+  /** Passes on each message of the client, then calls `end`. An error thrown by either fails the call. */
   receive(message: (bytes: Buffer) => void, end: () => void): void;
   /** Sends messages in one frame; resolves when the client can take more. */
   send(messages: readonly Buffer[]): Promise<void>;
-  /** Sends a message together with all others of this turn. */
+  /** Queues a message and sends it together with all others queued in the same turn of the event loop. */
   sendSoon(message: Buffer): void;
   end(): void;
   fail(error: unknown): void;
@@ -46,35 +48,35 @@ export interface GrpcServer {
 }
 
 /**
- * Serves `handlers`, named by their full path, on 127.0.0.1, to those whom `admission` lets in; without it, to all.
- * `describe` turns any error into a status.
+ * Serves `handlers`, keyed by full method path, on 127.0.0.1. Without `admission` every caller is served.
+ * @param toStatus Converts any error into a status.
  */
 export async function serveGrpc(
   at: number | HeldPort,
   handlers: ReadonlyMap<string, Handler>,
-  describe: (error: unknown) => GrpcError,
+  toStatus: (error: unknown) => GrpcError,
   admission?: Admission,
 ): Promise<GrpcServer> {
   const sessions = new Set<ServerHttp2Session>();
-  const strangers =
+  const limit =
     admission &&
-    createStrangers<Http2Session>(
+    createUnauthenticatedLimit<Http2Session>(
       (session) => (session.destroyed ? 0 : (session.socket?.bytesRead ?? 0)),
-      // Node 22 and later abort the process where a session is destroyed in its `stream` event and data follow.
+      // Node 22 and later abort the process if a session is destroyed in its `stream` event and more data arrives.
       (session) => void setImmediate(() => session.destroy()),
     );
   const sessionServer = createServer({
     maxSessionMemory: MAX_SESSION_MEGABYTES,
     settings: { initialWindowSize: 4 << 20, maxConcurrentStreams: 10_000 },
   });
-  // Refused before HTTP/2 begins, which takes a hundred times as long as to accept a connection.
+  // Refuses a connection before HTTP/2 starts, which costs a hundred times as much as accepting it.
   const server = createTcpServer((socket) => {
-    if (strangers && !strangers.admit()) socket.destroy();
+    if (limit && !limit.admit()) socket.destroy();
     else sessionServer.emit('connection', socket);
   });
   sessionServer.on('session', (session) => {
     sessions.add(session);
-    strangers?.come(session);
+    limit?.add(session);
     session.setLocalWindowSize(16 << 20);
     session.on('close', () => sessions.delete(session));
     session.on('error', () => session.destroy());
@@ -82,12 +84,12 @@ export async function serveGrpc(
   sessionServer.on('sessionError', () => {});
   sessionServer.on('stream', (stream, headers) => {
     stream.on('error', () => {});
-    const known = admission?.knows(headers) ?? true;
+    const isAuthenticated = admission?.isAuthenticated(headers) ?? true;
     const { session } = stream;
-    if (session && known) strangers?.known(session);
-    else if (session && strangers?.call(session) === false) return;
-    const call = openCall(stream, headers, describe, known ? MAX_MESSAGE : MAX_STRANGERS_MESSAGE);
-    const refusal = refuse(headers, handlers) ?? (known ? undefined : admission?.refuse(headers));
+    if (session && isAuthenticated) limit?.markAuthenticated(session);
+    else if (session && limit?.countCall(session) === false) return;
+    const call = openCall(stream, headers, toStatus, isAuthenticated ? MAX_MESSAGE : MAX_UNAUTHENTICATED_MESSAGE);
+    const refusal = refuse(headers, handlers) ?? (isAuthenticated ? undefined : admission?.refuse(headers));
     if (refusal) call.fail(refusal);
     else handlers.get(headers[':path'] ?? '')?.(call);
   });
@@ -117,13 +119,13 @@ const HEADERS = { ':status': 200, 'content-type': 'application/grpc', 'grpc-acce
 function openCall(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
-  describe: (error: unknown) => GrpcError,
+  toStatus: (error: unknown) => GrpcError,
   maxMessage: number,
 ): Call {
   const abort = new AbortController();
   const timeout = parseTimeout(headers['grpc-timeout']);
   let trailers: Record<string, string> = { 'grpc-status': '0' };
-  let soon: Buffer[] = [];
+  let pending: Buffer[] = [];
   let answered = false;
   const timer = timeout === undefined ? undefined : setTimeout(expire, Math.min(timeout, MAX_TIMER));
 
@@ -137,8 +139,8 @@ function openCall(
     abort.abort();
   }
 
-  /** A client may have reset the stream before its handler even begins. */
-  const gone = (): boolean => answered || stream.closed || stream.destroyed;
+  /** A client may reset the stream even before its handler starts. */
+  const isClosed = (): boolean => answered || stream.closed || stream.destroyed;
 
   function respond(): void {
     if (!stream.headersSent) stream.respond(HEADERS, { waitForTrailers: true });
@@ -153,10 +155,10 @@ function openCall(
     signal: abort.signal,
     deadline: timeout === undefined ? undefined : Date.now() + timeout,
     receive(message, end) {
-      if (gone()) return;
+      if (isClosed()) return;
       respond();
       const frames = unframe(maxMessage, (bytes) => !answered && message(bytes));
-      const guarded = (step: () => void) => {
+      const failOnError = (step: () => void) => {
         if (answered) return;
         try {
           step();
@@ -164,68 +166,68 @@ function openCall(
           call.fail(error);
         }
       };
-      stream.on('data', (chunk: Buffer) => guarded(() => frames.push(chunk)));
+      stream.on('data', (chunk: Buffer) => failOnError(() => frames.push(chunk)));
       stream.on('end', () =>
-        guarded(() => {
+        failOnError(() => {
           frames.finish();
           end();
         }),
       );
     },
     send(messages) {
-      if (gone()) return Promise.resolve();
+      if (isClosed()) return Promise.resolve();
       respond();
       if (stream.write(frame(messages))) return Promise.resolve();
       return new Promise((resolve) => {
-        const go = () => {
-          stream.off('drain', go);
-          abort.signal.removeEventListener('abort', go);
+        const resume = () => {
+          stream.off('drain', resume);
+          abort.signal.removeEventListener('abort', resume);
           resolve();
         };
-        stream.on('drain', go);
-        abort.signal.addEventListener('abort', go);
+        stream.on('drain', resume);
+        abort.signal.addEventListener('abort', resume);
       });
     },
     sendSoon(message) {
-      soon.push(message);
-      if (soon.length > 1) return;
+      pending.push(message);
+      if (pending.length > 1) return;
       queueMicrotask(() => {
-        const messages = soon;
-        soon = [];
-        if (gone()) return;
+        const messages = pending;
+        pending = [];
+        if (isClosed()) return;
         respond();
         if (stream.write(frame(messages)) || stream.isPaused()) return;
-        // Who does not read the answers is not asked for more.
+        // A client that does not read its responses is not read from either.
         stream.pause();
         stream.once('drain', () => stream.resume());
       });
     },
     end() {
       queueMicrotask(() => {
-        if (gone()) return;
+        if (isClosed()) return;
         finish();
         respond();
         stream.end();
       });
     },
     fail(error) {
-      if (gone()) return;
+      if (isClosed()) return;
       finish();
-      const { code, message, metadata } = describe(error);
+      const { code, message, metadata } = toStatus(error);
       trailers = { ...metadata, 'grpc-status': String(code), 'grpc-message': encodeURI(wellFormed(message)) };
       if (stream.headersSent) stream.end();
       else stream.respond({ ...HEADERS, ...trailers }, { endStream: true });
-      // The client may still be sending: what it sends now is nobody's.
+      // The client may still be sending; discard it.
       stream.resume();
     },
   };
   return call;
 }
 
-/** Half a surrogate pair, which encodeURI throws on, becomes U+FFFD. */
+/** Replaces lone surrogates, on which encodeURI throws, by U+FFFD. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();
 
-/** What setTimeout can hold. */
+/** Maximum delay of setTimeout. */
 const MAX_TIMER = 2 ** 31 - 1;
 const UNITS: Record<string, number> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
 
@@ -234,7 +236,7 @@ function parseTimeout(header: string | string[] | undefined): number | undefined
   return match ? Number(match[1]) * UNITS[match[2]!]! : undefined;
 }
 
-/** A handler for calls of one request message; what `answer` throws or rejects with fails the call. */
+/** Creates a handler for calls with one request message. If `answer` throws or rejects, the call fails. */
 export const single =
   (answer: (bytes: Buffer, call: Call) => Promise<void>): Handler =>
   (call) => {
@@ -251,7 +253,7 @@ export const single =
     );
   };
 
-/** A handler for calls of one request message and one answer. */
+/** Creates a handler for calls with one request message and one response. */
 export const unary = (answer: (bytes: Buffer, call: Call) => Promise<Buffer> | Buffer): Handler =>
   single(async (bytes, call) => {
     await call.send([await answer(bytes, call)]);

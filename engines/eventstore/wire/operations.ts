@@ -1,7 +1,7 @@
-/** The messages of the `Operations` service that the engine knows. */
+/** Decodes and encodes the messages of the `Operations` service that the engine supports. */
 import { field, Malformed, message, numberField, Reader } from './protobuf.js';
 
-/** Threads and first chunk of a scavenge. */
+/** Decodes the thread count and first chunk of a scavenge. */
 export function decodeStartScavenge(bytes: Buffer): { threads: number; startFromChunk: number } {
   let threads = 0;
   let startFromChunk = 0;
@@ -18,7 +18,7 @@ export function decodeStartScavenge(bytes: Buffer): { threads: number; startFrom
   return { threads, startFromChunk };
 }
 
-/** The id of the scavenge to stop. */
+/** Decodes the id of the scavenge to stop. */
 export function decodeStopScavenge(bytes: Buffer): string {
   let id: string | undefined;
   const reader = new Reader(bytes);

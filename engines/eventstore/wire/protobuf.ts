@@ -1,11 +1,11 @@
-/** Protobuf by hand: a bounds-checked reader and a writer into one buffer of known size. */
+/** Minimal protobuf: a bounds-checked reader, and a writer into one buffer of known size. */
 
-/** Bytes that are no message of the expected shape. */
+/** The bytes are not a message of the expected shape. */
 export class Malformed extends Error {}
 
 const OUTSIDE = 'the message ends inside a field';
 
-/** Reads one message; every read is checked against its end, so truncated input throws `Malformed`. */
+/** Reads one message. Every read is checked against its end, so truncated input throws `Malformed`. */
 export class Reader {
   #wire = 0;
   field = 0;
@@ -26,7 +26,7 @@ export class Reader {
     return true;
   }
 
-  /** An unsigned number up to 2^53; larger ones are malformed. */
+  /** An unsigned number up to 2^53; throws for larger ones. */
   number(): number {
     this.#expect(0);
     const value = this.#varint();
@@ -67,13 +67,13 @@ export class Reader {
     return new Reader(this.bytes, start, this.at);
   }
 
-  /** Passes over a field that is a number or length-delimited. */
+  /** Skips a field that is a number or length-delimited. */
   skip(): void {
     if (this.#wire === 0) this.#varint();
     else this.#lengthDelimited();
   }
 
-  /** For the default branch of every message: nothing given is ignored. */
+  /** Throws for an unknown field. Call it in the default branch of every message, so that no input is ignored. */
   refuse(message: string): never {
     throw new Malformed(`${message} has no field ${this.field} here`);
   }
@@ -109,17 +109,17 @@ export class Reader {
   }
 }
 
-/** Bytes that `n` takes as a varint. */
+/** Bytes of `n` as a varint. */
 export function varintSize(n: number): number {
   let size = 1;
   for (let rest = n; rest >= 128; rest = Math.floor(rest / 128)) size++;
   return size;
 }
 
-/** Bytes of a length-delimited field (number below 16) holding `n` bytes. */
+/** Bytes of a length-delimited field (number below 16) that holds `n` bytes. */
 export const fieldSize = (n: number): number => 1 + varintSize(n) + n;
 
-/** Writes fields in order into a buffer whose size the caller has worked out. */
+/** Writes fields in order into a buffer of the size computed by the caller. */
 export class Writer {
   readonly bytes: Buffer;
 
@@ -130,7 +130,7 @@ export class Writer {
     this.bytes = Buffer.allocUnsafe(size);
   }
 
-  /** The head of a length-delimited field; its `length` bytes come next. */
+  /** Writes the head of a length-delimited field; its `length` bytes follow. */
   open(field: number, length: number): this {
     this.bytes[this.at++] = field * 8 + 2;
     return this.varint(length);
@@ -146,7 +146,7 @@ export class Writer {
     return this.raw(value);
   }
 
-  /** Text whose length in bytes is known. */
+  /** Writes text of known length in bytes. */
   text(field: number, value: string, length: number): this {
     this.open(field, length);
     this.at += this.bytes.write(value, this.at);
@@ -172,13 +172,13 @@ export class Writer {
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
-/** A length-delimited field as bytes of its own, for messages that are sent rarely. */
+/** Encodes a length-delimited field on its own, for messages that are sent rarely. */
 export function field(number: number, value: Buffer | string): Buffer {
   const bytes = typeof value === 'string' ? Buffer.from(value) : value;
   return new Writer(fieldSize(bytes.length)).data(number, bytes).bytes;
 }
 
-/** A number field as bytes of its own; a signed or large value is given as bigint. */
+/** Encodes a number field on its own. Signed and large values are passed as bigint. */
 export function numberField(number: number, value: number | bigint): Buffer {
   const bytes = [number * 8];
   let rest = BigInt.asUintN(64, BigInt(value));
@@ -187,6 +187,6 @@ export function numberField(number: number, value: number | bigint): Buffer {
   return Buffer.from(bytes);
 }
 
-/** A message made of fields; in a oneof an empty message still counts as given. */
+/** Concatenates fields. In a oneof, an empty message counts as present. */
 export const message = (...fields: readonly (Buffer | undefined)[]): Buffer =>
   Buffer.concat(fields.map((bytes) => bytes ?? NOTHING));

@@ -1,4 +1,4 @@
-/** The request of `Streams/Read`, which reads and subscribes alike. */
+/** Decodes requests of `Streams/Read`, both reads and subscriptions. */
 import { Malformed, Reader } from './protobuf.js';
 import { readEmpty, readStreamIdentifier } from './requests.js';
 import { GrpcError, Status } from './status.js';
@@ -14,16 +14,16 @@ export type Source =
 
 export interface FilterRequest {
   readonly on: 'stream' | 'type';
-  /** One of them must begin the name. */
+  /** A name matches if it starts with one of them. */
   readonly prefixes: readonly string[];
-  /** A checkpoint is due after so many events. */
+  /** Events of the log per checkpoint. */
   readonly checkpointInterval: number;
 }
 
 export interface ReadRequest {
   readonly source: Source;
   readonly backwards: boolean;
-  /** Events at most; undefined asks for a subscription. */
+  /** Maximum events; undefined for a subscription. */
   readonly count: bigint | undefined;
   readonly filter: FilterRequest | undefined;
 }
@@ -164,7 +164,10 @@ function readFilter(reader: Reader): FilterRequest {
   return { on, prefixes, checkpointInterval: window * multiplier };
 }
 
-/** No regular expressions: what .NET makes of one, JavaScript does not, and a hostile one holds the engine up. */
+/**
+ * Regular expressions are refused: .NET and JavaScript interpret them differently, and a hostile one blocks the
+ * engine.
+ */
 function readPrefixes(reader: Reader): string[] {
   const prefixes: string[] = [];
   while (reader.next()) {

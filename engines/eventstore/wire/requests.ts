@@ -1,4 +1,4 @@
-/** The requests of the `Streams` service as plain objects; what the engine does not know is refused here. */
+/** Decodes requests of the `Streams` service into plain objects; refuses fields the engine does not support. */
 import { ANY, type ExpectedRevision, NO_STREAM, STREAM_EXISTS } from '../log/expected.js';
 import type { ProposedEvent } from '../log/record.js';
 import { Malformed, Reader } from './protobuf.js';
@@ -7,16 +7,16 @@ import { readUuid } from './uuid.js';
 const NOTHING: Buffer = Buffer.alloc(0);
 const NIL: Buffer = Buffer.alloc(16);
 
-/** One stream, and what the caller believes about it. */
+/** A stream and its expected revision. */
 export interface Target {
   readonly stream: string;
   readonly expected: ExpectedRevision;
 }
 
-/** One message of a `BatchAppend` call; an append may come in several. */
+/** One message of a `BatchAppend` call; an append may take several. */
 export interface BatchAppendRequest {
   readonly correlationId: Buffer;
-  /** Given with the first message; `deadline` in Unix ms. */
+  /** Present in the first message of an append; `deadline` in Unix ms. */
   readonly options: (Target & { readonly deadline?: number }) | undefined;
   readonly events: readonly ProposedEvent[];
   readonly isFinal: boolean;
@@ -38,7 +38,7 @@ export function decodeBatchAppend(bytes: Buffer): BatchAppendRequest {
   return { correlationId, options, events, isFinal };
 }
 
-/** One message of an `Append` call: first the target, then the events. */
+/** Decodes one message of an `Append` call: first the target, then the events. */
 export function decodeAppend(bytes: Buffer): Target | ProposedEvent {
   const reader = new Reader(bytes);
   let content: Target | ProposedEvent | undefined;
@@ -51,7 +51,7 @@ export function decodeAppend(bytes: Buffer): Target | ProposedEvent {
   return content;
 }
 
-/** The target of a `Delete` or `Tombstone` call. */
+/** Decodes the target of a `Delete` or `Tombstone` call. */
 export function decodeDelete(bytes: Buffer): Target {
   const reader = new Reader(bytes);
   let target: Target | undefined;
@@ -63,7 +63,7 @@ export function decodeDelete(bytes: Buffer): Target {
   return target;
 }
 
-/** The options of all four writing calls; they number the shared fields alike. */
+/** Decodes the options of all four writing calls, which use the same field numbers. */
 function readTarget(reader: Reader): Target & { deadline?: number } {
   let stream = '';
   let expected: ExpectedRevision = ANY;
@@ -112,7 +112,7 @@ export function readStreamIdentifier(reader: Reader): string {
   return name;
 }
 
-/** A google.protobuf.Timestamp or Duration in milliseconds. */
+/** Decodes a google.protobuf.Timestamp or Duration into milliseconds. */
 function readSeconds(reader: Reader): number {
   let milliseconds = 0;
   while (reader.next()) {

@@ -1,4 +1,4 @@
-/** The gRPC status codes that the engine answers with, and an error that carries one. */
+/** gRPC status codes used by the engine, and an error that carries one. */
 
 export const Status = {
   OK: 0,

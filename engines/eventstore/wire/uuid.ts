@@ -1,4 +1,4 @@
-/** Event and correlation ids: 16 bytes inside, text on the wire. */
+/** Parses and formats event and correlation ids: 16 bytes in memory, text on the wire. */
 import { Malformed, type Reader } from './protobuf.js';
 
 const NIL: Buffer = Buffer.alloc(16);
@@ -26,7 +26,7 @@ function readStructured(reader: Reader): Buffer {
 /** Takes 32 hexadecimal digits, with dashes anywhere or none. */
 export function parseUuid(text: string): Buffer {
   const digits = text.replaceAll('-', '');
-  // Decoding stops at what is no digit.
+  // Decoding stops at the first character that is not a hexadecimal digit.
   const id = Buffer.from(digits, 'hex');
   if (digits.length !== 32 || id.length !== 16) throw new Malformed(`"${text.slice(0, 40)}" is no UUID`);
   return id;

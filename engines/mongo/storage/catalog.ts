@@ -1,7 +1,7 @@
 /** Which collections and indexes exist, on disk and in memory, and what of dropped ones is still to be swept. */
 import { randomUUID } from 'node:crypto';
 import { Binary, deserialize } from 'bson';
-import { RESTORE, StoreDamaged } from '../../supervisor/store-check.js';
+import { RESTORE_HINT, StoreDamaged } from '../../supervisor/store-check.js';
 import { encode } from '../bson/encode.js';
 import { CommandError } from '../errors.js';
 import { opened, sealed } from './checksummed.js';
@@ -41,7 +41,7 @@ export class Catalog implements Marks {
     });
     for (const { key, value } of this.store.entries(CATALOG)) {
       const entry = opened(key, value);
-      if (!entry) throw new StoreDamaged(`the list of collections in ${directory} is damaged: ${RESTORE}`);
+      if (!entry) throw new StoreDamaged(`the list of collections in ${directory} is damaged: ${RESTORE_HINT}`);
       this.#open(namespaceOf(key), entry);
     }
     const dropped = [...this.store.keys(GARBAGE)].map(spaceOf);

@@ -2,8 +2,14 @@
 import { open, type RootDatabase } from 'lmdb';
 import { DiskFull, type DiskSpace, watchDiskSpace } from '../../supervisor/disk-space.js';
 import { checkLength } from '../../supervisor/lmdb-length-check.js';
-import { wholeRange } from '../../supervisor/safe-range.js';
-import { type CheckedFile, checkKind, keepEyeOn, RESTORE, StoreDamaged } from '../../supervisor/store-check.js';
+import { verifyRange } from '../../supervisor/safe-range.js';
+import {
+  type CheckedFile,
+  checkKind,
+  RESTORE_HINT,
+  StoreDamaged,
+  watchStoreFile,
+} from '../../supervisor/store-check.js';
 import { CommandError } from '../errors.js';
 import { isKey } from './layout.js';
 
@@ -85,7 +91,7 @@ export class Store {
     this.#file = `${directory}/data.mdb`;
     checkLength(this.#env, this.#file);
     checkKind(this.#env, this.#file, isKey);
-    this.#kept = keepEyeOn(this.#file, this.#env);
+    this.#kept = watchStoreFile(this.#file, this.#env);
     this.#onFatal = hooks.onFatal;
     this.#beforeCommit = hooks.beforeCommit;
     this.#afterFlush = hooks.afterFlush;
@@ -124,12 +130,12 @@ export class Store {
 
   keys(range: KeyRange): Iterable<Buffer> {
     const lmdb = bounds(range);
-    return wholeRange(this.#live, lmdb, this.#live.getKeys(lmdb), (key) => key);
+    return verifyRange(this.#live, lmdb, this.#live.getKeys(lmdb), (key) => key);
   }
 
   entries(range: KeyRange): Iterable<{ key: Buffer; value: Buffer }> {
     const lmdb = bounds(range);
-    return wholeRange(this.#live, lmdb, this.#live.getRange(lmdb), ({ key }) => key);
+    return verifyRange(this.#live, lmdb, this.#live.getRange(lmdb), ({ key }) => key);
   }
 
   /** The first of `entries`, by a shorter way. */
@@ -244,7 +250,7 @@ export class Store {
   #break(failure: Error, outcomes: readonly Outcome[]): void {
     // What a step has met first is why the transaction could not be made.
     const broken = [failure, ...outcomes.map(({ error }) => error)].some(isBroken);
-    const error = broken ? new StoreDamaged(`a page of ${this.#file} is damaged: ${RESTORE}`) : failure;
+    const error = broken ? new StoreDamaged(`a page of ${this.#file} is damaged: ${RESTORE_HINT}`) : failure;
     this.#broken = error;
     this.#fail(error, outcomes);
     this.#onFatal(error);

@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { append, rememberIds, systemEvent, writeMetadata } from '../../eventstore/log/append.js';
+import { append, createRecentIds, systemEvent, writeMetadata } from '../../eventstore/log/append.js';
 import { type EventLog, openEventLog } from '../../eventstore/log/event-log.js';
 import { ANY } from '../../eventstore/log/expected.js';
-import { readBackwards, readForwards, readWritten } from '../../eventstore/log/read.js';
+import { readBackwards, readForwards, readWithHidden } from '../../eventstore/log/read.js';
 import { revisionOf } from '../../eventstore/log/record.js';
 import { scavenge } from '../../eventstore/log/scavenge.js';
 
@@ -28,7 +28,7 @@ describe('a scavenge of the embedded event store', () => {
 
   const write = (stream: string, count: number) => {
     const events = Array.from({ length: count }, () => systemEvent(`Said-${randomUUID()}`));
-    return log.submit((now) => append(log, rememberIds(), { stream, expected: ANY, events, size: 0 }, now));
+    return log.submit((now) => append(log, createRecentIds(), { stream, expected: ANY, events, size: 0 }, now));
   };
   const describeStream = (stream: string, metadata: object) =>
     log.submit((now) => writeMetadata(log, stream, Buffer.from(JSON.stringify(metadata)), now));
@@ -51,7 +51,7 @@ describe('a scavenge of the embedded event store', () => {
       // Who listens is told of all that is written, and may be behind.
       const revisions = ({ records }: ReturnType<typeof readForwards>) => records.map(revisionOf);
       const hidden = log.streams.flushed('s')!;
-      expect(revisions(readWritten(log, hidden, 0, 100))).deep.equal(left);
+      expect(revisions(readWithHidden(log, hidden, 0, 100))).deep.equal(left);
       await describeStream('s', {});
       const stream = log.streams.flushed('s')!;
       expect(revisions(readForwards(log, stream, 0, 100))).deep.equal(left);

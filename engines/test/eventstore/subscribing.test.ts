@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { append, rememberIds } from '../../eventstore/log/append.js';
+import { append, createRecentIds } from '../../eventstore/log/append.js';
 import { type EventLog, openEventLog } from '../../eventstore/log/event-log.js';
 import { ANY } from '../../eventstore/log/expected.js';
 import { subscribe } from '../../eventstore/services/subscribing.js';
@@ -38,7 +38,7 @@ describe('a subscriber of the embedded event store', () => {
       data: Buffer.from(text),
     };
     return log.submit((now) =>
-      append(log, rememberIds(), { stream: 's', expected: ANY, events: [event], size: text.length }, now),
+      append(log, createRecentIds(), { stream: 's', expected: ANY, events: [event], size: text.length }, now),
     );
   };
 

@@ -1,14 +1,14 @@
 /** The end of the log that the embedded event store keeps in memory. */
 import { expect } from 'chai';
-import { openRecent } from '../../eventstore/log/tail-cache.js';
+import { createTailCache } from '../../eventstore/log/tail-cache.js';
 
 describe('recent events', () => {
   const event = (position: number, bytes = 10) => ({ position, record: Buffer.alloc(bytes), category: 1 });
-  const positions = (recent: ReturnType<typeof openRecent>, from: number) =>
+  const positions = (recent: ReturnType<typeof createTailCache>, from: number) =>
     recent.from(from)?.map(({ position }) => position);
 
   it('are those of the flushes since the first, from any position on', () => {
-    const recent = openRecent();
+    const recent = createTailCache();
     expect(positions(recent, 0)).to.equal(undefined);
     recent.add({ position: 100 }, [event(110), event(120)]);
     recent.add({ position: 120 }, []);
@@ -24,7 +24,7 @@ describe('recent events', () => {
   });
 
   it('are bounded in bytes, and never have a gap', () => {
-    const recent = openRecent();
+    const recent = createTailCache();
     for (let n = 1; n <= 100; n++) {
       recent.add({ position: n - 1 }, [event(n, 60_000)]);
       let oldest = n + 1;
@@ -37,7 +37,7 @@ describe('recent events', () => {
   });
 
   it('are to be read anew where some were removed', () => {
-    const recent = openRecent();
+    const recent = createTailCache();
     recent.add({ position: 0 }, [event(1), event(2)]);
     recent.forget();
     expect(positions(recent, 1)).to.equal(undefined);

@@ -1,13 +1,13 @@
 /** Ranges as lmdb gives them of pages that a failing disk has changed. */
 import { expect } from 'chai';
-import { wholeRange } from '../../supervisor/safe-range.js';
+import { verifyRange } from '../../supervisor/safe-range.js';
 
 describe('a range of keys', () => {
   const key = (place: number) => Buffer.from([place]);
   const range = (keys: readonly number[], reverse: boolean) => {
     const [start, end] = reverse ? [key(9), key(0)] : [key(0), key(9)];
     const intact = { getKeys: () => [] };
-    return [...wholeRange(intact, { start, end, reverse }, keys.map(key), (each) => each)].map(([place]) => place);
+    return [...verifyRange(intact, { start, end, reverse }, keys.map(key), (each) => each)].map(([place]) => place);
   };
 
   it('is told as it stands, in either direction', () => {
