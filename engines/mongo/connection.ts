@@ -1,4 +1,4 @@
-/** One client's connection: messages in, answers out, one after another. */
+/** Serves one client connection: decodes messages and answers them one after another. */
 import type { Socket } from 'node:net';
 import { type Answer, answer, failure } from './commands/dispatch.js';
 import type { Engine } from './commands/engine.js';
@@ -6,52 +6,52 @@ import type { Connection } from './commands/request.js';
 import { Framer, MAX_MESSAGE } from './wire/frame.js';
 import { type Message, readMessage, type Unreadable, writeReply } from './wire/message.js';
 
-/** Bytes of the longest message of a client that has not authenticated: a greeting is a tenth of it. */
+/** Maximum bytes of a message from an unauthenticated client; a greeting takes a tenth of it. */
 const MAX_GREETING = 16_384;
-/** Messages that wait behind the one being answered; beyond this nothing more is read. */
-const MAX_WAITING = 64;
-/** Of a client that has not authenticated: drivers wait for each answer. */
-const MAX_WAITING_GREETINGS = 4;
+/** Messages queued behind the current one before the socket is no longer read. */
+const MAX_QUEUED = 64;
+/** Same for an unauthenticated client; drivers wait for each answer. */
+const MAX_QUEUED_GREETINGS = 4;
 
-export interface Watch {
-  /** Called when the client has shown the secret of this start. */
-  known(): void;
-  /** Called before each message is served. */
-  called(): void;
+export interface ConnectionObserver {
+  /** Called when the client has proved that it knows the secret of this start. */
+  onTrusted(): void;
+  /** Called before each message is processed. */
+  onMessage(): void;
 }
 
-/** Serves a socket until either side closes it. What cannot be understood as a message closes it. */
-export function serve(engine: Engine, socket: Socket, id: number, { known, called }: Watch): void {
+/** Serves a socket until either side closes it. A malformed message closes it. */
+export function serve(engine: Engine, socket: Socket, id: number, { onTrusted, onMessage }: ConnectionObserver): void {
   const connection: Connection = {
     id,
     authenticated: false,
-    known,
+    onTrusted,
     conversation: undefined,
     closed: false,
     waiting: undefined,
   };
-  const waiting: (Message | Unreadable)[] = [];
-  const mostWaiting = () => (connection.authenticated ? MAX_WAITING : MAX_WAITING_GREETINGS);
-  let busy = false;
+  const queue: (Message | Unreadable)[] = [];
+  const maxQueued = () => (connection.authenticated ? MAX_QUEUED : MAX_QUEUED_GREETINGS);
+  let isWorking = false;
   engine.connections++;
   socket.setNoDelay(true);
   socket.on('error', () => socket.destroy());
   socket.on('close', () => {
     engine.connections--;
     connection.closed = true;
-    waiting.length = 0;
+    queue.length = 0;
     connection.waiting?.();
-    engine.cursors.leave(connection);
+    engine.cursors.releaseClient(connection);
   });
 
   const framer = new Framer(
     (bytes) => {
-      called();
+      onMessage();
       if (socket.destroyed) return;
       const message = readMessage(bytes);
-      waiting.push(message);
-      if (waiting.length >= mostWaiting()) socket.pause();
-      if (!busy) work().catch(() => socket.destroy());
+      queue.push(message);
+      if (queue.length >= maxQueued()) socket.pause();
+      if (!isWorking) work().catch(() => socket.destroy());
     },
     () => (connection.authenticated ? MAX_MESSAGE : MAX_GREETING),
   );
@@ -64,16 +64,16 @@ export function serve(engine: Engine, socket: Socket, id: number, { known, calle
   });
 
   async function work(): Promise<void> {
-    busy = true;
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      if (waiting.length < mostWaiting()) socket.resume();
+    isWorking = true;
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      if (queue.length < maxQueued()) socket.resume();
       if ('error' in next) await send({ id: next.id, legacy: false }, failure(next.error), false);
       else await handle(next);
     }
-    busy = false;
+    isWorking = false;
   }
 
-  /** Answers a message; a client that waits for changes of the topology gets answer after answer. */
+  /** Answers a message. A client that awaits topology changes gets a stream of answers. */
   async function handle(message: Message): Promise<void> {
     let current = await answer(engine, message, connection);
     if (message.silent) return;
@@ -85,7 +85,7 @@ export function serve(engine: Engine, socket: Socket, id: number, { known, calle
     }
   }
 
-  /** Writes an answer, and waits while the client does not take what it is sent. */
+  /** Writes an answer; waits while the client does not read. */
   async function send(to: { id: number; legacy: boolean }, { body, ok }: Answer, more: boolean): Promise<number> {
     const reply = writeReply(to, body, engine.clock.tail(ok), more);
     if (!connection.closed && !socket.write(reply.bytes)) await drained(socket);
@@ -93,7 +93,7 @@ export function serve(engine: Engine, socket: Socket, id: number, { known, calle
   }
 }
 
-/** Resolves when the client has taken what waits for it, or has gone. */
+/** Resolves when the client has read its answers or has disconnected. */
 function drained(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -106,5 +106,5 @@ function drained(socket: Socket): Promise<void> {
 
 const AWAIT = Buffer.from('maxAwaitTimeMS\0');
 
-/** Whether a message waits for something, and so may be answered again and again. */
+/** True if the request waits for an event and may therefore be answered repeatedly. */
 const awaits = ({ body }: Message): boolean => body.bytes.subarray(body.start, body.end).includes(AWAIT);

@@ -1,9 +1,9 @@
 /**
- * The embedded MongoDB: a server on the loopback that the official driver takes for a one-member replica set.
+ * Embedded MongoDB: a loopback server that the official driver takes for a replica set with one member.
  *
- * It answers as a real server of 4.4 does, or refuses with a message that says what it does not implement: regular
- * expressions, `$elemMatch`, positions inside paths, pipelines other than the counting one, transactions. Without a
- * sort documents come in the order of `_id`, on which nobody may rely.
+ * It answers like a real server of version 4.4 and refuses unsupported features with a message that names them:
+ * regular expressions, `$elemMatch`, positions inside paths, pipelines other than the counting one, transactions.
+ * Without a sort, documents come in the order of `_id`; do not rely on that.
  */
 import { createHmac } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ import { Cursors } from './commands/cursors.js';
 import type { Engine } from './commands/engine.js';
 import { SET_NAME } from './commands/hello.js';
 import { serve } from './connection.js';
-import { SortRoom } from './query/sort.js';
+import { SortMemory } from './query/sort.js';
 import { createVerifier } from './scram.js';
 import { Catalog } from './storage/catalog.js';
 import { Documents } from './storage/collection.js';
@@ -22,7 +22,7 @@ import { Sessions } from './storage/sessions.js';
 import { expire } from './ttl.js';
 import { Clock } from './wire/clock.js';
 
-/** How often old documents, sessions and cursors are looked for. */
+/** Milliseconds between removals of expired documents, sessions and cursors. */
 const HOUSEKEEPING_MS = 60_000;
 
 export interface MongoEngine {
@@ -30,26 +30,26 @@ export interface MongoEngine {
   readonly url: string;
   readonly port: number;
   readonly held: HeldPort;
-  /** Nobody has ever stored anything in it. */
+  /** True if nothing has ever been stored. */
   readonly isNew: boolean;
-  /** Finishes what is being written, closes all connections and the store. */
+  /** Completes pending writes, then closes all connections and the store. */
   stop(): Promise<void>;
 }
 
 export interface MongoEngineOptions {
-  /** Where the store is; it is made when it is not there. Only one process may have it open. */
+  /** Directory of the store, created if missing. Only one process may have it open. */
   readonly directory: string;
-  /** The password of the one user; clients must know it. */
+  /** Password of the only user. */
   readonly secret: string;
-  /** 0, the default, for a free one. */
+  /** Port, or a listening handle; 0, the default, picks a free port. */
   readonly port?: number | HeldPort;
-  /** Told when a write could not be made durable; the engine then refuses all further ones and should be restarted. */
+  /** Called when a write could not be made durable. The engine then refuses further writes and should be restarted. */
   readonly onFatal?: (error: Error) => void;
-  /** How often TTL indexes are acted upon, in milliseconds; a minute as on the real server. */
+  /** Milliseconds between checks of TTL indexes; a minute, as on the real server. */
   readonly housekeepingMs?: number;
 }
 
-/** Opens the store and listens on 127.0.0.1. Errors: those of the file system and of a port in use. */
+/** Opens the store and listens on 127.0.0.1. Rejects on file system errors and if the port is in use. */
 export async function startMongoEngine(options: MongoEngineOptions): Promise<MongoEngine> {
   const catalog = new Catalog(options.directory, options.onFatal ?? (() => undefined));
   const isNew = catalog.isNew();
@@ -59,7 +59,7 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
     sessions: new Sessions(catalog.store),
     clock: new Clock(),
     cursors: new Cursors(),
-    sorting: new SortRoom(),
+    sortMemory: new SortMemory(),
     startedAt: Date.now(),
     verifier: createVerifier(options.secret),
     clientName: clientNameOf(options.secret),
@@ -79,8 +79,8 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
     socket.on('close', () => sockets.delete(socket));
     limit.add(socket);
     serve(engine, socket, ++connections, {
-      known: () => limit.markAuthenticated(socket),
-      called: () => void limit.countCall(socket),
+      onTrusted: () => limit.markAuthenticated(socket),
+      onMessage: () => void limit.countCall(socket),
     });
   });
   const port = await listenOn(server, options.port ?? 0).catch(async (error) => {
@@ -89,7 +89,7 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
   });
   engine.address = `127.0.0.1:${port}`;
   const parameters = `replicaSet=${SET_NAME}&authSource=admin&appName=${engine.clientName}`;
-  const stopKeeping = keepHouse(engine, options.housekeepingMs ?? HOUSEKEEPING_MS);
+  const stopHousekeeping = startHousekeeping(engine, options.housekeepingMs ?? HOUSEKEEPING_MS);
   return {
     url: `mongodb://${USER}:${encodeURIComponent(options.secret)}@${engine.address}/?${parameters}`,
     port,
@@ -98,23 +98,23 @@ export async function startMongoEngine(options: MongoEngineOptions): Promise<Mon
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();
-      await Promise.all([closed, stopKeeping()]);
+      await Promise.all([closed, stopHousekeeping()]);
       await catalog.close();
     },
   };
 }
 
-/** Nobody else can guess it, and it gives the secret away to nobody; it admits to nothing. */
+/** Client name that only holders of the secret can compute, and that does not reveal it. It grants no access. */
 const clientNameOf = (secret: string): string =>
   `annals-${createHmac('sha256', secret).update('name of a client').digest('base64url').slice(0, 22)}`;
 
-/** Expires documents, sessions and cursors from time to time; the answer stops it and waits for its end. */
-function keepHouse(engine: Engine, interval: number): () => Promise<void> {
+/** Expires documents, sessions and cursors periodically. Returns a function that stops this and waits for its end. */
+function startHousekeeping(engine: Engine, interval: number): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
     engine.cursors.sweep();
     engine.catalog.sweep();
-    // A failure here is one of the store, which reports it itself.
+    // The store itself reports its failures.
     running = running
       .then(() => expire(engine))
       .then(() => engine.sessions.sweep())

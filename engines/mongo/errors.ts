@@ -1,4 +1,4 @@
-/** Errors with the server's own codes, on their way to a client. */
+/** Errors with the real server's codes, as sent to clients. */
 import { typeName, type Value } from './bson/value.js';
 
 const NAMES: Record<number, string> = {
@@ -47,11 +47,11 @@ const NAMES: Record<number, string> = {
   11000: 'DuplicateKey',
 };
 
-/** The refusal of what the real server does and this engine does not: with the code for what is not known at all. */
+/** Error for what the real server supports and this engine does not, with the real server's code for unknown input. */
 export const notImplemented = (code: number, what: string): CommandError =>
   new CommandError(code, `This embedded engine does not implement ${what}`);
 
-/** The refusal of what is not what was written, with the code that the real server has for indexes that lead nowhere. */
+/** Error for damaged data, with the real server's code for inconsistent indexes. */
 export const damaged = (namespace: string): CommandError =>
   new CommandError(
     301,
@@ -59,7 +59,7 @@ export const damaged = (namespace: string): CommandError =>
       'anything else comes from a backup of the data directory',
   );
 
-/** A refusal the client sees as `code`, `codeName` and `errmsg`; a duplicate key also names key and value. */
+/** Error that the client receives as `code`, `codeName` and `errmsg`; for a duplicate key also with key and value. */
 export class CommandError extends Error {
   constructor(
     readonly code: number,
@@ -73,17 +73,17 @@ export class CommandError extends Error {
     return NAMES[this.code] ?? `Location${this.code}`;
   }
 
-  /** Of a whole command, never of one of its statements: its time is up, its client has gone, or the disk is full. */
+  /** True if the error ends the whole command rather than one statement: timeout, client disconnected, disk full. */
   get isInterruption(): boolean {
     return this.code === 50 || this.code === 279 || this.code === 14031;
   }
 }
 
-/** The refusal of a value for its type. */
+/** Error for a value of the wrong type. */
 export const wrongType = (name: string, value: Value, expected: string): CommandError =>
   new CommandError(14, `BSON field '${name}' is the wrong type '${typeName(value)}', expected type '${expected}'`);
 
-/** The value, if it is of the type. Errors: 14. */
+/** Returns the value if it has the type. Errors: 14. */
 export function requireType<T extends Value>(value: T, name: string, type: number): T {
   if (value.type === type) return value;
   throw wrongType(name, value, typeName({ ...value, type }));

@@ -1,35 +1,35 @@
-/** SCRAM-SHA-256 (RFC 5802, RFC 7677), the server's side: neither side shows the password, and each proves to know it. */
+/** Server side of SCRAM-SHA-256 (RFC 5802, RFC 7677): mutual proof of a password without sending it. */
 import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** The least that clients accept. More would only slow them down: the password is random. */
+/** Minimum that clients accept. The password is random, so more would only cost time. */
 const ITERATIONS = 4096;
 
-/** What the server keeps of a password. */
+/** Data derived from the password to verify proofs. */
 export interface Verifier {
   readonly salt: Buffer;
   readonly storedKey: Buffer;
   readonly serverKey: Buffer;
 }
 
-/** One authentication: the server's first message, and its verdict on the client's final one. */
+/** One authentication: the server's challenge and the check of the client's final message. */
 export interface Conversation {
   readonly challenge: string;
-  /** The server's own proof; undefined for a client that does not know the password. */
+  /** Returns the server's own proof, or undefined if the client does not know the password. */
   accept(clientFinal: string): string | undefined;
 }
 
 const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
 
-/** `password` is ASCII, so that it needs no SASLprep. */
+/** Creates a verifier. `password` must be ASCII, so it needs no SASLprep. */
 export function createVerifier(password: string): Verifier {
   const salt = randomBytes(28);
   const salted = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');
   return { salt, storedKey: sha256(hmac(salted, 'Client Key')), serverKey: hmac(salted, 'Server Key') };
 }
 
-/** Begins with the client's first message; undefined for a malformed one and for another user's. */
-export function converse(verifier: Verifier, user: string, clientFirst: string): Conversation | undefined {
+/** Starts with the client's first message. Returns undefined if it is malformed or names another user. */
+export function startConversation(verifier: Verifier, user: string, clientFirst: string): Conversation | undefined {
   const [, bare, name, nonce] = /^n,,(n=([^,]*),r=([\x21-\x2b\x2d-\x7e]{16,128}))$/.exec(clientFirst) ?? [];
   if (bare === undefined || nonce === undefined || name !== user) return undefined;
   const whole = nonce + randomBytes(24).toString('base64');
@@ -37,7 +37,7 @@ export function converse(verifier: Verifier, user: string, clientFirst: string):
   return {
     challenge,
     accept(clientFinal) {
-      // "biws" is "n,,": the channel is not bound to anything.
+      // "biws" is base64 for "n,,": no channel binding.
       const withoutProof = `c=biws,r=${whole}`;
       if (!clientFinal.startsWith(`${withoutProof},p=`)) return undefined;
       const proof = Buffer.from(clientFinal.slice(withoutProof.length + 3), 'base64');

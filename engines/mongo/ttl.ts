@@ -1,4 +1,4 @@
-/** Deletes what indexes with `expireAfterSeconds` say is too old. */
+/** Deletes documents expired by indexes with `expireAfterSeconds`. */
 import { toValue } from './bson/encode.js';
 import { changeAll } from './commands/change.js';
 import type { Engine } from './commands/engine.js';
@@ -7,7 +7,7 @@ import { queryOf } from './query/scan.js';
 import type { Collection } from './storage/collection.js';
 import type { Index } from './storage/definition.js';
 
-/** One pass over all such indexes. */
+/** Runs one pass over all TTL indexes. */
 export async function expire(engine: Engine, now = Date.now()): Promise<void> {
   for (const collection of [...engine.catalog.collections.values()])
     for (const index of collection.indexes)
@@ -20,9 +20,9 @@ async function expireBy(engine: Engine, { namespace }: Collection, index: Index,
   const old: Filter = { kind: 'lte', path, operand: toValue(new Date(limit)) };
   const filter: Filter = index.partial ? { kind: 'and', filters: [old, index.partial.filter] } : old;
   const query = queryOf(filter, []);
-  const due = changeAll({ engine, namespace, query }, (there, { idKey, document }) => {
-    engine.documents.remove(there, idKey, document);
+  const deletion = changeAll({ engine, namespace, query }, (collection, { idKey, document }) => {
+    engine.documents.remove(collection, idKey, document);
     return { n: 1, nModified: 0 };
   });
-  await due.slowly((make) => make());
+  await deletion.runInSteps((run) => run());
 }

@@ -1,8 +1,11 @@
-/** The one order over values that index keys, matcher, updates and sorting share. */
+/** Defines the single order of values shared by index keys, matcher, updates and sorts. */
 import { keyOf, kindOf } from './key.js';
 import { int32, Type, type Value } from './value.js';
 
-/** Negative, zero or positive, as the server orders two values: by kind, then by value. */
+/**
+ * Compares two values as the server does, by kind and then by value; returns a negative number, zero or a positive
+ * number.
+ */
 export function compareValues(a: Value, b: Value): number {
   if (a.type === b.type)
     switch (a.type) {

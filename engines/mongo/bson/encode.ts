@@ -1,24 +1,24 @@
-/** Makes values and documents: small answers through `bson`, stored documents by joining bytes. */
+/** Creates BSON values and documents: small answers with `bson`, stored documents by concatenating bytes. */
 import { deserialize, serialize } from 'bson';
 import { documentValue, fieldsOf, Type, type Value } from './value.js';
 
-/** A document from plain JavaScript and `bson` classes. */
+/** Encodes plain JavaScript and `bson` classes as a document. */
 export function encode(object: object): Buffer {
   const bytes = serialize(object, { ignoreUndefined: true });
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** One value from JavaScript, for example `toValue(new Date())`. */
+/** Encodes one value, for example `toValue(new Date())`. */
 export const toValue = (value: unknown): Value => fieldsOf(documentValue(encode({ value })))[0]!;
 
-/** A Long, made without a detour, since every answer with a cursor has one. */
+/** Creates a Long without `bson`, because every answer with a cursor has one. */
 export function longValue(long: bigint): Value {
   const bytes = Buffer.allocUnsafe(8);
   bytes.writeBigInt64LE(long);
   return { type: Type.long, bytes, start: 0, end: 8 };
 }
 
-/** A string, likewise. */
+/** Creates a string without `bson`. */
 export function textValue(text: string): Value {
   const length = Buffer.byteLength(text);
   const bytes = Buffer.allocUnsafe(length + 5);
@@ -31,10 +31,10 @@ export function textValue(text: string): Value {
 export const NULL: Value = { type: Type.null, bytes: Buffer.alloc(0), start: 0, end: 0 };
 export const EMPTY_DOCUMENT = encode({});
 
-/** A named value, on its way into a document. */
+/** Name and value of a field. */
 export type Named = readonly [name: string, value: Value];
 
-/** A document (or, named "0", "1", ..., the body of an array) of these fields in this order. */
+/** Creates a document of these fields in this order. With names "0", "1", ... it is the body of an array. */
 export function join(fields: readonly Named[]): Buffer {
   let size = 5;
   for (const [name, value] of fields) size += 2 + Buffer.byteLength(name) + value.end - value.start;
@@ -55,7 +55,7 @@ export const arrayOf = (elements: readonly Value[]): Value => {
   return { type: Type.array, bytes, start: 0, end: bytes.length };
 };
 
-/** A document as JavaScript that `encode` turns into the very same bytes. */
+/** Decodes a document into JavaScript that `encode` turns back into the same bytes. */
 export const decode = (document: Value): Record<string, unknown> =>
   deserialize(document.bytes.subarray(document.start, document.end), {
     promoteValues: false,

@@ -1,8 +1,8 @@
-/** Turns BSON values into bytes that sort, byte by byte, as the server compares the values. */
+/** Encodes BSON values as keys that sort, byte by byte, in the server's order of values. */
 import { below, compareDecimal, type Decimal, decimalOf, doubleOf, longOf } from './number.js';
 import { elementsOf, fieldsOf, int32, Type, type Value } from './value.js';
 
-/** The order of kinds; each key opens with one of these, so a kind is also a range of keys. */
+/** Order of kinds. Each key starts with one of these bytes, so a kind is also a key range. */
 export const Kind = {
   minKey: 0x08,
   undefined: 0x0c,
@@ -42,10 +42,10 @@ KINDS[Type.timestamp] = Kind.timestamp;
 KINDS[Type.maxKey] = Kind.maxKey;
 KINDS[Type.minKey] = Kind.minKey;
 
-/** The kind of a value: types of one kind are compared by value, different kinds by kind. */
+/** Kind of a value: values of one kind are compared by value, others by kind. */
 export const kindOf = (value: Value): number => KINDS[value.type]!;
 
-/** One buffer that grows, since a key is made in many small steps and copied out once. */
+/** One reusable buffer, because a key is built in many small steps and copied out once. */
 let buffer = Buffer.allocUnsafe(16_384);
 let at = 0;
 
@@ -56,7 +56,7 @@ function reserve(size: number): void {
   buffer = larger;
 }
 
-/** Bytes of unknown content, ended so that nothing that follows can change their order. */
+/** Writes bytes with an escape for zero and a terminator, so that following bytes cannot change the order. */
 function putText(bytes: Buffer, start: number, end: number): void {
   reserve((end - start) * 2 + 1);
   for (let i = start; i < end; i++) {
@@ -67,7 +67,7 @@ function putText(bytes: Buffer, start: number, end: number): void {
   buffer[at++] = 0;
 }
 
-/** A finite or infinite double, then whether an exact remainder above it follows. */
+/** Writes a finite or infinite double, then a flag for an exact remainder above it. */
 function putDouble(double: number): void {
   reserve(9);
   buffer.writeDoubleBE(double + 0, at);
@@ -77,7 +77,7 @@ function putDouble(double: number): void {
   buffer[at++] = 0;
 }
 
-/** NaN sorts below all numbers: below the bytes of -Infinity. */
+/** Writes NaN, which sorts below all numbers, including -Infinity. */
 function putNaN(): void {
   reserve(9);
   buffer.fill(0, at, at + 9);
@@ -85,8 +85,8 @@ function putNaN(): void {
 }
 
 /**
- * A number no double is equal to: the double next below, then the decimal digits. Only such numbers share
- * that prefix, and their digits decide among them.
+ * Writes a number that equals no double: the next lower double, then the decimal digits. Only such numbers share that
+ * prefix, and the digits decide between them.
  */
 function putExact(decimal: Decimal): void {
   let { coefficient, exponent } = decimal;
@@ -138,7 +138,7 @@ function putLong(long: bigint): void {
   else putExact({ coefficient: long, exponent: 0 });
 }
 
-/** A signed 64-bit number, big-endian, its sign turned so that negatives come first. */
+/** Writes a signed 64-bit number, big-endian with the sign bit flipped, so that negatives sort first. */
 function putSigned(bytes: Buffer, start: number): void {
   reserve(8);
   for (let i = 7; i >= 0; i--) buffer[at++] = bytes[start + i]!;
@@ -222,7 +222,7 @@ function putValue(value: Value): void {
   putBody(value);
 }
 
-/** The sort key of one value; undefined stands for a missing field, which sorts as null. */
+/** Sort key of one value; undefined stands for a missing field, which sorts as null. */
 export function keyOf(value: Value | undefined): Buffer {
   at = 0;
   if (value) putValue(value);
@@ -230,10 +230,10 @@ export function keyOf(value: Value | undefined): Buffer {
   return Buffer.from(buffer.subarray(0, at));
 }
 
-/** Ends a key that nothing follows, so that a descending text is told from longer ones that begin with it. */
+/** Terminates a key, so that a descending text is distinct from longer texts that start with it. */
 export const END = Buffer.of(0x04);
 
-/** The key of several values, each ascending (1) or descending (-1), with `head` before them. */
+/** Key of several values after `head`, each ascending (1) or descending (-1). */
 export function compoundKey(
   head: Buffer,
   values: readonly (Value | undefined)[],

@@ -1,4 +1,4 @@
-/** Exact arithmetic and order over int32, Long, double and Decimal128, as the server does it. */
+/** Exact arithmetic and order of int32, Long, double and Decimal128, as on the server. */
 import { Decimal128 } from 'bson';
 import { int32, Type, type Value } from './value.js';
 
@@ -14,7 +14,7 @@ export const isNumeric = (type: number): boolean =>
 export const longOf = (value: Value): bigint => value.bytes.readBigInt64LE(value.start);
 export const doubleOf = (value: Value): number => value.bytes.readDoubleLE(value.start);
 
-/** A decimal's exact value, or what it is instead of a finite number. */
+/** Exact value of a Decimal128, or its special value. */
 export function decimalOf(value: Value): Decimal | 'nan' | 'infinity' | '-infinity' {
   const low = value.bytes.readBigUInt64LE(value.start);
   const high = value.bytes.readBigUInt64LE(value.start + 8);
@@ -22,14 +22,14 @@ export function decimalOf(value: Value): Decimal | 'nan' | 'infinity' | '-infini
   const combination = (high >> 58n) & 0x1fn;
   if (combination === 0x1fn) return 'nan';
   if (combination === 0x1en) return negative ? '-infinity' : 'infinity';
-  // The second form of the standard holds coefficients beyond 34 digits, which count as zero.
+  // The standard's second form holds coefficients beyond 34 digits, which count as zero.
   const wide = combination >> 3n === 3n;
   const exponent = Number((high >> (wide ? 47n : 49n)) & 0x3fffn) - 6176;
   const magnitude = wide ? 0n : ((high & 0x1ffffffffffffn) << 64n) | low;
   return { coefficient: negative ? -magnitude : magnitude, exponent };
 }
 
-/** The nearest double of any number, -0 as 0. */
+/** Nearest double of a number; -0 becomes 0. */
 export function toNumber(value: Value): number {
   switch (value.type) {
     case Type.int:
@@ -43,14 +43,14 @@ export function toNumber(value: Value): number {
   }
 }
 
-/** The number as an integer when it has no fraction and is safe; otherwise undefined. */
+/** The number if it is a safe integer; otherwise undefined. */
 export function integerOf(value: Value): number | undefined {
   if (!isNumeric(value.type)) return undefined;
   const number = toNumber(value);
   return Number.isSafeInteger(number) ? number + 0 : undefined;
 }
 
-/** Whether `decimal` is greater (1), equal (0) or less (-1) than a finite double, exactly. */
+/** Compares a decimal exactly with a finite double; returns 1, 0 or -1. */
 export function compareDecimal(decimal: Decimal, double: number): number {
   if (decimal.coefficient === 0n) return double === 0 ? 0 : double > 0 ? -1 : 1;
   let [left, exponent] = [decimal.coefficient, decimal.exponent];
@@ -75,7 +75,7 @@ function mantissaOf(double: number): [bigint, number] {
   return [bits >> 63n ? -mantissa : mantissa, (biased || 1) - 1075];
 }
 
-/** The double one step below. */
+/** The next lower double. */
 export function below(double: number): number {
   if (double === 0) return -Number.MIN_VALUE;
   if (double === Number.POSITIVE_INFINITY) return Number.MAX_VALUE;

@@ -1,4 +1,4 @@
-/** Values as the server writes them into error messages, for example `{ a: "x", b: 1.0 }`. */
+/** Prints values as the server does in error messages, for example `{ a: "x", b: 1.0 }`. */
 import { Decimal128 } from 'bson';
 import { doubleOf, longOf } from './number.js';
 import { elementsOf, fieldsOf, int32, Type, textOf, type Value } from './value.js';

@@ -1,13 +1,13 @@
-/** Judges bytes from outside once, so that everything behind may trust that a document is whole. */
+/** Validates BSON from outside once, so that all other code may trust it. */
 import { endOf, int32, Type } from './value.js';
 
-/** The real server stores 180 levels; with paths of at most 80 parts no update can make more of these. */
+/** The real server stores 180 levels. With paths of at most 80 parts no update can exceed that from here. */
 export const MAX_DEPTH = 100;
 export const TOO_DEEP = 'exceeded maximum nested object depth';
 
 /**
- * What is wrong with the document that starts at `start`, or undefined when it is a whole BSON document that
- * ends at or before `limit`: lengths agree, strings end, types exist, nothing nests deeper than 100.
+ * Describes what is wrong with the document at `start`; undefined if it is valid BSON that ends at or before `limit`:
+ * consistent lengths, terminated strings, known types, at most 100 levels.
  */
 export function faultOf(bytes: Buffer, start = 0, limit = bytes.length, depth = 0): string | undefined {
   if (depth > MAX_DEPTH) return TOO_DEEP;

@@ -1,4 +1,4 @@
-/** BSON where it lies: a value is a type byte and a range of bytes; nothing is decoded before it is needed. */
+/** Lazily decoded BSON: a value is a type byte and a range of bytes. */
 
 /** The type bytes of the BSON specification. */
 export const Type = {
@@ -25,7 +25,9 @@ export const Type = {
   minKey: 255,
 } as const;
 
-/** One value: `bytes[start..end)` is its body without type and name. Documents include their length and final zero. */
+/**
+ * A BSON value: `bytes[start..end)` is its body without type and name. Documents include their length and final zero.
+ */
 export interface Value {
   readonly type: number;
   readonly bytes: Buffer;
@@ -33,13 +35,13 @@ export interface Value {
   readonly end: number;
 }
 
-/** A value with the name it has in its document or array; `from` is where its type byte stands. */
+/** A named value; `from` is the offset of its type byte. */
 export interface Field extends Value {
   readonly name: string;
   readonly from: number;
 }
 
-/** A whole document as a value. */
+/** Wraps a whole document as a value. */
 export const documentValue = (bytes: Buffer): Value => ({
   type: Type.object,
   bytes,
@@ -64,7 +66,7 @@ for (const [type, size] of [
 ] as const)
   FIXED[type] = size;
 
-/** Where a value that starts at `at` ends; NaN for a type that does not exist. The bytes must be whole. */
+/** End offset of a value that starts at `at`; NaN for an unknown type. The bytes must be valid. */
 export function endOf(type: number, bytes: Buffer, at: number): number {
   const fixed = FIXED[type]!;
   if (fixed !== 255) return at + fixed;
@@ -88,7 +90,7 @@ export function endOf(type: number, bytes: Buffer, at: number): number {
   }
 }
 
-/** A little-endian int32, without the checks of Buffer's own reader. */
+/** Reads a little-endian int32 without Buffer's checks. */
 export const int32 = (bytes: Buffer, at: number): number =>
   bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 
@@ -98,7 +100,7 @@ function afterName(bytes: Buffer, at: number): number {
   return end + 1;
 }
 
-/** The fields of a document or the elements of an array, in order. */
+/** Fields of a document, or elements of an array, in order. */
 export function fieldsOf(document: Value): Field[] {
   const { bytes } = document;
   const fields: Field[] = [];
@@ -113,11 +115,11 @@ export function fieldsOf(document: Value): Field[] {
   return fields;
 }
 
-/** The fields of a document by their names. */
+/** Fields of a document by name. */
 export const fieldsByName = (document: Value): Map<string, Field> =>
   new Map(fieldsOf(document).map((field) => [field.name, field]));
 
-/** The elements of an array; cheaper than `fieldsOf` because it reads no names. */
+/** Elements of an array; cheaper than `fieldsOf` because it reads no names. */
 export function elementsOf(array: Value): Value[] {
   const { bytes } = array;
   const elements: Value[] = [];
@@ -132,7 +134,7 @@ export function elementsOf(array: Value): Value[] {
   return elements;
 }
 
-/** The elements of an array, one after another: as a list those of a million weigh more than the array. */
+/** Iterates over the elements of an array; a list of a million elements would need more memory than the array. */
 export function* eachElement({ bytes, start: head, end: tail }: Value): Generator<Value> {
   for (let at = head + 4; at < tail - 1; ) {
     const type = bytes[at]!;
@@ -142,7 +144,7 @@ export function* eachElement({ bytes, start: head, end: tail }: Value): Generato
   }
 }
 
-/** The first field of that name (as UTF-8 bytes), or undefined. */
+/** First field with the name (as UTF-8 bytes), or undefined. */
 export function fieldNamed(document: Value, name: Buffer): Value | undefined {
   const { bytes } = document;
   const last = document.end - 1;
@@ -162,16 +164,16 @@ export function fieldNamed(document: Value, name: Buffer): Value | undefined {
   return undefined;
 }
 
-/** The bytes of a value's body. */
+/** Bytes of a value's body. */
 export const bodyOf = (value: Value): Buffer => value.bytes.subarray(value.start, value.end);
 
 export const isObject = (value: Value): boolean => value.type === Type.object;
 export const isArray = (value: Value): boolean => value.type === Type.array;
 
-/** The text of a string, symbol or code. */
+/** Text of a string, symbol or code. */
 export const textOf = (value: Value): string => value.bytes.toString('utf8', value.start + 4, value.end - 1);
 
-/** Whether two values are the same bytes of the same type: stricter than comparing equal. */
+/** True if type and bytes are equal, which is stricter than comparing equal. */
 export const identical = (a: Value, b: Value): boolean =>
   a.type === b.type && a.bytes.compare(b.bytes, b.start, b.end, a.start, a.end) === 0;
 
@@ -199,5 +201,5 @@ const NAMES: Record<number, string> = {
   255: 'minKey',
 };
 
-/** The name of a value's type as it stands in error messages. */
+/** Name of a value's type in error messages. */
 export const typeName = (value: Value): string => NAMES[value.type] ?? 'unknown';

@@ -1,4 +1,4 @@
-/** The one aggregate there is: the counting pipeline that `countDocuments` sends. */
+/** Implements the only supported aggregate: the counting pipeline of `countDocuments`. */
 import { encode, join } from '../bson/encode.js';
 import { toNumber } from '../bson/number.js';
 import {
@@ -16,11 +16,11 @@ import { parseFilter } from '../query/filter.js';
 import { type Query, queryOf } from '../query/scan.js';
 import { Arguments, argumentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
-import { countMatches, DEFAULT_BATCH, deadlineOf, EVERYTHING, hintOf } from './read.js';
+import { countMatches, DEFAULT_BATCH, deadlineOf, hintOf, MATCH_ALL } from './read.js';
 import { checkNamespace, type Request } from './request.js';
 import { listSource } from './search.js';
 
-/** What `countDocuments` sends: `$match`, perhaps `$skip` and `$limit`, then a `$group` that counts. Nothing else. */
+/** Runs `$match`, optional `$skip` and `$limit`, then a `$group` that counts. */
 export async function aggregate(engine: Engine, request: Request): Promise<Buffer> {
   const args = argumentsOf(request, ['pipeline', 'cursor', 'hint', 'comment', 'bypassDocumentValidation']);
   const target = args.required('aggregate');
@@ -30,11 +30,11 @@ export async function aggregate(engine: Engine, request: Request): Promise<Buffe
   const cursor = args.object('cursor');
   if (!cursor)
     throw new CommandError(9, "The 'cursor' option is required, except for aggregate with the explain argument");
-  const batchSize = new Arguments('aggregate.cursor', fieldsByName(cursor), ['batchSize'], 9).whole('batchSize');
+  const batchSize = new Arguments('aggregate.cursor', fieldsByName(cursor), ['batchSize'], 9).integer('batchSize');
   args.required('pipeline');
   const stages = (args.array('pipeline') ?? []).map(stageOf);
   const group = stages.pop();
-  if (group?.name !== '$group') throw onlyCounting();
+  if (group?.name !== '$group') throw countingOnlyError();
   const label = countingGroup(group);
   const [query, skip, limit] = selection(stages, hintOf(args));
   const n = limit === 0 ? 0 : await countMatches(engine, namespace, query, skip, limit ?? 0, deadlineOf(args, request));
@@ -47,7 +47,7 @@ export async function aggregate(engine: Engine, request: Request): Promise<Buffe
           ]),
         ]
       : [];
-  return engine.cursors.first({
+  return engine.cursors.open({
     namespace,
     collection: undefined,
     source: listSource(documents),
@@ -56,7 +56,7 @@ export async function aggregate(engine: Engine, request: Request): Promise<Buffe
   });
 }
 
-const onlyCounting = (): CommandError =>
+const countingOnlyError = (): CommandError =>
   notImplemented(40324, 'pipelines other than $match, $skip, $limit and a $group that counts, in this order');
 
 function stageOf(stage: Value): Field {
@@ -67,13 +67,13 @@ function stageOf(stage: Value): Field {
   return fields[0]!;
 }
 
-/** The constant `_id` of `{$group: {_id, n: {$sum: 1}}}`. */
+/** Returns the constant `_id` of `{$group: {_id, n: {$sum: 1}}}`. */
 function countingGroup(group: Field): Value {
   const [id, n, more] = isObject(group) ? fieldsOf(group) : [];
   const [sum, other] = n && isObject(n) ? fieldsOf(n) : [];
   const counts = id?.name === '_id' && n?.name === 'n' && !more && sum?.name === '$sum' && !other;
   if (!counts || isObject(id) || id.type === Type.string || sum.type !== Type.int || toNumber(sum) !== 1)
-    throw onlyCounting();
+    throw countingOnlyError();
   return id;
 }
 
@@ -81,31 +81,31 @@ function selection(
   stages: readonly Field[],
   hint: Value | undefined,
 ): [Query, skip: number, limit: number | undefined] {
-  let filter = EVERYTHING;
+  let filter = MATCH_ALL;
   let skip = 0;
   let limit: number | undefined;
   const order = ['$match', '$skip', '$limit'];
   let last = -1;
   for (const stage of stages) {
     const at = order.indexOf(stage.name);
-    if (at <= last) throw onlyCounting();
+    if (at <= last) throw countingOnlyError();
     last = at;
     if (stage.name === '$match') {
       if (!isObject(stage)) throw new CommandError(15959, 'the match filter must be an expression in an object');
       filter = stage;
-    } else if (stage.name === '$skip') skip = bound(stage, 0);
-    else limit = bound(stage, 1);
+    } else if (stage.name === '$skip') skip = stageNumber(stage, 0);
+    else limit = stageNumber(stage, 1);
   }
   return [queryOf(parseFilter(filter), [], hint), skip, limit];
 }
 
-function bound(stage: Field, least: number): number {
+function stageNumber(stage: Field, minimum: number): number {
   const number =
     stage.type === Type.int || stage.type === Type.long || stage.type === Type.double ? toNumber(stage) : Number.NaN;
-  if (!Number.isSafeInteger(number) || number < least)
+  if (!Number.isSafeInteger(number) || number < minimum)
     throw new CommandError(
-      least === 1 ? 15958 : 15956,
-      `the ${stage.name.slice(1)} must be a ${least === 1 ? 'positive' : 'nonnegative'} number`,
+      minimum === 1 ? 15958 : 15956,
+      `the ${stage.name.slice(1)} must be a ${minimum === 1 ? 'positive' : 'nonnegative'} number`,
     );
   return number;
 }

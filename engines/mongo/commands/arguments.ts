@@ -1,11 +1,11 @@
-/** Reads the arguments of a command by name and type, and refuses those it does not know. */
+/** Reads the arguments of a command by name and type, and refuses unknown ones. */
 import { integerOf, isNumeric } from '../bson/number.js';
 import { elementsOf, type Field, fieldsByName, isObject, Type, textOf, type Value } from '../bson/value.js';
 import { CommandError, notImplemented, requireType, wrongType } from '../errors.js';
 import { isTrue } from '../query/filter.js';
 import type { Request } from './request.js';
 
-/** Understood by every command; what they mean is either settled before the handler or always so here. */
+/** Arguments that every command accepts; they are handled before the command or have no effect here. */
 const GENERIC = new Set([
   '$db',
   'lsid',
@@ -17,10 +17,10 @@ const GENERIC = new Set([
   'writeConcern',
 ]);
 
-/** How a command refuses a field it does not know. */
+/** Error codes of commands for an unknown field. */
 const UNKNOWN: Record<string, number> = { find: 9, aggregate: 9, createIndexes: 2, findAndModify: 51177 };
 
-/** The arguments of a command or of one of its statements; making it refuses every field not in `known`. */
+/** Arguments of a command or of one of its statements. The constructor refuses fields not in `known`. */
 export class Arguments {
   constructor(
     readonly what: string,
@@ -41,14 +41,14 @@ export class Arguments {
     }
   }
 
-  /** Errors: 40414 when it is missing. */
+  /** Errors: 40414 if it is missing. */
   required(name: string): Field {
     const field = this.fields.get(name);
     if (!field) throw new CommandError(40414, `BSON field '${this.what}.${name}' is missing but a required field`);
     return field;
   }
 
-  /** Null counts as not given. */
+  /** Null counts as absent. */
   get(name: string): Field | undefined {
     const field = this.fields.get(name);
     return field?.type === Type.null ? undefined : field;
@@ -64,21 +64,21 @@ export class Arguments {
     return field && textOf(requireType(field, `${this.what}.${name}`, Type.string));
   }
 
-  flag(name: string, otherwise: boolean): boolean {
+  flag(name: string, defaultValue: boolean): boolean {
     const field = this.get(name);
-    if (!field) return otherwise;
+    if (!field) return defaultValue;
     if (field.type !== Type.boolean && !isNumeric(field.type)) throw wrongType(`${this.what}.${name}`, field, 'bool');
     return isTrue(field);
   }
 
-  /** A whole number of at least `least`. Errors: 14 for other types, 9 and 2 for other numbers. */
-  whole(name: string, least = 0): number | undefined {
+  /** A whole number of at least `minimum`. Errors: 14 for other types, 9 and 2 for other numbers. */
+  integer(name: string, minimum = 0): number | undefined {
     const field = this.get(name);
     if (!field) return undefined;
     if (!isNumeric(field.type)) throw wrongType(`${this.what}.${name}`, field, 'number');
     const number = integerOf(field);
     if (number === undefined) throw new CommandError(9, `${name} has to be a whole number`);
-    if (number < least) throw new CommandError(2, `${name} value must be non-negative, but received: ${number}`);
+    if (number < minimum) throw new CommandError(2, `${name} value must be non-negative, but received: ${number}`);
     return number;
   }
 
@@ -88,7 +88,7 @@ export class Arguments {
   }
 }
 
-/** A command's own arguments; `known` beside its name. Checks the concerns that every command may carry. */
+/** Arguments of a command; `known` lists those besides its name. Checks the read and write concerns. */
 export function argumentsOf(request: Request, known: readonly string[]): Arguments {
   const unknown = UNKNOWN[request.name === 'findandmodify' ? 'findAndModify' : request.name] ?? 40415;
   checkConcerns(request);
@@ -124,15 +124,18 @@ function checkConcerns({ fields }: Request): void {
     throw new CommandError(9, `Either no level or one of local, majority, available or linearizable, not '${level}'`);
 }
 
-/** The documents of an argument that may come in the body or as a sequence. Errors: 40414, 14, 16 when empty. */
-export function documentsOf(request: Request, name: string, most = 100_000): Value[] {
+/** Documents of an argument that may be in the body or in a sequence. Errors: 40414, 14, 16 if empty. */
+export function documentsOf(request: Request, name: string, maxCount = 100_000): Value[] {
   const sequence = request.message.sequences.get(name);
   const args = new Arguments(request.name, request.fields, [...request.fields.keys()]);
   if (!sequence) args.required(name);
   const documents = sequence ? [...sequence] : (args.array(name) ?? []);
   for (const document of documents)
     if (!isObject(document)) throw wrongType(`${request.name}.${name}`, document, 'object');
-  if (documents.length < 1 || documents.length > most)
-    throw new CommandError(16, `Write batch sizes must be between 1 and ${most}. Got ${documents.length} operations.`);
+  if (documents.length < 1 || documents.length > maxCount)
+    throw new CommandError(
+      16,
+      `Write batch sizes must be between 1 and ${maxCount}. Got ${documents.length} operations.`,
+    );
   return documents;
 }

@@ -1,4 +1,4 @@
-/** Runs the statements of a write command: as many as possible in one transaction, each done once. */
+/** Runs the statements of a write command, each exactly once, with many of them in one transaction. */
 import { decode } from '../bson/encode.js';
 import { CommandError } from '../errors.js';
 import type { Attempt, Kind } from '../storage/sessions.js';
@@ -7,26 +7,29 @@ import type { Engine } from './engine.js';
 import type { Request } from './request.js';
 import type { Deadline } from './search.js';
 
-/** A statement of a command; its result is kept as bytes, so that a retry can be answered with them. */
+/** A statement of a command. Its result is stored as bytes to answer retries. */
 export interface Statement {
-  /** Does it inside a transaction, or says that this would take too long. */
-  now(): Buffer | 'slow';
-  /** Does it in as many transactions as it takes; what a retry must not do again goes through `once`. */
-  slowly(once: Once): Promise<Buffer>;
+  /** Runs inside the current transaction, or returns 'slow' if that would take too long. */
+  runNow(): Buffer | 'slow';
+  /** Runs in several transactions. What a retry must not repeat goes through `once`. */
+  runInSteps(once: Once): Promise<Buffer>;
 }
 
-/** Does something inside a transaction, or gives the result of the same command sent before. */
-export type Once = (make: () => Buffer) => Buffer;
+/** Runs a function inside a transaction, or returns the result stored by an earlier run of the command. */
+export type Once = (run: () => Buffer) => Buffer;
 
 export interface WriteError {
   readonly index: number;
   readonly error: CommandError;
 }
 
-/** How long a batch may keep one transaction. */
-const TURN_MS = 12;
+/** Maximum milliseconds a batch occupies one transaction. */
+const SLICE_MS = 12;
 
-/** The results by statement, with gaps where it failed, and the errors. An ordered batch ends with its first, and any whose client has gone or whose time is up. */
+/**
+ * Runs a batch. Returns the results by statement, with gaps for failed ones, and the errors. An ordered batch ends at
+ * its first error; every batch ends on timeout or disconnect.
+ */
 export async function runBatch(
   engine: Engine,
   request: Request,
@@ -48,24 +51,24 @@ export async function runBatch(
     let slow: Statement | undefined;
     deadline.check();
     await engine.catalog.store.write(() => {
-      // What was done stays, and the loop tells why no more is.
-      if (isOver(deadline)) return true;
+      // Finished statements are kept; `deadline.check` then throws in the loop.
+      if (isExpired(deadline)) return true;
       attempt?.begin();
-      const until = performance.now() + TURN_MS;
+      const until = performance.now() + SLICE_MS;
       let written = false;
       slow = undefined;
       while (next < statements.length && performance.now() < until) {
         const index = next;
         try {
-          const known = attempt?.result(index);
-          const result = known ?? statements[index]!.now();
+          const previous = attempt?.result(index);
+          const result = previous ?? statements[index]!.runNow();
           if (result === 'slow') {
             slow = statements[index];
             break;
           }
           results[index] = result;
           next++;
-          if (known) continue;
+          if (previous) continue;
           attempt?.add(index, result);
           written = true;
         } catch (error) {
@@ -78,11 +81,11 @@ export async function runBatch(
     if (!slow) continue;
     const index = next;
     try {
-      results[index] = await slow.slowly((make) => {
+      results[index] = await slow.runInSteps((run) => {
         attempt?.begin();
-        const known = attempt?.result(index);
-        if (known) return known;
-        const result = make();
+        const previous = attempt?.result(index);
+        if (previous) return previous;
+        const result = run();
         attempt?.add(index, result);
         attempt?.save();
         return result;
@@ -95,7 +98,7 @@ export async function runBatch(
   return { results, errors };
 }
 
-function isOver(deadline: Deadline): boolean {
+function isExpired(deadline: Deadline): boolean {
   try {
     deadline.check();
     return false;
@@ -110,7 +113,7 @@ export function attemptOf(engine: Engine, request: Request): Attempt | undefined
   return engine.sessions.attempt(request.session!, request.txnNumber, kind);
 }
 
-/** The `writeErrors` of an answer, or nothing. */
+/** The `writeErrors` member of an answer, if any. */
 export function writeErrors(errors: readonly WriteError[]): object {
   if (errors.length === 0) return {};
   return {
@@ -123,7 +126,7 @@ export function writeErrors(errors: readonly WriteError[]): object {
   };
 }
 
-/** The key pattern and value of a duplicate key error, as plain objects with exact types. */
+/** Key pattern and value of a duplicate key error, as plain objects with exact types. */
 export function duplicateOf(error: CommandError): object {
   if (!error.duplicate) return {};
   const { keyPattern, keyValue } = error.duplicate;

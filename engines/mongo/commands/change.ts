@@ -1,21 +1,21 @@
-/** Statements that change what they find: one document or all, and what to do when there is none. */
+/** Statements that change matching documents: one or all, with a fallback if none matches. */
 import { decode, join } from '../bson/encode.js';
 import { documentValue, type Value } from '../bson/value.js';
 import { matchesDocument, type Query } from '../query/scan.js';
 import { Candidate, type Collection, documentKey } from '../storage/collection.js';
 import type { Once, Statement } from './batch.js';
 import type { Engine } from './engine.js';
-import { findNow, findSlowly } from './lookup.js';
+import { findInSlices, findWithinBudget } from './lookup.js';
 import type { Deadline } from './search.js';
 
-/** What one statement did; `id` is that of an upserted document. */
+/** Counts of one statement; `id` is the `_id` of an upserted document. */
 export interface Tally {
   readonly n: number;
   readonly nModified: number;
   readonly id?: Value;
 }
 
-/** A tally as bytes: two counts, then a document with the upserted `_id` if there is one. */
+/** Encodes a tally: two counts, then a document with the upserted `_id` if there is one. */
 export function tally({ n, nModified, id }: Tally): Buffer {
   const counts = Buffer.allocUnsafe(8);
   counts.writeUInt32LE(n, 0);
@@ -28,17 +28,17 @@ export function readTally(bytes: Buffer): { n: number; nModified: number; upsert
   return { n: bytes.readUInt32LE(0), nModified: bytes.readUInt32LE(4), upserted };
 }
 
-/** Where a statement looks. The collection is asked for each time, since it may be dropped in between. */
+/** Documents a statement applies to. The collection is looked up each time, because it may be dropped in between. */
 export interface Target {
   readonly engine: Engine;
   readonly namespace: string;
   readonly query: Query;
-  /** When to give up a search that takes long. */
+  /** Limits a long search. */
   readonly deadline?: Deadline;
 }
 
 type Change = (collection: Collection, candidate: Candidate) => Tally;
-type Instead = (() => Tally) | undefined;
+type NoMatchHandler = (() => Tally) | undefined;
 
 const NOTHING: Tally = { n: 0, nModified: 0 };
 
@@ -46,67 +46,67 @@ const NOTHING: Tally = { n: 0, nModified: 0 };
 export function changeOne(
   { engine, namespace, query, deadline }: Target,
   change: Change,
-  instead: Instead = undefined,
+  onNoMatch: NoMatchHandler = undefined,
 ): Statement {
-  const now = (): Buffer | 'slow' => {
-    const there = engine.catalog.find(namespace);
-    const found = there ? findNow(engine, there, query, true) : [];
+  const runNow = (): Buffer | 'slow' => {
+    const collection = engine.catalog.find(namespace);
+    const found = collection ? findWithinBudget(engine, collection, query, true) : [];
     if (found === 'slow') return 'slow';
-    return tally(there && found[0] ? change(there, found[0]) : (instead?.() ?? NOTHING));
+    return tally(collection && found[0] ? change(collection, found[0]) : (onNoMatch?.() ?? NOTHING));
   };
-  const slowly = async (once: Once): Promise<Buffer> => {
+  const runInSteps = async (once: Once): Promise<Buffer> => {
     for (;;) {
-      const there = engine.catalog.find(namespace);
-      const [idKey] = there ? await findSlowly(engine, there, query, true, deadline) : [];
+      const collection = engine.catalog.find(namespace);
+      const [idKey] = collection ? await findInSlices(engine, collection, query, true, deadline) : [];
       let result: Buffer | undefined;
       await engine.catalog.store.write(() => {
         const current = engine.catalog.find(namespace);
         const document = idKey && current && engine.documents.get(current, idKey);
         if (document && matchesDocument(query, document))
           result = once(() => tally(change(current, new Candidate(documentKey(current, idKey), document))));
-        // What was found has changed meanwhile: look again. What was not found is taken as not there.
-        else if (!idKey) result = once(() => tally(instead?.() ?? NOTHING));
+        // A match that changed meanwhile is searched again. If nothing was found, nothing matches.
+        else if (!idKey) result = once(() => tally(onNoMatch?.() ?? NOTHING));
         return true;
       });
       if (result) return result;
     }
   };
-  return { now, slowly };
+  return { runNow, runInSteps };
 }
 
-/** So many documents are changed in one transaction. */
+/** Documents changed per transaction. */
 const PAGE = 200;
 
 /** Changes all matches. */
 export function changeAll(
   { engine, namespace, query, deadline }: Target,
   change: Change,
-  instead: Instead = undefined,
+  onNoMatch: NoMatchHandler = undefined,
 ): Statement {
-  const sum = (there: Collection, found: readonly Candidate[]): Tally => {
+  const sum = (collection: Collection, found: readonly Candidate[]): Tally => {
     let [n, nModified] = [0, 0];
     for (const candidate of found) {
-      const one = change(there, candidate);
+      const one = change(collection, candidate);
       n += one.n;
       nModified += one.nModified;
     }
     return { n, nModified };
   };
-  const now = (): Buffer | 'slow' => {
-    const there = engine.catalog.find(namespace);
-    const found = there ? findNow(engine, there, query, false) : [];
+  const runNow = (): Buffer | 'slow' => {
+    const collection = engine.catalog.find(namespace);
+    const found = collection ? findWithinBudget(engine, collection, query, false) : [];
     if (found === 'slow') return 'slow';
-    if (found.length === 0 || !there) return tally(instead?.() ?? NOTHING);
-    return tally(sum(there, found));
+    if (found.length === 0 || !collection) return tally(onNoMatch?.() ?? NOTHING);
+    return tally(sum(collection, found));
   };
-  const slowly = async (): Promise<Buffer> => {
-    const there = engine.catalog.find(namespace);
-    const idKeys = there ? await findSlowly(engine, there, query, false, deadline) : [];
+  const runInSteps = async (): Promise<Buffer> => {
+    const collection = engine.catalog.find(namespace);
+    const idKeys = collection ? await findInSlices(engine, collection, query, false, deadline) : [];
     let [n, nModified] = [0, 0];
     let upserted: Tally | undefined;
-    if (idKeys.length === 0 && instead)
+    if (idKeys.length === 0 && onNoMatch)
       await engine.catalog.store.write(() => {
-        upserted = instead();
+        upserted = onNoMatch();
         return true;
       });
     for (let at = 0; at < idKeys.length; at += PAGE) {
@@ -128,5 +128,5 @@ export function changeAll(
     }
     return tally(upserted ?? { n, nModified });
   };
-  return { now, slowly };
+  return { runNow, runInSteps };
 }

@@ -1,4 +1,4 @@
-/** create, drop, listCollections and their like for databases. */
+/** Implements create, drop, listCollections, dropDatabase and listDatabases. */
 import { Binary } from 'bson';
 import { encode } from '../bson/encode.js';
 import { documentValue, fieldsOf, isObject, textOf } from '../bson/value.js';
@@ -17,8 +17,8 @@ export async function create(engine: Engine, request: Request): Promise<Buffer> 
   argumentsOf(request, ['comment']);
   const namespace = namespaceOf(request);
   if (engine.catalog.find(namespace)) throw exists(namespace);
-  const made = await engine.catalog.create(namespace);
-  if (!made) throw exists(namespace);
+  const created = await engine.catalog.create(namespace);
+  if (!created) throw exists(namespace);
   return encode({});
 }
 
@@ -53,10 +53,10 @@ export async function listCollections(engine: Engine, request: Request): Promise
     .sort((a, b) => (a.namespace < b.namespace ? -1 : 1))
     .map((collection) => encode(describe(collection)))
     .filter((document) => matches(documentValue(document)))
-    .map((document) => (nameOnly ? briefly(document) : document));
+    .map((document) => (nameOnly ? nameOnlyEntry(document) : document));
   const namespace = `${request.database}.$cmd.listCollections`;
   const deadline = deadlineAfter(undefined);
-  return engine.cursors.first({
+  return engine.cursors.open({
     namespace,
     collection: undefined,
     source: listSource(documents),
@@ -73,7 +73,7 @@ const describe = ({ namespace, uuid }: Collection): object => ({
   idIndex: { v: 2, key: { _id: 1 }, name: '_id_' },
 });
 
-const briefly = (document: Buffer): Buffer => {
+const nameOnlyEntry = (document: Buffer): Buffer => {
   const name = fieldsOf(documentValue(document))[0]!;
   return encode({ name: textOf(name), type: 'collection' });
 };
@@ -85,11 +85,11 @@ export async function listDatabases(engine: Engine, request: Request): Promise<B
   const filter = args.get('filter');
   if (filter && !isObject(filter)) throw new CommandError(14, "BSON field 'listDatabases.filter' is the wrong type");
   const matches = filter ? compile(parseFilter(filter)) : () => true;
-  const brief = args.get('nameOnly') ? isTrue(args.get('nameOnly')!) : false;
+  const nameOnly = args.get('nameOnly') ? isTrue(args.get('nameOnly')!) : false;
   const names = new Set([...engine.catalog.collections.keys()].map((namespace) => splitNamespace(namespace)[0]));
   const databases = [...names]
     .sort()
-    .map((name) => (brief ? { name } : { name, sizeOnDisk: 0, empty: false }))
+    .map((name) => (nameOnly ? { name } : { name, sizeOnDisk: 0, empty: false }))
     .filter((database) => matches(documentValue(encode(database))));
-  return encode({ databases, ...(brief ? {} : { totalSize: 0 }) });
+  return encode({ databases, ...(nameOnly ? {} : { totalSize: 0 }) });
 }

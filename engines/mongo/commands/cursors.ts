@@ -1,4 +1,4 @@
-/** The cursors that clients hold, and the answers that carry their batches. */
+/** Holds the clients' open cursors and encodes their batches. */
 import { join, longValue, type Named, textValue } from '../bson/encode.js';
 import { documentValue, Type } from '../bson/value.js';
 import { CommandError } from '../errors.js';
@@ -7,53 +7,53 @@ import type { Collection } from '../storage/collection.js';
 import type { Connection } from './request.js';
 import type { Deadline, Source } from './search.js';
 
-/** A batch that is full says nothing about what follows, unless the limit is reached. */
-const staysOpen = (source: Source, full: boolean): boolean => (full ? !source.satisfied : !source.done);
+/** True if a cursor stays open. A full batch says nothing about what follows, unless the limit is reached. */
+const hasMore = (source: Source, full: boolean): boolean => (full ? !source.satisfied : !source.done);
 
 interface Cursor {
   readonly id: bigint;
   readonly namespace: string;
-  /** Absent for lists that outlive collections. */
+  /** Undefined for lists that outlive collections. */
   readonly collection: Collection | undefined;
   readonly source: Source;
   readonly projection: Projection | undefined;
-  readonly keep: boolean;
-  /** Whose last batch it was. */
+  readonly noTimeout: boolean;
+  /** Connection that received the last batch. */
   client: Connection | undefined;
-  used: number;
+  lastUsedAt: number;
   busy: boolean;
 }
 
-/** A cursor not asked for this long is forgotten. */
-const FORGET_MS = 10 * 60_000;
+/** Milliseconds until an unused cursor is closed. */
+const IDLE_TIMEOUT_MS = 10 * 60_000;
 
-export interface Opening {
+export interface CursorOptions {
   readonly namespace: string;
   readonly collection: Collection | undefined;
   readonly source: Source;
   readonly projection?: Projection | undefined;
   readonly batchSize: number;
   readonly single?: boolean;
-  readonly keep?: boolean;
+  readonly noTimeout?: boolean;
   readonly client?: Connection;
   readonly deadline: Deadline;
 }
 
 export class Cursors {
   readonly #open = new Map<bigint, Cursor>();
-  /** Beyond an int32, so that no client may take ids for one. */
+  /** Starts above int32, so that no client mistakes ids for one. */
   #next = (BigInt(Date.now()) << 20n) | 1n;
 
-  /** The answer with the first batch. A batch filled to the last document leaves the cursor open. */
-  async first(opening: Opening): Promise<Buffer> {
-    const { namespace, collection, source, projection, batchSize, client, deadline } = opening;
+  /** Answers with the first batch. If the batch is full, the cursor stays open even when it holds the last document. */
+  async open(options: CursorOptions): Promise<Buffer> {
+    const { namespace, collection, source, projection, batchSize, client, deadline } = options;
     const batch = await source.take(batchSize, deadline, projection).catch((error) => {
       source.close();
       throw error;
     });
-    const open = !opening.single && staysOpen(source, batch.length >= batchSize);
+    const open = !options.single && hasMore(source, batch.length >= batchSize);
     const id = open ? this.#next++ : 0n;
-    const keep = opening.keep ?? false;
+    const noTimeout = options.noTimeout ?? false;
     if (open)
       this.#open.set(id, {
         id,
@@ -61,17 +61,17 @@ export class Cursors {
         collection,
         source,
         projection,
-        keep,
+        noTimeout,
         client,
-        used: Date.now(),
+        lastUsedAt: Date.now(),
         busy: false,
       });
     else source.close();
     return cursorAnswer('firstBatch', batch, id, namespace);
   }
 
-  /** The answer with the next batch. Errors: 43 unknown, 13 of another collection, 175 dropped, 12051 in use. */
-  async more(
+  /** Answers with the next batch. Errors: 43 unknown, 13 of another collection, 175 dropped, 12051 in use. */
+  async next(
     id: bigint,
     namespace: string,
     batchSize: number | undefined,
@@ -98,28 +98,28 @@ export class Cursors {
       throw error;
     });
     cursor.busy = false;
-    cursor.used = Date.now();
-    const open = staysOpen(cursor.source, batch.length >= count);
+    cursor.lastUsedAt = Date.now();
+    const open = hasMore(cursor.source, batch.length >= count);
     if (!open) this.kill(id);
     return cursorAnswer('nextBatch', batch, open ? id : 0n, namespace);
   }
 
-  /** Whether there was such a cursor. */
+  /** Closes a cursor; returns whether it existed. */
   kill(id: bigint): boolean {
     this.#open.get(id)?.source.close();
     return this.#open.delete(id);
   }
 
-  /** Its connection has gone: what was sorted for it goes at once, for others wait for the room. */
-  leave(client: Connection): void {
+  /** Closes a disconnected client's sorting cursors immediately, because other sorts need their memory. */
+  releaseClient(client: Connection): void {
     for (const cursor of this.#open.values())
       if (cursor.client === client && cursor.source.isSorting) this.kill(cursor.id);
   }
 
-  /** Forgets what has not been asked for in ten minutes. */
+  /** Closes cursors that have not been used for ten minutes. */
   sweep(now = Date.now()): void {
     for (const cursor of this.#open.values())
-      if (!cursor.keep && !cursor.busy && now - cursor.used > FORGET_MS) this.kill(cursor.id);
+      if (!cursor.noTimeout && !cursor.busy && now - cursor.lastUsedAt > IDLE_TIMEOUT_MS) this.kill(cursor.id);
   }
 
   get size(): number {

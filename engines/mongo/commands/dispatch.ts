@@ -1,8 +1,8 @@
-/** From a message to its answer: finds the command, runs it, and turns every error into one answer. */
+/** Dispatches messages to commands and converts every error into an answer. */
 import { Double } from 'bson';
 import { encode } from '../bson/encode.js';
 import { CommandError, damaged } from '../errors.js';
-import { isBroken } from '../storage/store.js';
+import { isPageDamaged } from '../storage/store.js';
 import type { Message } from '../wire/message.js';
 import { aggregate } from './aggregate.js';
 import { saslContinue, saslStart } from './authenticate.js';
@@ -55,13 +55,13 @@ const COMMANDS = new Map<string, Handler>([
   ['update', update],
 ]);
 
-/** These may carry documents in sequences of their own. */
+/** Commands that accept document sequences. */
 const SEQUENCED = new Set(['insert', 'update', 'delete', 'createIndexes']);
-/** These may be retried, and so may carry a number. */
+/** Commands that may be retried and so may carry a txnNumber. */
 const RETRYABLE = new Set(['insert', 'update', 'delete', 'findAndModify', 'findandmodify']);
 
-/** These change what is stored. */
-const WRITING = new Set<Handler>([
+/** Commands that change stored data. */
+const WRITE_HANDLERS = new Set<Handler>([
   create,
   createIndexes,
   drop,
@@ -73,10 +73,10 @@ const WRITING = new Set<Handler>([
   update,
 ]);
 
-/** What a client may ask before it has authenticated: none of it touches the store. */
-const OPEN = new Set([buildInfo, connectionStatus, hello, ping, saslContinue, saslStart]);
+/** Commands allowed before authentication; none of them touches the store. */
+const UNAUTHENTICATED = new Set([buildInfo, connectionStatus, hello, ping, saslContinue, saslStart]);
 
-/** The answer's own fields, and whether it went well. */
+/** Fields of an answer, and whether the command succeeded. */
 export interface Answer {
   readonly body: Buffer;
   readonly ok: boolean;
@@ -87,7 +87,7 @@ export async function answer(engine: Engine, message: Message, connection: Conne
     const request = readRequest(message, connection);
     const handler = COMMANDS.get(request.name);
     if (!handler) throw new CommandError(59, `no such command: '${request.name}'`);
-    if (!connection.authenticated && !OPEN.has(handler))
+    if (!connection.authenticated && !UNAUTHENTICATED.has(handler))
       throw new CommandError(13, `command ${request.name} requires authentication`);
     if (message.legacy && handler !== hello)
       throw new CommandError(352, `Unsupported OP_QUERY command: ${request.name}`);
@@ -97,19 +97,19 @@ export async function answer(engine: Engine, message: Message, connection: Conne
         50768,
         'txnNumber may only be provided for multi-document transactions and retryable write commands.',
       );
-    return { body: await underWay(engine, handler, request), ok: true };
+    return { body: await runCounted(engine, handler, request), ok: true };
   } catch (error) {
-    if (!isBroken(error)) return failure(error);
-    // Nothing more can be read in what was being read in.
+    if (!isPageDamaged(error)) return failure(error);
+    // A read transaction that met a damaged page cannot read anything else.
     engine.catalog.store.refresh();
-    return failure(damaged(placeOf(message, connection)));
+    return failure(damaged(describeTarget(message, connection)));
   }
 }
 
-/** Counted while it is at the store, whether or not anybody waits for it. */
-async function underWay(engine: Engine, handler: Handler, request: Request): Promise<Buffer> {
-  if (OPEN.has(handler) || handler === serverStatus) return handler(engine, request);
-  const kind = WRITING.has(handler) ? 'writers' : 'readers';
+/** Runs a command and counts it as active while it uses the store. */
+async function runCounted(engine: Engine, handler: Handler, request: Request): Promise<Buffer> {
+  if (UNAUTHENTICATED.has(handler) || handler === serverStatus) return handler(engine, request);
+  const kind = WRITE_HANDLERS.has(handler) ? 'writers' : 'readers';
   engine.active[kind]++;
   try {
     return await handler(engine, request);
@@ -118,8 +118,8 @@ async function underWay(engine: Engine, handler: Handler, request: Request): Pro
   }
 }
 
-/** The collection that a command was about, for people. */
-function placeOf(message: Message, connection: Connection): string {
+/** Collection of a command, for error messages. */
+function describeTarget(message: Message, connection: Connection): string {
   try {
     return namespaceOf(readRequest(message, connection));
   } catch {
@@ -127,18 +127,18 @@ function placeOf(message: Message, connection: Connection): string {
   }
 }
 
-/** The answer to a command that failed. Anything but a refusal is a fault of this engine, and says no more. */
+/** Answers a failed command. Any error but a `CommandError` is an internal error. */
 export function failure(error: unknown): Answer {
-  const refused =
+  const commandError =
     error instanceof CommandError
       ? error
       : new CommandError(1, `internal error: ${error instanceof Error ? error.message : error}`);
   const body = encode({
     ok: new Double(0),
-    errmsg: refused.message,
-    code: refused.code,
-    codeName: refused.codeName,
-    ...duplicateOf(refused),
+    errmsg: commandError.message,
+    code: commandError.code,
+    codeName: commandError.codeName,
+    ...duplicateOf(commandError),
   });
   return { body, ok: false };
 }

@@ -1,5 +1,5 @@
-/** What the commands share: the store and all that lives beside it while the engine runs. */
-import type { SortRoom } from '../query/sort.js';
+/** State shared by all commands while the engine runs. */
+import type { SortMemory } from '../query/sort.js';
 import type { Verifier } from '../scram.js';
 import type { Catalog } from '../storage/catalog.js';
 import type { Documents } from '../storage/collection.js';
@@ -13,15 +13,15 @@ export interface Engine {
   readonly sessions: Sessions;
   readonly clock: Clock;
   readonly cursors: Cursors;
-  readonly sorting: SortRoom;
+  readonly sortMemory: SortMemory;
   readonly startedAt: number;
-  /** Tells who knows the secret of this start. */
+  /** Verifies that a client knows the secret of this start. */
   readonly verifier: Verifier;
-  /** What clients of this start call themselves: drivers greet with it on every connection. */
+  /** Name that clients of this start use; drivers send it on every connection. */
   readonly clientName: string;
   /** `127.0.0.1:<port>`, once listening. */
   address: string;
   connections: number;
-  /** Commands that are at the store. */
+  /** Commands that are using the store. */
   readonly active: { readers: number; writers: number };
 }

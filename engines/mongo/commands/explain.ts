@@ -1,4 +1,4 @@
-/** explain: which index a command would use, and on request how much it looks at. */
+/** Implements explain: the index a command would use and, on request, the work it would do. */
 import { decode, encode } from '../bson/encode.js';
 import { documentValue, fieldsByName, fieldsOf, Type, textOf, type Value } from '../bson/value.js';
 import { CommandError, notImplemented } from '../errors.js';
@@ -7,13 +7,13 @@ import { type Query, Scan } from '../query/scan.js';
 import type { Collection } from '../storage/collection.js';
 import { Arguments, argumentsOf } from './arguments.js';
 import type { Engine } from './engine.js';
-import { deadlineOf, FIND, queryFrom } from './read.js';
+import { deadlineOf, FIND_ARGUMENTS, queryFrom } from './read.js';
 import { checkNamespace, type Request } from './request.js';
-import { type Deadline, pacer } from './search.js';
+import { createYielder, type Deadline } from './search.js';
 
-/** Where each command has its filter, and what else it may carry. */
-const EXPLAINED: Record<string, { readonly filter: string; readonly known: readonly string[] }> = {
-  find: { filter: 'filter', known: FIND },
+/** Name of the filter and accepted arguments, by command. */
+const EXPLAINABLE: Record<string, { readonly filter: string; readonly known: readonly string[] }> = {
+  find: { filter: 'filter', known: FIND_ARGUMENTS },
   count: { filter: 'query', known: ['query', 'limit', 'skip', 'hint', 'fields', 'comment'] },
 };
 
@@ -36,7 +36,7 @@ export async function explain(engine: Engine, request: Request): Promise<Buffer>
   const collection = engine.catalog.find(namespace);
   const plan = collection && planFor(collection, query.filter, query.sort, query.hint);
   const [skip = 0, limit = 0] = ['skip', 'limit'].map(
-    (name) => new Arguments(name, fieldsByName(inner), [...fieldsByName(inner).keys()]).whole(name) ?? 0,
+    (name) => new Arguments(name, fieldsByName(inner), [...fieldsByName(inner).keys()]).integer(name) ?? 0,
   );
   const queryPlanner = {
     plannerVersion: 1,
@@ -50,26 +50,26 @@ export async function explain(engine: Engine, request: Request): Promise<Buffer>
     collection && plan
       ? await examine(engine, collection, plan, query, deadlineOf(args, request))
       : { matches: 0, keys: 0, documents: 0 };
-  const left = Math.max(0, examined.matches - skip);
+  const remaining = Math.max(0, examined.matches - skip);
   const executionStats = {
     executionSuccess: true,
-    nReturned: limit ? Math.min(left, limit) : left,
+    nReturned: limit ? Math.min(remaining, limit) : remaining,
     totalKeysExamined: examined.keys,
     totalDocsExamined: examined.documents,
   };
   return encode({ queryPlanner, executionStats });
 }
 
-/** Goes through all that a plan leads to: what a query would look at without a limit. */
+/** Runs a plan without a limit and counts what it reads. */
 async function examine(engine: Engine, collection: Collection, plan: Plan, query: Query, deadline: Deadline) {
   const scan = new Scan(engine.documents, collection, plan);
-  const pace = pacer(deadline);
+  const yieldIfDue = createYielder(deadline);
   let [matches, documents] = [0, 0];
   while (!scan.done) {
     for (const { document } of scan.next(128)) {
       documents++;
       if (query.matches(documentValue(document))) matches++;
-      const pause = pace();
+      const pause = yieldIfDue();
       if (pause) await pause;
     }
   }
@@ -79,7 +79,7 @@ async function examine(engine: Engine, collection: Collection, plan: Plan, query
 function explainedQuery(name: string, inner: Value): Query {
   const fields = fieldsByName(inner);
   const generic = ['$db', 'lsid', '$readPreference', 'readConcern', 'writeConcern', 'maxTimeMS'];
-  const known = EXPLAINED[name];
+  const known = EXPLAINABLE[name];
   if (known) return queryFrom(new Arguments(name, fields, [name, ...known.known, ...generic]), known.filter);
   throw notImplemented(59, `explaining ${name}`);
 }
@@ -113,7 +113,7 @@ function accessStage(plan: Plan): object {
   return { stage: 'FETCH', inputStage };
 }
 
-/** Which fields are bounded; the bounds themselves are bytes and shown as such. */
+/** Bounds per field. Bounds are key bytes and printed as such. */
 function boundsText(plan: Plan): object {
   const names = plan.index?.paths.map(({ text }) => text) ?? ['_id'];
   const ranges = plan.ranges

@@ -1,4 +1,4 @@
-/** findAndModify: one document changed, and shown as it was or as it is. */
+/** Implements findAndModify: changes one document and returns it as before or after. */
 import { decode, encode, join, type Named, NULL, toValue } from '../bson/encode.js';
 import { documentValue, fieldsOf } from '../bson/value.js';
 import { CommandError } from '../errors.js';
@@ -10,10 +10,10 @@ import { upsertedDocument } from '../update/upsert.js';
 import { argumentsOf } from './arguments.js';
 import { attemptOf } from './batch.js';
 import type { Engine } from './engine.js';
-import { findNow, findSlowly } from './lookup.js';
+import { findInSlices, findWithinBudget } from './lookup.js';
 import { deadlineOf, queryFrom } from './read.js';
 import { namespaceOf, type Request } from './request.js';
-import { existing } from './write.js';
+import { requireCollection } from './write.js';
 
 const KNOWN = ['query', 'sort', 'remove', 'update', 'new', 'fields', 'upsert', 'hint', 'bypassDocumentValidation'];
 
@@ -21,21 +21,25 @@ const KNOWN = ['query', 'sort', 'remove', 'update', 'new', 'fields', 'upsert', '
 export async function findAndModify(engine: Engine, request: Request): Promise<Buffer> {
   const args = argumentsOf(request, KNOWN);
   const namespace = namespaceOf(request);
-  const [removing, upsert, showNew] = [args.flag('remove', false), args.flag('upsert', false), args.flag('new', false)];
-  const given = args.get('update');
-  if (removing && given) throw new CommandError(9, 'Cannot specify both an update and remove=true');
-  if (removing && upsert) throw new CommandError(9, 'Cannot specify both upsert=true and remove=true');
-  if (removing && showNew)
+  const [isRemove, upsert, returnNew] = [
+    args.flag('remove', false),
+    args.flag('upsert', false),
+    args.flag('new', false),
+  ];
+  const updateArgument = args.get('update');
+  if (isRemove && updateArgument) throw new CommandError(9, 'Cannot specify both an update and remove=true');
+  if (isRemove && upsert) throw new CommandError(9, 'Cannot specify both upsert=true and remove=true');
+  if (isRemove && returnNew)
     throw new CommandError(
       9,
       "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document",
     );
-  if (!removing && !given) throw new CommandError(9, 'Either an update or remove=true must be specified');
+  if (!isRemove && !updateArgument) throw new CommandError(9, 'Either an update or remove=true must be specified');
   const query = queryFrom(args, 'query');
   const deadline = deadlineOf(args, request);
   const fields = args.object('fields');
   const projection = fields && parseProjection(fields);
-  const update = given && parseUpdate(given);
+  const update = updateArgument && parseUpdate(updateArgument);
   if (upsert) await engine.catalog.ensure(namespace);
 
   const change = (collection: Collection, { idKey, document }: Candidate): Buffer => {
@@ -45,13 +49,13 @@ export async function findAndModify(engine: Engine, request: Request): Promise<B
     }
     const after = applyUpdate(update, document);
     if (!after.equals(document)) engine.documents.replace(collection, idKey, document, after);
-    return answer({ n: 1, updatedExisting: true }, showNew ? after : document, projection);
+    return answer({ n: 1, updatedExisting: true }, returnNew ? after : document, projection);
   };
-  const instead = (): Buffer => {
+  const onNoMatch = (): Buffer => {
     if (!update || !upsert) return answer(update ? { n: 0, updatedExisting: false } : { n: 0 }, undefined, projection);
-    const document = inserted(engine, namespace, upsertedDocument(query.filter, update));
+    const document = insertDocument(engine, namespace, upsertedDocument(query.filter, update));
     const id = decode(documentValue(join([['upserted', idOf(documentValue(document))]])));
-    return answer({ n: 1, updatedExisting: false, ...id }, showNew ? document : undefined, projection);
+    return answer({ n: 1, updatedExisting: false, ...id }, returnNew ? document : undefined, projection);
   };
 
   let idKey: Buffer | undefined;
@@ -65,15 +69,15 @@ export async function findAndModify(engine: Engine, request: Request): Promise<B
       if (result) return true;
       const collection = engine.catalog.find(namespace);
       if (!slow) {
-        const found = collection ? findNow(engine, collection, query, true) : [];
+        const found = collection ? findWithinBudget(engine, collection, query, true) : [];
         slow = found === 'slow';
         if (found === 'slow') return true;
-        result = collection && found[0] ? change(collection, found[0]) : instead();
+        result = collection && found[0] ? change(collection, found[0]) : onNoMatch();
       } else {
         const document = idKey && collection && engine.documents.get(collection, idKey);
         if (idKey && collection && document && matchesDocument(query, document))
           result = change(collection, new Candidate(documentKey(collection, idKey), document));
-        else if (!idKey) result = instead();
+        else if (!idKey) result = onNoMatch();
       }
       if (result) {
         attempt?.add(0, result);
@@ -83,14 +87,14 @@ export async function findAndModify(engine: Engine, request: Request): Promise<B
     });
     if (result) break;
     const collection = engine.catalog.find(namespace);
-    [idKey] = collection ? await findSlowly(engine, collection, query, true, deadline) : [];
+    [idKey] = collection ? await findInSlices(engine, collection, query, true, deadline) : [];
   }
   const written = fieldsOf(documentValue(encode(engine.clock.written())));
   return join([...fieldsOf(documentValue(result)), ...written].map((field): Named => [field.name, field]));
 }
 
-function inserted(engine: Engine, namespace: string, document: Buffer): Buffer {
-  engine.documents.insert(existing(engine, namespace), document);
+function insertDocument(engine: Engine, namespace: string, document: Buffer): Buffer {
+  engine.documents.insert(requireCollection(engine, namespace), document);
   return document;
 }
 

@@ -1,4 +1,4 @@
-/** hello and isMaster: how this server introduces itself, as the only member of a replica set. */
+/** Implements hello and isMaster: presents this server as the only member of a replica set. */
 import { Long, ObjectId } from 'bson';
 import { encode } from '../bson/encode.js';
 import { integerOf, longOf } from '../bson/number.js';
@@ -7,22 +7,22 @@ import { CommandError } from '../errors.js';
 import { isTrue } from '../query/filter.js';
 import { ELECTION } from '../wire/clock.js';
 import { type Arguments, argumentsOf } from './arguments.js';
-import { MECHANISM, speculate, USER, USERS_DATABASE } from './authenticate.js';
+import { authenticateSpeculatively, MECHANISM, USER, USERS_DATABASE } from './authenticate.js';
 import type { Engine } from './engine.js';
 import type { Request } from './request.js';
 
 export const SET_NAME = 'annals';
-/** What MongoDB 4.4 speaks, the oldest that the driver accepts. */
+/** Wire version of MongoDB 4.4, the oldest that the driver accepts. */
 const MAX_WIRE_VERSION = 9;
 
-/** One topology for the life of the process: it never changes. */
+/** The topology never changes during the life of the process. */
 const TOPOLOGY = { processId: new ObjectId(), counter: Long.fromNumber(6) };
 
 export async function hello(engine: Engine, request: Request): Promise<Buffer> {
-  // A handshake offers what a client knows; the server answers with what it takes up, and ignores the rest.
+  // A handshake offers client capabilities; the server picks some and ignores the rest.
   const args = argumentsOf(request, [...request.fields.keys()]);
-  if (nameOf(args) === engine.clientName) request.connection.known();
-  const wait = args.whole('maxAwaitTimeMS');
+  if (nameOf(args) === engine.clientName) request.connection.onTrusted();
+  const wait = args.integer('maxAwaitTimeMS');
   const version = args.object('topologyVersion');
   if ((wait === undefined) !== (version === undefined))
     throw new CommandError(
@@ -30,7 +30,7 @@ export async function hello(engine: Engine, request: Request): Promise<Buffer> {
       "A request with 'maxAwaitTimeMS' must include 'topologyVersion', and the other way round",
     );
   const current = version && isCurrent(version);
-  // A stream of answers goes on from the topology of the first.
+  // In a stream of answers, the first one defines the topology.
   if (wait !== undefined && (current || request.message.repeated)) await elapse(wait, request);
   const now = new Date();
   const opTime = { ts: engine.clock.now(), t: Long.ONE };
@@ -59,11 +59,15 @@ export async function hello(engine: Engine, request: Request): Promise<Buffer> {
     maxWireVersion: MAX_WIRE_VERSION,
     readOnly: false,
     saslSupportedMechs: asksForMechanisms ? [MECHANISM] : undefined,
-    speculativeAuthenticate: speculate(engine, request.connection, args.object('speculativeAuthenticate')),
+    speculativeAuthenticate: authenticateSpeculatively(
+      engine,
+      request.connection,
+      args.object('speculativeAuthenticate'),
+    ),
   });
 }
 
-/** What a client calls itself. */
+/** Name of the client application. */
 function nameOf(args: Arguments): string | undefined {
   const [application] = membersOf(args.object('client')).filter(({ name }) => name === 'application');
   const [name] = membersOf(application).filter(({ name }) => name === 'name');
@@ -72,7 +76,7 @@ function nameOf(args: Arguments): string | undefined {
 
 const membersOf = (value: Value | undefined) => (value && isObject(value) ? fieldsOf(value) : []);
 
-/** Whether a client already knows this process and its counter. */
+/** True if the client already knows this process and its counter. */
 function isCurrent(version: Value): boolean {
   const fields = new Map(isObject(version) ? fieldsOf(version).map((field) => [field.name, field]) : []);
   const [process, counter] = [fields.get('processId'), fields.get('counter')];
@@ -82,7 +86,7 @@ function isCurrent(version: Value): boolean {
   return same && longOf(counter) === TOPOLOGY.counter.toBigInt();
 }
 
-/** Resolves after that time, or as soon as the client has gone. */
+/** Resolves after that time, or as soon as the client disconnects. */
 function elapse(milliseconds: number, { connection }: Request): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(finish, Math.min(milliseconds, 2 ** 31 - 1));

@@ -1,4 +1,4 @@
-/** createIndexes, listIndexes and dropIndexes. */
+/** Implements createIndexes, listIndexes and dropIndexes. */
 import { Int32 } from 'bson';
 import { equalValues } from '../bson/compare.js';
 import { encode, join, type Named, toValue } from '../bson/encode.js';
@@ -30,58 +30,58 @@ export async function createIndexes(engine: Engine, request: Request): Promise<B
   args.required('indexes');
   const list = args.array('indexes') ?? [];
   if (list.length === 0) throw new CommandError(2, 'Must specify at least one index to create');
-  const wanted = documentsOf(request, 'indexes').map((specification) => {
+  const requested = documentsOf(request, 'indexes').map((specification) => {
     const fields = checkSpecification(specification);
-    return { fields, specification: normalized(fields) };
+    return { fields, specification: normalizeSpecification(fields) };
   });
   const created = !engine.catalog.find(namespace);
   const collection = await engine.catalog.ensure(namespace);
   const before = collection.indexes.filter(({ ready }) => ready).length + 1;
-  const fresh: Index[] = [];
-  for (const { fields, specification } of wanted) {
+  const newIndexes: Index[] = [];
+  for (const { fields, specification } of requested) {
     if (isIdIndex(fields.get('key')!)) continue;
     const index = openIndex(specification, { space: engine.catalog.takeSpace() });
-    if (!isThere(index, [...collection.indexes, ...fresh])) fresh.push({ ...index, ready: false });
+    if (!indexExists(index, [...collection.indexes, ...newIndexes])) newIndexes.push({ ...index, ready: false });
   }
-  if (before + fresh.length > MOST_INDEXES)
+  if (before + newIndexes.length > MAX_INDEXES)
     throw new CommandError(67, `add index fails, too many indexes for ${namespace}`);
-  if (fresh.length > 0) await buildIndexes(engine.catalog, engine.documents, collection, fresh);
-  const after = before + fresh.length;
+  if (newIndexes.length > 0) await buildIndexes(engine.catalog, engine.documents, collection, newIndexes);
+  const after = before + newIndexes.length;
   return encode({
     numIndexesBefore: before,
     numIndexesAfter: after,
     createdCollectionAutomatically: created,
-    ...(fresh.length === 0 ? { note: 'all indexes already exist' } : { commitQuorum: 'votingMembers' }),
+    ...(newIndexes.length === 0 ? { note: 'all indexes already exist' } : { commitQuorum: 'votingMembers' }),
   });
 }
 
-/** Of one collection, that on `_id` included, as on the real server. */
-const MOST_INDEXES = 64;
+/** Maximum indexes of a collection, including the one on `_id`, as on the real server. */
+const MAX_INDEXES = 64;
 
 const isIdIndex = (key: Value): boolean => equalValues(key, documentValue(ID_PATTERN));
 
-/** A specification as it is kept and shown: version first, flags as given when true. */
-function normalized(fields: ReadonlyMap<string, Field>): Buffer {
-  const kept: Named[] = [
+/** Specification as stored and listed: version first, then key, name and the flags that are true. */
+function normalizeSpecification(fields: ReadonlyMap<string, Field>): Buffer {
+  const members: Named[] = [
     ['v', toValue(new Int32(2))],
     ['key', fields.get('key')!],
     ['name', fields.get('name')!],
   ];
   for (const flag of ['unique', 'sparse', 'background']) {
     const field = fields.get(flag);
-    if (field && (flag === 'background' || isTrue(field))) kept.push([flag, field]);
+    if (field && (flag === 'background' || isTrue(field))) members.push([flag, field]);
   }
   for (const name of ['partialFilterExpression', 'expireAfterSeconds']) {
     const field = fields.get(name);
-    if (field) kept.push([name, field]);
+    if (field) members.push([name, field]);
   }
-  return join(kept);
+  return join(members);
 }
 
-/** Whether the same index exists. Errors: 85 and 86 for one that is nearly the same. */
-function isThere(index: Index, existing: readonly Index[]): boolean {
-  const sameKey = existing.find(({ key }) => equalValues(key, index.key));
-  const sameName = existing.find(({ name }) => name === index.name);
+/** True if the same index exists. Errors: 85 and 86 for one that is nearly the same. */
+function indexExists(index: Index, indexes: readonly Index[]): boolean {
+  const sameKey = indexes.find(({ key }) => equalValues(key, index.key));
+  const sameName = indexes.find(({ name }) => name === index.name);
   const sameOptions = (other: Index): boolean =>
     other.unique === index.unique &&
     other.sparse === index.sparse &&
@@ -113,7 +113,7 @@ export async function listIndexes(engine: Engine, request: Request): Promise<Buf
   if (!collection) throw new CommandError(26, `ns does not exist: ${namespace}`);
   const ready = collection.indexes.filter((index) => index.ready).map((index) => index.specification);
   const source = listSource([encode(ID_INDEX), ...ready]);
-  return engine.cursors.first({
+  return engine.cursors.open({
     namespace,
     collection,
     source,
@@ -122,12 +122,12 @@ export async function listIndexes(engine: Engine, request: Request): Promise<Buf
   });
 }
 
-/** The batch size in a `cursor` argument; everything at once without one. */
+/** Batch size in a `cursor` argument; unlimited without one. */
 export function batchSizeOf(args: Arguments): number {
   const cursor = args.object('cursor');
   if (!cursor) return Number.MAX_SAFE_INTEGER;
   const fields = new Map(fieldsOf(cursor).map((field) => [field.name, field]));
-  return new Arguments(`${args.what}.cursor`, fields, ['batchSize']).whole('batchSize') ?? Number.MAX_SAFE_INTEGER;
+  return new Arguments(`${args.what}.cursor`, fields, ['batchSize']).integer('batchSize') ?? Number.MAX_SAFE_INTEGER;
 }
 
 export async function dropIndexes(engine: Engine, request: Request): Promise<Buffer> {
@@ -135,24 +135,24 @@ export async function dropIndexes(engine: Engine, request: Request): Promise<Buf
   const namespace = namespaceOf(request);
   const collection = engine.catalog.find(namespace);
   if (!collection) throw new CommandError(26, `ns not found ${namespace}`);
-  const indexes = named(collection, args.required('index'));
+  const indexes = findIndexes(collection, args.required('index'));
   const nIndexesWas = collection.indexes.filter(({ ready }) => ready).length + 1;
   if (indexes.length > 0) await engine.catalog.dropIndexes(collection, indexes);
   return encode({ nIndexesWas });
 }
 
-/** Errors: 27 unknown, 72 for the index on `_id`. */
-function named(collection: Collection, wanted: Value): Index[] {
+/** Finds indexes by name or key. Errors: 27 unknown, 72 for the index on `_id`. */
+function findIndexes(collection: Collection, requested: Value): Index[] {
   const ready = collection.indexes.filter((index) => index.ready);
-  if (isArray(wanted)) return elementsOf(wanted).flatMap((one) => named(collection, one));
-  if (isObject(wanted)) {
-    if (isIdIndex(wanted)) throw new CommandError(72, 'cannot drop _id index');
-    const found = ready.filter((index) => equalValues(index.key, wanted));
-    if (found.length === 0) throw new CommandError(27, `can't find index with key: ${show(wanted)}`);
+  if (isArray(requested)) return elementsOf(requested).flatMap((one) => findIndexes(collection, one));
+  if (isObject(requested)) {
+    if (isIdIndex(requested)) throw new CommandError(72, 'cannot drop _id index');
+    const found = ready.filter((index) => equalValues(index.key, requested));
+    if (found.length === 0) throw new CommandError(27, `can't find index with key: ${show(requested)}`);
     return found;
   }
-  if (wanted.type !== Type.string) throw new CommandError(14, "BSON field 'dropIndexes.index' is the wrong type");
-  const name = textOf(wanted);
+  if (requested.type !== Type.string) throw new CommandError(14, "BSON field 'dropIndexes.index' is the wrong type");
+  const name = textOf(requested);
   if (name === '*') return ready;
   if (name === '_id_') throw new CommandError(72, 'cannot drop _id index');
   const found = ready.filter((index) => index.name === name);

@@ -1,4 +1,4 @@
-/** What clients and shells ask a server about itself. */
+/** Implements the server inspection commands of clients and shells. */
 import { hostname } from 'node:os';
 import { Double, Long } from 'bson';
 import { encode } from '../bson/encode.js';
@@ -12,10 +12,10 @@ import { type Request, sessionId } from './request.js';
 
 type Handler = (engine: Engine, request: Request) => Promise<Buffer>;
 
-/** The version whose behaviour this engine keeps to. */
+/** Version that the engine imitates. */
 const VERSION = '4.4.6';
 
-/** `ping` takes anything. */
+/** `ping` accepts any arguments. */
 export const ping: Handler = async () => encode({});
 
 export const buildInfo: Handler = async () =>
@@ -33,7 +33,7 @@ export const buildInfo: Handler = async () =>
     storageEngines: ['lmdb'],
   });
 
-/** Sessions are only remembered for their retryable writes, which have a life of their own. */
+/** Accepts the ids and does nothing: sessions only hold the results of retryable writes, which expire on their own. */
 export const endSessions: Handler = async (_engine, request) => {
   const args = argumentsOf(request, []);
   for (const session of args.array(request.name) ?? []) {
@@ -70,7 +70,7 @@ export const serverStatus: Handler = async (engine, request) => {
   });
 };
 
-/** Errors: 72 when none of the parameters asked for is known. */
+/** Errors: 72 if none of the requested parameters is known. */
 export const getParameter: Handler = async (_engine, request) => {
   const args = request.fields;
   const all = args.get('getParameter')?.type === Type.string;

@@ -1,28 +1,33 @@
-/** Finding documents to write: at once inside a transaction when that is quick, else in turns outside it. */
+/** Finds documents to write: inside the transaction when that is quick, otherwise in slices outside it. */
 import { documentValue } from '../bson/value.js';
 import { type Query, scanFor } from '../query/scan.js';
 import { Sorter, sortKey } from '../query/sort.js';
 import { type Candidate, type Collection, idKeyOf, idOf } from '../storage/collection.js';
 import type { Engine } from './engine.js';
-import { type Deadline, pacer } from './search.js';
+import { createYielder, type Deadline } from './search.js';
 
-/** So many keys may be looked at, and for so long, inside a transaction before the search has to leave it. */
-const BUDGET = 256;
-const BUDGET_MS = 12;
+/** Maximum keys and milliseconds of a search inside a transaction. */
+const MAX_KEYS = 256;
+const MAX_MS = 12;
 const PAGE = 128;
 
-/** All matches (or the first in order, for `one`), or 'slow' when the budget does not suffice. */
-export function findNow(engine: Engine, collection: Collection, query: Query, one: boolean): Candidate[] | 'slow' {
+/** Finds all matches, or the first in order if `one`. Returns 'slow' if the budget does not suffice. */
+export function findWithinBudget(
+  engine: Engine,
+  collection: Collection,
+  query: Query,
+  one: boolean,
+): Candidate[] | 'slow' {
   const [scan, plan] = scanFor(engine.documents, collection, query);
   const found: Candidate[] = [];
-  const until = performance.now() + BUDGET_MS;
+  const until = performance.now() + MAX_MS;
   while (!scan.done) {
     for (const candidate of scan.next(one && plan.stage === 'IDHACK' ? 1 : one ? 8 : PAGE / 4)) {
       if (!query.matches(documentValue(candidate.document))) continue;
       found.push(candidate);
       if (one && plan.sorted) return found.slice(0, 1);
     }
-    if (!scan.done && (scan.examined >= BUDGET || performance.now() > until)) return 'slow';
+    if (!scan.done && (scan.examined >= MAX_KEYS || performance.now() > until)) return 'slow';
   }
   return one ? firstOf(found, query) : found;
 }
@@ -36,8 +41,11 @@ function firstOf(found: readonly Candidate[], query: Query): Candidate[] {
   return best ? [best.candidate] : [];
 }
 
-/** The `_id` keys of all matches (or of the first in order), found in turns; they must be looked at again. */
-export async function findSlowly(
+/**
+ * Finds the `_id` keys of all matches, or of the first in order. The documents must be checked again, since they may
+ * change meanwhile.
+ */
+export async function findInSlices(
   engine: Engine,
   collection: Collection,
   query: Query,
@@ -47,10 +55,10 @@ export async function findSlowly(
   const [scan, plan] = scanFor(engine.documents, collection, query);
   const idKeys: Buffer[] = [];
   const sorter = one && !plan.sorted ? new Sorter(query.sort, 1) : undefined;
-  const pace = pacer(deadline);
+  const yieldIfDue = createYielder(deadline);
   while (!scan.done) {
     for (const { idKey, document } of scan.next(PAGE)) {
-      const pause = pace();
+      const pause = yieldIfDue();
       if (pause) await pause;
       const value = documentValue(document);
       if (!query.matches(value)) continue;

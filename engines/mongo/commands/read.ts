@@ -1,4 +1,4 @@
-/** find, getMore, killCursors and count. */
+/** Implements find, getMore, killCursors and count. */
 import { Long } from 'bson';
 import { EMPTY_DOCUMENT, encode } from '../bson/encode.js';
 import { longOf } from '../bson/number.js';
@@ -13,12 +13,12 @@ import type { Engine } from './engine.js';
 import { namespaceOf, type Request } from './request.js';
 import { type Deadline, deadlineAfter, listSource, Search, type Source } from './search.js';
 
-/** The documents of a first batch when the client names no number. */
+/** Documents in a first batch if the client sets no batch size. */
 export const DEFAULT_BATCH = 101;
-/** The empty filter. */
-export const EVERYTHING = documentValue(EMPTY_DOCUMENT);
+/** Empty filter. */
+export const MATCH_ALL = documentValue(EMPTY_DOCUMENT);
 
-export const FIND = [
+export const FIND_ARGUMENTS = [
   'filter',
   'sort',
   'projection',
@@ -34,46 +34,46 @@ export const FIND = [
 
 export function queryFrom(args: Arguments, filter: string): Query {
   const sort = args.object('sort');
-  return queryOf(parseFilter(args.object(filter) ?? EVERYTHING), sort ? parseSort(sort) : [], hintOf(args));
+  return queryOf(parseFilter(args.object(filter) ?? MATCH_ALL), sort ? parseSort(sort) : [], hintOf(args));
 }
 
-/** An empty hint is none. */
+/** Returns the hint; an empty one counts as absent. */
 export function hintOf(args: Arguments): Value | undefined {
   const hint = args.get('hint');
   return hint && isObject(hint) && fieldsOf(hint).length === 0 ? undefined : hint;
 }
 
-/** What `maxTimeMS` asks for, and that the client is still there. */
+/** Deadline of a command: `maxTimeMS` and the client's disconnection. */
 export function deadlineOf(args: Arguments, { connection }: Request): Deadline {
-  const ms = args.whole('maxTimeMS');
+  const ms = args.integer('maxTimeMS');
   if (ms !== undefined && ms > 2 ** 31 - 1) throw new CommandError(2, 'maxTimeMS is out of range');
   return deadlineAfter(ms, connection);
 }
 
 export async function find(engine: Engine, request: Request): Promise<Buffer> {
-  const args = argumentsOf(request, FIND);
+  const args = argumentsOf(request, FIND_ARGUMENTS);
   const namespace = namespaceOf(request);
   const query = queryFrom(args, 'filter');
   const projection = args.object('projection');
-  const [skip, limit] = [args.whole('skip') ?? 0, args.whole('limit') ?? 0];
+  const [skip, limit] = [args.integer('skip') ?? 0, args.integer('limit') ?? 0];
   const collection = engine.catalog.find(namespace);
-  return engine.cursors.first({
+  return engine.cursors.open({
     namespace,
     collection,
     source: sourceOf(engine, namespace, query, skip, limit),
     projection: projection && parseProjection(projection),
-    batchSize: args.whole('batchSize') ?? DEFAULT_BATCH,
+    batchSize: args.integer('batchSize') ?? DEFAULT_BATCH,
     single: args.flag('singleBatch', false),
-    keep: args.flag('noCursorTimeout', false),
+    noTimeout: args.flag('noCursorTimeout', false),
     client: request.connection,
     deadline: deadlineOf(args, request),
   });
 }
 
-/** A search, or nothing at all where there is no collection. */
+/** Source of a query; empty if the collection does not exist. */
 export function sourceOf(engine: Engine, namespace: string, query: Query, skip: number, limit: number): Source {
   const collection = engine.catalog.find(namespace);
-  return collection ? new Search(engine.documents, collection, query, skip, limit, engine.sorting) : listSource([]);
+  return collection ? new Search(engine.documents, collection, query, skip, limit, engine.sortMemory) : listSource([]);
 }
 
 export async function getMore(engine: Engine, request: Request): Promise<Buffer> {
@@ -82,9 +82,9 @@ export async function getMore(engine: Engine, request: Request): Promise<Buffer>
   if (id.type !== Type.long) throw new CommandError(14, "Field 'getMore' must be of type long");
   const collection = args.required('collection');
   if (collection.type !== Type.string) throw new CommandError(14, "Field 'collection' must be of type string");
-  const batchSize = args.whole('batchSize', 1);
+  const batchSize = args.integer('batchSize', 1);
   const namespace = `${request.database}.${textOf(collection)}`;
-  return engine.cursors.more(longOf(id), namespace, batchSize, deadlineOf(args, request), request.connection);
+  return engine.cursors.next(longOf(id), namespace, batchSize, deadlineOf(args, request), request.connection);
 }
 
 export async function killCursors(engine: Engine, request: Request): Promise<Buffer> {
@@ -107,12 +107,12 @@ export async function count(engine: Engine, request: Request): Promise<Buffer> {
   const namespace = namespaceOf(request);
   const query = queryFrom(args, 'query');
   // A negative limit means the same as a positive one.
-  const limit = Math.abs(args.whole('limit', Number.MIN_SAFE_INTEGER) ?? 0);
-  const skip = args.whole('skip') ?? 0;
+  const limit = Math.abs(args.integer('limit', Number.MIN_SAFE_INTEGER) ?? 0);
+  const skip = args.integer('skip') ?? 0;
   return encode({ n: await countMatches(engine, namespace, query, skip, limit, deadlineOf(args, request)) });
 }
 
-/** How many documents match, between `skip` and `limit` (0 = no limit). */
+/** Counts matching documents between `skip` and `limit` (0 = no limit). */
 export async function countMatches(
   engine: Engine,
   namespace: string,
@@ -125,8 +125,8 @@ export async function countMatches(
   if (!collection) return 0;
   const isEverything = query.filter.kind === 'and' && query.filter.filters.length === 0 && !query.hint;
   if (isEverything) {
-    const left = Math.max(0, collection.flushedCount - skip);
-    return limit === 0 ? left : Math.min(left, limit);
+    const remaining = Math.max(0, collection.flushedCount - skip);
+    return limit === 0 ? remaining : Math.min(remaining, limit);
   }
   const search = new Search(engine.documents, collection, query, skip, limit);
   let n = 0;

@@ -1,4 +1,4 @@
-/** A command as it came over the wire: its name, its fields each once, its database, its session. */
+/** Decodes a command: its name, fields, database and session. */
 import { bodyOf, type Field, fieldsOf, Type, textOf, typeName, type Value } from '../bson/value.js';
 import { CommandError, notImplemented, requireType } from '../errors.js';
 import type { Conversation } from '../scram.js';
@@ -7,15 +7,17 @@ import type { Message } from '../wire/message.js';
 /** A client's connection. */
 export interface Connection {
   readonly id: number;
-  /** Whether the client has shown that it knows the secret: before that it may only say hello. */
+  /** True once the client has proved that it knows the secret; before that only a few commands are allowed. */
   authenticated: boolean;
-  /** To be told when the client is no stranger: also one who never authenticates, as drivers that watch a server. */
-  readonly known: () => void;
-  /** The authentication under way. */
+  /**
+   * Called when the client is known to be ours, even if it never authenticates, like a driver's monitoring connection.
+   */
+  readonly onTrusted: () => void;
+  /** Authentication in progress. */
   conversation: Conversation | undefined;
-  /** Ends a wait on behalf of the client at once, when it has gone. */
+  /** Ends a pending wait immediately when the client disconnects. */
   waiting: (() => void) | undefined;
-  /** Turns true when the client has gone. */
+  /** True once the client has disconnected. */
   closed: boolean;
 }
 
@@ -29,7 +31,7 @@ export interface Request {
   readonly txnNumber: bigint | undefined;
 }
 
-/** Reads a command. Errors: 40571 without a database, 14 and 72 for a wrong session, 263 for a transaction. */
+/** Reads a command. Errors: 40571 without a database, 14 and 72 for an invalid session, 263 for a transaction. */
 export function readRequest(message: Message, connection: Connection): Request {
   const list = fieldsOf(message.body);
   const fields = new Map(list.map((field) => [field.name, field]));
@@ -51,7 +53,7 @@ function databaseOf(fields: ReadonlyMap<string, Field>): string {
 }
 
 function sessionOf(fields: ReadonlyMap<string, Field>): Pick<Request, 'session' | 'txnNumber'> {
-  // With the 20 of a standalone drivers would say that there are no retryable writes.
+  // Code 20 of a standalone server would make drivers report that retryable writes are unsupported.
   for (const name of ['startTransaction', 'autocommit', 'coordinator'])
     if (fields.has(name)) throw notImplemented(263, 'transactions');
   const lsid = fields.get('lsid');
@@ -65,7 +67,7 @@ function sessionOf(fields: ReadonlyMap<string, Field>): Pick<Request, 'session' 
   return { session, txnNumber };
 }
 
-/** The 16 bytes of a session's id. */
+/** The 16 bytes of a session id. */
 export function sessionId(lsid: Value): Buffer {
   const fields = fieldsOf(lsid);
   const id = fields.find(({ name }) => name === 'id');
@@ -79,7 +81,7 @@ export function sessionId(lsid: Value): Buffer {
   return Buffer.from(body.subarray(5));
 }
 
-/** The namespace a command's first field names. Errors: 73. */
+/** Namespace named by the first field of a command. Errors: 73. */
 export function namespaceOf(request: Request): string {
   const field = request.fields.get(request.name)!;
   if (field.type !== Type.string) throw new CommandError(73, `collection name has invalid type ${typeName(field)}`);
@@ -101,7 +103,7 @@ export function checkNamespace(database: string, collection: string): string {
   return namespace;
 }
 
-/** Errors: 40415-like for sequences no argument takes. */
+/** Refuses document sequences that belong to no argument. Errors: 40415. */
 export function checkSequences(request: Request, known: string | undefined): void {
   for (const name of request.message.sequences.keys())
     if (name !== known) throw new CommandError(40415, `BSON field '${request.name}.${name}' is an unknown field.`);

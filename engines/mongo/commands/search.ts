@@ -1,17 +1,17 @@
-/** Searches: the documents of a query one after another, with pauses in which others get their turn. */
+/** Runs queries: yields documents in batches and regularly yields to the event loop. */
 import { documentValue } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import { type Projection, project } from '../query/projection.js';
 import { type Query, type Scan, scanFor } from '../query/scan.js';
-import { Sorter, type SortRoom } from '../query/sort.js';
+import { Sorter, type SortMemory } from '../query/sort.js';
 import type { Collection, Documents } from '../storage/collection.js';
 import type { Connection } from './request.js';
 
-/** The largest sum of documents in one batch. */
+/** Maximum total bytes of documents in one batch. */
 const MAX_BATCH = 16 * 1024 * 1024;
 const PAGE = 128;
 
-/** What a search may not outlive: `check` throws 50 when the time of its command is up, 279 when its client has gone. */
+/** Limit of a search: `check` throws 50 on timeout and 279 if the client has disconnected. */
 export interface Deadline {
   check(): void;
 }
@@ -26,37 +26,40 @@ export const deadlineAfter = (milliseconds: number | undefined, client?: Pick<Co
   };
 };
 
-/** How long a command may keep the event loop before others get a turn. */
-const TURN_MS = 5;
+/** Maximum milliseconds a command occupies the event loop. */
+const SLICE_MS = 5;
 
-/** A pause that is due, or nothing. Errors: those of the deadline. */
-export type Pace = () => Promise<void> | undefined;
+/** Returns a promise if it is time to yield, otherwise undefined. Errors: those of the deadline. */
+export type YieldIfDue = () => Promise<void> | undefined;
 
-/** Lets other commands run once in a while: `await pace()` between documents, as each may have to be asked for much. */
-export function pacer(deadline: Deadline | undefined): Pace {
-  let until = performance.now() + TURN_MS;
+/**
+ * Creates a function that lets other commands run from time to time. Call it between documents, because a single
+ * document may be expensive.
+ */
+export function createYielder(deadline: Deadline | undefined): YieldIfDue {
+  let until = performance.now() + SLICE_MS;
   return () => {
     if (performance.now() < until) return undefined;
     deadline?.check();
     return new Promise((resolve) => {
       setImmediate(() => {
-        until = performance.now() + TURN_MS;
+        until = performance.now() + SLICE_MS;
         resolve();
       });
     });
   };
 }
 
-/** The documents of a query one after another, in order, between `skip` and `limit` (0 = no limit). */
+/** Documents of a query, in order, between `skip` and `limit` (0 = no limit). */
 export class Search implements Source {
   readonly #scan: Scan;
   readonly #query: Query;
   readonly #sorter: Sorter | undefined;
-  #found: Buffer[] = [];
+  #matches: Buffer[] = [];
   #at = 0;
   #page = 1;
   #skip: number;
-  #left: number;
+  #remaining: number;
   #ready: boolean;
 
   constructor(
@@ -65,48 +68,48 @@ export class Search implements Source {
     query: Query,
     skip: number,
     limit: number,
-    room?: SortRoom,
+    memory?: SortMemory,
   ) {
     const [scan, plan] = scanFor(documents, collection, query);
     this.#scan = scan;
     this.#query = query;
     this.#skip = skip;
-    this.#left = limit === 0 ? Number.POSITIVE_INFINITY : limit;
-    this.#sorter = plan.sorted ? undefined : new Sorter(query.sort, limit === 0 ? 0 : skip + limit, room);
+    this.#remaining = limit === 0 ? Number.POSITIVE_INFINITY : limit;
+    this.#sorter = plan.sorted ? undefined : new Sorter(query.sort, limit === 0 ? 0 : skip + limit, memory);
     this.#ready = plan.sorted;
   }
 
   get satisfied(): boolean {
-    return this.#left <= 0;
+    return this.#remaining <= 0;
   }
 
   get done(): boolean {
     return (
-      this.#left <= 0 ||
-      (this.#ready && this.#at >= this.#found.length && (this.#sorter !== undefined || this.#scan.done))
+      this.#remaining <= 0 ||
+      (this.#ready && this.#at >= this.#matches.length && (this.#sorter !== undefined || this.#scan.done))
     );
   }
 
   async take(count: number, deadline: Deadline, projection?: Projection): Promise<Buffer[]> {
     const taken: Buffer[] = [];
-    const pace = pacer(deadline);
+    const yieldIfDue = createYielder(deadline);
     let bytes = 0;
     if (this.#sorter && !this.#ready) await this.#sort(this.#sorter, deadline);
     while (taken.length < count && !this.done) {
-      if (this.#at >= this.#found.length) {
-        await this.#fill(Math.min(count - taken.length, this.#left) + this.#skip, pace);
+      if (this.#at >= this.#matches.length) {
+        await this.#fill(Math.min(count - taken.length, this.#remaining) + this.#skip, yieldIfDue);
         deadline.check();
         continue;
       }
-      const document = this.#found[this.#at]!;
+      const document = this.#matches[this.#at]!;
       if (this.#skip > 0) this.#skip--;
       else {
-        // At once: of documents that are much larger than what is wanted of them, a batch would hold all.
-        const wanted = project(projection, document);
-        bytes += wanted.length;
+        // Projected immediately: a batch of large documents with a small projection would otherwise hold them all.
+        const projected = project(projection, document);
+        bytes += projected.length;
         if (bytes > MAX_BATCH && taken.length > 0) break;
-        taken.push(wanted);
-        this.#left--;
+        taken.push(projected);
+        this.#remaining--;
       }
       this.#at++;
     }
@@ -119,57 +122,57 @@ export class Search implements Source {
 
   close(): void {
     if (!this.#sorter) return;
-    this.#found = [];
+    this.#matches = [];
     this.#sorter.release();
   }
 
-  /** Reads a page: no more than is wanted at first, more each time since the filter may let few through. */
-  async #fill(wanted: number, pace: Pace): Promise<void> {
-    this.#page = Math.min(PAGE, Math.max(wanted, this.#page * 2));
+  /** Reads a page: `count` candidates at first, doubling each time, because the filter may pass few. */
+  async #fill(count: number, yieldIfDue: YieldIfDue): Promise<void> {
+    this.#page = Math.min(PAGE, Math.max(count, this.#page * 2));
     const candidates = this.#scan.next(this.#page);
-    this.#found = [];
+    this.#matches = [];
     this.#at = 0;
     for (const { document } of candidates) {
-      if (this.#query.matches(documentValue(document))) this.#found.push(document);
-      const pause = pace();
+      if (this.#query.matches(documentValue(document))) this.#matches.push(document);
+      const pause = yieldIfDue();
       if (pause) await pause;
     }
   }
 
   async #sort(sorter: Sorter, deadline: Deadline): Promise<void> {
-    const pace = pacer(deadline);
+    const yieldIfDue = createYielder(deadline);
     while (!this.#scan.done) {
       for (const { document } of this.#scan.next(PAGE)) {
         const value = documentValue(document);
         if (this.#query.matches(value)) sorter.add(value);
-        const pause = pace();
+        const pause = yieldIfDue();
         if (pause) await pause;
       }
       deadline.check();
     }
-    this.#found = sorter.sorted();
+    this.#matches = sorter.sorted();
     this.#ready = true;
   }
 }
 
-/** Documents to be taken in batches. */
+/** Documents to be read in batches. */
 export interface Source {
-  /** Nothing more will come. */
+  /** True if no more documents follow. */
   readonly done: boolean;
-  /** As many have come as were ever asked for. */
+  /** True if the limit is reached. */
   readonly satisfied: boolean;
-  /** It holds what no index gives in order. */
+  /** True if it holds documents for a sort in memory. */
   readonly isSorting: boolean;
   /**
-   * At most `count` documents, as the projection leaves them, of at most 16 MiB together (but one at least), fewer only
-   * when there are no more.
+   * Takes up to `count` projected documents of at most 16 MiB together, but at least one. Returns fewer only at the
+   * end.
    */
   take(count: number, deadline: Deadline, projection?: Projection): Promise<Buffer[]>;
-  /** Nothing more is taken. */
+  /** Releases memory; nothing may be taken afterwards. */
   close(): void;
 }
 
-/** A list as if it were a search; nothing projects any. */
+/** Source of a fixed list; ignores projections. */
 export function listSource(documents: readonly Buffer[]): Source {
   let at = 0;
   return {

@@ -1,4 +1,4 @@
-/** insert, update and delete. */
+/** Implements insert, update and delete. */
 import { encode } from '../bson/encode.js';
 import { bodyOf, documentValue, fieldsByName, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
@@ -23,11 +23,11 @@ export async function insert(engine: Engine, request: Request): Promise<Buffer> 
   const documents = documentsOf(request, 'documents');
   await engine.catalog.ensure(namespace);
   const statements = documents.map((document): Statement => {
-    const now = () => {
-      engine.documents.insert(existing(engine, namespace), storableDocument(bodyOf(document)));
+    const runNow = () => {
+      engine.documents.insert(requireCollection(engine, namespace), storableDocument(bodyOf(document)));
       return tally({ n: 1, nModified: 0 });
     };
-    return { now, slowly: async () => now() };
+    return { runNow, runInSteps: async () => runNow() };
   });
   const deadline = deadlineOf(args, request);
   const { results, errors } = await runBatch(engine, request, args, statements, deadline);
@@ -35,8 +35,8 @@ export async function insert(engine: Engine, request: Request): Promise<Buffer> 
   return encode({ n, ...engine.clock.written(), ...writeErrors(errors) });
 }
 
-/** The collection a write has made sure of; dropped by another meanwhile it is an error. */
-export function existing(engine: Engine, namespace: string): Collection {
+/** Returns the collection that a write has ensured. Errors: 175 if it was dropped meanwhile. */
+export function requireCollection(engine: Engine, namespace: string): Collection {
   const collection = engine.catalog.find(namespace);
   if (collection) return collection;
   throw new CommandError(175, `collection ${namespace} was dropped while it was written to`);
@@ -46,16 +46,17 @@ export async function update(engine: Engine, request: Request): Promise<Buffer> 
   const args = argumentsOf(request, ['updates', ...COMMON]);
   checkSequences(request, 'updates');
   const namespace = namespaceOf(request);
-  const checked = documentsOf(request, 'updates').map((statement) => checkUpdate(statement, request));
-  if (checked.some((one) => one.upsert && isReadable(one))) await engine.catalog.ensure(namespace);
+  const updates = documentsOf(request, 'updates').map((statement) => checkUpdate(statement, request));
+  if (updates.some((statement) => statement.upsert && isValidUpdate(statement))) await engine.catalog.ensure(namespace);
   const deadline = deadlineOf(args, request);
-  const statements = checked.map((one) =>
-    inTurn(() => {
-      const { query, change } = readUpdate(one);
+  const statements = updates.map((statement) =>
+    lazyStatement(() => {
+      const { query, change } = parseUpdateStatement(statement);
       const target = { engine, namespace, query, deadline };
-      const apply = (collection: Collection, candidate: Candidate) => replaceBy(engine, collection, change, candidate);
-      const instead = one.upsert ? () => insertBy(engine, namespace, query, change) : undefined;
-      return (one.multi ? changeAll : changeOne)(target, apply, instead);
+      const apply = (collection: Collection, candidate: Candidate) =>
+        updateDocument(engine, collection, change, candidate);
+      const onNoMatch = statement.upsert ? () => upsertDocument(engine, namespace, query, change) : undefined;
+      return (statement.multi ? changeAll : changeOne)(target, apply, onNoMatch);
     }),
   );
   const { results, errors } = await runBatch(engine, request, args, statements, deadline);
@@ -63,19 +64,22 @@ export async function update(engine: Engine, request: Request): Promise<Buffer> 
   let nModified = 0;
   const upserted: object[] = [];
   results.forEach((result, index) => {
-    const one = result && readTally(result);
-    n += one?.n ?? 0;
-    nModified += one?.nModified ?? 0;
-    if (one?.upserted) upserted.push({ index, ...one.upserted });
+    const statement = result && readTally(result);
+    n += statement?.n ?? 0;
+    nModified += statement?.nModified ?? 0;
+    if (statement?.upserted) upserted.push({ index, ...statement.upserted });
   });
   const answer = { n, nModified, ...(upserted.length ? { upserted } : {}), ...engine.clock.written() };
   return encode({ ...answer, ...writeErrors(errors) });
 }
 
-/** A statement that is read when its turn has come, and not kept: those of a long batch would be much together. */
-const inTurn = (read: () => Statement): Statement => ({
-  now: () => read().now(),
-  slowly: async (once) => read().slowly(once),
+/**
+ * Parses a statement only when it runs and does not retain it: the parsed statements of a long batch would need much
+ * memory.
+ */
+const lazyStatement = (read: () => Statement): Statement => ({
+  runNow: () => read().runNow(),
+  runInSteps: async (once) => read().runInSteps(once),
 });
 
 interface UpdateStatement {
@@ -86,7 +90,7 @@ interface UpdateStatement {
   readonly hint: Value | undefined;
 }
 
-/** Errors: those of the whole command. */
+/** Errors of the whole command. */
 function checkUpdate(statement: Value, request: Request): UpdateStatement {
   const args = new Arguments('update.updates', fieldsByName(statement), ['q', 'u', 'multi', 'upsert', 'hint']);
   const [q, u] = [args.required('q'), args.required('u')];
@@ -96,17 +100,17 @@ function checkUpdate(statement: Value, request: Request): UpdateStatement {
   return { q, u, multi, upsert, hint: args.get('hint') };
 }
 
-/** Errors: those of the statement. */
-function readUpdate({ q, u, multi, hint }: UpdateStatement): { query: Query; change: Update } {
+/** Errors of the single statement. */
+function parseUpdateStatement({ q, u, multi, hint }: UpdateStatement): { query: Query; change: Update } {
   const change = parseUpdate(u);
   if (multi && change.kind === 'replacement')
     throw new CommandError(9, 'multi update is not supported for replacement-style update');
   return { query: queryOf(parseFilter(q), [], hint), change };
 }
 
-function isReadable(statement: UpdateStatement): boolean {
+function isValidUpdate(statement: UpdateStatement): boolean {
   try {
-    readUpdate(statement);
+    parseUpdateStatement(statement);
     return true;
   } catch (error) {
     if (error instanceof CommandError) return false;
@@ -119,17 +123,17 @@ function requireSingle(request: Request, multi: boolean): void {
     throw new CommandError(72, 'Cannot use (or request) retryable writes with multi=true');
 }
 
-/** Updates one document; whether it changed. */
-function replaceBy(engine: Engine, collection: Collection, change: Update, { idKey, document }: Candidate): Tally {
+/** Updates one document and counts whether it changed. */
+function updateDocument(engine: Engine, collection: Collection, change: Update, { idKey, document }: Candidate): Tally {
   const after = applyUpdate(change, document);
   const changed = !after.equals(document);
   if (changed) engine.documents.replace(collection, idKey, document, after);
   return { n: 1, nModified: changed || alwaysModifies(change) ? 1 : 0 };
 }
 
-function insertBy(engine: Engine, namespace: string, query: Query, change: Update): Tally {
+function upsertDocument(engine: Engine, namespace: string, query: Query, change: Update): Tally {
   const document = upsertedDocument(query.filter, change);
-  engine.documents.insert(existing(engine, namespace), document);
+  engine.documents.insert(requireCollection(engine, namespace), document);
   return { n: 1, nModified: 0, id: idOf(documentValue(document)) };
 }
 
@@ -138,23 +142,23 @@ export async function remove(engine: Engine, request: Request): Promise<Buffer> 
   checkSequences(request, 'deletes');
   const namespace = namespaceOf(request);
   const deadline = deadlineOf(args, request);
-  const take = (collection: Collection, { idKey, document }: Candidate): Tally => {
+  const removeDocument = (collection: Collection, { idKey, document }: Candidate): Tally => {
     engine.documents.remove(collection, idKey, document);
     return { n: 1, nModified: 0 };
   };
   const statements = documentsOf(request, 'deletes').map((statement): Statement => {
-    const one = new Arguments('delete.deletes', fieldsByName(statement), ['q', 'limit', 'hint']);
-    const q = one.required('q');
-    one.object('q');
-    one.required('limit');
-    const limit = one.whole('limit', Number.MIN_SAFE_INTEGER);
+    const args = new Arguments('delete.deletes', fieldsByName(statement), ['q', 'limit', 'hint']);
+    const q = args.required('q');
+    args.object('q');
+    args.required('limit');
+    const limit = args.integer('limit', Number.MIN_SAFE_INTEGER);
     if (limit !== 0 && limit !== 1)
       throw new CommandError(9, `The limit field in delete objects must be 0 or 1. Got ${limit}`);
     requireSingle(request, limit === 0);
-    const hint = one.get('hint');
-    return inTurn(() => {
+    const hint = args.get('hint');
+    return lazyStatement(() => {
       const query = queryOf(parseFilter(q), [], hint);
-      return (limit === 0 ? changeAll : changeOne)({ engine, namespace, query, deadline }, take);
+      return (limit === 0 ? changeAll : changeOne)({ engine, namespace, query, deadline }, removeDocument);
     });
   });
   const { results, errors } = await runBatch(engine, request, args, statements, deadline);

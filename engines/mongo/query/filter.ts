@@ -1,4 +1,4 @@
-/** Reads a filter document into a tree of conditions; everything outside the subset is refused here. */
+/** Parses a filter document into a tree of conditions; refuses everything outside the supported subset. */
 import { NULL } from '../bson/encode.js';
 import { isNumeric, toNumber } from '../bson/number.js';
 import {
@@ -13,7 +13,7 @@ import {
   type Value,
 } from '../bson/value.js';
 import { CommandError, notImplemented } from '../errors.js';
-import { type Points, pointsOf } from './key-set.js';
+import { createKeySet, type KeySet } from './key-set.js';
 import { type Path, pathOf } from './path.js';
 
 export type Comparison = 'eq' | 'gt' | 'gte' | 'lt' | 'lte';
@@ -24,13 +24,13 @@ export type Condition =
   | { readonly kind: 'in'; readonly path: Path; readonly operands: Operands }
   | { readonly kind: 'exists'; readonly path: Path };
 
-/** What an `$in` names. */
+/** Operands of an `$in`. */
 export interface Operands extends Iterable<Value> {
   readonly length: number;
   readonly hasNull: boolean;
   readonly hasArray: boolean;
-  /** Their keys, with that of a missing field beside null; made when first asked for. */
-  readonly points: Points;
+  /** Keys of the operands; null also adds the key of a missing field. Created on first use. */
+  readonly points: KeySet;
 }
 
 export type Filter =
@@ -40,15 +40,18 @@ export type Filter =
   | { readonly kind: 'not'; readonly filter: Filter }
   | Condition;
 
-/** Matched by null as well. */
+/** Matched by null, too. */
 export const UNDEFINED: Value = { ...NULL, type: Type.undefined };
 
 const bad = (message: string): CommandError => new CommandError(2, message);
 
-/** JavaScript's are not PCRE's, and a hostile one would hold everybody up, whatever its time limit. */
-const noPatterns = (): CommandError => notImplemented(2, 'regular expressions');
+/**
+ * JavaScript's regular expressions differ from PCRE, and a hostile one would block the process regardless of its time
+ * limit.
+ */
+const regexNotImplemented = (): CommandError => notImplemented(2, 'regular expressions');
 
-/** The tree of a filter document. Errors: 2 for unknown operators and bad operands. */
+/** Parses a filter document. Errors: 2 for unknown operators and invalid operands. */
 export function parseFilter(document: Value): Filter {
   const filters = fieldsOf(document).map(parseClause);
   return filters.length === 1 ? filters[0]! : { kind: 'and', filters };
@@ -67,10 +70,10 @@ function parseClause(field: Field): Filter {
   return parseField(filterPath(field.name), field);
 }
 
-/** An upsert makes documents of the paths of its filter. */
+/** Limits path depth, because upserts create documents from the paths of the filter. */
 const MAX_PARTS = 80;
 
-/** Errors: 2 for a path that goes on behind a position: what is found there is a matter of opinion. */
+/** Errors: 2 for a position inside a path, because its meaning is ambiguous. */
 function filterPath(name: string): Path {
   const path = pathOf(name);
   if (path.parts.length > MAX_PARTS) throw notImplemented(15, `paths of more than ${MAX_PARTS} parts`);
@@ -90,7 +93,7 @@ function parseList(field: Field): Filter[] {
 }
 
 function parseField(path: Path, value: Value): Filter {
-  if (value.type === Type.regex) throw noPatterns();
+  if (value.type === Type.regex) throw regexNotImplemented();
   if (!hasOperators(value)) return comparison('eq', path, value);
   const filters = parseOperators(path, value);
   return filters.length === 1 ? filters[0]! : { kind: 'and', filters };
@@ -128,7 +131,7 @@ function parseOperator(path: Path, operator: Field): Filter {
       return { kind: 'not', filter: parseNot(path, operator) };
     case '$regex':
     case '$options':
-      throw noPatterns();
+      throw regexNotImplemented();
     case '$elemMatch':
       throw notImplemented(2, '$elemMatch');
     default:
@@ -138,7 +141,7 @@ function parseOperator(path: Path, operator: Field): Filter {
 
 function comparison(kind: Comparison, path: Path, operand: Value): Filter {
   if (operand.type === Type.undefined) throw bad('cannot compare to undefined');
-  if (operand.type === Type.regex) throw noPatterns();
+  if (operand.type === Type.regex) throw regexNotImplemented();
   if (kind !== 'eq' && (operand.type === Type.minKey || operand.type === Type.maxKey))
     throw notImplemented(2, `ranges of ${typeName(operand)}`);
   return { kind, path, operand };
@@ -148,7 +151,7 @@ function parseIn(path: Path, operator: Field): Filter {
   if (!isArray(operator)) throw bad(`${operator.name} needs an array`);
   let [length, hasNull, hasArray] = [0, false, false];
   for (const element of eachElement(operator)) {
-    if (element.type === Type.regex) throw noPatterns();
+    if (element.type === Type.regex) throw regexNotImplemented();
     if (element.type === Type.undefined) throw bad('cannot compare to undefined');
     if (hasOperators(element)) throw bad(`cannot nest $ under ${operator.name}`);
     length++;
@@ -158,12 +161,12 @@ function parseIn(path: Path, operator: Field): Filter {
   return { kind: 'in', path, operands: operandsOf(operator, { length, hasNull, hasArray }) };
 }
 
-function operandsOf(array: Value, said: Pick<Operands, 'length' | 'hasNull' | 'hasArray'>): Operands {
-  let points: Points | undefined;
+function operandsOf(array: Value, flags: Pick<Operands, 'length' | 'hasNull' | 'hasArray'>): Operands {
+  let points: KeySet | undefined;
   return {
-    ...said,
+    ...flags,
     get points() {
-      points ??= said.hasNull ? pointsOf([...eachElement(array), UNDEFINED]) : pointsOf(eachElement(array));
+      points ??= flags.hasNull ? createKeySet([...eachElement(array), UNDEFINED]) : createKeySet(eachElement(array));
       return points;
     },
     [Symbol.iterator]: () => eachElement(array),
@@ -171,7 +174,7 @@ function operandsOf(array: Value, said: Pick<Operands, 'length' | 'hasNull' | 'h
 }
 
 function parseNot(path: Path, operator: Field): Filter {
-  if (operator.type === Type.regex) throw noPatterns();
+  if (operator.type === Type.regex) throw regexNotImplemented();
   if (!isObject(operator)) throw bad('$not needs a document');
   const first = fieldsOf(operator)[0];
   if (!first) throw bad('$not cannot be empty');
@@ -179,13 +182,13 @@ function parseNot(path: Path, operator: Field): Filter {
   return { kind: 'and', filters: parseOperators(path, operator) };
 }
 
-/** Operators that are put to values themselves: `path` only names them. */
+/** Parses operators that apply to values themselves; `path` only appears in errors. */
 export const parseElementConditions = (path: Path, operators: Value): Filter => ({
   kind: 'and',
   filters: parseOperators(path, operators),
 });
 
-/** Truth as the server sees it: anything but false, 0, null and undefined. */
+/** Truth as on the server: anything but false, 0, null and undefined. */
 export function isTrue(value: Value): boolean {
   if (isNumeric(value.type)) return toNumber(value) !== 0;
   if (value.type === Type.boolean) return value.bytes[value.start] === 1;

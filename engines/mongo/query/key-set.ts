@@ -1,35 +1,35 @@
-/** Keys in their order, each once: packed, for those of a million operands are half a gigabyte as objects. */
+/** Sorted sets of keys in one buffer; as objects, the keys of a million operands would take half a gigabyte. */
 import { keyOf } from '../bson/key.js';
 import type { Value } from '../bson/value.js';
 import { isLong } from '../storage/keys.js';
 
-export interface Points {
+export interface KeySet {
   readonly length: number;
-  /** Whether any is too long to be stored whole. */
+  /** True if any key is too long to be stored whole. */
   readonly long: boolean;
-  /** The key at a place in the order; not to be changed. */
+  /** Key at an index in the order; must not be modified. */
   at(index: number): Buffer;
   has(key: Buffer): boolean;
 }
 
-/** The key of one value. */
-export function pointOf(value: Value): Points {
+/** Set with the key of one value. */
+export function singleKeySet(value: Value): KeySet {
   const key = keyOf(value);
   return { length: 1, long: isLong(key), at: () => key, has: (other) => key.equals(other) };
 }
 
-/** The keys of all values. */
-export function pointsOf(values: Iterable<Value>): Points {
-  const packed = new Packed();
+/** Set with the keys of all values. */
+export function createKeySet(values: Iterable<Value>): KeySet {
+  const packed = new PackedKeySet();
   for (const value of values) packed.push(keyOf(value));
-  return packed.inOrder();
+  return packed.sorted();
 }
 
-/** Fewer bytes than a number holds exactly. */
-const LEADING = 6;
+/** Bytes per key compared as a number; a number holds six exactly. */
+const LEADING_BYTES = 6;
 
-/** Keys one behind the other. */
-class Packed implements Points {
+/** Keys stored one after another. */
+class PackedKeySet implements KeySet {
   #bytes = Buffer.allocUnsafe(256);
   readonly #ends: number[] = [];
   long = false;
@@ -67,15 +67,15 @@ class Packed implements Points {
     return false;
   }
 
-  /** Itself, or its keys anew. */
-  inOrder(): Packed {
-    let isInOrder = true;
-    for (let i = 1; isInOrder && i < this.length; i++) isInOrder = this.#compare(i - 1, i) < 0;
-    if (isInOrder) return this;
-    const leading = this.#leading();
+  /** Returns itself if it is sorted and without duplicates, otherwise a sorted copy. */
+  sorted(): PackedKeySet {
+    let isSorted = true;
+    for (let i = 1; isSorted && i < this.length; i++) isSorted = this.#compare(i - 1, i) < 0;
+    if (isSorted) return this;
+    const leadingBytes = this.#leadingBytes();
     const order = this.#ends.map((_, i) => i);
-    order.sort((a, b) => leading[a]! - leading[b]! || this.#compare(a, b));
-    const sorted = new Packed();
+    order.sort((a, b) => leadingBytes[a]! - leadingBytes[b]! || this.#compare(a, b));
+    const sorted = new PackedKeySet();
     order.forEach((index, i) => {
       if (i === 0 || this.#compare(order[i - 1]!, index) !== 0) sorted.push(this.at(index));
     });
@@ -91,8 +91,8 @@ class Packed implements Points {
     return bytes.compare(bytes, this.#start(b), ends[b], this.#start(a), ends[a]);
   }
 
-  /** Of each key the first bytes that not all share, as a number: most are told apart by them. */
-  #leading(): Float64Array {
+  /** First bytes after the common prefix of all keys, as numbers; they decide most comparisons. */
+  #leadingBytes(): Float64Array {
     const first = this.at(0);
     let shared = first.length;
     for (let i = 1; i < this.length && shared > 0; i++) {
@@ -104,7 +104,7 @@ class Packed implements Points {
     return Float64Array.from(this.#ends, (end, i) => {
       let number = 0;
       const from = this.#start(i) + shared;
-      for (let at = from; at < from + LEADING; at++) number = number * 256 + (at < end ? this.#bytes[at]! : 0);
+      for (let at = from; at < from + LEADING_BYTES; at++) number = number * 256 + (at < end ? this.#bytes[at]! : 0);
       return number;
     });
   }

@@ -1,4 +1,4 @@
-/** Compiles a filter into a predicate over raw documents. */
+/** Compiles a filter into a predicate on raw documents. */
 import { compareValues } from '../bson/compare.js';
 import { Kind, keyOf, kindOf } from '../bson/key.js';
 import { decimalOf, doubleOf } from '../bson/number.js';
@@ -6,7 +6,7 @@ import { Type, type Value } from '../bson/value.js';
 import type { Comparison, Condition, Filter, Operands } from './filter.js';
 import { anyAt, type Test } from './path.js';
 
-/** Whether a document (its raw bytes as a value) meets a filter. */
+/** Reports whether a document (its raw bytes as a value) meets a filter. */
 export type Predicate = (document: Value) => boolean;
 
 export const compile = (filter: Filter): Predicate =>
@@ -16,7 +16,7 @@ export const compile = (filter: Filter): Predicate =>
     return (document) => anyAt(document, condition.path, spread, test);
   });
 
-/** Joins what the leaves say by the tree's and, or, nor and not. */
+/** Combines the predicates of the leaves by and, or, nor and not. */
 function compose<Subject>(
   filter: Filter,
   leaf: (condition: Condition) => (subject: Subject) => boolean,
@@ -50,7 +50,7 @@ function testOf(condition: Condition): Test {
   }
 }
 
-/** Conditions on an element itself, whatever their paths. */
+/** Compiles conditions on an element itself; their paths are ignored. */
 export const elementTest = (filter: Filter): ((element: Value) => boolean) => compose<Value>(filter, testOf);
 
 function inTest({ points, hasNull }: Operands): Test {
@@ -67,14 +67,14 @@ const isNotANumber = (value: Value): boolean =>
 
 function comparisonTest(kind: Comparison, operand: Value): Test {
   const inclusive = kind === 'eq' || kind === 'gte' || kind === 'lte';
-  const wanted = kindOf(operand);
-  if (wanted === Kind.null)
+  const operandKind = kindOf(operand);
+  if (operandKind === Kind.null)
     return (value) => inclusive && (!value || value.type === Type.null || value.type === Type.undefined);
   const holds = orderTest(kind);
   if (isNotANumber(operand)) return (value) => inclusive && value !== undefined && isNotANumber(value);
   const ordered = kind !== 'eq';
   return (value) => {
-    if (!value || kindOf(value) !== wanted) return false;
+    if (!value || kindOf(value) !== operandKind) return false;
     if (ordered && isNotANumber(value)) return false;
     return holds(compareValues(value, operand));
   };

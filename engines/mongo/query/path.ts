@@ -1,4 +1,4 @@
-/** Dotted paths into documents, and the values the matcher sees at their end. */
+/** Dotted paths into documents, and the values found at their ends. */
 import { elementsOf, fieldNamed, Type, type Value } from '../bson/value.js';
 import { notImplemented } from '../errors.js';
 
@@ -12,17 +12,17 @@ export interface Path {
 interface Part {
   readonly name: string;
   readonly bytes: Buffer;
-  /** The position it denotes in an array, or -1. */
+  /** Array index that the part denotes, or -1. */
   readonly position: number;
 }
 
-/** The same few paths come again and again; remembering them saves most of the work of reading a statement. */
-const KNOWN = new Map<string, Path>();
-const MAX_KNOWN = 2000;
+/** Parsed paths. Statements use the same few paths, and parsing them would be most of the work. */
+const CACHE = new Map<string, Path>();
+const MAX_CACHED = 2000;
 
 export function pathOf(text: string): Path {
-  const known = KNOWN.get(text);
-  if (known) return known;
+  const cached = CACHE.get(text);
+  if (cached) return cached;
   const names = text.split('.');
   const parts = names.map((name) => ({
     name,
@@ -30,12 +30,12 @@ export function pathOf(text: string): Path {
     position: /^(0|[1-9]\d{0,8})$/.test(name) ? Number(name) : -1,
   }));
   const path = { text, names, parts };
-  if (KNOWN.size >= MAX_KNOWN) KNOWN.clear();
-  if (text.length < 200) KNOWN.set(text, path);
+  if (CACHE.size >= MAX_CACHED) CACHE.clear();
+  if (text.length < 200) CACHE.set(text, path);
   return path;
 }
 
-/** Errors: `code` for a path with a position in it, which `what` is not done by. */
+/** Parses a path without positions. Errors: `code` if there is one; `what` names the unsupported feature. */
 export function plainPath(text: string, what: string, code = 2): Path {
   const path = pathOf(text);
   if (path.parts.slice(1).some(({ position }) => position >= 0))
@@ -43,20 +43,20 @@ export function plainPath(text: string, what: string, code = 2): Path {
   return path;
 }
 
-/** Judges one value at a path's end; undefined stands for a missing field. */
+/** Tests one value at the end of a path; undefined stands for a missing field. */
 export type Test = (value: Value | undefined) => boolean;
 
 /**
- * Whether any value at the path passes. Arrays on the way are looked through, one level each, and at the end also by
- * position; the array at the end is tested itself and, when `spread`, by its elements.
+ * True if any value at the path passes. Arrays on the path are expanded one level, and at its end positions apply,
+ * too. An array at the end is tested itself and, if `spread`, by its elements.
  */
 export function anyAt(document: Value, path: Path, spread: boolean, test: Test, depth = 0): boolean {
   const part = path.parts[depth]!;
   const value = fieldNamed(document, part.bytes);
-  return below(value, path, spread, test, depth + 1);
+  return anyBelow(value, path, spread, test, depth + 1);
 }
 
-function below(value: Value | undefined, path: Path, spread: boolean, test: Test, depth: number): boolean {
+function anyBelow(value: Value | undefined, path: Path, spread: boolean, test: Test, depth: number): boolean {
   if (depth === path.parts.length) {
     if (value?.type === Type.array && spread) for (const element of elementsOf(value)) if (test(element)) return true;
     return test(value);
@@ -66,7 +66,7 @@ function below(value: Value | undefined, path: Path, spread: boolean, test: Test
   const elements = elementsOf(value);
   const { position } = path.parts[depth]!;
   const indexed = position < 0 ? undefined : elements[position];
-  // What stands at a position is taken as it is, an array as a whole.
+  // An element selected by position is tested as it is; an array is not expanded.
   if (indexed && depth + 1 === path.parts.length && test(indexed)) return true;
   return elements.some((element) => element.type === Type.object && anyAt(element, path, spread, test, depth));
 }

@@ -1,4 +1,4 @@
-/** Chooses how to find what a filter asks for: one document, a range of an index, or all documents. */
+/** Chooses an access path for a filter: documents by `_id`, a range of an index, or a full scan. */
 import { equalValues } from '../bson/compare.js';
 import { documentValue, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
 import { CommandError, notImplemented } from '../errors.js';
@@ -9,14 +9,14 @@ import { spaceEnd } from '../storage/layout.js';
 import {
   type Bounds,
   boundsOf,
+  excludesMissing,
   implies,
   type Requirements,
   requirementsOf,
-  rulesOutMissing,
   type Span,
 } from './bounds.js';
 import type { Filter } from './filter.js';
-import { type Points, pointsOf } from './key-set.js';
+import { createKeySet, type KeySet } from './key-set.js';
 import type { SortField } from './sort.js';
 
 /** Keys from `low` (inclusive) to `high` (exclusive). */
@@ -27,15 +27,15 @@ export interface Range {
 
 export interface Plan {
   readonly stage: 'IDHACK' | 'IXSCAN' | 'COLLSCAN';
-  /** Absent for the documents themselves, which lie in the order of `_id`. */
+  /** Undefined for the documents themselves, which are stored in the order of `_id`. */
   readonly index: Index | undefined;
-  /** For IDHACK: the `_id`s of the documents, as keys that are not cut. */
-  readonly points: Points;
+  /** For IDHACK: the `_id`s as full keys. */
+  readonly points: KeySet;
   readonly ranges: readonly Range[];
   readonly reverse: boolean;
-  /** Whether the matches come in the order asked for. */
+  /** True if the plan yields matches in the requested order. */
   readonly sorted: boolean;
-  /** How many leading fields of the index are bounded. */
+  /** Number of leading index fields with bounds. */
   readonly bounded: number;
 }
 
@@ -48,10 +48,10 @@ interface Candidate {
   readonly ordered: boolean;
 }
 
-/** An `$in` multiplies ranges; beyond this the rest of the index is left to the filter. */
+/** Maximum ranges. Each `$in` multiplies them; beyond this, further fields are left to the filter. */
 const MAX_RANGES = 10_000;
 
-/** Errors: 2 for a hint that names no index. */
+/** Plans a query. Errors: 2 for a hint that names no index. */
 export function planFor(collection: Collection, filter: Filter, sort: readonly SortField[], hint?: Value): Plan {
   const requirements = requirementsOf(filter);
   const hinted = hint && hintedCandidate(collection, hint);
@@ -84,8 +84,8 @@ function fullScan(collection: Collection, sort: readonly SortField[]): Plan {
   };
 }
 
-const NO_POINTS = pointsOf([]);
-const listOf = (points: Points): Buffer[] => Array.from({ length: points.length }, (_, i) => points.at(i));
+const NO_POINTS = createKeySet([]);
+const listOf = (points: KeySet): Buffer[] => Array.from({ length: points.length }, (_, i) => points.at(i));
 
 function pointPlan(requirements: Requirements, sort: readonly SortField[]): Plan | undefined {
   const bounds = boundsOf(requirements.get('_id') ?? [], false);
@@ -120,7 +120,7 @@ function candidatesOf(collection: Collection, requirements: Requirements): Candi
     if (!index.ready) return false;
     if (index.partial) return implies(requirements, index.partial.filter);
     if (!index.sparse) return true;
-    return index.paths.some(({ text }) => requirements.get(text)?.some(rulesOutMissing));
+    return index.paths.some(({ text }) => requirements.get(text)?.some(excludesMissing));
   });
   return [idCandidate(collection), ...usable.map(candidate)];
 }
@@ -145,11 +145,11 @@ function rangePlan(candidate: Candidate, requirements: Requirements, sort: reado
   let throughArray = false;
   for (const [i, name] of candidate.names.entries()) {
     const multikey = candidate.multikey[i]!;
-    // Two conditions on fields below arrays may be met by different elements.
+    // Different array elements may meet conditions on two fields below arrays.
     if (multikey && throughArray) break;
     last = boundsOf(requirements.get(name) ?? [], multikey);
     if (!last || !('points' in last) || prefixes.length * last.points.length > MAX_RANGES) break;
-    const points = listOf(last.points).map((point) => directed(point, candidate.directions[i]!));
+    const points = listOf(last.points).map((point) => applyDirection(point, candidate.directions[i]!));
     if (candidate.directions[i]! < 0) points.reverse();
     prefixes = prefixes.flatMap((prefix) => points.map((point) => Buffer.concat([prefix, point])));
     throughArray ||= multikey;
@@ -173,7 +173,7 @@ function rangePlan(candidate: Candidate, requirements: Requirements, sort: reado
   };
 }
 
-/** In which direction the index gives the order asked for, or undefined. */
+/** Direction in which the index yields the requested order, or undefined. */
 function orderOf(candidate: Candidate, sort: readonly SortField[], fixed: number, prefixes: number) {
   if (sort.length === 0 || !candidate.ordered) return undefined;
   const constant = prefixes === 1 ? candidate.names.slice(0, fixed) : [];
@@ -182,23 +182,23 @@ function orderOf(candidate: Candidate, sort: readonly SortField[], fixed: number
   let reverse: boolean | undefined;
   for (const [i, { path, direction }] of rest.entries()) {
     if (candidate.names[from + i] !== path.text) return undefined;
-    const against = direction !== candidate.directions[from + i];
-    if (reverse !== undefined && reverse !== against) return undefined;
-    reverse = against;
+    const isOpposite = direction !== candidate.directions[from + i];
+    if (reverse !== undefined && reverse !== isOpposite) return undefined;
+    reverse = isOpposite;
   }
   return reverse ? 'reverse' : 'forward';
 }
 
-function directed(key: Buffer, direction: 1 | -1): Buffer {
+function applyDirection(key: Buffer, direction: 1 | -1): Buffer {
   return direction > 0 ? key : Buffer.from(key.map((byte) => ~byte));
 }
 
 const AFTER = Buffer.of(0xff);
-/** Behind all keys that go on from one whole value with the next; a longer text comes later still. */
-const past = (key: Buffer): Buffer => Buffer.concat([key, AFTER]);
+/** Bound after all keys that continue a complete value with the next one; a longer text sorts later. */
+const afterKeysOf = (key: Buffer): Buffer => Buffer.concat([key, AFTER]);
 
-/** Behind all keys that begin with these bytes, whatever follows. */
-function beyond(prefix: Buffer): Buffer {
+/** Bound after all keys with this prefix. */
+function afterPrefix(prefix: Buffer): Buffer {
   let length = prefix.length;
   while (prefix[length - 1] === 0xff) length--;
   const next = Buffer.from(prefix.subarray(0, length));
@@ -208,24 +208,24 @@ function beyond(prefix: Buffer): Buffer {
 
 function prefixRange(prefix: Buffer): Range {
   const low = cutBound(prefix);
-  return { low, high: beyond(low) };
+  return { low, high: afterPrefix(low) };
 }
 
 function spanRange(prefix: Buffer, span: Span, direction: 1 | -1): Range {
-  const low = Buffer.concat([prefix, directed(direction > 0 ? span.low : span.high, direction)]);
-  const high = Buffer.concat([prefix, directed(direction > 0 ? span.high : span.low, direction)]);
-  // Descending keys, and keys that are cut, are taken in at both ends: the filter decides.
-  if (direction < 0) return { low: cutBound(low), high: beyond(cutBound(high)) };
+  const low = Buffer.concat([prefix, applyDirection(direction > 0 ? span.low : span.high, direction)]);
+  const high = Buffer.concat([prefix, applyDirection(direction > 0 ? span.high : span.low, direction)]);
+  // Descending and truncated keys include both ends; the filter decides.
+  if (direction < 0) return { low: cutBound(low), high: afterPrefix(cutBound(high)) };
   return {
-    low: span.above && !isLong(low) ? past(low) : cutBound(low),
-    high: span.through || isLong(high) ? beyond(cutBound(high)) : high,
+    low: span.lowExclusive && !isLong(low) ? afterKeysOf(low) : cutBound(low),
+    high: span.highInclusive || isLong(high) ? afterPrefix(cutBound(high)) : high,
   };
 }
 
 function scoreOf(plan: Plan, sort: readonly SortField[]): number {
-  const inOrder = sort.length > 0 && plan.sorted;
-  if (plan.bounded === 0) return inOrder ? 1 : 0;
+  const sortedByIndex = sort.length > 0 && plan.sorted;
+  if (plan.bounded === 0) return sortedByIndex ? 1 : 0;
   const { index } = plan;
   const exact = index?.unique && plan.bounded === index.paths.length && plan.ranges.length === 1 ? 50 : 0;
-  return plan.bounded * 10 + (inOrder ? 4 : 0) + exact;
+  return plan.bounded * 10 + (sortedByIndex ? 4 : 0) + exact;
 }

@@ -1,11 +1,11 @@
-/** Which fields of a document a client gets: some (and `_id`), or all but some. */
+/** Projections: include some fields (and `_id`), or exclude some. */
 import { arrayOf, join, type Named } from '../bson/encode.js';
 import { isNumeric } from '../bson/number.js';
 import { documentValue, elementsOf, fieldsOf, isArray, isObject, Type, type Value } from '../bson/value.js';
 import { CommandError, notImplemented } from '../errors.js';
 import { isTrue } from './filter.js';
 
-/** What is said of the fields below a name: everything, or more names. */
+/** Fields of a projection by name: a whole field, or a subtree. */
 type Tree = Map<string, Tree | true>;
 
 export interface Projection {
@@ -14,7 +14,10 @@ export interface Projection {
   readonly tree: Tree;
 }
 
-/** Undefined for an empty projection. Errors: 31249 and 31250 for paths in conflict, 31253 and 31254 for a mixture, 2 for expressions. */
+/**
+ * Parses a projection; undefined if it is empty. Errors: 31249 and 31250 for path collisions, 31253 and 31254 for a
+ * mixture, 2 for expressions.
+ */
 export function parseProjection(document: Value): Projection | undefined {
   let including: boolean | undefined;
   let id: boolean | undefined;
@@ -25,65 +28,65 @@ export function parseProjection(document: Value): Projection | undefined {
     if (name.startsWith('_id.')) throw notImplemented(2, `the projection '${name}', below _id`);
     if (field.type !== Type.boolean && !isNumeric(field.type))
       throw notImplemented(2, `expressions in projections, as in '${name}'`);
-    const wanted = isTrue(field);
+    const isIncluded = isTrue(field);
     if (name === '_id') {
-      id = wanted;
+      id = isIncluded;
       continue;
     }
-    if (including !== undefined && including !== wanted)
+    if (including !== undefined && including !== isIncluded)
       throw new CommandError(
-        wanted ? 31253 : 31254,
-        `Cannot do ${wanted ? 'inclusion' : 'exclusion'} on field ${name} in ${wanted ? 'exclusion' : 'inclusion'} projection`,
+        isIncluded ? 31253 : 31254,
+        `Cannot do ${isIncluded ? 'inclusion' : 'exclusion'} on field ${name} in ${isIncluded ? 'exclusion' : 'inclusion'} projection`,
       );
-    including = wanted;
-    plant(tree, name);
+    including = isIncluded;
+    addPath(tree, name);
   }
   if (including === undefined && id === undefined) return undefined;
   return { including: including ?? id === true, id: id ?? true, tree };
 }
 
-function plant(tree: Tree, path: string): void {
+function addPath(tree: Tree, path: string): void {
   const parts = path.split('.');
   if (parts.includes('')) throw new CommandError(40353, "FieldPath must not end with a '.'.");
   let at = tree;
   for (const [i, part] of parts.entries()) {
-    const there = at.get(part);
+    const existing = at.get(part);
     const last = i === parts.length - 1;
-    if (there === true || (there && last))
-      throw new CommandError(there === true ? 31249 : 31250, `Path collision at ${path}`);
+    if (existing === true || (existing && last))
+      throw new CommandError(existing === true ? 31249 : 31250, `Path collision at ${path}`);
     if (last) at.set(part, true);
     else {
-      const below: Tree = there ?? new Map();
-      at.set(part, below);
-      at = below;
+      const children: Tree = existing ?? new Map();
+      at.set(part, children);
+      at = children;
     }
   }
 }
 
-/** The document as the client gets it. */
+/** Applies a projection to a document. */
 export function project(projection: Projection | undefined, document: Buffer): Buffer {
   if (!projection) return document;
   const { including, id, tree } = projection;
-  const kept = fieldsOf(documentValue(document)).flatMap((field): Named[] => {
+  const fields = fieldsOf(documentValue(document)).flatMap((field): Named[] => {
     if (field.name === '_id') return id ? [['_id', field]] : [];
-    const value = keep(tree.get(field.name), field, including);
+    const value = projectValue(tree.get(field.name), field, including);
     return value ? [[field.name, value]] : [];
   });
-  return join(kept);
+  return join(fields);
 }
 
-function keep(said: Tree | true | undefined, value: Value, including: boolean): Value | undefined {
-  if (said === undefined) return including ? undefined : value;
-  if (said === true) return including ? value : undefined;
+function projectValue(selection: Tree | true | undefined, value: Value, including: boolean): Value | undefined {
+  if (selection === undefined) return including ? undefined : value;
+  if (selection === true) return including ? value : undefined;
   if (isArray(value)) {
-    // An element that is no document has none of the fields named: inclusion drops it, exclusion leaves it.
-    const elements = elementsOf(value).map((element) => keep(said, element, including));
+    // Inclusion drops array elements that are not documents; exclusion keeps them.
+    const elements = elementsOf(value).map((element) => projectValue(selection, element, including));
     return arrayOf(elements.filter((element) => element !== undefined));
   }
   if (!isObject(value)) return including ? undefined : value;
-  const kept = fieldsOf(value).flatMap((field): Named[] => {
-    const left = keep(said.get(field.name), field, including);
-    return left ? [[field.name, left]] : [];
+  const fields = fieldsOf(value).flatMap((field): Named[] => {
+    const projected = projectValue(selection.get(field.name), field, including);
+    return projected ? [[field.name, projected]] : [];
   });
-  return documentValue(join(kept));
+  return documentValue(join(fields));
 }

@@ -1,7 +1,7 @@
-/** Walks a plan in pages: each page is read at once, and between pages anything may happen to the collection. */
+/** Executes a plan in pages. Each page is read synchronously; between pages the collection may change. */
 import { documentValue, type Value } from '../bson/value.js';
 import { Candidate, type Collection, type Documents, documentKey, documentKeyOfEntry } from '../storage/collection.js';
-import { liesIn, type Span } from '../storage/insert-gap-cache.js';
+import { isInSpan, type Span } from '../storage/insert-gap-cache.js';
 import { storedKey } from '../storage/keys.js';
 import type { Filter } from './filter.js';
 import { compile, type Predicate } from './match.js';
@@ -12,11 +12,11 @@ export class Scan {
   readonly #documents: Documents;
   readonly #collection: Collection;
   readonly #plan: Plan;
-  /** Documents met already, where an index may lead to one several times. */
-  readonly #met: Set<string> | undefined;
+  /** Documents already found, if an index may lead to one several times. */
+  readonly #seen: Set<string> | undefined;
   #range = 0;
   #after: Buffer | undefined;
-  /** Where nothing is, as this page sees it. */
+  /** Empty key range found by the current page. */
   #gap: Span | undefined;
   examined = 0;
 
@@ -24,36 +24,37 @@ export class Scan {
     this.#documents = documents;
     this.#collection = collection;
     this.#plan = plan;
-    this.#met = plan.index?.multikey.includes(true) ? new Set() : undefined;
+    this.#seen = plan.index?.multikey.includes(true) ? new Set() : undefined;
   }
 
   get done(): boolean {
     return this.#range >= (this.#plan.stage === 'IDHACK' ? this.#plan.points.length : this.#plan.ranges.length);
   }
 
-  /** Reads the next keys, about `size`, and returns the documents they lead to. */
+  /** Reads about `size` keys and returns the documents they lead to. */
   next(size: number): Candidate[] {
-    const found: Candidate[] = [];
-    let left = size;
+    const matches: Candidate[] = [];
+    let remaining = size;
     this.#gap = undefined;
-    while (left > 0 && !this.done) left -= this.#plan.stage === 'IDHACK' ? this.#point(found) : this.#page(found, left);
-    this.examined += size - left;
-    return found;
+    while (remaining > 0 && !this.done)
+      remaining -= this.#plan.stage === 'IDHACK' ? this.#point(matches) : this.#page(matches, remaining);
+    this.examined += size - remaining;
+    return matches;
   }
 
-  #point(found: Candidate[]): number {
+  #point(matches: Candidate[]): number {
     const { points, reverse } = this.#plan;
     const point = points.at(reverse ? points.length - 1 - this.#range : this.#range);
     this.#range++;
     const key = documentKey(this.#collection, storedKey(point));
-    if (this.#gap && liesIn(this.#gap, key)) return 1;
+    if (this.#gap && isInSpan(this.#gap, key)) return 1;
     const document = this.#documents.at(this.#collection, key);
-    if (document) found.push(new Candidate(key, document));
+    if (document) matches.push(new Candidate(key, document));
     else if (!this.#collection.dropped) this.#gap = this.#documents.requireMissing(this.#collection, key);
     return 1;
   }
 
-  #page(found: Candidate[], limit: number): number {
+  #page(matches: Candidate[], limit: number): number {
     const { index, reverse } = this.#plan;
     const range = { ...this.#plan.ranges[this.#range]!, reverse, limit, after: this.#after };
     const { store } = this.#documents;
@@ -62,10 +63,10 @@ export class Scan {
       for (const candidate of this.#documents.entries(this.#collection, range)) {
         count++;
         this.#after = candidate.key;
-        found.push(candidate);
+        matches.push(candidate);
       }
     } else {
-      // All keys first: reading documents while a cursor is open would move it.
+      // Reads all keys first: reading documents would move the open cursor.
       const keys: Buffer[] = [];
       if (index.unique)
         for (const { key, value } of store.entries(range)) {
@@ -78,7 +79,7 @@ export class Scan {
           keys.push(documentKeyOfEntry(this.#collection, index, key, key));
         }
       count = keys.length;
-      for (const key of keys) if (!this.#wasMet(key)) this.#follow(found, key);
+      for (const key of keys) if (!this.#isSeen(key)) this.#addIndexed(matches, key);
     }
     if (count < limit) {
       this.#range++;
@@ -87,21 +88,21 @@ export class Scan {
     return Math.max(count, 1);
   }
 
-  #wasMet(key: Buffer): boolean {
-    if (!this.#met) return false;
+  #isSeen(key: Buffer): boolean {
+    if (!this.#seen) return false;
     const text = key.toString('latin1');
-    if (this.#met.has(text)) return true;
-    this.#met.add(text);
+    if (this.#seen.has(text)) return true;
+    this.#seen.add(text);
     return false;
   }
 
-  #follow(found: Candidate[], key: Buffer): void {
+  #addIndexed(matches: Candidate[], key: Buffer): void {
     const document = this.#documents.indexed(this.#collection, key);
-    if (document) found.push(new Candidate(key, document));
+    if (document) matches.push(new Candidate(key, document));
   }
 }
 
-/** A filter ready to be run. */
+/** A parsed query that can be executed. */
 export interface Query {
   readonly filter: Filter;
   readonly matches: Predicate;
@@ -110,7 +111,7 @@ export interface Query {
 }
 
 export function queryOf(filter: Filter, sort: readonly SortField[] = [], hint?: Value): Query {
-  // Upserts often find nothing to judge.
+  // Compiled on first use, because upserts often find no candidate.
   let compiled: Predicate | undefined;
   const matches: Predicate = (document) => {
     compiled ??= compile(filter);

@@ -1,4 +1,4 @@
-/** Sorting documents in memory, by the same keys the indexes hold. */
+/** Sorts documents in memory by the same keys that indexes store. */
 import { compoundKey, END, keyOf } from '../bson/key.js';
 import { integerOf } from '../bson/number.js';
 import { fieldsOf, type Value } from '../bson/value.js';
@@ -11,7 +11,7 @@ export interface SortField {
   readonly direction: 1 | -1;
 }
 
-/** The fields of a sort document. Errors: 15975 for a direction other than 1 and -1, 15974 for an expression. */
+/** Parses a sort document. Errors: 15975 for a direction other than 1 and -1, 15974 for an expression. */
 export function parseSort(document: Value): SortField[] {
   return fieldsOf(document).map((field) => {
     if (field.name === '$natural') throw notImplemented(2, '$natural order: documents lie in the order of _id');
@@ -30,8 +30,8 @@ export function parseSort(document: Value): SortField[] {
 const HEAD = Buffer.alloc(0);
 
 /**
- * The key by which a document sorts: of an array its smallest element ascending, its largest descending. Errors: 2 for
- * two fields that both reach into arrays, which the real server takes element by element, or refuses.
+ * Sort key of a document; an array sorts by its smallest element ascending and its largest descending. Errors: 2 for
+ * two fields inside arrays, which the real server combines by element or refuses.
  */
 export function sortKey(document: Value, fields: readonly SortField[]): Buffer {
   let arrays = 0;
@@ -46,42 +46,44 @@ export function sortKey(document: Value, fields: readonly SortField[]): Buffer {
   return Buffer.concat([compoundKey(HEAD, values, directions), END]);
 }
 
-/** What one sort may hold in memory, as on the real server. */
+/** Maximum bytes one sort holds, as on the real server. */
 const MEMORY_LIMIT = 100 * 1024 * 1024;
 
-/** And all that are under way, or whose documents have not all been fetched, together. */
-const ROOM = 256 * 1024 * 1024;
+/** Maximum bytes of all sorts in progress, including those of open cursors. */
+const TOTAL_LIMIT = 256 * 1024 * 1024;
 
-/** What sorts hold together. */
-export class SortRoom {
+/** Memory budget shared by all sorts. */
+export class SortMemory {
   #used = 0;
 
-  /** May be less than nothing. Errors: 146 when there is no more: later there is. */
-  take(bytes: number): void {
+  /**
+   * Reserves bytes; negative numbers release them. Errors: 146 if the budget is exhausted, which a retry may overcome.
+   */
+  reserve(bytes: number): void {
     this.#used += bytes;
-    if (bytes > 0 && this.#used > ROOM)
-      throw new CommandError(146, `the sorts of all clients together exceeded memory limit of ${ROOM} bytes`);
+    if (bytes > 0 && this.#used > TOTAL_LIMIT)
+      throw new CommandError(146, `the sorts of all clients together exceeded memory limit of ${TOTAL_LIMIT} bytes`);
   }
 }
 
-/** Collects documents and gives them back in order; with `limit` (0 = all) only the first are kept. */
+/** Collects documents and returns them in order; with a `limit` (0 = none) it holds only the first ones. */
 export class Sorter {
-  #rows: { readonly key: Buffer; readonly row: Buffer; readonly seen: number }[] = [];
+  #rows: { readonly key: Buffer; readonly row: Buffer; readonly order: number }[] = [];
   #bytes = 0;
-  #seen = 0;
+  #order = 0;
 
   constructor(
     readonly fields: readonly SortField[],
     readonly limit: number,
-    readonly room = new SortRoom(),
+    readonly memory = new SortMemory(),
   ) {}
 
-  /** Errors: 292 when more than 100 MiB would have to be held, 146 when others hold too much. */
+  /** Errors: 292 if more than 100 MiB would be needed, 146 if other sorts hold too much. */
   add(document: Value): void {
     const row = document.bytes;
-    this.#rows.push({ key: sortKey(document, this.fields), row, seen: this.#seen++ });
+    this.#rows.push({ key: sortKey(document, this.fields), row, order: this.#order++ });
     this.#bytes += row.length;
-    this.room.take(row.length);
+    this.memory.reserve(row.length);
     if (this.limit > 0 && this.#rows.length > this.limit * 2 + 64) this.#trim();
     if (this.#bytes > MEMORY_LIMIT)
       throw new CommandError(
@@ -91,11 +93,11 @@ export class Sorter {
   }
 
   #trim(): void {
-    this.#rows.sort((a, b) => Buffer.compare(a.key, b.key) || a.seen - b.seen);
+    this.#rows.sort((a, b) => Buffer.compare(a.key, b.key) || a.order - b.order);
     if (this.limit > 0) this.#rows.length = Math.min(this.#rows.length, this.limit);
-    const left = this.#rows.reduce((sum, { row }) => sum + row.length, 0);
-    this.room.take(left - this.#bytes);
-    this.#bytes = left;
+    const bytes = this.#rows.reduce((sum, { row }) => sum + row.length, 0);
+    this.memory.reserve(bytes - this.#bytes);
+    this.#bytes = bytes;
   }
 
   sorted(): Buffer[] {
@@ -103,10 +105,10 @@ export class Sorter {
     return this.#rows.map(({ row }) => row);
   }
 
-  /** Nobody needs its documents any more. */
+  /** Releases the documents. */
   release(): void {
     this.#rows = [];
-    this.room.take(-this.#bytes);
+    this.memory.reserve(-this.#bytes);
     this.#bytes = 0;
   }
 }

@@ -1,17 +1,17 @@
-/** Which collections and indexes exist, on disk and in memory, and what of dropped ones is still to be swept. */
+/** Catalog of collections and indexes, on disk and in memory; tracks dropped ones until their keys are removed. */
 import { randomUUID } from 'node:crypto';
 import { Binary, deserialize } from 'bson';
 import { RESTORE_HINT, StoreDamaged } from '../../supervisor/store-check.js';
 import { encode } from '../bson/encode.js';
 import { CommandError } from '../errors.js';
-import { opened, sealed } from './checksummed.js';
-import type { Collection, Marks } from './collection.js';
+import { addChecksum, verifyChecksum } from './checksummed.js';
+import type { ChangeTracker, Collection } from './collection.js';
 import { type Index, openIndex } from './definition.js';
-import { Sweeper } from './key-sweeper.js';
+import { KeySweeper } from './key-sweeper.js';
 import { CATALOG, catalogKey, countKey, GARBAGE, garbageKey, namespaceOf, spaceHead, spaceOf } from './layout.js';
 import { Store } from './store.js';
 
-/** How a collection stands in the catalog. */
+/** Stored form of a collection. */
 interface Entry {
   readonly space: number;
   readonly uuid: Binary;
@@ -24,29 +24,29 @@ interface Entry {
   }[];
 }
 
-export class Catalog implements Marks {
+export class Catalog implements ChangeTracker {
   readonly collections = new Map<string, Collection>();
   readonly store: Store;
-  readonly #counted = new Set<Collection>();
-  readonly #widened = new Set<Collection>();
-  readonly #sweeper: Sweeper;
+  readonly #countChanged = new Set<Collection>();
+  readonly #definitionChanged = new Set<Collection>();
+  readonly #sweeper: KeySweeper;
   #nextSpace = 1;
 
   constructor(directory: string, onFatal: (error: Error) => void) {
     this.store = new Store(directory, {
       onFatal,
-      beforeCommit: () => this.#writeMarks(),
-      afterFlush: () => this.#settle(),
-      onRollBack: () => this.#rollBack(),
+      beforeCommit: () => this.#writeChanges(),
+      afterFlush: () => this.#onFlushed(),
+      onRollBack: () => this.#onRolledBack(),
     });
     for (const { key, value } of this.store.entries(CATALOG)) {
-      const entry = opened(key, value);
+      const entry = verifyChecksum(key, value);
       if (!entry) throw new StoreDamaged(`the list of collections in ${directory} is damaged: ${RESTORE_HINT}`);
       this.#open(namespaceOf(key), entry);
     }
     const dropped = [...this.store.keys(GARBAGE)].map(spaceOf);
     this.#nextSpace = Math.max(this.#nextSpace, ...dropped.map((space) => space + 1));
-    this.#sweeper = new Sweeper(this.store);
+    this.#sweeper = new KeySweeper(this.store);
     this.#sweeper.add(dropped);
   }
 
@@ -71,7 +71,7 @@ export class Catalog implements Marks {
     return this.collections.get(namespace);
   }
 
-  /** Nothing was ever stored. */
+  /** True if nothing has ever been stored. */
   isNew(): boolean {
     return this.#nextSpace === 1;
   }
@@ -80,23 +80,23 @@ export class Catalog implements Marks {
     return this.#nextSpace++;
   }
 
-  counted(collection: Collection): void {
-    this.#counted.add(collection);
+  countChanged(collection: Collection): void {
+    this.#countChanged.add(collection);
   }
 
-  widened(collection: Collection): void {
-    this.#widened.add(collection);
+  definitionChanged(collection: Collection): void {
+    this.#definitionChanged.add(collection);
   }
 
-  /** Makes the collection unless it is there. */
+  /** Creates the collection unless it exists. */
   async ensure(namespace: string): Promise<Collection> {
-    const there = this.find(namespace);
-    if (there) return there;
+    const existing = this.find(namespace);
+    if (existing) return existing;
     await this.create(namespace);
     return this.ensure(namespace);
   }
 
-  /** Whether the collection was made, and not there already. */
+  /** Creates the collection; returns false if it exists already. */
   async create(namespace: string): Promise<boolean> {
     const space = this.takeSpace();
     const fresh: Collection = {
@@ -110,21 +110,21 @@ export class Catalog implements Marks {
       dropped: false,
       longIds: false,
     };
-    let made = false;
+    let created = false;
     await this.store.write(
       () => {
-        made = !this.find(namespace);
-        if (made) this.#put(fresh, fresh.indexes);
+        created = !this.find(namespace);
+        if (created) this.#put(fresh, fresh.indexes);
         return true;
       },
       () => {
-        if (made) this.collections.set(namespace, fresh);
+        if (created) this.collections.set(namespace, fresh);
       },
     );
-    return made;
+    return created;
   }
 
-  /** Removes a collection; its keys are swept later. Errors: 26 when another has been quicker. */
+  /** Drops a collection; its keys are removed later. Errors: 26 if it was dropped meanwhile. */
   async drop(collection: Collection): Promise<void> {
     await this.store.write(
       () => {
@@ -135,29 +135,29 @@ export class Catalog implements Marks {
       },
       () => {
         this.collections.delete(collection.namespace);
-        this.#forget(collection);
+        this.#onDropped(collection);
       },
     );
   }
 
-  /** Removes an index; its keys are swept later. */
+  /** Drops indexes; their keys are removed later. */
   async dropIndexes(collection: Collection, indexes: readonly Index[]): Promise<void> {
-    const left = () => collection.indexes.filter((index) => !indexes.includes(index));
+    const remaining = () => collection.indexes.filter((index) => !indexes.includes(index));
     await this.store.write(
       () => {
         if (collection.dropped) throw new CommandError(26, 'ns not found');
-        this.#put(collection, left());
+        this.#put(collection, remaining());
         for (const index of indexes) this.store.put(garbageKey(index.space), EMPTY);
         return true;
       },
       () => {
-        collection.indexes = left();
+        collection.indexes = remaining();
         this.#sweeper.add(indexes.map(({ space }) => space));
       },
     );
   }
 
-  /** From now on writers keep these indexes; until `finishIndexes` a restart would sweep them. */
+  /** Registers indexes to be maintained by writers. Until `finishIndexes`, a restart discards them. */
   async startIndexes(collection: Collection, indexes: readonly Index[]): Promise<void> {
     await this.store.write(
       () => {
@@ -171,7 +171,7 @@ export class Catalog implements Marks {
     );
   }
 
-  /** The indexes are complete: readers may use them. */
+  /** Marks indexes as complete, so that readers may use them. */
   async finishIndexes(collection: Collection, indexes: readonly Index[]): Promise<void> {
     await this.store.write(
       () => {
@@ -186,19 +186,19 @@ export class Catalog implements Marks {
     );
   }
 
-  /** A build has failed: nobody keeps these indexes any longer. */
+  /** Discards indexes after a failed build. */
   abandonIndexes(collection: Collection, indexes: readonly Index[]): void {
     collection.indexes = collection.indexes.filter((index) => !indexes.includes(index));
     this.#sweeper.add(indexes.map(({ space }) => space));
   }
 
   #put(collection: Collection, indexes: readonly Index[], finished: readonly Index[] = []): void {
-    const kept = indexes.filter((index) => index.ready || finished.includes(index));
+    const stored = indexes.filter((index) => index.ready || finished.includes(index));
     const entry: Entry = {
       space: collection.space,
       uuid: new Binary(collection.uuid, Binary.SUBTYPE_UUID),
       longIds: collection.longIds,
-      indexes: kept.map(({ space, specification, multikey, long }) => ({
+      indexes: stored.map(({ space, specification, multikey, long }) => ({
         space,
         specification: new Binary(specification),
         multikey,
@@ -206,7 +206,7 @@ export class Catalog implements Marks {
       })),
     };
     const key = catalogKey(collection.namespace);
-    this.store.put(key, sealed(key, encode(entry)));
+    this.store.put(key, addChecksum(key, encode(entry)));
   }
 
   #discard(collection: Collection): void {
@@ -214,34 +214,35 @@ export class Catalog implements Marks {
     for (const space of spacesOf(collection)) this.store.put(garbageKey(space), EMPTY);
   }
 
-  #forget(collection: Collection): void {
+  #onDropped(collection: Collection): void {
     collection.dropped = true;
     this.#sweeper.add(spacesOf(collection));
   }
 
-  #writeMarks(): void {
-    for (const collection of this.#widened) if (!collection.dropped) this.#put(collection, collection.indexes);
-    for (const collection of this.#counted) {
+  #writeChanges(): void {
+    for (const collection of this.#definitionChanged)
+      if (!collection.dropped) this.#put(collection, collection.indexes);
+    for (const collection of this.#countChanged) {
       const count = Buffer.alloc(8);
       count.writeDoubleLE(collection.count);
       if (!collection.dropped) this.store.put(countKey(collection.space), count);
     }
   }
 
-  /** What was marked is on disk now. */
-  #settle(): void {
-    for (const collection of this.#counted) collection.flushedCount = collection.count;
-    this.#widened.clear();
-    this.#counted.clear();
+  /** The tracked changes are on disk. */
+  #onFlushed(): void {
+    for (const collection of this.#countChanged) collection.flushedCount = collection.count;
+    this.#definitionChanged.clear();
+    this.#countChanged.clear();
   }
 
-  /** Counts go back to the last flush. Collections that were widened stay so, which the next transaction stores. */
-  #rollBack(): void {
-    for (const collection of this.#counted) collection.count = collection.flushedCount;
-    this.#counted.clear();
+  /** Resets counts to the last flush. Changed index definitions stay; the next transaction stores them. */
+  #onRolledBack(): void {
+    for (const collection of this.#countChanged) collection.count = collection.flushedCount;
+    this.#countChanged.clear();
   }
 
-  /** Goes on removing what is left of dropped collections, where the store has refused that before. */
+  /** Resumes removing the keys of dropped collections after the store refused it. */
   sweep(): void {
     this.#sweeper.add([]);
   }
@@ -259,7 +260,7 @@ const spacesOf = (collection: Collection): number[] => [
   ...collection.indexes.map(({ space }) => space),
 ];
 
-/** The name of a namespace's database and of its collection. */
+/** Splits a namespace into database and collection. */
 export function splitNamespace(namespace: string): [database: string, collection: string] {
   const dot = namespace.indexOf('.');
   return [namespace.slice(0, dot), namespace.slice(dot + 1)];

@@ -1,14 +1,14 @@
 /**
- * Documents as they are stored: the bytes of the document, then a checksum of its key and of them. lmdb has none of
- * its own, and would hand out what a failing disk or a stray write has made of a page.
+ * Adds a checksum over key and bytes to stored documents. lmdb has none, so damage by a failing disk or a stray write
+ * would go unnoticed.
  */
 import { crc32 } from 'node:zlib';
 import { faultOf } from '../bson/validate.js';
 
 const CHECKSUM = 4;
 
-/** The value to store under the key. */
-export function sealed(key: Buffer, document: Buffer): Buffer {
+/** Returns the value to store under the key. */
+export function addChecksum(key: Buffer, document: Buffer): Buffer {
   const end = document.length;
   const value = Buffer.allocUnsafe(end + CHECKSUM);
   document.copy(value, 0);
@@ -17,10 +17,10 @@ export function sealed(key: Buffer, document: Buffer): Buffer {
 }
 
 /**
- * The document that was stored under the key, not copied; undefined when it is not what was written. Those of before
- * checksums end where they say they do: of them is known whether they are documents at all.
+ * Returns the document stored under the key, not copied, or undefined if it is damaged. Documents written before
+ * checksums existed are only validated as BSON.
  */
-export function opened(key: Buffer, value: Buffer): Buffer | undefined {
+export function verifyChecksum(key: Buffer, value: Buffer): Buffer | undefined {
   const end = value.length - CHECKSUM;
   if (end < 1) return undefined;
   const length = value.readInt32LE(0);

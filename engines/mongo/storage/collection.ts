@@ -1,44 +1,44 @@
-/** Documents and their index entries: one insert, replace or remove touches exactly the keys that change. */
+/** Stores documents and their index entries; each insert, replace or remove touches only keys that change. */
 import { join, NULL } from '../bson/encode.js';
 import { compoundKey, END, keyOf } from '../bson/key.js';
 import { show } from '../bson/print.js';
 import { documentValue, fieldNamed, fieldsOf, identical, type Value } from '../bson/value.js';
 import { CommandError, damaged } from '../errors.js';
-import { opened, sealed } from './checksummed.js';
+import { addChecksum, verifyChecksum } from './checksummed.js';
 import type { Index } from './definition.js';
 import { type Gap, isInGap, type Span } from './insert-gap-cache.js';
-import { entriesOf, isLong, MOST_ENTRIES, storedKey } from './keys.js';
+import { entriesOf, isLong, MAX_ENTRIES, storedKey } from './keys.js';
 import { spaceEnd } from './layout.js';
 import type { KeyRange, Store } from './store.js';
 
-/** A collection as the writers know it. */
+/** A collection as seen by writers. */
 export interface Collection {
   readonly space: number;
   readonly head: Buffer;
   readonly uuid: Buffer;
   namespace: string;
   indexes: readonly Index[];
-  /** Documents, as of the running transaction, and as of the last flush. */
+  /** Number of documents as of the running transaction, and as of the last flush. */
   count: number;
   flushedCount: number;
   dropped: boolean;
-  /** Whether any `_id` was too long to be stored whole as a key; such keys are not in order. */
+  /** True if any `_id` was too long to be stored whole as a key; such keys are not in order. */
   longIds: boolean;
 }
 
-/** What a write must tell the catalog about. */
-export interface Marks {
-  /** The count of documents changed. */
-  counted(collection: Collection): void;
-  /** An index has become multikey or long, or the ids have. */
-  widened(collection: Collection): void;
+/** Collects what a transaction must update in the catalog. */
+export interface ChangeTracker {
+  /** The number of documents changed. */
+  countChanged(collection: Collection): void;
+  /** An index became multikey or long, or the ids became long. */
+  definitionChanged(collection: Collection): void;
 }
 
 const ID = Buffer.from('_id');
 
 export const idOf = (document: Value): Value => fieldNamed(document, ID)!;
 
-/** The part of a document's key, and of its index entries, that stands for its `_id`. */
+/** Part of a document's key and index entries that represents its `_id`. */
 export const idKeyOf = (id: Value): Buffer => storedKey(keyOf(id));
 
 export function documentKey({ head }: Collection, idKey: Buffer): Buffer {
@@ -48,27 +48,27 @@ export function documentKey({ head }: Collection, idKey: Buffer): Buffer {
   return key;
 }
 
-/** The key of the document that an index entry, given by its key and value, leads to. */
+/** Key of the document that an index entry leads to. */
 export function documentKeyOfEntry(collection: Collection, index: Index, key: Buffer, value: Buffer): Buffer {
   if (index.unique) return documentKey(collection, value);
   const { head } = collection;
   const end = key.length - 2;
   const length = key.readUInt16BE(end);
   if (length > end - head.length) throw damaged(collection.namespace);
-  const whole = Buffer.allocUnsafe(head.length + length);
-  head.copy(whole, 0);
-  key.copy(whole, head.length, end - length, end);
-  return whole;
+  const verified = Buffer.allocUnsafe(head.length + length);
+  head.copy(verified, 0);
+  key.copy(verified, head.length, end - length, end);
+  return verified;
 }
 
-/** A document where it was found. */
+/** A document with its key. */
 export class Candidate {
   constructor(
     readonly key: Buffer,
     readonly document: Buffer,
   ) {}
 
-  /** The part of the key that stands for the `_id`; made only when something is to be written. */
+  /** Part of the key that represents the `_id`; extracted only for writes. */
   get idKey(): Buffer {
     return this.key.subarray(HEAD_LENGTH);
   }
@@ -76,7 +76,7 @@ export class Candidate {
 
 const HEAD_LENGTH = 5;
 
-/** One entry: the fields' part decides about uniqueness, the whole is the key. */
+/** An index entry: its key and the values of the indexed fields. */
 interface Entry {
   readonly key: Buffer;
   readonly row: readonly (Value | undefined)[];
@@ -87,54 +87,54 @@ export class Documents {
 
   constructor(
     readonly store: Store,
-    readonly marks: Marks,
+    readonly changes: ChangeTracker,
   ) {}
 
-  /** Errors: 301, as all that reads. */
+  /** Errors: 301, as for every read. */
   get(collection: Collection, idKey: Buffer): Buffer | undefined {
     return this.at(collection, documentKey(collection, idKey));
   }
 
-  /** The document of a key. */
+  /** Returns the document of a key. */
   at(collection: Collection, key: Buffer): Buffer | undefined {
     const value = this.store.get(key);
-    return value && whole(collection, key, value);
+    return value && verified(collection, key, value);
   }
 
   /**
-   * Nothing is stored under the key, and nothing damaged stands beside it: whoever is led astray by a damaged key ends
-   * next to it, or out of order. The answer is the gap it lies in, unless that was found before. Errors: 301.
+   * Verifies that nothing is stored under the key. A damaged key misleads the search only next to itself, so both
+   * neighbours must be intact and in order. Returns the gap between them, unless it is already cached. Errors: 301.
    */
   requireMissing(collection: Collection, key: Buffer): Span | undefined {
     const { transaction } = this.store;
     if (isInGap(this.#gap, { transaction, collection }, key)) return undefined;
     const { head } = collection;
-    const below = this.#beside(collection, key, { low: head, high: key, reverse: true, limit: 1 });
-    const above = this.#beside(collection, key, { low: key, high: spaceEnd(head), limit: 1 });
+    const below = this.#neighbour(collection, key, { low: head, high: key, reverse: true, limit: 1 });
+    const above = this.#neighbour(collection, key, { low: key, high: spaceEnd(head), limit: 1 });
     this.#gap = { transaction, collection, below, above };
     return this.#gap;
   }
 
-  /** The key of the document next to `key`, on the side that the range takes. */
-  #beside(collection: Collection, key: Buffer, range: KeyRange): Buffer | undefined {
+  /** Key of the neighbouring document on the side covered by the range. */
+  #neighbour(collection: Collection, key: Buffer, range: KeyRange): Buffer | undefined {
     const found = this.store.first(range);
     if (!found) return undefined;
-    whole(collection, found.key, found.value);
+    verified(collection, found.key, found.value);
     if (Buffer.compare(found.key, key) > 0 === (range.reverse === true)) throw damaged(collection.namespace);
     return found.key;
   }
 
-  /** The document of a key that an index has led to, found in the same snapshot. */
+  /** Returns the document that an index entry of the same snapshot leads to. */
   indexed(collection: Collection, key: Buffer): Buffer | undefined {
     const document = this.at(collection, key);
-    // What was dropped meanwhile is swept in no order.
+    // The keys of a dropped collection are removed in no particular order.
     if (!document && !collection.dropped) throw damaged(collection.namespace);
     return document;
   }
 
-  /** Documents in the order of their keys. */
+  /** Documents in key order. */
   *entries(collection: Collection, range: KeyRange): Generator<Candidate> {
-    for (const { key, value } of this.store.entries(range)) yield new Candidate(key, whole(collection, key, value));
+    for (const { key, value } of this.store.entries(range)) yield new Candidate(key, verified(collection, key, value));
   }
 
   /** Errors: 11000, 171, 201; nothing is written then. */
@@ -148,19 +148,19 @@ export class Documents {
     collection.indexes.forEach((index, i) => {
       this.#requireUnique(collection, index, added[i]!, idKey);
     });
-    this.store.put(key, sealed(key, document));
+    this.store.put(key, addChecksum(key, document));
     if (!collection.longIds && isLong(keyOf(id))) {
       collection.longIds = true;
-      this.marks.widened(collection);
+      this.changes.definitionChanged(collection);
     }
     collection.indexes.forEach((index, i) => {
       this.#putEntries(index, added[i]!, idKey);
     });
     collection.count++;
-    this.marks.counted(collection);
+    this.changes.countChanged(collection);
   }
 
-  /** Puts `after` in the place of `before`, which has the same `_id`. Errors: as `insert`. */
+  /** Replaces `before` by `after`, which has the same `_id`. Errors: as `insert`. */
   replace(collection: Collection, idKey: Buffer, before: Buffer, after: Buffer): void {
     const [old, fresh] = [documentValue(before), documentValue(after)];
     const changes = collection.indexes
@@ -168,12 +168,12 @@ export class Documents {
       .map((index) => {
         const removed = this.#entries(collection, index, old, idKey, Number.POSITIVE_INFINITY);
         const added = this.#entries(collection, index, fresh, idKey);
-        const changed = { index, added: without(added, removed), removed: without(removed, added) };
+        const changed = { index, added: difference(added, removed), removed: difference(removed, added) };
         this.#requireUnique(collection, index, changed.added, idKey);
         return changed;
       });
     const key = documentKey(collection, idKey);
-    this.store.put(key, sealed(key, after));
+    this.store.put(key, addChecksum(key, after));
     for (const { index, added, removed } of changes) {
       for (const { key } of removed) this.store.remove(key);
       this.#putEntries(index, added, idKey);
@@ -187,11 +187,11 @@ export class Documents {
       for (const { key } of this.#entries(collection, index, value, idKey, Number.POSITIVE_INFINITY))
         this.store.remove(key);
     collection.count--;
-    this.marks.counted(collection);
+    this.changes.countChanged(collection);
   }
 
-  /** Adds a document that is stored already to an index under construction. Errors: 11000, 171, 201. */
-  enter(collection: Collection, index: Index, document: Buffer): void {
+  /** Adds a stored document to an index under construction. Errors: 11000, 171, 201. */
+  addToIndex(collection: Collection, index: Index, document: Buffer): void {
     const value = documentValue(document);
     const idKey = idKeyOf(idOf(value));
     const entries = this.#entries(collection, index, value, idKey);
@@ -199,22 +199,22 @@ export class Documents {
     this.#putEntries(index, entries, idKey);
   }
 
-  #entries(collection: Collection, index: Index, document: Value, idKey: Buffer, most = MOST_ENTRIES): Entry[] {
+  #entries(collection: Collection, index: Index, document: Value, idKey: Buffer, maxEntries = MAX_ENTRIES): Entry[] {
     if (index.partial && !index.partial.matches(document)) return [];
-    const { rows, multikey } = entriesOf(document, index.paths, most);
-    let widened = false;
-    multikey.forEach((through, i) => {
-      if (through && !index.multikey[i]) index.multikey[i] = widened = true;
+    const { rows, multikey } = entriesOf(document, index.paths, maxEntries);
+    let definitionChanged = false;
+    multikey.forEach((viaArray, i) => {
+      if (viaArray && !index.multikey[i]) index.multikey[i] = definitionChanged = true;
     });
     const entries: Entry[] = [];
     for (const row of rows) {
       if (index.sparse && row.every((value) => value === undefined)) continue;
       const fields = compoundKey(index.head, row, index.directions);
-      if (isLong(fields) && !index.long) index.long = widened = true;
+      if (isLong(fields) && !index.long) index.long = definitionChanged = true;
       const key = entryKey(index, storedKey(fields), idKey);
       entries.push({ key, row });
     }
-    if (widened) this.marks.widened(collection);
+    if (definitionChanged) this.changes.definitionChanged(collection);
     return entries.length > 1 ? distinct(entries) : entries;
   }
 
@@ -232,7 +232,7 @@ export class Documents {
   }
 }
 
-/** Whether a change may have touched an index's entries; told by the bytes of the fields its paths begin with. */
+/** True if a change may affect an index's entries; compares the top-level fields of its paths. */
 function mayDiffer(index: Index, before: Value, after: Value): boolean {
   if (index.partial) return true;
   return index.paths.some(({ parts }) => {
@@ -247,8 +247,8 @@ const distinct = (entries: readonly Entry[]): Entry[] => [
   ...new Map(entries.map((entry) => [textOfKey(entry), entry])).values(),
 ];
 
-/** The entries whose keys are not among those of `others`. */
-function without(entries: readonly Entry[], others: readonly Entry[]): Entry[] {
+/** Entries with keys that are not among those of `others`. */
+function difference(entries: readonly Entry[], others: readonly Entry[]): Entry[] {
   const keys = new Set(others.map(textOfKey));
   return entries.filter((entry) => !keys.has(textOfKey(entry)));
 }
@@ -264,8 +264,8 @@ function entryKey(index: Index, fields: Buffer, idKey: Buffer): Buffer {
   return key;
 }
 
-function whole(collection: Collection, key: Buffer, value: Buffer): Buffer {
-  const document = opened(key, value);
+function verified(collection: Collection, key: Buffer, value: Buffer): Buffer {
+  const document = verifyChecksum(key, value);
   if (!document) throw damaged(collection.namespace);
   return document;
 }

@@ -1,4 +1,4 @@
-/** What an index is: its fields, its options, and what has been seen in it. */
+/** Index definitions: fields, options, and properties observed in their entries. */
 import { integerOf, isNumeric, toNumber } from '../bson/number.js';
 import { documentValue, type Field, fieldsOf, isObject, Type, textOf, type Value } from '../bson/value.js';
 import { CommandError, notImplemented } from '../errors.js';
@@ -7,12 +7,12 @@ import { compile, type Predicate } from '../query/match.js';
 import { type Path, pathOf, plainPath } from '../query/path.js';
 import { spaceHead } from './layout.js';
 
-/** An index of a collection. `multikey` and `long` only ever turn true. */
+/** An index of a collection. `multikey` and `long` only ever become true. */
 export interface Index {
   readonly space: number;
   readonly head: Buffer;
   readonly name: string;
-  /** The specification as listIndexes shows it. */
+  /** Specification as returned by listIndexes. */
   readonly specification: Buffer;
   readonly key: Value;
   readonly paths: readonly Path[];
@@ -21,22 +21,22 @@ export interface Index {
   readonly sparse: boolean;
   readonly partial: { readonly filter: Filter; readonly matches: Predicate; readonly source: Value } | undefined;
   readonly expireAfterSeconds: number | undefined;
-  /** Which fields were ever reached through an array. */
+  /** By field, true if it was ever reached through an array. */
   readonly multikey: boolean[];
-  /** Whether any key was too long to be stored whole. */
+  /** True if any key was too long to be stored whole. */
   long: boolean;
-  /** False while it is being built: written to, but not read. */
+  /** False while the index is being built: it is written but not read. */
   ready: boolean;
 }
 
-/** What `openIndex` needs beside the specification. */
+/** State of an index besides its specification. */
 export interface IndexState {
   readonly space: number;
   readonly multikey?: readonly boolean[];
   readonly long?: boolean;
 }
 
-/** An index from a specification that `checkSpecification` has passed. */
+/** Creates an index from a specification checked by `checkSpecification`. */
 export function openIndex(specification: Buffer, state: IndexState): Index {
   const fields = new Map(fieldsOf(documentValue(specification)).map((field) => [field.name, field]));
   const key = fields.get('key')!;
@@ -79,7 +79,7 @@ const OPTIONS = new Set([
   'expireAfterSeconds',
 ]);
 
-/** Checks a specification from outside and returns its fields. Errors: 197, 67, 14, 9. */
+/** Validates a client's specification and returns its fields. Errors: 197, 67, 14, 9. */
 export function checkSpecification(specification: Value): Map<string, Field> {
   const fields = new Map(fieldsOf(specification).map((field) => [field.name, field]));
   for (const name of fields.keys())
@@ -126,7 +126,7 @@ function checkKey(key: Value): void {
   }
 }
 
-/** The index on `_id` is what it is. Errors: 197 for options, 2 for another direction, and for its name on others. */
+/** The index on `_id` is fixed. Errors: 197 for options, 2 for another direction or for its name on another index. */
 function checkIdIndex(fields: ReadonlyMap<string, Field>, key: Value): void {
   const [first, second] = fieldsOf(key);
   if (first?.name !== '_id' || second) {

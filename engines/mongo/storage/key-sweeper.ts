@@ -1,12 +1,12 @@
-/** Removes the keys of dropped collections and indexes, a little in each transaction, so that nobody waits for it. */
+/** Removes the keys of dropped collections and indexes in small transactions that delay no other writes. */
 import { garbageKey, spaceEnd, spaceHead } from './layout.js';
 import type { Store } from './store.js';
 
-/** So many keys are removed in one transaction. */
-const KEYS = 512;
+/** Keys removed per transaction. */
+const SLICE_KEYS = 512;
 
-/** What is left when the engine stops is told by the store's garbage entries at the next start. */
-export class Sweeper {
+/** Work left at shutdown is recorded in the store's garbage entries and resumed at the next start. */
+export class KeySweeper {
   #spaces: number[] = [];
   #running: Promise<void> | undefined;
   #closed = false;
@@ -21,28 +21,28 @@ export class Sweeper {
   async #sweep(): Promise<void> {
     try {
       for (let space = this.#spaces[0]; space !== undefined && !this.#closed; space = this.#spaces[0])
-        if (await this.#removeSome(space)) this.#spaces.shift();
+        if (await this.#removeSlice(space)) this.#spaces.shift();
     } catch {
-      // A failure of the store, which reports it itself. The rest is left to the next call of `add`.
+      // The store reports its failures itself. The next call of `add` resumes.
     }
     this.#running = undefined;
   }
 
-  /** Resolves to whether all is gone. */
-  async #removeSome(space: number): Promise<boolean> {
-    let isGone = false;
+  /** Returns true once all keys are removed. */
+  async #removeSlice(space: number): Promise<boolean> {
+    let isDone = false;
     await this.store.write(() => {
-      isGone = this.#removeInStep(space);
+      isDone = this.#removeKeys(space);
       return true;
     });
-    return isGone;
+    return isDone;
   }
 
-  #removeInStep(space: number): boolean {
+  #removeKeys(space: number): boolean {
     const head = spaceHead(space);
-    const keys = [...this.store.keys({ low: head, high: spaceEnd(head), limit: KEYS })];
+    const keys = [...this.store.keys({ low: head, high: spaceEnd(head), limit: SLICE_KEYS })];
     for (const key of keys) this.store.remove(key);
-    if (keys.length === KEYS) return false;
+    if (keys.length === SLICE_KEYS) return false;
     this.store.remove(garbageKey(space));
     return true;
   }

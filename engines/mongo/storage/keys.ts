@@ -1,92 +1,92 @@
-/** Which keys a document has in an index: one, or one for each element of an array on the way. */
+/** Computes the keys of a document in an index: one, or one per element of an array on the path. */
 import { createHash } from 'node:crypto';
 import { elementsOf, fieldNamed, Type, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 import type { Path } from '../query/path.js';
 
-/** A key field's value; an empty array has `undefined` as its type, a missing field is undefined itself. */
-type Found = Value | undefined;
+/** Value of a key field; an empty array has the type `undefined`, a missing field is undefined itself. */
+type FieldValue = Value | undefined;
 
 const EMPTY_ARRAY: Value = { type: Type.undefined, bytes: Buffer.alloc(0), start: 0, end: 0 };
 
-/** Where one field stands: the value reached after `depth` parts of its path. */
-interface Reached {
-  readonly value: Found;
+/** Progress along a path: the value reached after `depth` parts. */
+interface PathState {
+  readonly value: FieldValue;
   readonly depth: number;
 }
 
-/** The values of each index entry of a document, and which fields were reached through an array. */
+/** Values of each index entry of a document, and which fields were reached through an array. */
 export interface Entries {
-  readonly rows: readonly (readonly Found[])[];
+  readonly rows: readonly (readonly FieldValue[])[];
   readonly multikey: readonly boolean[];
 }
 
-/** The most entries of a document in an index that a write may make: it makes them in one go. */
-export const MOST_ENTRIES = 100_000;
+/** Maximum entries of a document in one index; a write creates them in one go. */
+export const MAX_ENTRIES = 100_000;
 
-/** All entries. Errors: 171 when two fields meet different arrays, 201 when there are more than `most`. */
-export function entriesOf(document: Value, paths: readonly Path[], most = MOST_ENTRIES): Entries {
-  const rows: Found[][] = [];
+/** Returns all entries. Errors: 171 if two fields meet different arrays, 201 above `maxEntries`. */
+export function entriesOf(document: Value, paths: readonly Path[], maxEntries = MAX_ENTRIES): Entries {
+  const rows: FieldValue[][] = [];
   const multikey = paths.map(() => false);
   expand(
     paths.map(() => ({ value: document, depth: 0 })),
     paths,
     rows,
     multikey,
-    most,
+    maxEntries,
   );
   return { rows, multikey };
 }
 
 function expand(
-  states: readonly Reached[],
+  states: readonly PathState[],
   paths: readonly Path[],
-  rows: Found[][],
+  rows: FieldValue[][],
   multikey: boolean[],
-  most: number,
+  maxEntries: number,
 ): void {
-  const reached = states.map((state, i) => descend(state, paths[i]!));
+  const ends = states.map((state, i) => descend(state, paths[i]!));
   let array: Value | undefined;
-  let at: readonly number[] = [];
-  for (let i = 0; i < reached.length; i++) {
-    const { value, depth } = reached[i]!;
-    // An array met as an element of an array is a value like any other.
+  let arrayFields: readonly number[] = [];
+  for (let i = 0; i < ends.length; i++) {
+    const { value, depth } = ends[i]!;
+    // An array inside an array is an ordinary value.
     if (value?.type !== Type.array || depth > paths[i]!.parts.length) continue;
     if (!array) array = value;
     else if (array.start !== value.start || array.bytes !== value.bytes)
       throw new CommandError(
         171,
-        `cannot index parallel arrays [${paths[i]!.parts[depth - 1]!.name}] [${paths[at[0]!]!.parts[reached[at[0]!]!.depth - 1]!.name}]`,
+        `cannot index parallel arrays [${paths[i]!.parts[depth - 1]!.name}] [${paths[arrayFields[0]!]!.parts[ends[arrayFields[0]!]!.depth - 1]!.name}]`,
       );
-    at = [...at, i];
+    arrayFields = [...arrayFields, i];
   }
   if (!array) {
-    if (rows.length >= most) throw new CommandError(201, 'Maximum number of generated keys exceeded.');
-    rows.push(reached.map(({ value, depth }, i) => (depth >= paths[i]!.parts.length ? value : undefined)));
+    if (rows.length >= maxEntries) throw new CommandError(201, 'Maximum number of generated keys exceeded.');
+    rows.push(ends.map(({ value, depth }, i) => (depth >= paths[i]!.parts.length ? value : undefined)));
     return;
   }
-  for (const i of at) multikey[i] = true;
+  for (const i of arrayFields) multikey[i] = true;
   const elements = elementsOf(array);
-  const into = (i: number, element: Found): Reached => {
-    const { depth } = reached[i]!;
+  const enterElement = (i: number, element: FieldValue): PathState => {
+    const { depth } = ends[i]!;
     const length = paths[i]!.parts.length;
     if (depth === length) return { value: element, depth: length + 1 };
     return element?.type === Type.object ? { value: element, depth } : { value: undefined, depth: length + 1 };
   };
-  const fan = (element: Found) =>
+  const expandElement = (element: FieldValue) =>
     expand(
-      reached.map((state, i) => (at.includes(i) ? into(i, element) : state)),
+      ends.map((state, i) => (arrayFields.includes(i) ? enterElement(i, element) : state)),
       paths,
       rows,
       multikey,
-      most,
+      maxEntries,
     );
-  if (elements.length === 0) fan(EMPTY_ARRAY);
-  else for (const element of elements) fan(element);
+  if (elements.length === 0) expandElement(EMPTY_ARRAY);
+  else for (const element of elements) expandElement(element);
 }
 
-/** Follows a path through objects, and through arrays by position, until its end or an array. */
-function descend(state: Reached, path: Path): Reached {
+/** Follows a path through objects, and through arrays by position, to its end or to an array. */
+function descend(state: PathState, path: Path): PathState {
   let { value, depth } = state;
   while (depth < path.parts.length) {
     const part = path.parts[depth]!;
@@ -99,7 +99,7 @@ function descend(state: Reached, path: Path): Reached {
   return { value, depth };
 }
 
-function elementAt(array: Value, path: Path, depth: number): Found {
+function elementAt(array: Value, path: Path, depth: number): FieldValue {
   const { name, bytes, position } = path.parts[depth]!;
   const elements = elementsOf(array);
   if (elements.some((element) => element.type === Type.object && fieldNamed(element, bytes)))
@@ -110,17 +110,17 @@ function elementAt(array: Value, path: Path, depth: number): Found {
   return elements[position];
 }
 
-/** The longest key that is stored as it is; a longer one is cut, and a digest tells it from others. */
+/** Maximum bytes of a key stored whole. A longer key is truncated and ends with a digest that distinguishes it. */
 const MAX_KEY = 900;
 
-/** Whether a key had to be cut: it then orders correctly only up to where it was cut. */
+/** True if a key must be truncated; its order is then correct only up to the truncation. */
 export const isLong = ({ length }: Buffer): boolean => length > MAX_KEY;
 
-/** A key as it is stored, equal only for equal keys. */
+/** Key as stored; equal only for equal keys. */
 export function storedKey(key: Buffer): Buffer {
   if (!isLong(key)) return key;
   return Buffer.concat([key.subarray(0, MAX_KEY - 32), createHash('sha256').update(key).digest()]);
 }
 
-/** A bound that keeps stored keys at or above `key` in, including cut ones. */
+/** Lower bound that includes all stored keys at or above `key`, even truncated ones. */
 export const cutBound = (key: Buffer): Buffer => (isLong(key) ? key.subarray(0, MAX_KEY - 32) : key);

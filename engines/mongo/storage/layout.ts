@@ -1,11 +1,14 @@
-/** Where things lie in the one key space of the store. */
+/** Layout of the store's key space. */
 
-/** Catalog entries by namespace, then counts, spaces to be swept, sessions and their results, then spaces of keys. */
+/**
+ * Key prefixes: catalog entries by namespace, counts, spaces to be removed, sessions, their results, and spaces of
+ * keys.
+ */
 const Tag = { catalog: 0x01, count: 0x02, garbage: 0x03, session: 0x04, results: 0x05, space: 0x10 } as const;
 
 const TAGS: ReadonlySet<number | undefined> = new Set(Object.values(Tag));
 
-/** Whether anything of this store can lie there. */
+/** True if the key may belong to this store. */
 export const isKey = (key: Buffer): boolean => TAGS.has(key[0]);
 
 const tagged = (tag: number, rest: Buffer): Buffer => Buffer.concat([Buffer.of(tag), rest]);
@@ -21,13 +24,13 @@ export const catalogKey = (namespace: string): Buffer => tagged(Tag.catalog, Buf
 export const countKey = (space: number): Buffer => withSpace(Tag.count, space);
 export const garbageKey = (space: number): Buffer => withSpace(Tag.garbage, space);
 export const sessionKey = (id: Buffer): Buffer => tagged(Tag.session, id);
-/** Where a piece of a session's results lies. */
+/** Key of a piece of a session's results. */
 export function resultsKey(id: Buffer, piece: number): Buffer {
   const number = Buffer.allocUnsafe(4);
   number.writeUInt32BE(piece);
   return tagged(Tag.results, Buffer.concat([id, number]));
 }
-/** What every key of a collection's documents, or of one index, begins with. */
+/** Prefix of all keys of a collection's documents or of one index. */
 export const spaceHead = (space: number): Buffer => withSpace(Tag.space, space);
 
 const range = (tag: number) => ({
@@ -40,7 +43,7 @@ export const CATALOG = range(Tag.catalog);
 export const GARBAGE = range(Tag.garbage);
 export const SESSIONS = range(Tag.session);
 
-/** The keys of a space, which no key's first byte after the head reaches beyond. */
+/** End of a space: no key has a byte above this after the prefix. */
 export const spaceEnd = (head: Buffer): Buffer => Buffer.concat([head, Buffer.of(0xff)]);
 export const spaceOf = (key: Buffer): number => key.readUInt32BE(1);
 export const namespaceOf = (key: Buffer): string => key.toString('utf8', 1);

@@ -1,18 +1,18 @@
-/** How what a retryable command has done is stored: in the entry of its session, and in pieces beside it. */
+/** Format of the stored results of a retryable command: in its session's entry, and in pieces beside it. */
 
-/** What is known of a session's last command. */
+/** Stored state of a session's last command. */
 export interface Entry {
   readonly txnNumber: bigint;
-  /** When it wrote last, in milliseconds since 1970. */
+  /** Time of its last write, in Unix ms. */
   readonly time: number;
-  /** How many pieces of results lie beside the entry; those in `last` come after them. */
+  /** Number of result pieces beside the entry; those in `last` follow them. */
   readonly pieces: number;
   readonly last: Buffer;
 }
 
-/** The number and the time. */
+/** Bytes of transaction number and time. */
 const HEAD = 16;
-/** In the place of a statement's number, and first: how many pieces there are. */
+/** In place of the first statement number: the value is the number of pieces. */
 const PIECES = -1;
 
 export function writeEntry({ txnNumber, time, pieces, last }: Entry): Buffer {
@@ -30,12 +30,12 @@ export function readEntry(bytes: Buffer): Entry {
   return { txnNumber, time, pieces: 0, last: bytes.subarray(HEAD) };
 }
 
-/** A result behind its number and its length. */
+/** Encodes a result after its number and length. */
 export function writeResult(number: number, result: Buffer): Buffer {
   return Buffer.concat([int32(number), int32(result.length), result]);
 }
 
-/** The results one after another; `end` is where the next begins. */
+/** Decodes results one after another; `end` is the offset of the next one. */
 export function* readResults(bytes: Buffer): Generator<{ number: number; result: Buffer; end: number }> {
   for (let at = 0, end = 0; at < bytes.length; at = end) {
     end = at + 8 + bytes.readInt32LE(at + 4);

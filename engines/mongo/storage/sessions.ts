@@ -1,29 +1,29 @@
-/** What retryable writes have done, so that the same one sent again is answered and not done again. */
+/** Records the results of retryable writes, so that a repeated command is answered instead of executed again. */
 import { CommandError } from '../errors.js';
 import { resultsKey, SESSIONS, sessionKey } from './layout.js';
 import { type Entry, readEntry, readResults, writeEntry, writeResult } from './retry-results.js';
 import type { Store } from './store.js';
 
-/** Commands that may be retried. What one of them keeps says nothing to another. */
+/** Retryable commands. A result stored for one kind is not valid for another. */
 const KINDS = ['insert', 'update', 'delete', 'findAndModify'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A session is forgotten after this time without a write, as the server promises its clients. */
-const FORGET_MS = 30 * 60_000;
-/** So many bytes of results become a piece of their own: what each turn of a long command writes stays small. */
+/** Milliseconds without a write until a session is forgotten, as the server promises its clients. */
+const SESSION_TIMEOUT_MS = 30 * 60_000;
+/** Bytes of results that become a separate piece, so that each slice of a long command writes little. */
 const PIECE_BYTES = 8192;
 
 export class Sessions {
   constructor(readonly store: Store) {}
 
-  /** The command with that number; the number is judged by `begin`. */
+  /** Returns the command with that number; `begin` checks the number. */
   attempt(session: Buffer, txnNumber: bigint, kind: Kind): Attempt {
     return new Attempt(this.store, session, txnNumber, kind);
   }
 
-  /** Removes sessions not used for half an hour. */
+  /** Removes sessions that have been idle for half an hour. */
   async sweep(now = Date.now()): Promise<void> {
-    const isOld = (entry: Buffer): boolean => readEntry(entry).time < now - FORGET_MS;
+    const isOld = (entry: Buffer): boolean => readEntry(entry).time < now - SESSION_TIMEOUT_MS;
     const old: Buffer[] = [];
     for (const { key, value } of this.store.entries(SESSIONS)) if (isOld(value)) old.push(key);
     for (let at = 0; at < old.length; at += 500)
@@ -39,11 +39,11 @@ export class Sessions {
   }
 }
 
-/** One retryable command: the results of its statements so far. */
+/** One retryable command with the results of its statements so far. */
 export class Attempt {
   readonly #results = new Map<number, Buffer>();
   readonly #first: number;
-  #known: Entry | undefined;
+  #entry: Entry | undefined;
   #piecesRead = 0;
   #added: Buffer[] = [];
 
@@ -57,25 +57,25 @@ export class Attempt {
   }
 
   /**
-   * Reads what is known; in each step anew, as the same command may have come again meanwhile. Errors: 225 when a later
-   * command of the session has been seen, 72 when one of another kind has had the number.
+   * Reads the stored results; in every step anew, since the same command may have arrived again meanwhile. Errors: 225
+   * after a later command of the session, 72 if a command of another kind used the number.
    */
   begin(): void {
     this.#added = [];
     const entry = this.store.get(sessionKey(this.session));
-    this.#known = entry && readEntry(entry);
-    if (!this.#known || this.#known.txnNumber < this.txnNumber) return;
-    if (this.#known.txnNumber > this.txnNumber)
+    this.#entry = entry && readEntry(entry);
+    if (!this.#entry || this.#entry.txnNumber < this.txnNumber) return;
+    if (this.#entry.txnNumber > this.txnNumber)
       throw new CommandError(
         225,
-        `Cannot start transaction ${this.txnNumber} on session because a newer transaction ${this.#known.txnNumber} has already started.`,
+        `Cannot start transaction ${this.txnNumber} on session because a newer transaction ${this.#entry.txnNumber} has already started.`,
       );
-    for (; this.#piecesRead < this.#known.pieces; this.#piecesRead++)
+    for (; this.#piecesRead < this.#entry.pieces; this.#piecesRead++)
       this.#read(this.store.get(resultsKey(this.session, this.#piecesRead))!);
-    this.#read(this.#known.last);
+    this.#read(this.#entry.last);
   }
 
-  /** What the statement has done, if anything. */
+  /** Result of a statement, if it has run. */
   result(statement: number): Buffer | undefined {
     return this.#results.get(statement);
   }
@@ -85,21 +85,21 @@ export class Attempt {
     this.#added.push(writeResult(this.#first + statement, result));
   }
 
-  /** Keeps what was added; called in the step that wrote. */
+  /** Stores the added results; call in the step that produced them. */
   save(): void {
     const { txnNumber } = this;
-    let { pieces, last } = this.#known ?? NOTHING;
-    if (this.#known && this.#known.txnNumber < txnNumber) {
-      removePieces(this.store, this.session, this.#known);
+    let { pieces, last } = this.#entry ?? NOTHING;
+    if (this.#entry && this.#entry.txnNumber < txnNumber) {
+      removePieces(this.store, this.session, this.#entry);
       ({ pieces, last } = NOTHING);
     }
     if (last.length >= PIECE_BYTES) {
       this.store.put(resultsKey(this.session, pieces++), last);
       last = NOTHING.last;
     }
-    this.#known = { txnNumber, time: Date.now(), pieces, last: Buffer.concat([last, ...this.#added]) };
+    this.#entry = { txnNumber, time: Date.now(), pieces, last: Buffer.concat([last, ...this.#added]) };
     this.#added = [];
-    this.store.put(sessionKey(this.session), writeEntry(this.#known));
+    this.store.put(sessionKey(this.session), writeEntry(this.#entry));
   }
 
   #read(results: Buffer): void {
@@ -114,10 +114,10 @@ export class Attempt {
 
 const NOTHING = { pieces: 0, last: Buffer.alloc(0) };
 
-/** More than a batch may have. */
+/** More statements than a batch may have. */
 const STATEMENTS = 2 ** 20;
 
-/** Statements of a command are numbered from here on, by its kind. */
+/** Number of a command's first statement, by kind. */
 const firstOf = (kind: Kind): number => KINDS.indexOf(kind) * STATEMENTS;
 
 function removePieces(store: Store, session: Buffer, { pieces }: Entry): void {

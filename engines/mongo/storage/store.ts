@@ -1,4 +1,4 @@
-/** The lmdb environment: ordered bytes, and a queue of writes that share transactions and flushes. */
+/** Ordered key-value store on lmdb, with a queue of writes that share transactions and flushes. */
 import { open, type RootDatabase } from 'lmdb';
 import { DiskFull, type DiskSpace, watchDiskSpace } from '../../supervisor/disk-space.js';
 import { checkLength } from '../../supervisor/lmdb-length-check.js';
@@ -13,7 +13,7 @@ import {
 import { CommandError } from '../errors.js';
 import { isKey } from './layout.js';
 
-/** Where a scan goes: from `low` (inclusive) to `high` (exclusive), or backwards; `after` continues behind a key. */
+/** Range from `low` (inclusive) to `high` (exclusive), or backwards; `after` continues behind a key. */
 export interface KeyRange {
   readonly low: Buffer;
   readonly high: Buffer;
@@ -22,39 +22,39 @@ export interface KeyRange {
   readonly limit: number;
 }
 
-/** A piece of writing inside a transaction; it answers false when it wants to go on in the next one. */
+/** A write inside a transaction; returns false to continue in the next one. */
 export type Step = () => boolean;
 
 interface Job {
   readonly step: Step;
-  /** Runs after the flush and before anything else is written: changes of what readers rely on. */
+  /** Runs after the flush and before any other write; changes the state that readers rely on. */
   readonly apply: (() => void) | undefined;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
 }
 
-/** A job that is through, by itself or by an error. */
+/** A finished job, with its error if it failed. */
 interface Outcome {
   readonly job: Job;
   readonly error: unknown;
 }
 
-/** Whether lmdb has met a page that is none; whatever shares a transaction with that is refused as well. */
-export const isBroken = (error: unknown): boolean =>
+/** True if lmdb met an invalid page. Everything else in the same transaction fails with it. */
+export const isPageDamaged = (error: unknown): boolean =>
   error instanceof Error && /^MDB_(CORRUPTED|PAGE_NOTFOUND|BAD_TXN|PANIC)/.test(error.message);
 
 const report = (line: string): void => void process.stderr.write(`MongoDB: ${line}\n`);
 
-const noRoom = ({ message }: DiskFull): CommandError => new CommandError(14031, message);
+const diskFullError = ({ message }: DiskFull): CommandError => new CommandError(14031, message);
 
-/** For so long a transaction takes up further jobs; the last may go on a little longer. */
-const TURN_MS = 6;
+/** Milliseconds during which a transaction accepts further jobs; the last one may exceed them. */
+const SLICE_MS = 6;
 
-/** An open environment. Reads outside a step see only what is flushed; reads inside see the transaction. */
+/** An open environment. Reads outside a step see only flushed data; reads inside see the transaction. */
 export class Store {
   readonly #env: RootDatabase<Buffer, Buffer>;
   readonly #file: string;
-  readonly #kept: CheckedFile;
+  readonly #storeFile: CheckedFile;
   readonly #space: DiskSpace;
   readonly #onFatal: (error: Error) => void;
   readonly #beforeCommit: () => void;
@@ -65,7 +65,7 @@ export class Store {
   #broken: Error | undefined;
   #transactions = 0;
   #isRunning = false;
-  #isLost = false;
+  #isFileMissing = false;
 
   constructor(
     directory: string,
@@ -73,7 +73,7 @@ export class Store {
       onFatal(error: Error): void;
       beforeCommit(): void;
       afterFlush(): void;
-      /** What the steps of a transaction have written could not be stored, for lack of room. */
+      /** A transaction was undone because the disk is full. */
       onRollBack(): void;
     },
   ) {
@@ -83,7 +83,7 @@ export class Store {
       keyEncoding: 'binary',
       cache: false,
       overlappingSync: false,
-      // Its own batches would reject promises that nobody holds when a commit fails.
+      // Implicit batches would reject promises that nothing handles when a commit fails.
       eventTurnBatching: false,
       noMemInit: true,
       maxDbs: 1,
@@ -91,7 +91,7 @@ export class Store {
     this.#file = `${directory}/data.mdb`;
     checkLength(this.#env, this.#file);
     checkKind(this.#env, this.#file, isKey);
-    this.#kept = watchStoreFile(this.#file, this.#env);
+    this.#storeFile = watchStoreFile(this.#file, this.#env);
     this.#onFatal = hooks.onFatal;
     this.#beforeCommit = hooks.beforeCommit;
     this.#afterFlush = hooks.afterFlush;
@@ -99,13 +99,13 @@ export class Store {
     this.#space = watchDiskSpace(this.#file, report);
   }
 
-  /** The environment while it can be used; reading a closed one would bring the process down. */
+  /** The environment while it is usable; reading a closed one would crash the process. */
   get #live(): RootDatabase<Buffer, Buffer> {
     if (this.#broken) throw this.#broken;
     return this.#env;
   }
 
-  /** The number of the running transaction; undefined outside of steps. */
+  /** Number of the running transaction; undefined outside of steps. */
   get transaction(): number | undefined {
     return this.#isRunning ? this.#transactions : undefined;
   }
@@ -138,17 +138,17 @@ export class Store {
     return verifyRange(this.#live, lmdb, this.#live.getRange(lmdb), ({ key }) => key);
   }
 
-  /** The first of `entries`, by a shorter way. */
+  /** First entry of a range; faster than `entries`. */
   first(range: KeyRange): { key: Buffer; value: Buffer } | undefined {
     for (const entry of this.#live.getRange(bounds({ ...range, limit: 1 }))) return entry;
-    // Whether there really is none is more to ask.
+    // Verifying that there is none takes the full check.
     for (const entry of this.entries(range)) return entry;
     return undefined;
   }
 
   /**
-   * Runs a step in a transaction shared with all that wait, again in the next one while it answers false, and
-   * resolves once it is flushed. What a step has written before it throws stays; the error is the promise's.
+   * Runs a step in a transaction shared with all queued jobs, again in the next one while it returns false, and
+   * resolves once it is flushed. Data written before a step throws is kept; the promise rejects with the error.
    * `apply` runs right after the flush, alone.
    */
   write(step: Step, apply?: () => void): Promise<void> {
@@ -174,7 +174,7 @@ export class Store {
           this.#transactions++;
           this.#isRunning = true;
           try {
-            this.#turn(outcomes);
+            this.#runSlice(outcomes);
             this.#beforeCommit();
           } finally {
             this.#isRunning = false;
@@ -184,14 +184,14 @@ export class Store {
         const cause = await this.#space.explain(error);
         if (cause instanceof DiskFull) {
           this.#onRollBack();
-          // Those that wait may have written a part in this transaction.
-          this.#fail(noRoom(cause), outcomes);
+          // Queued jobs may have written a part in this transaction.
+          this.#fail(diskFullError(cause), outcomes);
           continue;
         }
         this.#break(cause, outcomes);
         return;
       }
-      // Readers see the flushed state from here on, and nothing of it before.
+      // From here on readers see the flushed state.
       this.#env.resetReadTxn();
       this.#afterFlush();
       for (const { job, error } of outcomes) {
@@ -205,31 +205,31 @@ export class Store {
     this.#draining = undefined;
   }
 
-  /** Why nothing can be written now, if so; said once, on standard error, too. */
+  /** Returns why nothing can be written now; reports it once on standard error. */
   #refusal(): CommandError | undefined {
     try {
-      this.#kept.check();
-      this.#isLost = false;
+      this.#storeFile.check();
+      this.#isFileMissing = false;
       this.#space.check();
       return undefined;
     } catch (error) {
-      if (error instanceof DiskFull) return noRoom(error);
+      if (error instanceof DiskFull) return diskFullError(error);
       const message = error instanceof Error ? error.message : String(error);
-      if (!this.#isLost) report(message);
-      this.#isLost = true;
+      if (!this.#isFileMissing) report(message);
+      this.#isFileMissing = true;
       return new CommandError(301, message);
     }
   }
 
-  /** Runs waiting jobs for one turn; a job with an `apply` only alone. */
-  #turn(outcomes: Outcome[]): void {
-    const until = performance.now() + TURN_MS;
+  /** Runs queued jobs for one slice; a job with `apply` runs alone. */
+  #runSlice(outcomes: Outcome[]): void {
+    const until = performance.now() + SLICE_MS;
     for (let job = this.#queue[0]; job && performance.now() < until; job = this.#queue[0]) {
       if (job.apply && outcomes.length > 0) return;
       this.#queue.shift();
       try {
         if (!job.step()) {
-          // The others come first; this one goes on behind them.
+          // Other jobs run before this one continues.
           this.#queue.push(job);
           return;
         }
@@ -241,15 +241,15 @@ export class Store {
     }
   }
 
-  /** Readers begin anew: one that has met a damaged page can read no other. Only outside a step. */
+  /** Starts a new read transaction; one that met a damaged page cannot read any other. Only outside a step. */
   refresh(): void {
     this.#live.resetReadTxn();
   }
 
-  /** A transaction that failed leaves memory ahead of the disk: nothing can be trusted any more. */
+  /** Stops all use of the store: after a failed transaction, memory is ahead of the disk. */
   #break(failure: Error, outcomes: readonly Outcome[]): void {
-    // What a step has met first is why the transaction could not be made.
-    const broken = [failure, ...outcomes.map(({ error }) => error)].some(isBroken);
+    // A step's own error reveals the cause of the failed transaction.
+    const broken = [failure, ...outcomes.map(({ error }) => error)].some(isPageDamaged);
     const error = broken ? new StoreDamaged(`a page of ${this.#file} is damaged: ${RESTORE_HINT}`) : failure;
     this.#broken = error;
     this.#fail(error, outcomes);
@@ -261,12 +261,12 @@ export class Store {
     for (const job of this.#queue.splice(0)) job.failed(error);
   }
 
-  /** Waits for what is being written, then closes. */
+  /** Waits for pending writes, then closes. */
   async close(): Promise<void> {
     while (this.#draining && !this.#broken) await this.#draining;
     this.#broken ??= new Error('the store is closed');
     await this.#env.close();
-    this.#kept.close();
+    this.#storeFile.close();
   }
 }
 

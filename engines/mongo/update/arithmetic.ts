@@ -1,11 +1,14 @@
-/** `$inc`: exact sums in the type the server would answer with. */
+/** Implements `$inc`: exact sums in the type that the server would return. */
 import { Decimal128, Double, Int32, Long } from 'bson';
 import { toValue } from '../bson/encode.js';
 import { type Decimal, decimalOf, longOf, toNumber } from '../bson/number.js';
 import { Type, type Value } from '../bson/value.js';
 import type { CommandError } from '../errors.js';
 
-/** The sum of two numbers: int32 grows to Long, a double or decimal operand decides. Errors: 2 when a Long overflows. */
+/**
+ * Adds two numbers. int32 grows to Long; a double or decimal operand determines the type. Throws `overflow` if a Long
+ * overflows.
+ */
 export function add(a: Value, b: Value, overflow: () => CommandError): Value {
   if (a.type === Type.decimal || b.type === Type.decimal) return addDecimals(a, b);
   if (a.type === Type.double || b.type === Type.double) {
@@ -35,13 +38,13 @@ function asDecimal(value: Value): ReturnType<typeof decimalOf> {
   const double = toNumber(value);
   if (Number.isNaN(double)) return 'nan';
   if (!Number.isFinite(double)) return double > 0 ? 'infinity' : '-infinity';
-  // The server turns a double into a decimal of 15 digits.
+  // The server converts a double into a decimal of 15 digits.
   return decimalOf(toValue(Decimal128.fromString(double.toPrecision(15))));
 }
 
 const DIGITS = 10n ** 34n;
 
-/** To 34 digits, half to even. */
+/** Rounds to 34 digits, half to even. */
 function rounded({ coefficient, exponent }: Decimal): Value {
   const sign = coefficient < 0n ? '-' : '';
   let digits = coefficient < 0n ? -coefficient : coefficient;

@@ -1,4 +1,4 @@
-/** What each update operator makes of the value at its path. */
+/** Update operators: each computes the new value at a path. */
 import { compareValues, equalValues } from '../bson/compare.js';
 import { arrayOf } from '../bson/encode.js';
 import { keyOf } from '../bson/key.js';
@@ -11,22 +11,22 @@ import { compile, elementTest } from '../query/match.js';
 import { pathOf } from '../query/path.js';
 import { add } from './arithmetic.js';
 
-/** What stands where an operator applies, for its errors: `id` is the document's `_id` when it has one. */
+/** Current value at the path, and context for errors: `id` is the document's `_id` if it has one. */
 export interface Target {
   readonly path: string;
   readonly current: Value | undefined;
   readonly id: Value | undefined;
-  /** Whether the document is being made by an upsert. */
+  /** True if an upsert is creating the document. */
   readonly inserting: boolean;
 }
 
-/** The new value, 'remove', or 'keep' for no change at all (then nothing is created on the way either). */
+/** The new value, 'remove', or 'keep' for no change (then no parents are created either). */
 export type Outcome = Value | 'remove' | 'keep';
 export type Operator = (target: Target) => Outcome;
 
 const bad = (message: string): CommandError => new CommandError(2, message);
 
-/** The operator of that name for one operand, or undefined when there is none. Errors: 2, 14 for bad operands. */
+/** Creates the named operator for one operand; undefined if it is unknown. Errors: 2, 14 for invalid operands. */
 export function operatorOf(name: string, operand: Field): Operator | undefined {
   switch (name) {
     case '$set':
@@ -75,7 +75,7 @@ function increment(operand: Field): Operator {
 
 const OVERFLOW: Record<number, string> = { [Type.int]: 'NumberInt', [Type.long]: 'NumberLong' };
 
-/** The operand's clauses when it is `{$each: [...], ...}`, else undefined. */
+/** Clauses of an operand of the form `{$each: [...], ...}`, else undefined. */
 function clausesOf(operand: Value): Map<string, Field> | undefined {
   if (!isObject(operand)) return undefined;
   const clauses = new Map(fieldsOf(operand).map((field) => [field.name, field]));
@@ -110,53 +110,56 @@ function addToSet(operand: Field): Operator {
     );
   for (const name of clauses?.keys() ?? [])
     if (name !== '$each') throw bad(`Found unexpected fields after $each in $addToSet: ${show(operand)}`);
-  const wanted = each ? elementsOf(each) : [operand];
+  const candidates = each ? elementsOf(each) : [operand];
   return ({ path, current }) => {
     if (current && !isArray(current))
       throw bad(
         `Cannot apply $addToSet to non-array field. Field named '${nameOf(path)}' has non-array type ${typeName(current)}`,
       );
     const all = current ? elementsOf(current) : [];
-    const added = newTo(all, wanted);
+    const added = missingFrom(all, candidates);
     return current && added.length === 0 ? 'keep' : arrayOf([...all, ...added]);
   };
 }
 
-/** So many are compared one by one. */
-const FEW = 32;
+/** Maximum values compared one by one. */
+const LINEAR_LIMIT = 32;
 
-/** The values that are not there yet, each once. */
-function newTo(there: readonly Value[], values: readonly Value[]): Value[] {
-  const fresh: Value[] = [];
-  if (values.length <= FEW) {
+/** Values that do not exist yet, without duplicates. */
+function missingFrom(existing: readonly Value[], values: readonly Value[]): Value[] {
+  const missing: Value[] = [];
+  if (values.length <= LINEAR_LIMIT) {
     const isIn = (list: readonly Value[], value: Value) => list.some((one) => equalValues(one, value));
-    for (const value of values) if (!isIn(there, value) && !isIn(fresh, value)) fresh.push(value);
-    return fresh;
+    for (const value of values) if (!isIn(existing, value) && !isIn(missing, value)) missing.push(value);
+    return missing;
   }
-  const keys = new Set(there.map(textOfKey));
+  const keys = new Set(existing.map(textOfKey));
   for (const value of values) {
     const key = textOfKey(value);
-    if (!keys.has(key)) fresh.push(value);
+    if (!keys.has(key)) missing.push(value);
     keys.add(key);
   }
-  return fresh;
+  return missing;
 }
 
 const textOfKey = (value: Value): string => keyOf(value).toString('latin1');
 
 function pull(operand: Field): Operator {
-  const gone = pulled(operand);
+  const isPulled = pullPredicate(operand);
   return ({ current }) => {
     if (!current) return 'keep';
     if (!isArray(current)) throw bad('Cannot apply $pull to a non-array value');
     const all = elementsOf(current);
-    const left = all.filter((element) => !gone(element));
-    return left.length === all.length ? 'keep' : arrayOf(left);
+    const remaining = all.filter((element) => !isPulled(element));
+    return remaining.length === all.length ? 'keep' : arrayOf(remaining);
   };
 }
 
-/** Which elements a `$pull` takes: those equal to a value, or meeting conditions, or documents meeting a filter. */
-function pulled(operand: Value): (element: Value) => boolean {
+/**
+ * Selects the elements that a `$pull` removes: those equal to a value, or meeting conditions, or documents meeting a
+ * filter.
+ */
+function pullPredicate(operand: Value): (element: Value) => boolean {
   if (operand.type === Type.regex) throw notImplemented(2, 'regular expressions');
   if (!isObject(operand)) return (element) => equalValues(element, operand);
   if (hasOperators(operand)) {

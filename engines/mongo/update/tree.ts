@@ -1,17 +1,17 @@
-/** A document under change: opened only as far as an update reaches into it, the rest stays bytes. */
+/** Document tree for updates: containers are parsed only along the updated paths, everything else stays bytes. */
 import { arrayOf, join, type Named, NULL } from '../bson/encode.js';
 import { show } from '../bson/print.js';
 import { documentValue, fieldsOf, Type, type Value } from '../bson/value.js';
 import { CommandError } from '../errors.js';
 
-/** A value, or an object or array that has been opened. */
-export type Node = Value | Opened;
+/** A value, or a parsed object or array. */
+export type Node = Value | Container;
 
-export interface Opened {
+export interface Container {
   readonly array: boolean;
-  /** Those taken away have no node. */
+  /** Removed fields have no node. */
   readonly fields: Child[];
-  /** The first of each name, once it was looked for among many. */
+  /** First field of each name, indexed once a large container is searched. */
   byName?: Map<string, Child>;
 }
 
@@ -20,58 +20,58 @@ interface Child {
   node: Node | undefined;
 }
 
-/** So many fields are gone through for each that is looked for. */
-const FEW = 32;
+/** Maximum fields searched one by one. */
+const LINEAR_LIMIT = 32;
 
-function childOf(container: Opened, name: string): Child | undefined {
+function childOf(container: Container, name: string): Child | undefined {
   const { fields } = container;
-  const isIt = (child: Child) => child.name === name && child.node !== undefined;
-  if (fields.length <= FEW) return fields.find(isIt);
+  const isMatch = (child: Child) => child.name === name && child.node !== undefined;
+  if (fields.length <= LINEAR_LIMIT) return fields.find(isMatch);
   container.byName ??= new Map(fields.toReversed().map((child) => [child.name, child]));
   const first = container.byName.get(name);
-  // A name may stand there twice.
-  return first?.node ? first : first && fields.find(isIt);
+  // A name may occur twice.
+  return first?.node ? first : first && fields.find(isMatch);
 }
 
-function addChild(container: Opened, child: Child): void {
+function addChild(container: Container, child: Child): void {
   container.fields.push(child);
   container.byName?.set(child.name, child);
 }
 
-/** What is left of the fields. */
-export const childrenOf = ({ fields }: Opened): { name: string; node: Node }[] =>
+/** Remaining fields. */
+export const childrenOf = ({ fields }: Container): { name: string; node: Node }[] =>
   fields.flatMap(({ name, node }) => (node ? [{ name, node }] : []));
 
-const isOpened = (node: Node): node is Opened => 'fields' in node;
+const isContainer = (node: Node): node is Container => 'fields' in node;
 
-export function openNode(value: Value): Opened {
+export function openNode(value: Value): Container {
   const fields = fieldsOf(value).map((field): Child => ({ name: field.name, node: field }));
   return { array: value.type === Type.array, fields };
 }
 
-/** The value of a node with all changes in it. */
+/** Encodes a node with all its changes. */
 export function closeNode(node: Node): Value {
-  if (!isOpened(node)) return node;
+  if (!isContainer(node)) return node;
   const children = childrenOf(node);
   if (node.array) return arrayOf(children.map((child) => closeNode(child.node)));
   return documentValue(join(children.map(({ name, node: child }): Named => [name, closeNode(child)])));
 }
 
-/** Where a path leads: its last container, the name in it, and what is there now. */
+/** Target of a path: its last container, the name in it, and the current value. */
 export interface Place {
-  readonly container: Opened;
+  readonly container: Container;
   readonly name: string;
   readonly current: Node | undefined;
 }
 
-/** The most elements an update may put before the one it sets in an array. */
+/** Maximum null elements an update may insert before the element it sets. */
 const MAX_PADDING = 1_500_000;
 
 /**
- * Opens the way to a path. Without `create` a way that does not exist is undefined; with it the objects on the
- * way are made. Errors: 28 for a way through something that is neither object nor array.
+ * Parses containers along a path. Without `create`, a missing parent yields undefined; with it, parents are created.
+ * Errors: 28 for a parent that is neither object nor array.
  */
-export function placeOf(root: Opened, parts: readonly string[], create: boolean): Place | undefined {
+export function placeOf(root: Container, parts: readonly string[], create: boolean): Place | undefined {
   let container = root;
   for (let i = 0; ; i++) {
     const name = parts[i]!;
@@ -83,12 +83,12 @@ export function placeOf(root: Opened, parts: readonly string[], create: boolean)
     if (i === parts.length - 1) return { container, name, current: field?.node };
     if (!field?.node) {
       if (!create) return undefined;
-      const fresh: Opened = { array: false, fields: [] };
-      setChild(container, name, fresh);
-      container = fresh;
+      const created: Container = { array: false, fields: [] };
+      setChild(container, name, created);
+      container = created;
       continue;
     }
-    if (!isOpened(field.node)) {
+    if (!isContainer(field.node)) {
       if (field.node.type !== Type.object && field.node.type !== Type.array) {
         if (!create) return undefined;
         throw notViable(parts[i + 1]!, name, field.node);
@@ -105,8 +105,8 @@ function notViable(name: string, parent: string, value: Value): CommandError {
   return new CommandError(28, `Cannot create field '${name}' in element {${parent}: ${show(value)}}`);
 }
 
-/** Puts a node under a name; an array is filled with nulls up to a position behind its end. Errors: 2. */
-export function setChild(container: Opened, name: string, node: Node): void {
+/** Sets a child; an array is padded with nulls up to the position. Errors: 2. */
+export function setChild(container: Container, name: string, node: Node): void {
   const field = childOf(container, name);
   if (field) {
     field.node = node;
@@ -121,8 +121,8 @@ export function setChild(container: Opened, name: string, node: Node): void {
   addChild(container, { name, node });
 }
 
-/** Takes a name away; in an array a null stays in its place. */
-export function removeChild(container: Opened, name: string): void {
+/** Removes a child; in an array it is replaced by null. */
+export function removeChild(container: Container, name: string): void {
   const field = childOf(container, name);
   if (field) field.node = container.array ? NULL : undefined;
 }

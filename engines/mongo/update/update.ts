@@ -1,4 +1,4 @@
-/** Reads an update document and applies it: operators at paths, or a whole replacement. */
+/** Parses update documents and applies them: operators at paths, or a whole replacement. */
 import { join, type Named } from '../bson/encode.js';
 import { show } from '../bson/print.js';
 import {
@@ -16,12 +16,12 @@ import { CommandError, notImplemented } from '../errors.js';
 import { type Path, pathOf } from '../query/path.js';
 import { idOf } from '../storage/collection.js';
 import { type Operator, operatorOf } from './operators.js';
-import { closeNode, type Opened, openNode, placeOf, removeChild, setChild } from './tree.js';
+import { type Container, closeNode, openNode, placeOf, removeChild, setChild } from './tree.js';
 
 interface Change {
   readonly path: Path;
   readonly operator: Operator;
-  /** Whether a way that does not exist is left alone. */
+  /** True if missing parents are not created. */
   readonly onlyExisting: boolean;
 }
 
@@ -29,7 +29,7 @@ export type Update =
   | { readonly kind: 'replacement'; readonly document: Value }
   | { readonly kind: 'changes'; readonly changes: readonly Change[] };
 
-/** Errors: 9 malformed, 2 and 14 bad operands, 40 paths in conflict, 52 and 56 bad names. */
+/** Errors: 9 malformed, 2 and 14 invalid operands, 40 conflicting paths, 52 and 56 invalid names. */
 export function parseUpdate(update: Value): Update {
   if (isArray(update)) throw notImplemented(9, 'updates by a pipeline');
   if (!isObject(update))
@@ -38,7 +38,7 @@ export function parseUpdate(update: Value): Update {
   if (!operators[0]?.name.startsWith('$'))
     return { kind: 'replacement', document: checkReplacement(update, operators) };
   const changes = operators.flatMap(parseOperator);
-  // New fields come in the order of their names, whatever the order they are written in.
+  // New fields are added in the order of their names, not of the update.
   if (changes.length > 1) changes.sort((a, b) => comparePaths(a.path, b.path));
   checkConflicts(changes);
   return { kind: 'changes', changes };
@@ -97,12 +97,12 @@ function checkPath(text: string): Path {
   return path;
 }
 
-/** Errors: 52 for a name that begins with `$` anywhere in a value to be stored. */
+/** Errors: 52 for a name that starts with `$` anywhere in a value to be stored. */
 function checkStorable(path: string, name: string, value: Value): void {
   if (isArray(value)) for (const element of elementsOf(value)) checkStorable(path, name, element);
   if (!isObject(value)) return;
   const fields = fieldsOf(value);
-  // The operator itself judges its clauses.
+  // The operator checks its own clauses.
   const clauses = (name === '$push' || name === '$addToSet') && fields.some((field) => field.name === '$each');
   for (const field of fields) {
     if (field.name.startsWith('$') && !clauses)
@@ -130,38 +130,38 @@ function checkConflicts(changes: readonly Change[]): void {
   }
 }
 
-/** Errors: 2 for an empty timestamp, which the real server fills with its time. */
+/** Errors: 2 for an empty timestamp, which the real server fills with the current time. */
 export function checkTimestamps(fields: readonly Field[]): void {
   for (const { type, bytes, start, name } of fields)
     if (type === Type.timestamp && bytes.readBigUInt64LE(start) === 0n)
       throw notImplemented(2, `filling the empty timestamp '${name}'`);
 }
 
-/** Whether an update that left the document as it was counts as a change all the same. */
+/** True if an update counts as a modification even when it leaves the document unchanged. */
 export const alwaysModifies = (update: Update): boolean =>
-  // The server compares it as it came, without the `_id` that it is given.
+  // The server compares the replacement as sent, without an `_id`.
   update.kind === 'replacement' && !fieldsOf(update.document).some(({ name }) => name === '_id');
 
-/** The document after an update; the same buffer when nothing changes. Errors: 2, 14, 28, 66, 10334. */
+/** Returns the updated document, or the same buffer if nothing changes. Errors: 2, 14, 28, 66, 10334. */
 export function applyUpdate(update: Update, before: Buffer): Buffer {
   const document = documentValue(before);
-  if (update.kind === 'replacement') return sized(replace(update.document, idOf(document)));
+  if (update.kind === 'replacement') return checkSize(replace(update.document, idOf(document)));
   const root = openNode(document);
   const id = idOf(document);
   applyChanges(root, update.changes, id, false);
-  const after = sized(closeNode(root).bytes);
+  const after = checkSize(closeNode(root).bytes);
   if (after.equals(before)) return before;
-  const kept = fieldsOf(documentValue(after)).find(({ name }) => name === '_id');
-  if (!kept || !sameBytes(kept, id))
+  const storedId = fieldsOf(documentValue(after)).find(({ name }) => name === '_id');
+  if (!storedId || !sameBytes(storedId, id))
     throw new CommandError(66, "Performing an update on the path '_id' would modify the immutable field '_id'");
   return after;
 }
 
-/** An `_id` keeps its type too. */
+/** An `_id` must not change its type either. */
 const sameBytes = (a: Value, b: Value): boolean =>
   a.type === b.type && a.bytes.compare(b.bytes, b.start, b.end, a.start, a.end) === 0;
 
-/** A replacement with the `_id` it replaces in front. */
+/** Puts the `_id` of the replaced document first in its replacement. */
 function replace(replacement: Value, id: Value): Buffer {
   const fields = fieldsOf(replacement);
   const own = fields.find(({ name }) => name === '_id');
@@ -173,32 +173,32 @@ function replace(replacement: Value, id: Value): Buffer {
   return join([['_id', id], ...fields.filter((field) => field !== own).map((field): Named => [field.name, field])]);
 }
 
-/** Applies operators to an opened document. */
+/** Applies operators to a parsed document. */
 export function applyChanges(
-  root: Opened,
+  root: Container,
   changes: readonly Change[],
   id: Value | undefined,
   inserting: boolean,
 ): void {
   for (const { path, operator, onlyExisting } of changes) {
-    const there = placeOf(root, path.names, false);
-    if (onlyExisting && !there?.current) continue;
-    const current = there?.current && closeNode(there.current);
+    const existing = placeOf(root, path.names, false);
+    if (onlyExisting && !existing?.current) continue;
+    const current = existing?.current && closeNode(existing.current);
     const outcome = operator({ path: path.text, current, id, inserting });
     if (outcome === 'keep') continue;
-    if (outcome === 'remove') removeChild(there!.container, there!.name);
+    if (outcome === 'remove') removeChild(existing!.container, existing!.name);
     else {
-      const place = there ?? placeOf(root, path.names, true)!;
+      const place = existing ?? placeOf(root, path.names, true)!;
       setChild(place.container, place.name, outcome);
     }
   }
 }
 
-/** The largest document the server stores. */
+/** Maximum bytes of a document. */
 const MAX_DOCUMENT = 16 * 1024 * 1024;
 
 /** Errors: 10334 for a document of more than 16 MiB. */
-export function sized(document: Buffer): Buffer {
+export function checkSize(document: Buffer): Buffer {
   if (document.length > MAX_DOCUMENT)
     throw new CommandError(
       10334,

@@ -1,4 +1,4 @@
-/** CRC-32C, the optional checksum of OP_MSG. */
+/** Computes CRC-32C, the optional checksum of OP_MSG. */
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte;

@@ -1,14 +1,14 @@
-/** The logical clock that every answer of a replica set ends with. */
+/** Logical clock that is part of every answer of a replica set. */
 import { Binary, Double, Long, ObjectId, Timestamp } from 'bson';
 import { encode } from '../bson/encode.js';
 
-/** The `ok: 1`, `$clusterTime` and `operationTime` of answers, and the `opTime` and `electionId` of writes. */
+/** Provides `ok: 1`, `$clusterTime` and `operationTime` of answers, and `opTime` and `electionId` of writes. */
 export class Clock {
   #seconds = Math.floor(Date.now() / 1000);
   #increment = 1;
   #tails: { readonly ok: Buffer; readonly failed: Buffer } | undefined;
 
-  /** A new time, for a write. */
+  /** Advances the clock for a write. */
   tick(): Timestamp {
     const now = Math.floor(Date.now() / 1000);
     if (now > this.#seconds) [this.#seconds, this.#increment] = [now, 1];
@@ -21,7 +21,7 @@ export class Clock {
     return new Timestamp({ t: this.#seconds, i: this.#increment });
   }
 
-  /** The fields after an answer's own, without a document around them. */
+  /** Fields that follow an answer's own, without the enclosing document. */
   tail(ok: boolean): Buffer {
     if (!this.#tails) {
       const times = {
@@ -34,7 +34,7 @@ export class Clock {
     return ok ? this.#tails.ok : this.#tails.failed;
   }
 
-  /** What the answer to a write carries. */
+  /** Fields added to the answer of a write. */
   written(): { opTime: { ts: Timestamp; t: Long }; electionId: ObjectId } {
     return { opTime: { ts: this.tick(), t: Long.ONE }, electionId: ELECTION };
   }
@@ -42,5 +42,5 @@ export class Clock {
 
 const UNSIGNED = { hash: new Binary(Buffer.alloc(20)), keyId: Long.ZERO };
 
-/** This member has won the only election there ever was. */
+/** Id of the only election; this member has won it. */
 export const ELECTION = new ObjectId('7fffffff0000000000000001');

@@ -1,4 +1,4 @@
-/** Reads requests and writes answers: OP_MSG, and OP_QUERY for the first handshake. */
+/** Decodes requests and encodes answers: OP_MSG, and OP_QUERY for the first handshake. */
 import { faultOf, MAX_DEPTH, TOO_DEEP } from '../bson/validate.js';
 import { documentValue, int32, type Value } from '../bson/value.js';
 import { CommandError, notImplemented } from '../errors.js';
@@ -11,33 +11,33 @@ const HEADER = 16;
 
 const Flag = { checksum: 1, moreToCome: 2, exhaustAllowed: 1 << 16 } as const;
 
-/** One request as it came; the body is whole BSON. */
+/** A decoded request; its body is valid BSON. */
 export interface Message {
   readonly id: number;
   readonly body: Value;
   /** Document sequences by name: the documents of an insert, the statements of an update. */
   readonly sequences: ReadonlyMap<string, readonly Value[]>;
-  /** The client wants no answer. */
+  /** The client expects no answer. */
   readonly silent: boolean;
-  /** The client takes several answers to one request. */
+  /** The client accepts several answers to one request. */
   readonly exhaust: boolean;
-  /** It has had the first of them. */
+  /** The first of several answers has been sent. */
   readonly repeated?: boolean;
   readonly legacy: boolean;
-  /** The database an OP_QUERY names; an OP_MSG has it in its body. */
+  /** Database of an OP_QUERY; an OP_MSG has it in its body. */
   readonly database: string | undefined;
 }
 
-/** A message that cannot be answered: the connection is closed. */
+/** The message cannot be answered; the connection is closed. */
 export class ProtocolError extends Error {}
 
-/** What went wrong with a message that can be answered. */
+/** An invalid message that can be answered with an error. */
 export interface Unreadable {
   readonly id: number;
   readonly error: CommandError;
 }
 
-/** Errors: `ProtocolError` for what the server closes the connection on. */
+/** Errors: `ProtocolError` for messages on which the server closes the connection. */
 export function readMessage(bytes: Buffer): Message | Unreadable {
   const id = int32(bytes, 4);
   switch (int32(bytes, 12)) {
@@ -102,7 +102,7 @@ function readMsg(bytes: Buffer, id: number): Message | Unreadable {
   };
 }
 
-/** A document of its own, so that it may be kept without the message around it, or undefined when it is not whole. */
+/** Reads a document; undefined if it is invalid. */
 function readDocument(bytes: Buffer, at: number, limit: number): Value | undefined {
   if (limit - at < 5) return undefined;
   const end = at + int32(bytes, at);
@@ -128,7 +128,7 @@ function readQuery(bytes: Buffer, id: number): Message | Unreadable {
 
 let nextId = 1;
 
-/** An answer whose document is made of two parts: `head` without its final zero, then the fields in `tail`. */
+/** Encodes an answer from two parts: `head` without its final zero, then the fields in `tail`. */
 export function writeReply(
   to: { readonly id: number; readonly legacy: boolean },
   head: Buffer,

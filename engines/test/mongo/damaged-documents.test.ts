@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
 import { type MongoEngine, startMongoEngine } from '../../mongo/engine.js';
 import { Catalog } from '../../mongo/storage/catalog.js';
-import { opened, sealed } from '../../mongo/storage/checksummed.js';
+import { addChecksum, verifyChecksum } from '../../mongo/storage/checksummed.js';
 import { documentKey } from '../../mongo/storage/collection.js';
 import { StoreDamaged } from '../../supervisor/store-check.js';
 import { codeOf } from '../support/mongo-fixture.js';
@@ -168,8 +168,8 @@ describe('the documents of the embedded MongoDB', () => {
   it('open under their own key only', () => {
     const [key, other] = [Buffer.from('a'), Buffer.from('b')];
     const document = Buffer.of(5, 0, 0, 0, 0);
-    expect(opened(key, sealed(key, document))).to.deep.equal(document);
-    expect(opened(other, sealed(key, document))).to.equal(undefined);
-    expect(opened(key, Buffer.alloc(0))).to.equal(undefined);
+    expect(verifyChecksum(key, addChecksum(key, document))).to.deep.equal(document);
+    expect(verifyChecksum(other, addChecksum(key, document))).to.equal(undefined);
+    expect(verifyChecksum(key, Buffer.alloc(0))).to.equal(undefined);
   });
 });
