@@ -114,7 +114,7 @@ describe('a damaged store', function () {
         const { code, stderr } = await starting(command, damaged);
         expect(code, time).to.equal(1);
         expect(stderr, time)
-          .to.match(/^annals: [^\n]*holds nothing[^\n]*restore[^\n]*\n$/)
+          .to.match(/^annals: [^\n]*is empty[^\n]*restore[^\n]*\n$/)
           .and.include(join(damaged, engine));
       }
       cpSync(join(whole, engine), join(damaged, engine), { recursive: true });

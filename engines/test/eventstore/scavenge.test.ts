@@ -1,4 +1,4 @@
-/** What a scavenge of the embedded event store leaves of a stream whose metadata changes while it runs. */
+/** Tests a scavenge of the embedded event store on a stream whose metadata changes meanwhile. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,34 +27,34 @@ describe('a scavenge of the embedded event store', () => {
   });
 
   const write = (stream: string, count: number) => {
-    const events = Array.from({ length: count }, () => systemEvent(`Said-${randomUUID()}`));
+    const events = Array.from({ length: count }, () => systemEvent(`Event-${randomUUID()}`));
     return log.submit((now) => append(log, createRecentIds(), { stream, expected: ANY, events, size: 0 }, now));
   };
   const describeStream = (stream: string, metadata: object) =>
     log.submit((now) => writeMetadata(log, stream, Buffer.from(JSON.stringify(metadata)), now));
-  /** More than it looks at in one slice. */
+  /** More events than one slice of the scavenge examines. */
   const SLICE = 600;
 
-  for (const [what, metadata, left] of [
+  for (const [what, metadata, remaining] of [
     ['hides more', { $tb: 4 }, [0, 1, 4, 5]],
     ['hides all', { $tb: 99 }, [0, 1]],
   ] as const)
-    it(`leaves what can be read where the metadata ${what} meanwhile, and less again`, async () => {
+    it(`keeps readable events when the metadata ${what} meanwhile and is reset later`, async () => {
       await write('s', 2);
       await write('other', SLICE);
       await write('s', 4);
       await write('other', 1);
       const done = scavenge(log, new AbortController().signal);
-      // In the batch of its first slice, and so before the second.
+      // Runs in the batch of the first slice, and so before the second one.
       await describeStream('s', metadata);
       await done;
-      // Who listens is told of all that is written, and may be behind.
+      // Subscribers read hidden events, too, because they receive every event written.
       const revisions = ({ records }: ReturnType<typeof readForwards>) => records.map(revisionOf);
       const hidden = log.streams.flushed('s')!;
-      expect(revisions(readWithHidden(log, hidden, 0, 100))).deep.equal(left);
+      expect(revisions(readWithHidden(log, hidden, 0, 100))).deep.equal(remaining);
       await describeStream('s', {});
       const stream = log.streams.flushed('s')!;
-      expect(revisions(readForwards(log, stream, 0, 100))).deep.equal(left);
-      expect(revisions(readBackwards(log, stream, 100, 100))).deep.equal([...left].reverse());
+      expect(revisions(readForwards(log, stream, 0, 100))).deep.equal(remaining);
+      expect(revisions(readBackwards(log, stream, 100, 100))).deep.equal([...remaining].reverse());
     });
 });

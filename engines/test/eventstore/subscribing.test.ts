@@ -1,4 +1,4 @@
-/** Subscribers of the embedded event store are woken by every flush, whatever they are doing just then. */
+/** Tests that every flush wakes subscribers of the embedded event store, in every state they may be in. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ describe('a subscriber of the embedded event store', () => {
     const [id, none] = [parseUuid(randomUUID()), Buffer.alloc(0)];
     const event = {
       id,
-      type: Buffer.from('Said'),
+      type: Buffer.from('Recorded'),
       contentType: none,
       metadata: none,
       data: Buffer.from(text),
@@ -43,17 +43,17 @@ describe('a subscriber of the embedded event store', () => {
   };
 
   for (const stream of [undefined, 's']) {
-    it(`of ${stream ?? '$all'} misses no event that comes while it is told that it has caught up`, async () => {
+    it(`of ${stream ?? '$all'} misses no event written while "caught up" is being sent`, async () => {
       await write('first');
       const stop = new AbortController();
       const seen: string[] = [];
-      let late = 1;
+      let pendingWrites = 1;
       const call: Pick<Call, 'signal' | 'send'> = {
         signal: stop.signal,
         async send(messages) {
           seen.push(...messages.map(String));
-          // Flushed while the subscriber waits for its client, and so before it waits for a flush.
-          if (messages.includes(caughtUp) && late-- > 0) await write('second');
+          // Flushed while the subscriber waits for its client, that is before it waits for a flush.
+          if (messages.includes(caughtUp) && pendingWrites-- > 0) await write('second');
         },
       };
       const request = { source: { stream, from: 'start' as const }, filter: undefined };

@@ -1,13 +1,13 @@
-/** The end of the log that the embedded event store keeps in memory. */
+/** Tests the cache of the end of the log in the embedded event store. */
 import { expect } from 'chai';
 import { createTailCache } from '../../eventstore/log/tail-cache.js';
 
-describe('recent events', () => {
+describe('the tail cache', () => {
   const event = (position: number, bytes = 10) => ({ position, record: Buffer.alloc(bytes), category: 1 });
   const positions = (recent: ReturnType<typeof createTailCache>, from: number) =>
     recent.from(from)?.map(({ position }) => position);
 
-  it('are those of the flushes since the first, from any position on', () => {
+  it('returns the events of all flushes from any position on', () => {
     const recent = createTailCache();
     expect(positions(recent, 0)).to.equal(undefined);
     recent.add({ position: 100 }, [event(110), event(120)]);
@@ -23,7 +23,7 @@ describe('recent events', () => {
       expect(positions(recent, from), String(from)).to.deep.equal(expected);
   });
 
-  it('are bounded in bytes, and never have a gap', () => {
+  it('is bounded in bytes and never has a gap', () => {
     const recent = createTailCache();
     for (let n = 1; n <= 100; n++) {
       recent.add({ position: n - 1 }, [event(n, 60_000)]);
@@ -36,7 +36,7 @@ describe('recent events', () => {
     expect([positions(recent, 101), positions(recent, 102)]).to.deep.equal([undefined, []]);
   });
 
-  it('are to be read anew where some were removed', () => {
+  it('is empty after forget', () => {
     const recent = createTailCache();
     recent.add({ position: 0 }, [event(1), event(2)]);
     recent.forget();

@@ -1,4 +1,4 @@
-/** What the embedded MongoDB does with documents that are not what was written, and with those of before checksums. */
+/** Tests damaged documents in the embedded MongoDB, and documents stored before checksums existed. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ describe('the documents of the embedded MongoDB', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Changes what is stored, with what each document is stored as. */
+  /** Changes the stored bytes of a document. */
   async function alter(change: (catalog: Catalog, key: Buffer, value: Buffer) => void) {
     const catalog = new Catalog(directory, (error) => {
       throw error;
@@ -75,7 +75,7 @@ describe('the documents of the embedded MongoDB', () => {
     ['its text', 30],
     ['its checksum', -2],
   ] as const) {
-    it(`are refused where one bit of ${what} is another, and the others are there`, async () => {
+    it(`are refused if one bit of ${what} is flipped; other documents stay readable`, async () => {
       await alter((catalog, key, value) => {
         value[at < 0 ? value.length + at : at]! ^= 1;
         catalog.store.put(key, value);
@@ -85,12 +85,12 @@ describe('the documents of the embedded MongoDB', () => {
     });
   }
 
-  it('are refused where an index leads to one that is not there', async () => {
+  it('are refused if an index leads to a missing one', async () => {
     await alter((catalog, key) => catalog.store.remove(key));
     expect(await codeOf(reads().index!())).to.equal(DAMAGED);
   });
 
-  it('are refused where one stands in the place of another', async () => {
+  it('are refused if one is stored under the key of another', async () => {
     await alter((catalog, key, value) => {
       key[key.length - 2]! ^= 1;
       catalog.store.put(key, value);
@@ -98,7 +98,7 @@ describe('the documents of the embedded MongoDB', () => {
     expect(await codeOf(reads().scan!())).to.equal(DAMAGED);
   });
 
-  it('are refused where their key is damaged, and where it ends a range early', async () => {
+  it('are refused if a key is damaged or ends a range early', async () => {
     const catalog = new Catalog(directory, () => {});
     const { head } = catalog.find('toys.boxes')!;
     await catalog.close();
@@ -120,7 +120,7 @@ describe('the documents of the embedded MongoDB', () => {
     expect((await upsert('000', '0000', '00')).upsertedCount).to.equal(2);
   });
 
-  it('are those of before checksums too, if they are documents', async () => {
+  it('are accepted without a checksum if they are valid documents', async () => {
     const old = (value: Buffer) => Buffer.from(value.subarray(0, -4));
     await alter((catalog, key, value) => catalog.store.put(key, old(value)));
     expect(await reads().id!()).to.deep.equal({ _id: 'b', size: 1, text: 'text of b' });
@@ -132,7 +132,7 @@ describe('the documents of the embedded MongoDB', () => {
     expect(await codeOf(reads().id!())).to.equal(DAMAGED);
   });
 
-  it('keep their list whole: a start on one that is damaged is refused', async () => {
+  it('are not served if the list of collections is damaged: the start fails', async () => {
     const file = join(directory, 'data.mdb');
     const bytes = readFileSync(file);
     for (let at = bytes.indexOf('longIds'); at >= 0; at = bytes.indexOf('longIds', at + 1)) bytes[at] = 0x4c;
@@ -142,7 +142,7 @@ describe('the documents of the embedded MongoDB', () => {
     expect(refused.message).to.match(/list of collections .* is damaged: restore/);
   });
 
-  it('are refused where a page is not one, and all else is read', async () => {
+  it('are refused if their page is invalid; other documents stay readable', async () => {
     await start();
     const boxes = db.collection<{ _id: string }>('boxes');
     await boxes.insertMany(
@@ -165,7 +165,7 @@ describe('the documents of the embedded MongoDB', () => {
     expect(await found.findOne({ _id: 'b' })).to.include({ size: 1 });
   });
 
-  it('open under their own key only', () => {
+  it('have a checksum that is valid only under their own key', () => {
     const [key, other] = [Buffer.from('a'), Buffer.from('b')];
     const document = Buffer.of(5, 0, 0, 0, 0);
     expect(verifyChecksum(key, addChecksum(key, document))).to.deep.equal(document);

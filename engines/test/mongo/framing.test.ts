@@ -1,4 +1,4 @@
-/** What a message holds while it comes in pieces, however small: its bytes, and not what each piece costs. */
+/** Tests the memory of a message received in small pieces: its bytes, without overhead per piece. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
@@ -11,7 +11,7 @@ describe('messages of MongoDB', () => {
   const messages = [40, 0, 7, 3000].map((length, index) => frame(2013, Buffer.alloc(length, index), index));
   const bytes = Buffer.concat(messages);
 
-  it('are the same in whatever pieces they come', () => {
+  it('are the same in pieces of any size', () => {
     for (const length of [1, 2, 3, 5, 16, 63, 64, 1000, bytes.length]) {
       const taken: Buffer[] = [];
       const framer = new Framer((message) => taken.push(message));
@@ -20,10 +20,10 @@ describe('messages of MongoDB', () => {
     }
   });
 
-  it('keep none of the pieces they came in', () => {
+  it('do not retain the pieces they arrived in', () => {
     setFlagsFromString('--expose-gc');
     const gc = runInNewContext('gc') as () => void;
-    // Many connections, so that what else goes on in the process does not count.
+    // Many connections, so that other allocations of the process do not matter.
     const framers = Array.from({ length: CONNECTIONS }, () => new Framer(() => {}));
     for (const framer of framers) framer.push(Buffer.from([0, 64, 0, 0]));
     gc();
@@ -34,7 +34,7 @@ describe('messages of MongoDB', () => {
     expect(framers).to.have.length(CONNECTIONS);
   });
 
-  it('are none whose length can not be', () => {
+  it('are refused if their length is impossible', () => {
     for (const length of [-1, 0, 15, 101]) {
       const framer = new Framer(
         () => {},

@@ -1,4 +1,4 @@
-/** What was dropped in the embedded MongoDB leaves the disk, also when the engine dies before it has swept. */
+/** Tests that dropped data is removed from the embedded MongoDB's disk, even after a crash. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,11 +23,11 @@ describe('a dropped collection of the embedded MongoDB', () => {
     return [...catalog.store.keys({ low, high: spaceEnd(low), limit: 10_000 })].length;
   };
 
-  it('is swept at the next start, and another in its place is not', async () => {
+  it('is removed at the next start, and other collections are kept', async () => {
     const first = open();
     await first.create('toys.boxes');
     const { space } = first.find('toys.boxes')!;
-    // As the drop leaves it at a crash: the garbage is noted, and all keys are still there.
+    // State after a drop and a crash: the garbage entry is stored and all keys still exist.
     await first.store.write(() => {
       for (let n = 0; n < 2000; n++) {
         const key = Buffer.alloc(4);

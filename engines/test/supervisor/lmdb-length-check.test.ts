@@ -1,4 +1,4 @@
-/** A store's file that ends early: refused where something is missing, and used where only pages given back are. */
+/** Tests truncated store files: refused if a page in use is missing, accepted if only freed pages are. */
 import { copyFileSync, mkdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -14,7 +14,7 @@ describe('the file of a store', () => {
   /** Longer than a page. */
   const record = (position: number) => Buffer.alloc(10_000, position);
   const LONG = 40;
-  const kept = Array.from({ length: 10 }, (_, position) => position);
+  const retained = Array.from({ length: 10 }, (_, position) => position);
 
   before(async () => {
     const store = openStore(whole);
@@ -50,7 +50,7 @@ describe('the file of a store', () => {
       return position;
     });
 
-  it('is whole to the last byte, or refused', async () => {
+  it('is refused if it is shorter by any number of bytes', async () => {
     const store = openCut(0);
     expect(positionsIn(store!)).to.have.length(LONG);
     await close(store!);
@@ -58,7 +58,7 @@ describe('the file of a store', () => {
       expect(openCut(bytes), `${bytes} bytes`).to.equal(undefined);
   });
 
-  it('is refused where all that is missing is the table of pages given back', async () => {
+  it('is refused if only the table of free pages is missing', async () => {
     const small = join(directory.path, 'small');
     mkdirSync(small);
     const store = openStore(small);
@@ -70,14 +70,14 @@ describe('the file of a store', () => {
     expect(openCut(1, small)).to.equal(undefined);
   });
 
-  it('may end before pages that were given back', async () => {
+  it('may end before freed pages', async () => {
     const shrunk = join(directory.path, 'shrunk');
     mkdirSync(join(shrunk, 'log'), { recursive: true });
     copyFileSync(fileOf(whole), fileOf(shrunk));
     const store = openStore(shrunk);
-    for (const key of Array.from(store.log.getKeys()).slice(kept.length)) store.log.remove(key);
+    for (const key of Array.from(store.log.getKeys()).slice(retained.length)) store.log.remove(key);
     await store.environment.flushed;
-    // What was given back before is used again, and so the table of it moves to the front.
+    // Reuses freed pages, so that their table moves to the front.
     for (let times = 0; times < 5; times++) {
       store.notes.put(Buffer.from('note'), Buffer.from([times]));
       await store.environment.flushed;
@@ -88,12 +88,12 @@ describe('the file of a store', () => {
       const open = openCut(pages * 8192, shrunk);
       if (!open) break;
       accepted++;
-      expect(positionsIn(open)).to.deep.equal(kept);
+      expect(positionsIn(open)).to.deep.equal(retained);
       for (let position = LONG; position < LONG + 5; position++) {
         appendRecord(open, position, record(position));
         await open.environment.flushed;
       }
-      expect(positionsIn(open)).to.have.length(kept.length + 5);
+      expect(positionsIn(open)).to.have.length(retained.length + 5);
       await close(open);
     }
     expect(accepted).to.be.at.least(5);

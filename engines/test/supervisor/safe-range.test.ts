@@ -1,4 +1,4 @@
-/** Ranges as lmdb gives them of pages that a failing disk has changed. */
+/** Tests key ranges as lmdb returns them from pages that a failing disk has changed. */
 import { expect } from 'chai';
 import { verifyRange } from '../../supervisor/safe-range.js';
 
@@ -10,7 +10,7 @@ describe('a range of keys', () => {
     return [...verifyRange(intact, { start, end, reverse }, keys.map(key), (each) => each)].map(([place]) => place);
   };
 
-  it('is told as it stands, in either direction', () => {
+  it('is returned as stored, in either direction', () => {
     expect(range([1, 4, 7], false)).to.deep.equal([1, 4, 7]);
     expect(range([7, 4, 1], true)).to.deep.equal([7, 4, 1]);
   });
@@ -20,7 +20,7 @@ describe('a range of keys', () => {
     ['a later page', [1, 6, 7, 6, 7]],
     ['the page before it', [1, 1]],
   ] as const)
-    it(`is refused where ${what} stands in the place of one`, () => {
+    it(`is refused if ${what} replaces a page`, () => {
       expect(() => range(keys, false)).to.throw(/MDB_CORRUPTED/);
       expect(() => range(keys.toReversed(), true)).to.throw(/MDB_CORRUPTED/);
     });

@@ -1,4 +1,4 @@
-/** Processes that tests start: none outlives the run, however that ends. */
+/** Kills the child processes that tests start when the test run ends, however it ends. */
 import type { ChildProcess } from 'node:child_process';
 
 const children = new Set<ChildProcess>();
@@ -7,11 +7,11 @@ process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-// Of themselves these end a process without an exit.
+// By default these signals end a process without an `exit` event.
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 
-/** Gives the process back; it is killed when this one ends before it. */
+/** Registers a child to be killed when this process ends, and returns it. */
 export function owned<Child extends ChildProcess>(child: Child): Child {
   children.add(child);
   child.once('exit', () => children.delete(child));

@@ -1,28 +1,31 @@
-/** Waiting for what must come about by itself. */
+/** Waits for a condition to become true. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Long after a test has failed of its own time-out, a wait must end too: else it would keep mocha for ever. Mutation
- * testing, where most waits are in vain, has less patience.
+ * Maximum milliseconds of a wait. It must end after its test has timed out, or mocha would never exit. Mutation
+ * testing, where most waits fail, sets less.
  */
 const PATIENCE_MS = Number(process.env.PATIENCE_MS ?? 120_000);
 
-/** Asks until there is an answer; what fails on the way counts as "not yet". Rejects at last with that failure. */
+/**
+ * Polls a condition until it returns a truthy value; an error counts as "not yet". Rejects with the last error after
+ * the timeout.
+ */
 export async function eventually<Answer>(
-  ask: () => Promise<Answer | undefined | false> | Answer | undefined | false,
+  condition: () => Promise<Answer | undefined | false> | Answer | undefined | false,
   signal?: AbortSignal,
 ): Promise<Answer> {
-  const until = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + PATIENCE_MS;
   let failure: unknown;
-  while (performance.now() < until) {
+  while (performance.now() < deadline) {
     signal?.throwIfAborted();
     try {
-      const answer = await ask();
+      const answer = await condition();
       if (answer) return answer;
     } catch (error) {
       failure = error;
     }
     await delay(20);
   }
-  throw failure ?? new Error(`still not so: ${ask}`);
+  throw failure ?? new Error(`still not so: ${condition}`);
 }

@@ -1,25 +1,25 @@
-/** Runs embedded engines of one kind for tests, as many as it is asked for: `fork(this, [kind])`. */
+/** Runs any number of embedded engines of one kind for tests: `fork(this, [kind])`. */
 import { keepTicksQuick } from '../../supervisor/next-tick-tuning.js';
 
-/** What an engine is begun with. */
-export interface Begin {
+/** Options of one engine. */
+export interface StartOptions {
   readonly directory: string;
   readonly secret: string;
-  /** For MongoDB: how often it expires documents. */
+  /** For MongoDB: milliseconds between removals of expired documents. */
   readonly housekeepingMs?: number;
 }
 
-export interface Begun {
+export interface StartedEngine {
   readonly url: string;
   readonly port: number;
 }
 
-export type Asked = { readonly begin: Begin } | { readonly end: number };
+export type EngineRequest = { readonly begin: StartOptions } | { readonly end: number };
 
-/** The answer to what was asked under this id. */
-export interface Told {
+/** The answer to the request with this id. */
+export interface EngineResponse {
   readonly id: number;
-  readonly begun?: Begun;
+  readonly started?: StartedEngine;
   readonly failed?: string;
 }
 
@@ -31,24 +31,24 @@ const start =
     : (await import('../../eventstore/engine.js')).startEventStoreEngine;
 const engines = new Map<number, Awaited<ReturnType<typeof start>>>();
 
-async function answer(asked: Asked): Promise<{ begun?: Begun }> {
-  if ('end' in asked) {
-    await engines.get(asked.end)?.stop();
-    engines.delete(asked.end);
+async function answer(request: EngineRequest): Promise<{ started?: StartedEngine }> {
+  if ('end' in request) {
+    await engines.get(request.end)?.stop();
+    engines.delete(request.end);
     return {};
   }
   const engine = await start({
-    ...asked.begin,
+    ...request.begin,
     onFatal(error) {
       throw error;
     },
   });
   engines.set(engine.port, engine);
-  return { begun: { url: engine.url, port: engine.port } };
+  return { started: { url: engine.url, port: engine.port } };
 }
 
 process.on('disconnect', () => process.exit(0));
-process.on('message', ({ id, ...asked }: { id: number } & Asked) => {
-  const tell = (told: Omit<Told, 'id'>) => process.send?.({ id, ...told });
-  answer(asked).then(tell, (error) => tell({ failed: String(error) }));
+process.on('message', ({ id, ...request }: { id: number } & EngineRequest) => {
+  const respond = (response: Omit<EngineResponse, 'id'>) => process.send?.({ id, ...response });
+  answer(request).then(respond, (error) => respond({ failed: String(error) }));
 });

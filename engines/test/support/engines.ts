@@ -1,10 +1,12 @@
-/** Two servers for a test: those given by EVENTSTORE_URL and MONGODB_URL, else the embedded engines on a new directory. */
+/**
+ * Provides both servers for a test: those at EVENTSTORE_URL and MONGODB_URL, else embedded engines on a new directory.
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '../../supervisor/supervisor.js';
-import { lodge } from './engine-house.js';
+import { startSharedEngine } from './engine-house.js';
 
 export interface Servers {
   readonly eventStoreUrl: string;
@@ -12,7 +14,7 @@ export interface Servers {
   stop(): Promise<void>;
 }
 
-/** Says nothing, unless DEBUG is set. */
+/** Logger that is silent unless DEBUG is set. */
 export const quiet: Logger = Object.fromEntries(
   (['debug', 'info', 'warn', 'error'] as const).map((level) => [
     level,
@@ -33,7 +35,9 @@ export async function startServers(): Promise<Servers> {
   const directory = temporaryDirectory();
   const secret = randomUUID();
   const [eventStore, mongo] = await Promise.all(
-    (['eventstore', 'mongo'] as const).map((kind) => lodge(kind, { directory: join(directory.path, kind), secret })),
+    (['eventstore', 'mongo'] as const).map((kind) =>
+      startSharedEngine(kind, { directory: join(directory.path, kind), secret }),
+    ),
   );
   return {
     eventStoreUrl: eventStore!.url,

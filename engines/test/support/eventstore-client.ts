@@ -1,12 +1,12 @@
-/** Small words for tests that talk to an event store through the real driver. */
+/** Helpers for tests that use an event store through the real driver. */
 import { randomUUID } from 'node:crypto';
 import { type EventData, EventStoreDBClient, jsonEvent, type ResolvedEvent } from '@eventstore/db-client';
 import { type EventStoreServer, eventStoreServer, ownEventStoreServer } from './eventstore.js';
 
-/** A server and a client for all tests of one `describe`. */
+/** Provides a server and a client to all tests of one `describe`. */
 export const useEventStore = () => useStore(eventStoreServer);
 
-/** The same with a process of its own, where the engine is embedded: tests may kill it. */
+/** Same with an embedded engine in its own process, which tests may kill. */
 export const useOwnEventStore = () => useStore(ownEventStoreServer);
 
 function useStore<Server extends EventStoreServer>(
@@ -32,30 +32,30 @@ function useStore<Server extends EventStoreServer>(
   };
 }
 
-/** A stream name nobody has used. */
+/** Returns a new, unique stream name. */
 export const freshStream = (category = 'contract'): string => `${category}.stream-${randomUUID()}`;
 
-/** A JSON event that carries a number. */
+/** Creates a JSON event that carries a number. */
 export const numbered = (n: number, type = 'Numbered'): EventData => jsonEvent({ type, data: { n } });
 
 export const numberedFrom = (first: number, count: number): EventData[] =>
   Array.from({ length: count }, (_, i) => numbered(first + i));
 
-/** Everything an iterable gives. */
+/** Collects all items of an iterable. */
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const collected: T[] = [];
   for await (const item of items) collected.push(item);
   return collected;
 }
 
-/** The numbers of the events of a read. */
+/** Numbers of the events of a read. */
 export const numbersOf = async (events: AsyncIterable<ResolvedEvent>): Promise<number[]> =>
   (await all(events)).map(numberOf);
 
 export const numberOf = ({ event }: ResolvedEvent): number =>
   typeof event?.data === 'object' && 'n' in event.data ? Number(event.data.n) : Number.NaN;
 
-/** The first `count` items; the rest is not waited for. */
+/** Collects the first `count` items without waiting for the rest. */
 export async function take<T>(items: AsyncIterable<T>, count: number): Promise<T[]> {
   const collected: T[] = [];
   if (count === 0) return collected;
@@ -66,7 +66,7 @@ export async function take<T>(items: AsyncIterable<T>, count: number): Promise<T
   return collected;
 }
 
-/** What a promise is rejected with; it is an error when it is not. */
+/** Returns the error that a promise rejects with; fails if it resolves. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

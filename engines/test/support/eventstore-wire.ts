@@ -1,4 +1,4 @@
-/** Calls of the embedded engine that are framed by hand, with what no driver sends; it must go on after each. */
+/** Sends hand-made gRPC calls that no driver would send; the engine must keep working after each. */
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import { expect } from 'chai';
@@ -36,7 +36,7 @@ export const headersOf = (path: string, secret = SECRET) => ({
   'connection-name': secret,
 });
 
-/** To be called within `describe`, where there is an embedded engine: one for all of its tests, with a session for each. */
+/** Provides an embedded engine to all tests of a `describe`, with a new session for each test. */
 export function useWire() {
   const store = useEventStore();
   let session: ClientHttp2Session;
@@ -74,7 +74,7 @@ export function useWire() {
     return { ...answer, body: Buffer.concat(chunks) };
   }
 
-  /** A call that its test goes on with. */
+  /** Starts a call that the test continues. */
   const begin = (path: string, secret?: string): ClientHttp2Stream => session.request(headersOf(path, secret));
 
   return {
@@ -82,9 +82,9 @@ export function useWire() {
     port,
     call,
     begin,
-    /** The session that there is now. */
+    /** Returns the current session. */
     session: () => session,
-    /** Another one in its place. */
+    /** Replaces the session by a new one. */
     open,
   };
 }

@@ -1,4 +1,7 @@
-/** An event store for tests: the one at EVENTSTORE_URL, else an embedded engine, if it is to be killed in a process of its own. */
+/**
+ * Provides an event store for tests: the one at EVENTSTORE_URL, else an embedded engine, optionally in its own
+ * process.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -6,14 +9,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { owned } from './children.js';
-import { lodge } from './engine-house.js';
+import { startSharedEngine } from './engine-house.js';
 
-/** What the embedded engine wants to be shown in tests that frame their calls by hand. */
+/** Secret of the embedded engine in tests with hand-made calls. */
 export const SECRET = 'the secret of these tests';
 
 export interface EventStoreServer<E extends Embedded = Embedded> {
   readonly url: string;
-  /** Only into the embedded engine can be looked. */
+  /** Details of an embedded engine; undefined for a real server. */
   readonly embedded: E | undefined;
   stop(): Promise<void>;
 }
@@ -25,10 +28,10 @@ export interface Embedded {
 
 export interface EmbeddedServer extends Embedded {
   readonly pid: number;
-  /** Milliseconds that the last start took, from opening the store to serving. */
+  /** Milliseconds of the last start, from opening the store to serving. */
   readonly startedIn: number;
-  /** Ends the process by this signal and starts it again on the same port and directory, after `between`. */
-  restart(signal: 'SIGKILL' | 'SIGTERM', between?: () => void): Promise<void>;
+  /** Ends the process with the signal, runs `beforeRestart`, and starts it again on the same port and directory. */
+  restart(signal: 'SIGKILL' | 'SIGTERM', beforeRestart?: () => void): Promise<void>;
 }
 
 interface Ready {
@@ -37,12 +40,12 @@ interface Ready {
   readonly startedIn: number;
 }
 
-/** Finds or starts an event store; `stop` leaves neither process nor directory behind. */
+/** Finds or starts an event store. `stop` removes process and directory. */
 export async function eventStoreServer(): Promise<EventStoreServer> {
-  const given = process.env.EVENTSTORE_URL;
-  if (given) return { url: given, embedded: undefined, stop: async () => {} };
+  const realUrl = process.env.EVENTSTORE_URL;
+  if (realUrl) return { url: realUrl, embedded: undefined, stop: async () => {} };
   const directory = await mkdtemp(join(tmpdir(), 'annals-eventstore-'));
-  const { url, port, stop } = await lodge('eventstore', { directory, secret: SECRET });
+  const { url, port, stop } = await startSharedEngine('eventstore', { directory, secret: SECRET });
   return {
     url,
     embedded: { port, directory },
@@ -53,14 +56,14 @@ export async function eventStoreServer(): Promise<EventStoreServer> {
   };
 }
 
-/** The same in a process of its own, which tests may freeze and kill. */
+/** Same in its own process, which tests may freeze and kill. */
 export async function ownEventStoreServer(): Promise<EventStoreServer<EmbeddedServer>> {
-  const given = process.env.EVENTSTORE_URL;
-  if (given) return { url: given, embedded: undefined, stop: async () => {} };
+  const realUrl = process.env.EVENTSTORE_URL;
+  if (realUrl) return { url: realUrl, embedded: undefined, stop: async () => {} };
   return embeddedEventStore(await mkdtemp(join(tmpdir(), 'annals-eventstore-')));
 }
 
-/** Starts an embedded engine in a process of its own over `directory`, which `stop` removes. */
+/** Starts an embedded engine in its own process over `directory`, which `stop` removes. */
 export async function embeddedEventStore(
   directory: string,
 ): Promise<EventStoreServer & { readonly embedded: EmbeddedServer }> {
@@ -81,9 +84,9 @@ export async function embeddedEventStore(
       get startedIn() {
         return ready.startedIn;
       },
-      async restart(signal, between) {
+      async restart(signal, beforeRestart) {
         await end(signal);
-        between?.();
+        beforeRestart?.();
         ({ child, ready } = await start(directory, ready.port));
       },
     },
@@ -100,7 +103,7 @@ async function start(directory: string, port: number): Promise<{ child: ChildPro
   const child = owned(
     fork(ENTRY, [directory, String(port)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      // The engine's objects die young: a small nursery halves its memory and costs no speed.
+      // Most of the engine's objects are short-lived: a small nursery halves its memory at no cost.
       execArgv: ['--max-semi-space-size=4'],
     }),
   );

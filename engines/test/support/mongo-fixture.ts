@@ -1,4 +1,4 @@
-/** What the contract tests share: a database of their own, and the code of an expected error. */
+/** Provides the contract tests with a database, and with the code of an expected error. */
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
 import { type MongoOptions, type MongoServer, mongoServer } from './mongo.js';
@@ -7,11 +7,11 @@ export interface Fixture {
   readonly server: MongoServer;
   readonly client: MongoClient;
   readonly db: Db;
-  /** A collection that no other test uses. */
+  /** Returns a new collection. */
   collection(): Collection<Document>;
 }
 
-/** A server and a database around the tests of a suite; the database is dropped afterwards. */
+/** Provides a server and a database to the tests of a suite; drops the database afterwards. */
 export function fixture(options: MongoOptions = {}): Fixture {
   let state: { server: MongoServer; client: MongoClient; db: Db } | undefined;
   before(async function () {
@@ -44,7 +44,7 @@ export function fixture(options: MongoOptions = {}): Fixture {
   };
 }
 
-/** The error's code, or 'accepted'. */
+/** Returns the error's code, or 'accepted'. */
 export async function codeOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
@@ -55,7 +55,7 @@ export async function codeOf(promise: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** The ids of what a query finds, in its order. */
+/** Ids of the documents that a query returns, in order. */
 export const ids = async (cursor: AsyncIterable<Document>): Promise<unknown[]> => {
   const found: unknown[] = [];
   for await (const document of cursor) found.push(document._id);

@@ -1,4 +1,6 @@
-/** The engine as a process of its own, for tests and benchmarks: tells its parent its URL, ends with it. */
+/**
+ * Runs the embedded MongoDB in its own process for tests and benchmarks. Sends its URL to its parent and ends with it.
+ */
 import { startMongoEngine } from '../../mongo/engine.js';
 import { SECRET } from './raw-client.js';
 

@@ -1,4 +1,4 @@
-/** A MongoDB for tests: the server that MONGODB_URL names, or an embedded engine, if it is to be killed in a process of its own. */
+/** Provides a MongoDB for tests: the server at MONGODB_URL, else an embedded engine, optionally in its own process. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -6,47 +6,49 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { owned } from './children.js';
-import { lodge } from './engine-house.js';
+import { startSharedEngine } from './engine-house.js';
 import { SECRET } from './raw-client.js';
 
-/** Whether the tests run against a real server, where nothing may be killed or poked. */
+/** True if the tests run against a real server, which must not be killed or manipulated. */
 export const isReal = process.env.MONGODB_URL !== undefined;
 
 export interface MongoServer {
   readonly url: string;
-  /** The embedded engine's port; 0 for a real server. */
+  /** The embedded engine's port; 0 for a realUrl server. */
   readonly port: number;
-  /** Where the embedded engine keeps what is stored. */
+  /** Directory of the embedded engine's store. */
   readonly directory: string | undefined;
-  /** The embedded engine's process id, where it has a process of its own. */
+  /** Process id of an embedded engine with its own process. */
   readonly pid: number | undefined;
-  /** Ends an embedded engine with a process of its own by a signal and starts it again on the same directory and port. */
+  /**
+   * Ends an embedded engine that has its own process with a signal and starts it again on the same directory and port.
+   */
   restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
-  /** Ends the embedded engine and removes its directory. Errors: an engine that did not end well. */
+  /** Ends the embedded engine and removes its directory. Rejects if the engine exits with an error. */
   stop(): Promise<void>;
 }
 
 const CHILD = fileURLToPath(new URL('./mongo-process.js', import.meta.url));
 
 export interface MongoOptions {
-  /** How often the embedded engine expires documents. */
+  /** Milliseconds between removals of expired documents. */
   readonly housekeepingMs?: number;
-  /** Whether tests kill it, or freeze it: then it has a process of its own. */
+  /** Runs the engine in its own process, which tests may kill or freeze. */
   readonly ownProcess?: boolean;
 }
 
-/** Starts (or finds) a server. */
+/** Finds or starts a server. */
 export async function mongoServer({ ownProcess, ...options }: MongoOptions = {}): Promise<MongoServer> {
-  const real = process.env.MONGODB_URL;
+  const realUrl = process.env.MONGODB_URL;
   const refuse = () => Promise.reject(new Error('a server that others use is not restarted'));
   const shared = { pid: undefined, restart: refuse };
-  if (real) return { ...shared, url: real, port: 0, directory: undefined, stop: async () => undefined };
+  if (realUrl) return { ...shared, url: realUrl, port: 0, directory: undefined, stop: async () => undefined };
   const directory = await mkdtemp(join(tmpdir(), 'annals-mongo-'));
   if (!ownProcess) {
-    const { stop, ...lodger } = await lodge('mongo', { directory, secret: SECRET, ...options });
+    const { stop, ...engine } = await startSharedEngine('mongo', { directory, secret: SECRET, ...options });
     return {
       ...shared,
-      ...lodger,
+      ...engine,
       directory,
       async stop() {
         await stop();
@@ -65,9 +67,9 @@ export async function mongoServer({ ownProcess, ...options }: MongoOptions = {})
     return result;
   };
   const { url, port } = await start(0);
-  const end = async (how: () => void): Promise<unknown> => {
+  const end = async (terminate: () => void): Promise<unknown> => {
     const ended = once(child, 'exit');
-    how();
+    terminate();
     const [code] = await ended;
     return code;
   };

@@ -1,4 +1,4 @@
-/** A client that writes and reads the bytes of the protocol itself, to send what no driver would. */
+/** MongoDB client that reads and writes protocol bytes itself, to send what no driver would. */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -13,19 +13,19 @@ export interface Reply {
 
 export interface RawClient {
   send(bytes: Buffer): void;
-  /** The next answer, or undefined when the server has closed the connection. */
+  /** Returns the next answer, or undefined if the server closed the connection. */
   receive(): Promise<Reply | undefined>;
-  /** Sends a command and gives its answer. */
+  /** Sends a command and returns its answer. */
   command(command: Document, flags?: number): Promise<Reply | undefined>;
   close(): void;
 }
 
-/** A message of one body section. */
+/** Encodes a message with one body section. */
 export function opMsg(command: Document, flags = 0, id = 7): Buffer {
   return frame(2013, Buffer.concat([uint32(flags), Buffer.of(0), BSON.serialize(command)]), id);
 }
 
-/** A message of any opcode and content; its length may be told wrongly. */
+/** Encodes a message of any opcode, content and, possibly wrong, length. */
 export function frame(opcode: number, content: Buffer, id = 7, length = content.length + 16): Buffer {
   return Buffer.concat([uint32(length), uint32(id), uint32(0), uint32(opcode), content]);
 }
@@ -36,10 +36,10 @@ export function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** The password of the engine that tests start. */
+/** Password of the engine that tests start. */
 export const SECRET = 'the-secret-of-these-tests';
 
-/** A client that has authenticated. */
+/** Connects and authenticates. */
 export async function rawClient(port: number): Promise<RawClient> {
   const client = await stranger(port);
   const sasl = async (command: Document, text: string) => {
@@ -55,7 +55,7 @@ export async function rawClient(port: number): Promise<RawClient> {
   return client;
 }
 
-/** The last message of a client that knows the password, by RFC 5802. */
+/** Final message of a client that knows the password (RFC 5802). */
 export function clientFinal(password: string, bare: string, challenge: string): string {
   const [, nonce = '', salt = '', iterations] = /^r=(.+),s=(.+),i=(\d+)$/.exec(challenge) ?? [];
   const hmac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest();
@@ -68,18 +68,18 @@ export function clientFinal(password: string, bare: string, challenge: string): 
   return `${withoutProof},p=${proof.toString('base64')}`;
 }
 
-/** A client that has not. */
+/** Connects without authenticating. */
 export async function stranger(port: number): Promise<RawClient> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   const replies: Reply[] = [];
-  const waiting: ((reply: Reply | undefined) => void)[] = [];
+  const receivers: ((reply: Reply | undefined) => void)[] = [];
   let bytes = Buffer.alloc(0);
   let closed = false;
   socket.on('error', () => undefined);
   socket.on('close', () => {
     closed = true;
-    for (const wake of waiting.splice(0)) wake(undefined);
+    for (const resolveReply of receivers.splice(0)) resolveReply(undefined);
   });
   socket.on('data', (chunk) => {
     bytes = Buffer.concat([bytes, chunk]);
@@ -90,15 +90,15 @@ export async function stranger(port: number): Promise<RawClient> {
       const body = BSON.deserialize(message.subarray(legacy ? 36 : 21), { promoteLongs: false });
       const [requestId, responseTo] = [message.readInt32LE(4), message.readInt32LE(8)];
       const reply = { requestId, responseTo, flags: message.readUInt32LE(16), body };
-      const wake = waiting.shift();
-      if (wake) wake(reply);
+      const resolveReply = receivers.shift();
+      if (resolveReply) resolveReply(reply);
       else replies.push(reply);
     }
   });
   const receive = (): Promise<Reply | undefined> => {
     const ready = replies.shift();
     if (ready || closed) return Promise.resolve(ready);
-    return new Promise((resolve) => waiting.push(resolve));
+    return new Promise((resolve) => receivers.push(resolve));
   };
   return {
     send: (message) => void socket.write(message),

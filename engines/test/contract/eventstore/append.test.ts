@@ -1,4 +1,4 @@
-/** Appending: expected revisions, answers, refusals. Every case on BatchAppend and on Append. */
+/** Tests appends: expected revisions, answers and refusals, each with BatchAppend and Append. */
 import { randomUUID } from 'node:crypto';
 import {
   ANY,
@@ -26,7 +26,7 @@ import {
 
 const PATHS = {
   BatchAppend: {},
-  // With credentials of its own a call takes the other road.
+  // A call with its own credentials uses Append.
   Append: { credentials: { username: 'admin', password: 'changeit' } },
 } as const;
 
@@ -51,7 +51,7 @@ for (const [path, options] of Object.entries(PATHS)) {
       expect(answer.position!.commit).equal(answer.position!.prepare);
     });
 
-    it('gives each event of an append a position of its own, in order', async () => {
+    it('assigns increasing positions to the events of an append', async () => {
       const stream = freshStream();
       await append(stream, numberedFrom(0, 3));
       const positions = (await all(store.client.readStream(stream))).map(({ event }) => event!.position!.commit);
@@ -67,7 +67,7 @@ for (const [path, options] of Object.entries(PATHS)) {
       expect(await numbersOf(store.client.readStream(stream))).deep.equal([0, 1, 2, 3]);
     });
 
-    it('refuses NO_STREAM for a stream that exists, and says what it is', async () => {
+    it('refuses NO_STREAM for an existing stream and reports its revision', async () => {
       const stream = freshStream();
       await append(stream, numberedFrom(0, 5));
       const error = await conflict(stream, NO_STREAM);
@@ -101,7 +101,7 @@ for (const [path, options] of Object.entries(PATHS)) {
       expect(await numbersOf(store.client.readStream(stream))).deep.equal([0]);
     });
 
-    it('lets NO_STREAM and STREAM_EXISTS both pass on a stream that has metadata only', async () => {
+    it('accepts both NO_STREAM and STREAM_EXISTS for a stream that only has metadata', async () => {
       const [first, second] = [freshStream(), freshStream()];
       for (const stream of [first, second]) await store.client.setStreamMetadata(stream, { maxCount: 10 });
       expect((await append(first, numbered(0), NO_STREAM)).nextExpectedRevision).equal(0n);
@@ -142,13 +142,13 @@ for (const [path, options] of Object.entries(PATHS)) {
       expect(Math.abs(resolved!.event!.created.getTime() - Date.now())).below(60_000);
     });
 
-    it('reports metadata as undefined when none was given', async () => {
+    it('reports missing metadata as undefined', async () => {
       const stream = freshStream();
       await append(stream, numbered(0));
       expect((await all(store.client.readStream(stream)))[0]!.event!.metadata).equal(undefined);
     });
 
-    it('takes any name: spaces, slashes, unicode, dollar signs', async () => {
+    it('accepts any name: spaces, slashes, unicode, dollar signs', async () => {
       for (const name of ['a b', 'a/b', 'ü ☃ 𝄞', '$mine', '...']) {
         const stream = `${name} ${randomUUID()}`;
         await append(stream, numbered(0), NO_STREAM);
@@ -157,7 +157,7 @@ for (const [path, options] of Object.entries(PATHS)) {
       }
     });
 
-    it('refuses more than 1 MiB in one append, and goes on', async () => {
+    it('refuses more than 1 MiB in one append and keeps working', async () => {
       const stream = freshStream();
       const big = Array.from({ length: 30 }, () => jsonEvent({ type: 'Big', data: { pad: 'x'.repeat(50_000) } }));
       const error = await rejection(append(stream, big));
@@ -180,7 +180,7 @@ for (const [path, options] of Object.entries(PATHS)) {
 describe('appending', () => {
   const store = useEventStore();
 
-  it('takes an append that comes in several messages', async () => {
+  it('accepts an append in several messages', async () => {
     const stream = freshStream();
     const events = Array.from({ length: 200 }, (_, n) =>
       jsonEvent({ type: 'Padded', data: { n, pad: 'x'.repeat(1000) } }),
@@ -192,7 +192,7 @@ describe('appending', () => {
     expect(await numbersOf(store.client.readStream(stream, { fromRevision: START }))).have.length(200);
   });
 
-  it('takes many large appends at once', async () => {
+  it('accepts many large concurrent appends', async () => {
     const events = Array.from({ length: 64 }, () => jsonEvent({ type: 'Large', data: { pad: 'x'.repeat(1_000_000) } }));
     const streams = events.map(() => freshStream());
     await Promise.all(events.map((event, n) => store.client.appendToStream(streams[n]!, event, { deadline: 60_000 })));
@@ -212,7 +212,7 @@ describe('appending', () => {
     }
   });
 
-  it('tells a conflict as a value to a client that wants no errors', async () => {
+  it('returns a conflict as a value to a client that disables errors', async () => {
     const client = EventStoreDBClient.connectionString(`${store.server.url}&throwOnAppendFailure=false`);
     const stream = freshStream();
     await client.appendToStream(stream, numbered(0));
@@ -221,7 +221,7 @@ describe('appending', () => {
     expect(answer.success).equal(false);
   });
 
-  it('keeps the order of one client’s appends that are not waited for', async () => {
+  it('keeps the order of one client’s unawaited appends', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(0));
     await Promise.all(Array.from({ length: 100 }, (_, n) => store.client.appendToStream(stream, numbered(n + 1))));

@@ -1,4 +1,4 @@
-/** Soft delete, beginning again, and the tombstone. */
+/** Tests soft delete, reopening and tombstones. */
 import {
   ANY,
   jsonEvent,
@@ -42,7 +42,7 @@ describe('a soft-deleted stream', () => {
     expect((await store.client.deleteStream(stream, { expectedRevision: 1n })).position!.commit > 0n).equal(true);
   });
 
-  it('has lost its other metadata, and says so with $tb 2^63 - 1', async () => {
+  it('has only the metadata $tb 2^63 - 1', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(0));
     await store.client.setStreamMetadata(stream, { maxCount: 5, custom: 1 });
@@ -57,7 +57,7 @@ describe('a soft-deleted stream', () => {
   });
 
   for (const expectedRevision of [ANY, NO_STREAM, 1n] as const) {
-    it(`begins again at the next revision by an append with ${expectedRevision}`, async () => {
+    it(`is reopened at the next revision by an append with ${expectedRevision}`, async () => {
       const stream = await deleted();
       const answer = await store.client.appendToStream(stream, numbered(2), { expectedRevision });
       expect(answer.nextExpectedRevision).equal(2n);
@@ -66,7 +66,7 @@ describe('a soft-deleted stream', () => {
     });
   }
 
-  it('refuses STREAM_EXISTS as deleted, and a wrong revision with the real one', async () => {
+  it('refuses STREAM_EXISTS as deleted and reports the actual revision for a wrong one', async () => {
     const stream = await deleted();
     const exists = store.client.appendToStream(stream, numbered(2), { expectedRevision: STREAM_EXISTS });
     expect(await rejection(exists)).instanceOf(StreamDeletedError);
@@ -75,7 +75,7 @@ describe('a soft-deleted stream', () => {
     expect((wrong as WrongExpectedVersionError).actualVersion).equal(1n);
   });
 
-  it('begins again when its metadata is set, which is kept', async () => {
+  it('is reopened when its metadata is set, which is kept', async () => {
     const stream = await deleted();
     await store.client.setStreamMetadata(stream, { maxCount: 7 });
     expect(await read(stream)).deep.equal([]);
@@ -85,14 +85,14 @@ describe('a soft-deleted stream', () => {
     });
   });
 
-  it('may be made of a stream that has metadata only', async () => {
+  it('may have had metadata only', async () => {
     const stream = freshStream();
     await store.client.setStreamMetadata(stream, { maxCount: 3 });
     await store.client.deleteStream(stream);
     expect(await rejection(read(stream))).instanceOf(StreamNotFoundError);
   });
 
-  it('cannot be made of a missing stream', async () => {
+  it('cannot have been missing before', async () => {
     const error = await rejection(store.client.deleteStream(freshStream()));
     expect(error).instanceOf(WrongExpectedVersionError);
     expect((error as WrongExpectedVersionError).actualVersion).equal(-1n);
@@ -108,7 +108,7 @@ describe('a tombstoned stream', () => {
     expect((error as StreamDeletedError).streamName).equal(stream);
   };
 
-  it('is deleted for ever, with its metadata', async () => {
+  it('is deleted permanently, with its metadata', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(0));
     await store.client.tombstoneStream(stream);
@@ -136,7 +136,7 @@ describe('a tombstoned stream', () => {
     expect(last!.event).include({ streamId: stream, type: '$streamDeleted', revision: 2n ** 63n - 1n });
   });
 
-  it('may be made of a missing and of a soft-deleted stream', async () => {
+  it('may have been missing or soft-deleted before', async () => {
     const missing = freshStream();
     await store.client.tombstoneStream(missing, { expectedRevision: NO_STREAM });
     const soft = freshStream();

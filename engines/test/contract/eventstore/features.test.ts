@@ -1,4 +1,4 @@
-/** Discovery by gossip, and what an engine refuses as not there. */
+/** Tests discovery by gossip and unsupported services. */
 import { EventStoreDBClient, persistentSubscriptionToAllSettingsFromDefaults } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { freshStream, numbered, rejection, useEventStore } from '../../support/eventstore-client.js';
@@ -28,7 +28,7 @@ if (!process.env.EVENTSTORE_URL) {
       expect(await rejection(client.createProjection('p', 'fromAll()'))).have.property('code', 12);
     });
 
-    it('refuses to resolve links rather than to ignore the wish', async () => {
+    it('refuses to resolve links instead of ignoring the option', async () => {
       const read = async () => {
         for await (const _ of store.client.readStream(freshStream(), { resolveLinkTos: true })) break;
       };

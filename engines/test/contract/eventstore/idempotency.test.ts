@@ -1,4 +1,4 @@
-/** The store recognises a repeated append by its event ids: the recorded table, row by row. */
+/** Tests that the store recognizes a repeated append by its event ids, as recorded from a real server. */
 import {
   ANY,
   type AppendExpectedRevision,
@@ -25,7 +25,7 @@ describe('a repeated append', () => {
     store.client.appendToStream(stream, events, { expectedRevision });
   const stored = (stream: string) => numbersOf(store.client.readStream(stream));
 
-  it('of all the same events gives the first answer again and stores nothing', async () => {
+  it('of the same events returns the first answer and stores nothing', async () => {
     for (const retried of [NO_STREAM, ANY, STREAM_EXISTS] as const) {
       const stream = freshStream();
       const events = numberedFrom(0, 3);
@@ -35,7 +35,7 @@ describe('a repeated append', () => {
     }
   });
 
-  it('with an explicit revision is recognised too', async () => {
+  it('with an explicit revision is recognized', async () => {
     const stream = freshStream();
     await append(stream, numberedFrom(0, 2), NO_STREAM);
     const events = numberedFrom(2, 2);
@@ -44,7 +44,7 @@ describe('a repeated append', () => {
     expect(await stored(stream)).deep.equal([0, 1, 2, 3]);
   });
 
-  it('of the first of them answers the revision of the last of those', async () => {
+  it('of the first events returns the revision of the last one repeated', async () => {
     for (const retried of [NO_STREAM, ANY] as const) {
       const stream = freshStream();
       const events = numberedFrom(0, 3);
@@ -54,7 +54,7 @@ describe('a repeated append', () => {
     }
   });
 
-  it('of the last of them with the revision before it, or ANY, is recognised', async () => {
+  it('of the last event with the revision before it, or ANY, is recognized', async () => {
     for (const retried of [1n, ANY] as const) {
       const stream = freshStream();
       const events = numberedFrom(0, 3);
@@ -64,7 +64,7 @@ describe('a repeated append', () => {
     }
   });
 
-  it('with a new event behind is a wrong version', async () => {
+  it('followed by a new event is a wrong version', async () => {
     for (const retried of [NO_STREAM, ANY] as const) {
       const stream = freshStream();
       const events = numberedFrom(0, 2);
@@ -75,7 +75,7 @@ describe('a repeated append', () => {
     }
   });
 
-  it('in swapped order with ANY answers by the first event’s place', async () => {
+  it('in swapped order with ANY returns the revision of the first event', async () => {
     const stream = freshStream();
     const [a, b] = numberedFrom(0, 2) as [EventData, EventData];
     await append(stream, [a, b], NO_STREAM);
@@ -83,7 +83,7 @@ describe('a repeated append', () => {
     expect(await stored(stream)).have.length(2);
   });
 
-  it('of an old event behind a new one with ANY stores both', async () => {
+  it('of an old event after a new one with ANY stores both', async () => {
     const stream = freshStream();
     const old = numbered(0);
     await append(stream, [old], NO_STREAM);

@@ -1,4 +1,4 @@
-/** Stream metadata: $maxCount, $maxAge and $tb decide what a stream still shows. */
+/** Tests stream metadata: $maxCount, $maxAge and $tb limit the readable events. */
 import { BACKWARDS, END, jsonEvent, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { eventually } from '../../support/condition.js';
@@ -23,22 +23,22 @@ describe('stream metadata', () => {
   const forwards = (stream: string) => numbersOf(store.client.readStream(stream));
   const backwards = (stream: string, fromRevision: bigint | typeof END = END) =>
     numbersOf(store.client.readStream(stream, { direction: BACKWARDS, fromRevision }));
-  /** What the driver would not send. */
+  /** Metadata that the driver would not send. */
   const setRaw = (stream: string, data: object) =>
     store.client.appendToStream(`$$${stream}`, jsonEvent({ type: '$metadata', data: { ...data } }));
 
-  it('is given back as it was set', async () => {
+  it('is returned as it was set', async () => {
     const stream = await filled(1);
     await store.client.setStreamMetadata(stream, { maxCount: 3, truncateBefore: 1, custom: 'x' });
     const { metadata } = await store.client.getStreamMetadata(stream);
     expect(metadata).deep.equal({ maxCount: 3, truncateBefore: 1, custom: 'x' });
   });
 
-  it('is undefined where none was set', async () => {
+  it('is undefined if none was set', async () => {
     expect((await store.client.getStreamMetadata(freshStream())).metadata).equal(undefined);
   });
 
-  it('is guarded by an expected revision of its own', async () => {
+  it('has its own expected revision', async () => {
     const stream = await filled(3);
     await store.client.setStreamMetadata(stream, { maxCount: 3 }, { expectedRevision: NO_STREAM });
     const again = store.client.setStreamMetadata(stream, { maxCount: 2 }, { expectedRevision: NO_STREAM });
@@ -61,7 +61,7 @@ describe('stream metadata', () => {
     expect(await forwards(stream)).deep.equal([8, 9, 10]);
   });
 
-  it('with $tb shows events from there on', async () => {
+  it('with $tb shows events from that revision on', async () => {
     const stream = await filled(10);
     await store.client.setStreamMetadata(stream, { truncateBefore: 5 });
     expect(await forwards(stream)).deep.equal([5, 6, 7, 8, 9]);
@@ -76,7 +76,7 @@ describe('stream metadata', () => {
     expect(await forwards(stream)).deep.equal([8, 9]);
   });
 
-  it('with $tb beyond the end shows an empty stream that goes on from its real last revision', async () => {
+  it('with $tb beyond the end shows an empty stream that continues at its real last revision', async () => {
     const stream = await filled(3);
     await store.client.setStreamMetadata(stream, { truncateBefore: 10 });
     expect(await forwards(stream)).deep.equal([]);
@@ -86,7 +86,7 @@ describe('stream metadata', () => {
     expect(answer.nextExpectedRevision).equal(3n);
   });
 
-  it('with $maxAge hides what is older; all expired is empty, not missing', async () => {
+  it('with $maxAge hides older events; a stream of expired events is empty, not missing', async () => {
     const stream = await filled(2);
     await store.client.setStreamMetadata(stream, { maxAge: 1 });
     await eventually(async () => (await forwards(stream)).length === 0);
@@ -94,7 +94,7 @@ describe('stream metadata', () => {
     expect(await forwards(stream)).deep.equal([2]);
   });
 
-  it('is void as a whole where one known key has a value of a wrong type', async () => {
+  it('is ignored entirely if one known key has a value of a wrong type', async () => {
     const stream = await filled(3);
     for (const wrong of [
       { $maxAge: 'long' },
@@ -132,7 +132,7 @@ describe('stream metadata', () => {
     expect(await forwards(stream)).deep.equal([0, 1, 2]);
   });
 
-  it('holds for subscriptions to the stream, and not for $all', async () => {
+  it('applies to subscriptions to the stream, but not to $all', async () => {
     const stream = await filled(5);
     const { position } = (await all(store.client.readStream(stream)))[0]!.event!;
     await store.client.setStreamMetadata(stream, { maxCount: 2 });

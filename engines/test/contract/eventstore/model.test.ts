@@ -1,4 +1,4 @@
-/** Random sequences of appends, deletions and retries against a model of one stream that fits on a page. */
+/** Tests random sequences of appends, deletions and retries against a simple model of one stream. */
 import { randomUUID } from 'node:crypto';
 import {
   ANY,
@@ -45,7 +45,7 @@ const WORDS = new Map<number, AppendExpectedRevision>([
 describe('any sequence of appends', () => {
   const store = useEventStore();
 
-  it('gives the answers and the stream that the model gives', async function () {
+  it('produces the answers and the stream of the model', async function () {
     this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
@@ -66,7 +66,7 @@ describe('any sequence of appends', () => {
           } else if (next.kind === 'retry') {
             const append = accepted[next.of];
             if (!append) continue;
-            // With STREAM_EXISTS and ANY the store knows the ids; with a revision it compares what stands there.
+            // With STREAM_EXISTS and ANY the store compares event ids; with a revision it compares the stored events.
             const { nextExpectedRevision } = await store.client.appendToStream(stream, append.events, {
               expectedRevision: append.expected,
             });

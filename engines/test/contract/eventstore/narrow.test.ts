@@ -1,4 +1,4 @@
-/** What the embedded engine does not do it says so: a refusal is better than an answer that is nearly right. */
+/** Tests that the embedded event store refuses unsupported requests instead of answering almost correctly. */
 import { ANY, eventTypeFilter, excludeSystemEvents, NO_STREAM, streamNameFilter } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { all, freshStream, numbered, rejection, useEventStore } from '../../support/eventstore-client.js';
@@ -20,7 +20,7 @@ if (!process.env.EVENTSTORE_URL) {
       });
     }
 
-    it('an append of nothing', async () => {
+    it('an empty append', async () => {
       const stream = freshStream();
       for (const expectedRevision of [ANY, NO_STREAM] as const) {
         const empty = store.client.appendToStream(stream, [], { expectedRevision });

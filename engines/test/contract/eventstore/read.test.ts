@@ -1,4 +1,4 @@
-/** Reading streams and $all, both ways, at their edges. */
+/** Tests reading streams and $all in both directions, including their boundaries. */
 import { BACKWARDS, END, FORWARDS, START, StreamNotFoundError, UnknownError } from '@eventstore/db-client';
 import { expect } from 'chai';
 import {
@@ -45,11 +45,11 @@ describe('reading a stream', () => {
     for (const revision of [2n ** 63n, 2n ** 64n - 2n]) expect(await rejection(forwards(revision))).property('code', 2);
   });
 
-  it('begins at the last event backwards from beyond the end', async () => {
+  it('starts at the last event backwards from beyond the end', async () => {
     expect(await backwards(500n, 2)).deep.equal([9, 8]);
   });
 
-  it('gives the first event backwards from START', async () => {
+  it('returns the first event backwards from START', async () => {
     expect(await backwards(START)).deep.equal([0]);
   });
 
@@ -58,7 +58,7 @@ describe('reading a stream', () => {
     expect(await rejection(forwards(START, 0))).instanceOf(Error);
   });
 
-  it('says of a missing stream that it is not found, both ways', async () => {
+  it('reports a missing stream as not found, in both directions', async () => {
     for (const direction of [FORWARDS, BACKWARDS] as const) {
       const missing = freshStream();
       const error = await rejection(
@@ -88,7 +88,7 @@ describe('reading a stream', () => {
     );
   });
 
-  it('sees at once what was acknowledged', async () => {
+  it('sees acknowledged events immediately', async () => {
     const fresh = freshStream();
     for (let n = 0; n < 50; n++) {
       await store.client.appendToStream(fresh, numberedFrom(n, 1));
@@ -150,7 +150,7 @@ describe('reading $all', () => {
     );
   });
 
-  it('gives the same events backwards as forwards', async () => {
+  it('returns the same events backwards as forwards', async () => {
     const [first] = positions as [{ commit: bigint; prepare: bigint }];
     const forwards = await all(store.client.readAll({ fromPosition: first }));
     const backwards = await all(

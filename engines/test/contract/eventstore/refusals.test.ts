@@ -1,4 +1,4 @@
-/** What the embedded engine refuses: what it does not have, is not shown the secret for, or cannot read. */
+/** Tests requests that the embedded event store refuses: unsupported, unauthenticated or malformed ones. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
@@ -11,23 +11,25 @@ import { freshStream } from '../../support/eventstore-client.js';
 import { batchAppend, NOTHING, STREAMS, target, useWire } from '../../support/eventstore-wire.js';
 
 if (!process.env.EVENTSTORE_URL) {
-  describe('what it does not take, the embedded engine', () => {
+  describe('invalid requests to the embedded engine', () => {
     const { port, call, begin, session, open } = useWire();
 
-    it('refuses methods that it does not have', async () => {
+    it('with an unknown method are refused', async () => {
       for (const path of ['/nobody', `${STREAMS}/Nothing`, '/event_store.client.users.Users/Create', '/']) {
         expect((await call(path, frame([NOTHING]))).grpcStatus, path).equal('12');
       }
     });
 
-    it('denies access to calls without the secret, but for what the driver asks before it shows it', async () => {
+    it('without the secret are denied, except the calls that drivers make before presenting it', async () => {
       const all = frame([message(field(1, field(3, freshStream())))]);
       const methods = ['Streams/Read', 'Streams/Append', 'Streams/BatchAppend', 'Streams/Delete'];
       methods.push('Streams/Tombstone', 'Operations/StartScavenge', 'Operations/StopScavenge');
       for (const name of methods) {
         const path = `/event_store.client.${name.startsWith('S') ? 'streams' : 'operations'}.${name}`;
-        for (const shown of ['', 'guess', SECRET.slice(0, -1), `${SECRET}x`, SECRET.toUpperCase()])
-          expect((await call(path, all, { 'connection-name': shown })).grpcStatus, `${name}, ${shown}`).equal('7');
+        for (const presented of ['', 'guess', SECRET.slice(0, -1), `${SECRET}x`, SECRET.toUpperCase()])
+          expect((await call(path, all, { 'connection-name': presented })).grpcStatus, `${name}, ${presented}`).equal(
+            '7',
+          );
       }
       const features = '/event_store.client.server_features.ServerFeatures/GetSupportedMethods';
       const anybody = { 'connection-name': '' };
@@ -35,7 +37,7 @@ if (!process.env.EVENTSTORE_URL) {
       expect((await call(features, frame([Buffer.alloc(2000)]), anybody)).grpcStatus).equal('8');
     });
 
-    it('lets nobody without the secret have many calls open, and closes the first of many connections', async () => {
+    it('without the secret are limited per connection, and the oldest of many connections is closed', async () => {
       const beginMany = (secret: string) => {
         for (let calls = 0; calls < 50; calls++)
           begin('/event_store.client.gossip.Gossip/Read', secret).on('error', () => {});
@@ -55,7 +57,7 @@ if (!process.env.EVENTSTORE_URL) {
       }
     });
 
-    it('closes a connection without the secret that makes call after call, also of calls that it resets', async () => {
+    it('without the secret close their connection when there are too many, even if they are reset', async () => {
       const closed = once(session(), 'close');
       for (let calls = 0; calls < 100 && !session().closed; calls++) {
         const request = begin('/event_store.client.gossip.Gossip/Read', '').on('error', () => {});
@@ -66,19 +68,19 @@ if (!process.env.EVENTSTORE_URL) {
       await closed;
     });
 
-    it('closes a connection without the secret that sends bytes for ever', async () => {
+    it('without the secret close their connection when they are too long', async () => {
       const closed = once(session(), 'close');
       const ping = () => !session().destroyed && session().ping(() => setImmediate(ping));
       for (let pings = 0; pings < 8; pings++) ping();
       await closed;
     });
 
-    it('refuses what is no gRPC', async () => {
+    it('that are not gRPC are refused', async () => {
       const answer = await call(`${STREAMS}/Read`, NOTHING, { 'content-type': 'text/plain' });
       expect(answer.grpcStatus).not.oneOf([undefined, '0']);
     });
 
-    it('refuses requests without a message, and with an incomplete one', async () => {
+    it('without a message or with an incomplete one are refused', async () => {
       const whole = frame([field(1, target(freshStream()))]);
       for (const method of ['Read', 'Delete', 'Tombstone', 'Append']) {
         expect((await call(`${STREAMS}/${method}`, NOTHING)).grpcStatus, method).not.oneOf([undefined, '0']);
@@ -86,13 +88,13 @@ if (!process.env.EVENTSTORE_URL) {
       }
     });
 
-    it('refuses a second message where one is due', async () => {
+    it('with a second message where one is expected are refused', async () => {
       const two = frame([field(1, target(freshStream())), field(1, target(freshStream()))]);
       expect((await call(`${STREAMS}/Delete`, two)).grpcStatus).equal('13');
       expect((await call(`${STREAMS}/Read`, two)).grpcStatus).not.oneOf([undefined, '0']);
     });
 
-    it('refuses compressed messages and messages above 16 MiB', async () => {
+    it('with compressed messages or messages above 16 MiB are refused', async () => {
       const compressed = frame([NOTHING]);
       compressed[0] = 1;
       expect((await call(`${STREAMS}/Read`, compressed)).grpcStatus).equal('12');
@@ -101,7 +103,7 @@ if (!process.env.EVENTSTORE_URL) {
       expect((await call(`${STREAMS}/BatchAppend`, huge)).grpcStatus).equal('8');
     });
 
-    it('refuses to stop a scavenge that is not running, and to start one in a way of its own', async () => {
+    it('to stop a scavenge that is not running, or to start one with options, are refused', async () => {
       const operations = '/event_store.client.operations.Operations';
       const stop = field(1, field(1, randomUUID()));
       expect((await call(`${operations}/StopScavenge`, frame([stop]))).grpcStatus).equal('5');
@@ -110,12 +112,12 @@ if (!process.env.EVENTSTORE_URL) {
       }
     });
 
-    it('refuses fields that it does not know rather than to ignore them', async () => {
+    it('with unknown fields are refused instead of ignored', async () => {
       const unknown = message(field(1, message(target(freshStream()), numberField(15, 1))));
       expect((await call(`${STREAMS}/Delete`, frame([unknown]))).grpcStatus).equal('3');
     });
 
-    it('says any text in an error that a header cannot hold', async () => {
+    it('get errors with text that a header cannot hold', async () => {
       const name = `\u{1d11e}\n${randomUUID()}`;
       const answer = await call(`${STREAMS}/Delete`, frame([field(1, target(name))]));
       expect(answer.grpcStatus).equal('9');

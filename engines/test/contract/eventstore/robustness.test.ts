@@ -1,4 +1,4 @@
-/** What no driver sends: one answer each, and the engine goes on. */
+/** Tests input that no driver sends: it gets one answer, and the engine keeps working. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, constants } from 'node:http2';
@@ -21,10 +21,10 @@ import {
 } from '../../support/eventstore-wire.js';
 
 if (!process.env.EVENTSTORE_URL) {
-  describe('whatever comes over the wire, the embedded engine', () => {
+  describe('on any input, the embedded engine', () => {
     const { store, port, call, begin } = useWire();
 
-    it('answers each malformed event of a batch append once, and goes on with the call', async () => {
+    it('answers each malformed event of a batch append once and continues the call', async () => {
       const stream = freshStream();
       const request = begin(`${STREAMS}/BatchAppend`);
       const answers: Buffer[] = [];
@@ -47,7 +47,7 @@ if (!process.env.EVENTSTORE_URL) {
       expect(await numbersOf(store.client.readStream(stream))).have.length(1);
     });
 
-    it('answers an append whose last part does not come with Timeout', async () => {
+    it('answers an append without its last part with Timeout', async () => {
       const request = begin(`${STREAMS}/BatchAppend`);
       request.write(frame([batchAppend(randomUUID(), freshStream(), [proposed(randomUUID(), 'T')], false)]));
       const [chunk] = await once(request, 'data');
@@ -94,7 +94,7 @@ if (!process.env.EVENTSTORE_URL) {
       );
     });
 
-    it('survives messages that are cut or changed anywhere', async function () {
+    it('survives truncated and altered messages', async function () {
       this.timeout(120_000);
       const whole = batchAppend(randomUUID(), 'fuzz.stream-1', [proposed(randomUUID(), 'T')], true);
       await fc.assert(
@@ -127,7 +127,7 @@ if (!process.env.EVENTSTORE_URL) {
         await once(socket, 'connect');
         const closed = once(socket, 'close');
         await new Promise<void>((resolve) => socket.write(bytes, () => resolve()));
-        // Served behind it: by then the bytes have come too.
+        // A later call is answered: by then the bytes have arrived, too.
         const path = `${STREAMS}/BatchAppend`;
         expect((await call(path, frame([]), { 'grpc-timeout': '300m' })).grpcStatus).not.equal(undefined);
         socket.destroy();
@@ -135,7 +135,7 @@ if (!process.env.EVENTSTORE_URL) {
       }
     });
 
-    it('survives requests that are reset as soon as they are made', async () => {
+    it('survives requests that are reset immediately', async () => {
       const requests = Array.from({ length: 300 }, (_, n) => {
         const path = `${STREAMS}/${['Read', 'BatchAppend', 'Append', 'Nothing'][n % 4]}`;
         const request = begin(path);
@@ -147,19 +147,19 @@ if (!process.env.EVENTSTORE_URL) {
       await Promise.all(requests);
     });
 
-    it('survives clients that leave in the middle of everything', async () => {
+    it('survives clients that disconnect at any time', async () => {
       for (let round = 0; round < 20; round++) {
-        const leaving = connect(`http://127.0.0.1:${port()}`);
-        leaving.on('error', () => {});
-        const request = leaving.request(headersOf(`${STREAMS}/BatchAppend`));
+        const aborted = connect(`http://127.0.0.1:${port()}`);
+        aborted.on('error', () => {});
+        const request = aborted.request(headersOf(`${STREAMS}/BatchAppend`));
         request.on('error', () => {});
         for (let n = 0; n < 50; n++) {
           request.write(
             frame([batchAppend(randomUUID(), 'leaving.stream-1', [proposed(randomUUID(), 'T')], n % 2 === 0)]),
           );
         }
-        await once(leaving, 'connect');
-        leaving.destroy();
+        await once(aborted, 'connect');
+        aborted.destroy();
       }
     });
   });

@@ -1,4 +1,4 @@
-/** Catch-up subscriptions to the whole log: filters, where they begin, checkpoints, order. */
+/** Tests catch-up subscriptions to the whole log: filters, start positions, checkpoints, order. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -63,7 +63,7 @@ describe('a subscription to $all', () => {
     expect(await seen(eventTypeFilter({ prefixes: [`${type}A`, 'Last'] }))).deep.equal([0, 2]);
   });
 
-  it('begins behind the given position, in the middle of an append too', async () => {
+  it('starts after the given position, even inside an append', async () => {
     const name = service();
     await store.client.appendToStream(`${name}.a-1`, numberedFrom(0, 5));
     await store.client.appendToStream(`${name}.a-2`, numbered(9, 'Last'));
@@ -73,7 +73,7 @@ describe('a subscription to $all', () => {
     expect((await untilLast(filter, seen[2]!.event!.position)).map(numberOf)).deep.equal([3, 4]);
   });
 
-  it('from beyond the end misses nothing that comes', async () => {
+  it('from beyond the end misses no new event', async () => {
     const { position } = await store.client.appendToStream(freshStream(), numbered(0));
     const beyond = position!.commit + 1_000_000n;
     const subscription = store.client.subscribeToAll({ fromPosition: { commit: beyond, prepare: beyond } });
@@ -95,7 +95,7 @@ describe('a subscription to $all', () => {
     expect(await rejection(all(store.client.subscribeToAll({ fromPosition: between })))).instanceOf(Error);
   });
 
-  it('goes on live in the order of the log', async () => {
+  it('continues live in the order of the log', async () => {
     const name = service();
     const subscription = store.client.subscribeToAll({
       fromPosition: END,
@@ -116,7 +116,7 @@ describe('a subscription to $all', () => {
     'that scans': (name: string, options: object) => streamNameFilter({ prefixes: [name], ...options }),
     'by category': (name: string, options: object) => streamNameFilter({ prefixes: [`${name}.`], ...options }),
   })) {
-    it(`${kind} reports checkpoints over other events, in history and live, from which it can resume`, async () => {
+    it(`${kind} reports checkpoints for other events, in history and live, from which it can resume`, async () => {
       const [name, noise] = [service(), service()];
       const { position } = await store.client.appendToStream(`${name}.a-1`, numbered(0));
       await store.client.appendToStream(`${noise}.a-1`, numberedFrom(0, 100));
@@ -148,7 +148,7 @@ describe('a subscription to $all', () => {
   }
 
   if (!process.env.EVENTSTORE_URL) {
-    it('by category does not look at the other services’ events', async () => {
+    it('by category does not examine the other services’ events', async () => {
       const [name, noise] = [service(), service()];
       const { position } = await store.client.appendToStream(`${name}.a-1`, numbered(0));
       await store.client.appendToStream(`${noise}.a-1`, numberedFrom(0, 2000));
@@ -159,12 +159,12 @@ describe('a subscription to $all', () => {
       };
       const filter = streamNameFilter({ prefixes: [`${name}.`], checkpointReached });
       await take(store.client.subscribeToAll({ fromPosition: position!, filter }), 1);
-      // Whoever looks at 2,000 events reports 62.
+      // Examining 2,000 events would report 62 checkpoints.
       expect(checkpoints).equal(1);
     });
   }
 
-  it('without a filter reports no checkpoints and holds everything', async () => {
+  it('without a filter reports no checkpoints and returns every event', async () => {
     const { position } = await store.client.appendToStream(freshStream(), numbered(0));
     const stream = freshStream();
     await store.client.setStreamMetadata(stream, { maxCount: 5 });
@@ -173,7 +173,7 @@ describe('a subscription to $all', () => {
     expect(streamsOf(seen)).deep.equal([`$$${stream}`, stream]);
   });
 
-  it('ends in peace when the client leaves', async () => {
+  it('ends cleanly when the client unsubscribes', async () => {
     const client = EventStoreDBClient.connectionString(store.server.url);
     const subscription = client.subscribeToAll({ fromPosition: END });
     await once(subscription, 'confirmation');

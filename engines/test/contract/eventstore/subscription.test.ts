@@ -1,4 +1,4 @@
-/** Catch-up subscriptions to one stream: order, where they begin, what ends them. */
+/** Tests catch-up subscriptions to one stream: order, start positions, ends. */
 import { once } from 'node:events';
 import { END, jsonEvent, type ResolvedEvent, StreamDeletedError } from '@eventstore/db-client';
 import { expect } from 'chai';
@@ -12,30 +12,30 @@ describe('a subscription to a stream', () => {
   const numbers = async (events: AsyncIterable<ResolvedEvent>, count: number) =>
     (await take(events, count)).map(numberOf);
 
-  it('confirms, gives history, says that it caught up, goes on live', async () => {
+  it('confirms, sends history, reports "caught up" and continues live', async () => {
     const stream = freshStream();
     await append(stream, 0, 3);
-    const told: (string | number)[] = [];
+    const received: (string | number)[] = [];
     const subscription = store.client.subscribeToStream(stream);
-    subscription.on('confirmation', () => told.push('confirmation'));
-    subscription.on('caughtUp', () => told.push('caughtUp'));
-    subscription.on('data', (event) => told.push(numberOf(event)));
+    subscription.on('confirmation', () => received.push('confirmation'));
+    subscription.on('caughtUp', () => received.push('caughtUp'));
+    subscription.on('data', (event) => received.push(numberOf(event)));
     await once(subscription, 'caughtUp');
     await append(stream, 3);
-    await eventually(() => told.length === 6);
+    await eventually(() => received.length === 6);
     await subscription.unsubscribe();
-    expect(told.filter((what) => typeof what === 'number')).deep.equal([0, 1, 2, 3]);
-    expect(told[0]).equal('confirmation');
-    expect(told.indexOf('caughtUp')).below(told.indexOf(3));
+    expect(received.filter((what) => typeof what === 'number')).deep.equal([0, 1, 2, 3]);
+    expect(received[0]).equal('confirmation');
+    expect(received.indexOf('caughtUp')).below(received.indexOf(3));
   });
 
-  it('begins behind the given revision', async () => {
+  it('starts after the given revision', async () => {
     const stream = freshStream();
     await append(stream, 0, 5);
     expect(await numbers(store.client.subscribeToStream(stream, { fromRevision: 2n }), 2)).deep.equal([3, 4]);
   });
 
-  it('from END gives only what comes', async () => {
+  it('from END sends only new events', async () => {
     const stream = freshStream();
     await append(stream, 0, 3);
     const subscription = store.client.subscribeToStream(stream, { fromRevision: END });
@@ -44,7 +44,7 @@ describe('a subscription to a stream', () => {
     expect(await numbers(subscription, 1)).deep.equal([3]);
   });
 
-  it('from a revision beyond the end waits for those above it', async () => {
+  it('from a revision beyond the end waits for higher ones', async () => {
     const stream = freshStream();
     await append(stream, 0, 2);
     const subscription = store.client.subscribeToStream(stream, { fromRevision: 3n });
@@ -53,7 +53,7 @@ describe('a subscription to a stream', () => {
     expect(await numbers(subscription, 2)).deep.equal([4, 5]);
   });
 
-  it('to a missing stream gives what comes', async () => {
+  it('to a missing stream sends new events', async () => {
     const stream = freshStream();
     const subscription = store.client.subscribeToStream(stream);
     await once(subscription, 'confirmation');
@@ -61,20 +61,20 @@ describe('a subscription to a stream', () => {
     expect(await numbers(subscription, 2)).deep.equal([0, 1]);
   });
 
-  it('says that it caught up with a missing stream only when there is one', async () => {
+  it('reports "caught up" for a missing stream only after its creation', async () => {
     const stream = freshStream();
     const subscription = store.client.subscribeToStream(stream);
-    const told: string[] = [];
-    subscription.on('caughtUp', () => told.push('caughtUp')).on('data', () => told.push('event'));
+    const received: string[] = [];
+    subscription.on('caughtUp', () => received.push('caughtUp')).on('data', () => received.push('event'));
     await once(subscription, 'confirmation');
     await append(freshStream(), 0);
-    expect(told).deep.equal([]);
+    expect(received).deep.equal([]);
     await append(stream, 0);
-    await eventually(() => told.includes('event') && told.includes('caughtUp'));
+    await eventually(() => received.includes('event') && received.includes('caughtUp'));
   });
 
   for (const metadata of [{ maxCount: 2 }, { truncateBefore: 150 }]) {
-    it(`once live gives every event, whatever ${Object.keys(metadata)} hides from reads`, async () => {
+    it(`sends every live event, even if ${Object.keys(metadata)} hides it from reads`, async () => {
       const stream = freshStream();
       await append(stream, 0);
       const subscription = store.client.subscribeToStream(stream, { fromRevision: END });
@@ -85,7 +85,7 @@ describe('a subscription to a stream', () => {
     });
   }
 
-  it('to a soft-deleted stream gives what comes after it began again', async () => {
+  it('to a soft-deleted stream sends events after its reopening', async () => {
     const stream = freshStream();
     await append(stream, 0, 3);
     await store.client.deleteStream(stream);
@@ -95,7 +95,7 @@ describe('a subscription to a stream', () => {
     expect(await numbers(subscription, 1)).deep.equal([3]);
   });
 
-  it('is told nothing of a soft delete', async () => {
+  it('does not report a soft delete', async () => {
     const stream = freshStream();
     await append(stream, 0);
     const subscription = store.client.subscribeToStream(stream);
@@ -128,7 +128,7 @@ describe('a subscription to a stream', () => {
     let expected = 0;
     for await (const event of store.client.subscribeToStream(stream)) {
       expect(numberOf(event)).equal(expected++);
-      // It does something else meanwhile, which takes as long as it takes.
+      // Another request in between slows the reader down.
       if (expected % 500 === 0) expect(await all(store.client.readStream(stream, { maxCount: 500 }))).length(500);
       if (expected === 4000) break;
     }

@@ -1,4 +1,4 @@
-/** Who has not shown the password may say hello, and nothing else. */
+/** Tests authentication: without the password, clients can do little more than say hello. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
@@ -8,7 +8,7 @@ import { fixture } from '../../support/mongo-fixture.js';
 import { clientFinal, opMsg, type RawClient, rawClient, SECRET, stranger } from '../../support/raw-client.js';
 
 describe('MongoDB: authentication', () => {
-  // A real server given to these tests may do without.
+  // The real server may run without authentication.
   if (isReal) return;
   const mongo = fixture();
   let raw: RawClient;
@@ -33,7 +33,7 @@ describe('MongoDB: authentication', () => {
     payload: new Binary(Buffer.from(clientFinal(password, `n=annals,r=${NONCE}`, challenge.toString('utf8')))),
   });
 
-  it('lets strangers ask who is there', async () => {
+  it('answers hello and similar commands without authentication', async () => {
     for (const command of ['hello', 'isMaster', 'ping', 'buildInfo', 'connectionStatus'])
       expect(await send({ [command]: 1 }), command).to.include({ ok: 1 });
     expect((await send({ connectionStatus: 1 }))?.authInfo.authenticatedUsers).to.deep.equal([]);
@@ -53,18 +53,18 @@ describe('MongoDB: authentication', () => {
     { serverStatus: 1 },
   ];
   for (const command of REFUSED)
-    it(`refuses a stranger's ${Object.keys(command)[0]}`, async () => {
+    it(`refuses ${Object.keys(command)[0]} without authentication`, async () => {
       expect(await send(command)).to.include({ ok: 0, code: 13, codeName: 'Unauthorized' });
     });
 
-  it('does nothing for a stranger who wants no answer', async () => {
+  it('ignores unauthenticated messages that expect no answer', async () => {
     const name = mongo.collection().collectionName;
     raw.send(opMsg({ insert: name, documents: [{ _id: 1 }], $db: mongo.db.databaseName }, 2));
     expect(await send({ ping: 1 })).to.include({ ok: 1 });
     expect(await mongo.db.collection(name).countDocuments()).to.equal(0);
   });
 
-  it('takes long messages only from those it knows', async () => {
+  it('accepts long messages only after authentication', async () => {
     expect(await send({ ping: 1, padding: 'x'.repeat(20_000) })).to.equal(undefined);
     raw = await stranger(mongo.server.port);
     const { payload } = (await send(start()))!;
@@ -72,30 +72,30 @@ describe('MongoDB: authentication', () => {
     expect(await send({ ping: 1, padding: 'x'.repeat(20_000) })).to.include({ ok: 1 });
   });
 
-  it('closes the connections of strangers that came first when there are many, and none of a driver', async () => {
+  it('closes the oldest of many unauthenticated connections, but none of a driver', async () => {
     const { server } = mongo;
     const client = new MongoClient(server.url);
-    const lost: unknown[] = [];
-    const lose = (event: unknown) => lost.push(event);
-    client.on('serverHeartbeatFailed', lose).on('connectionPoolCleared', lose);
-    // On a connection that never authenticates the driver waits for changes of the topology.
+    const failures: unknown[] = [];
+    const recordFailure = (event: unknown) => failures.push(event);
+    client.on('serverHeartbeatFailed', recordFailure).on('connectionPoolCleared', recordFailure);
+    // The driver awaits topology changes on a connection that never authenticates.
     const watching = new Promise<void>((resolve) =>
       client.on('serverHeartbeatStarted', ({ awaited }) => awaited && resolve()),
     );
     await client.db('admin').command({ ping: 1 });
     await watching;
-    const crowd: RawClient[] = [];
-    for (let count = 0; count < 150; count++) crowd.push(await stranger(server.port));
-    expect(await crowd[0]!.receive()).to.equal(undefined);
-    expect((await crowd.at(-1)!.command({ ping: 1, $db: 'admin' }))?.body).to.include({ ok: 1 });
+    const strangers: RawClient[] = [];
+    for (let count = 0; count < 150; count++) strangers.push(await stranger(server.port));
+    expect(await strangers[0]!.receive()).to.equal(undefined);
+    expect((await strangers.at(-1)!.command({ ping: 1, $db: 'admin' }))?.body).to.include({ ok: 1 });
     const { connections } = await client.db('admin').command({ serverStatus: 1 });
     expect(connections.current).to.be.below(120);
-    expect(lost).to.deep.equal([]);
-    for (const each of crowd) each.close();
+    expect(failures).to.deep.equal([]);
+    for (const each of strangers) each.close();
     await client.close();
   });
 
-  it('lets a client with the password in while others connect and leave without it', async () => {
+  it('admits clients with the password while others connect and disconnect without it', async () => {
     const { server } = mongo;
     for (let count = 0; count < 1000; count += 50) {
       const sockets = Array.from({ length: 50 }, () => connect(server.port, '127.0.0.1').on('error', () => {}));
@@ -107,16 +107,16 @@ describe('MongoDB: authentication', () => {
     await client.close();
   });
 
-  it('knows who has authenticated, whatever he calls himself', async () => {
+  it('reports the authenticated user, regardless of the client name', async () => {
     const known = await rawClient(mongo.server.port);
-    const crowd: RawClient[] = [];
-    for (let count = 0; count < 120; count++) crowd.push(await stranger(mongo.server.port));
-    expect(await crowd[0]!.receive()).to.equal(undefined);
+    const strangers: RawClient[] = [];
+    for (let count = 0; count < 120; count++) strangers.push(await stranger(mongo.server.port));
+    expect(await strangers[0]!.receive()).to.equal(undefined);
     expect((await known.command({ ping: 1, $db: 'admin' }))?.body).to.include({ ok: 1 });
-    for (const each of [known, ...crowd]) each.close();
+    for (const each of [known, ...strangers]) each.close();
   });
 
-  it('admits who proves to know the password, once asked or in a hello', async () => {
+  it('accepts a proof of the password, with saslStart or in a hello', async () => {
     const { payload } = (await send(start()))!;
     expect(await send(finish(payload, SECRET))).to.include({ ok: 1, done: true });
     expect(await send({ find: 'keys' })).to.include({ ok: 1 });
@@ -139,18 +139,18 @@ describe('MongoDB: authentication', () => {
     other.close();
   });
 
-  it('tells who does not know the password nothing, also not with an earlier answer', async () => {
+  it('rejects wrong and replayed proofs', async () => {
     const { payload } = (await send(start()))!;
     const good = finish(payload, SECRET);
     expect(await send(finish(payload, 'guess'))).to.include({ code: 18, codeName: 'AuthenticationFailed' });
-    // A conversation is over with its first wrong word, and each has a nonce of its own.
+    // A conversation ends at the first wrong message, and each has its own nonce.
     expect(await send(good)).to.include({ code: 17 });
     await send(start());
     expect(await send(good)).to.include({ code: 18 });
     expect(await send({ find: 'keys' })).to.include({ code: 13 });
   });
 
-  it('refuses proofs that are cut, empty, or for a nonce of the client alone', async () => {
+  it('refuses proofs that are truncated, empty, or use only the client nonce', async () => {
     for (const change of [
       (text: string) => text.slice(0, -4),
       (text: string) => text.replace(/p=.*/, 'p='),
@@ -165,7 +165,7 @@ describe('MongoDB: authentication', () => {
     }
   });
 
-  it('refuses other mechanisms, users, databases and malformed beginnings', async () => {
+  it('refuses other mechanisms, users and databases, and malformed first messages', async () => {
     expect(await send(start({ mechanism: 'PLAIN' }))).to.include({ code: 334 });
     expect(await send(start({ payload: 'text' }))).to.include({ code: 14 });
     expect(await send(start({ options: {} }))).to.include({ code: 2 });

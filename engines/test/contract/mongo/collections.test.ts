@@ -1,4 +1,4 @@
-/** Collections come and go: create, drop, rename, list. */
+/** Tests collections: create, drop, rename, list. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -28,7 +28,7 @@ describe('MongoDB: collections', () => {
     expect(await codeOf(mongo.db.command({ drop: 'nothing' }))).to.be.oneOf([26, 'accepted']);
   });
 
-  it('makes and drops hundreds of collections', async function () {
+  it('creates and drops hundreds of collections', async function () {
     this.timeout(120_000);
     for (let i = 0; i < 300; i++) {
       const rows = mongo.db.collection(`many_${i}`);
@@ -38,7 +38,7 @@ describe('MongoDB: collections', () => {
     expect((await names()).filter((name) => name.startsWith('many_'))).to.have.length(5);
   });
 
-  it('takes the space of what was dropped for what comes: twice the size of one is enough for two at a time', async function () {
+  it('reuses the space of dropped collections', async function () {
     const { directory } = mongo.server;
     if (!directory) return this.skip();
     this.timeout(60_000);
@@ -61,7 +61,7 @@ describe('MongoDB: collections', () => {
       await build(`build_${n}`);
       await mongo.db.dropCollection(`build_${n - 1}`);
     }
-    // With what one drop frees and only the write after it may take.
+    // Space freed by a drop can be used only by the write after the next one.
     expect(size() - before).to.be.below(2.5 * one);
   });
 
@@ -80,7 +80,7 @@ describe('MongoDB: collections', () => {
     expect(databases.map(({ name }) => name)).to.include(mongo.db.databaseName);
   });
 
-  it('refuses names that cannot be', async () => {
+  it('refuses invalid names', async () => {
     for (const name of ['', 'a$b', '.a']) expect(await codeOf(mongo.db.command({ create: name })), name).to.equal(73);
   });
 });

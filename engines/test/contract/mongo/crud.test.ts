@@ -1,4 +1,4 @@
-/** What inserting, finding, changing and deleting answers, as the driver sees it. */
+/** Tests inserts, finds, updates and deletes through the driver. */
 import { expect } from 'chai';
 import { Double, Int32, Long, MongoBulkWriteError, ObjectId } from 'mongodb';
 import { codeOf, fixture, ids } from '../../support/mongo-fixture.js';
@@ -19,7 +19,7 @@ describe('MongoDB: documents', () => {
     expect((await rows.findOne({}))?.c).to.deep.equal([null, { d: true }]);
   });
 
-  it('puts _id in front and makes one up when it is missing', async () => {
+  it('puts _id first and generates a missing one', async () => {
     const rows = mongo.collection();
     const name = rows.collectionName;
     await mongo.db.command({ insert: name, documents: [{ a: 1, _id: 5 }, { b: 2 }] });
@@ -40,7 +40,7 @@ describe('MongoDB: documents', () => {
     );
   });
 
-  it('takes 5, 5.0, Long 5 and Decimal 5 for the same _id', async () => {
+  it('treats 5, 5.0, Long 5 and Decimal 5 as the same _id', async () => {
     const rows = mongo.collection();
     await rows.insertOne({ _id: new Int32(5) as never });
     expect(await codeOf(rows.insertOne({ _id: new Double(5) as never }))).to.equal(11000);
@@ -51,7 +51,7 @@ describe('MongoDB: documents', () => {
     expect(await codeOf(mongo.collection().insertOne({ _id: [1] as never }))).to.be.oneOf([2, 53]);
   });
 
-  it('stops an ordered batch at its first error and goes on with an unordered one', async () => {
+  it('stops an ordered batch at its first error and continues an unordered one', async () => {
     const batch = [{ _id: 1 }, { _id: 1 }, { _id: 2 }] as never[];
     for (const [ordered, inserted] of [
       [true, 1],
@@ -116,7 +116,7 @@ describe('MongoDB: documents', () => {
     expect(await rows.findOneAndDelete(filter)).to.deep.equal({ _id: 'l', a: 3 });
   });
 
-  it('takes the first in order with a sort, whether or not an index has it', async () => {
+  it('takes the first in sort order, with and without an index', async () => {
     const rows = mongo.collection();
     await rows.insertMany([{ a: 2 }, { a: 1 }, { a: 3 }]);
     for (let i = 0; i < 2; i++) {
@@ -126,7 +126,7 @@ describe('MongoDB: documents', () => {
     }
   });
 
-  it('lets one of two owners have a lease', async () => {
+  it('grants a lease to one of two owners', async () => {
     const leases = mongo.collection();
     const acquire = (owner: string) => {
       const free = { $or: [{ until: { $lte: new Date() } }, { owner }] };
@@ -152,18 +152,18 @@ describe('MongoDB: documents', () => {
   it('projects by inclusion and exclusion, below dots and into arrays', async () => {
     const rows = mongo.collection();
     await rows.insertOne({ _id: 1 as never, a: { b: 1, c: 2 }, l: [{ x: 1, y: 2 }, 5], z: 3 });
-    const shown = (projection: object) => rows.findOne({}, { projection });
-    expect(await shown({ 'a.b': 1, z: true })).to.deep.equal({ _id: 1, a: { b: 1 }, z: 3 });
-    expect(await shown({ 'l.x': 1, _id: 0 })).to.deep.equal({ l: [{ x: 1 }] });
-    expect(await shown({ 'l.x': 0, a: 0 })).to.deep.equal({ _id: 1, l: [{ y: 2 }, 5], z: 3 });
-    expect(await shown({ _id: 0 })).to.have.all.keys('a', 'l', 'z');
-    expect(await shown({ _id: 1 })).to.deep.equal({ _id: 1 });
-    expect(await codeOf(shown({ a: 1, z: 0 }))).to.equal(31254);
-    expect(await codeOf(shown({ a: 0, z: 1 }))).to.equal(31253);
-    expect(await codeOf(shown({ a: 1, 'a.b': 1 }))).to.be.oneOf([31249, 31250]);
+    const projected = (projection: object) => rows.findOne({}, { projection });
+    expect(await projected({ 'a.b': 1, z: true })).to.deep.equal({ _id: 1, a: { b: 1 }, z: 3 });
+    expect(await projected({ 'l.x': 1, _id: 0 })).to.deep.equal({ l: [{ x: 1 }] });
+    expect(await projected({ 'l.x': 0, a: 0 })).to.deep.equal({ _id: 1, l: [{ y: 2 }, 5], z: 3 });
+    expect(await projected({ _id: 0 })).to.have.all.keys('a', 'l', 'z');
+    expect(await projected({ _id: 1 })).to.deep.equal({ _id: 1 });
+    expect(await codeOf(projected({ a: 1, z: 0 }))).to.equal(31254);
+    expect(await codeOf(projected({ a: 0, z: 1 }))).to.equal(31253);
+    expect(await codeOf(projected({ a: 1, 'a.b': 1 }))).to.be.oneOf([31249, 31250]);
   });
 
-  it('holds payloads of all sizes up to several megabytes', async () => {
+  it('stores payloads of all sizes up to several megabytes', async () => {
     const rows = mongo.collection();
     const sizes = [0, 1, 2000, 4096, 9000, 33_000, 70_000, 1_000_000, 5_000_000];
     for (const [_id, size] of sizes.entries())
@@ -180,7 +180,7 @@ describe('MongoDB: documents', () => {
     }
   });
 
-  it('refuses what it does not know, command by command', async () => {
+  it('refuses unknown arguments of each command', async () => {
     const name = mongo.collection().collectionName;
     const code = (command: object) => codeOf(mongo.db.command(command));
     expect(await code({ noSuchCommand: 1 })).to.equal(59);

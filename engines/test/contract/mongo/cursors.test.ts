@@ -1,4 +1,4 @@
-/** Cursors: batches, their ends, and what becomes of a cursor that is asked wrongly. */
+/** Tests cursors: batches, their ends, and invalid requests. */
 import { expect } from 'chai';
 import { Int32, Long } from 'mongodb';
 import { codeOf, fixture, ids } from '../../support/mongo-fixture.js';
@@ -6,14 +6,14 @@ import { codeOf, fixture, ids } from '../../support/mongo-fixture.js';
 describe('MongoDB: cursors', () => {
   const mongo = fixture();
 
-  /** A collection of that many documents, and its name. */
+  /** Creates a collection with that many documents. */
   async function filled(count: number) {
     const rows = mongo.collection();
     await rows.insertMany(Array.from({ length: count }, (_, i) => ({ _id: i as never, a: i })));
     return { rows, name: rows.collectionName };
   }
 
-  it('gives 101 documents first, then all the rest', async () => {
+  it('returns 101 documents first, then all others', async () => {
     const { name } = await filled(250);
     const first = await mongo.db.command({ find: name });
     expect(first.cursor.firstBatch).to.have.length(101);
@@ -22,7 +22,7 @@ describe('MongoDB: cursors', () => {
     expect(rest.cursor.id).to.equal(0);
   });
 
-  it('leaves a cursor open behind a full batch, even when nothing follows', async () => {
+  it('leaves a cursor open after a full batch, even if nothing follows', async () => {
     const { name } = await filled(5);
     const first = await mongo.db.command({ find: name, batchSize: 5 }, { promoteLongs: false });
     expect(first.cursor.id.isZero()).to.equal(false);
@@ -31,7 +31,7 @@ describe('MongoDB: cursors', () => {
     expect(rest.cursor.id.isZero()).to.equal(true);
   });
 
-  it('closes a cursor when the limit is reached or fewer are left than asked for', async () => {
+  it('closes a cursor when the limit is reached or a batch is not full', async () => {
     const { name } = await filled(5);
     for (const command of [{ limit: 5, batchSize: 5 }, { batchSize: 6 }, { singleBatch: true, batchSize: 2 }]) {
       const answer = await mongo.db.command({ find: name, ...command }, { promoteLongs: false });
@@ -39,7 +39,7 @@ describe('MongoDB: cursors', () => {
     }
   });
 
-  it('opens a cursor without documents for a batch of none', async () => {
+  it('opens a cursor without documents for batch size 0', async () => {
     const { name } = await filled(3);
     const first = await mongo.db.command({ find: name, batchSize: 0 }, { promoteLongs: false });
     expect(first.cursor.firstBatch).to.deep.equal([]);
@@ -78,7 +78,7 @@ describe('MongoDB: cursors', () => {
     expect(await codeOf(mongo.db.command({ getMore: cursor.id, collection: name }))).to.equal(175);
   });
 
-  it('kills cursors and tells which it did not know', async () => {
+  it('kills cursors and reports unknown ones', async () => {
     const { name } = await filled(5);
     const options = { promoteLongs: false } as const;
     const { cursor } = await mongo.db.command({ find: name, batchSize: 1 }, options);
@@ -89,7 +89,7 @@ describe('MongoDB: cursors', () => {
     expect(await codeOf(mongo.db.command({ getMore: cursor.id, collection: name }))).to.equal(43);
   });
 
-  it('gives up a search or a write whose time is up', async function () {
+  it('ends a search or a write at its time limit', async function () {
     this.timeout(120_000);
     const rows = mongo.collection();
     for (let i = 0; i < 20; i++) await rows.insertMany(Array.from({ length: 1000 }, (_, a) => ({ a, i })));
@@ -102,7 +102,7 @@ describe('MongoDB: cursors', () => {
       u: { $set: { b: 1 } },
       upsert: true,
     }));
-    // Of a whole command, not of one of its statements.
+    // Errors of the whole command, not of one of its statements.
     const changes = [
       { update: rows.collectionName, updates: [{ q: slow, u: { $set: { b: 1 } }, multi: true }] },
       { update: rows.collectionName, updates: [{ q: slow, u: { $set: { b: 1 } } }] },
@@ -113,7 +113,7 @@ describe('MongoDB: cursors', () => {
     expect(await codeOf(mongo.db.command(batch))).to.equal(50);
   });
 
-  it('splits batches at 16 MiB of what is asked for', async () => {
+  it('splits batches at 16 MiB of projected documents', async () => {
     const rows = mongo.collection();
     const payload = Buffer.alloc(1_000_000);
     for (let i = 0; i < 20; i++) await rows.insertOne({ payload });

@@ -1,4 +1,4 @@
-/** What is acknowledged is there after a crash, and nobody waits long for anybody. */
+/** Tests that acknowledged writes survive a crash and that long commands do not block others. */
 import { expect } from 'chai';
 import { isReal, mongoServer } from '../../support/mongo.js';
 import { fixture } from '../../support/mongo-fixture.js';
@@ -10,7 +10,7 @@ const AT_EITHER_END = 2;
 describe('MongoDB: durability and fairness', () => {
   const mongo = fixture({ ownProcess: true });
 
-  it('answers pings while a search without an index goes through 50,000 documents', async function () {
+  it('answers pings while a search without an index scans 50,000 documents', async function () {
     this.timeout(120_000);
     const rows = mongo.collection();
     for (let i = 0; i < 50; i++) await rows.insertMany(Array.from({ length: 1000 }, (_, k) => ({ a: i * 1000 + k })));
@@ -50,7 +50,7 @@ describe('MongoDB: durability and fairness', () => {
 
   if (isReal) return;
 
-  it('stops well in the middle of searches and writes', async function () {
+  it('stops cleanly during searches and writes', async function () {
     this.timeout(120_000);
     const server = await mongoServer({ ownProcess: true });
     const client = await rawClient(server.port);

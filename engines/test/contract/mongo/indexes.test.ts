@@ -1,9 +1,9 @@
-/** Indexes: how they are made and refused, what they keep unique, and that they are used. */
+/** Tests indexes: creation, refusals, uniqueness, and their use by queries. */
 import { expect } from 'chai';
 import type { Collection, Document } from 'mongodb';
 import { codeOf, fixture, ids } from '../../support/mongo-fixture.js';
 
-/** The stages of a plan from the top, and the index it uses. */
+/** Returns the stages of a plan from the top, and the index it uses. */
 async function planOf(cursor: {
   explain(verbosity: 'queryPlanner'): Promise<Document>;
 }): Promise<{ stages: string[]; index?: string }> {
@@ -22,7 +22,7 @@ describe('MongoDB: indexes', () => {
   const create = (rows: Collection<Document>, ...indexes: object[]) =>
     mongo.db.command({ createIndexes: rows.collectionName, indexes });
 
-  it('counts the indexes before and after, and notes when all were there', async () => {
+  it('counts the indexes before and after, and notes if all existed', async () => {
     const rows = mongo.collection();
     const first = await create(rows, { key: { a: 1 }, name: 'a' });
     expect(first).to.include({
@@ -63,7 +63,7 @@ describe('MongoDB: indexes', () => {
       expect(await rows.indexes()).to.have.length(1);
     });
 
-  it('refuses an index that is nearly another one', async () => {
+  it('refuses an index that is nearly equal to another one', async () => {
     const rows = mongo.collection();
     await create(rows, { key: { a: 1 }, name: 'a' });
     expect(await codeOf(create(rows, { key: { b: 1 }, name: 'a' }))).to.equal(86);
@@ -84,7 +84,7 @@ describe('MongoDB: indexes', () => {
     expect((await rows.indexes()).map(({ name }) => name)).to.deep.equal(['_id_']);
   });
 
-  it('keeps values unique, a missing one being null', async () => {
+  it('enforces unique values; a missing one counts as null', async () => {
     const rows = mongo.collection();
     await rows.createIndex({ a: 1 }, { unique: true });
     await rows.insertMany([{ _id: 1 as never, a: 'x' }, { _id: 2 as never }]);
@@ -122,7 +122,7 @@ describe('MongoDB: indexes', () => {
     expect(await codeOf(rows.updateOne({ _id: 2 as never }, { $set: { live: true } }))).to.equal('accepted');
   });
 
-  it('builds nothing over duplicates', async () => {
+  it('builds no unique index over duplicates', async () => {
     const rows = mongo.collection();
     await rows.insertMany([{ a: 1 }, { a: 1 }]);
     expect(await codeOf(rows.createIndex({ a: 1 }, { unique: true }))).to.equal(11000);
@@ -140,7 +140,7 @@ describe('MongoDB: indexes', () => {
     expect(await rows.countDocuments()).to.equal(1);
   });
 
-  it('keeps values unique by pairs inside one array', async () => {
+  it('enforces unique pairs inside one array', async () => {
     const rows = mongo.collection();
     await rows.createIndex({ 'l.x': 1, 'l.y': 1 }, { unique: true });
     await rows.insertOne({
@@ -183,7 +183,7 @@ describe('MongoDB: indexes', () => {
     ).to.deep.equal([1, 6]);
   });
 
-  it('tells long texts apart and keeps them in order, though keys are cut', async () => {
+  it('distinguishes and orders long texts, although keys are truncated', async () => {
     const rows = mongo.collection();
     const text = (end: string) => 'x'.repeat(5000) + end;
     await rows.createIndex({ a: 1 }, { unique: true });
@@ -199,7 +199,7 @@ describe('MongoDB: indexes', () => {
     expect((await ids(rows.find().sort({ _id: -1 }))).map((id) => String(id).at(-1))).to.deep.equal(['c', 'b', 'a']);
   });
 
-  it('indexes what was there before, while others write', async function () {
+  it('indexes existing documents during concurrent writes', async function () {
     this.timeout(120_000);
     const rows = mongo.collection();
     await rows.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i as never, a: i % 10 })));
@@ -223,7 +223,7 @@ describe('MongoDB: indexes', () => {
 describe('MongoDB: expiry', () => {
   const mongo = fixture({ housekeepingMs: 50 });
 
-  it('deletes when the date, or the earliest of several, is too old, and keeps all else', async function () {
+  it('deletes documents with an expired date, or earliest of several dates, and no others', async function () {
     this.timeout(150_000);
     const rows = mongo.collection();
     await rows.createIndex({ at: 1 }, { expireAfterSeconds: 60 });
@@ -243,10 +243,10 @@ describe('MongoDB: expiry', () => {
   it('honours a partial filter', async function () {
     this.timeout(150_000);
     const rows = mongo.collection();
-    await rows.createIndex({ at: 1 }, { expireAfterSeconds: 1, partialFilterExpression: { gone: true } });
+    await rows.createIndex({ at: 1 }, { expireAfterSeconds: 1, partialFilterExpression: { expired: true } });
     const at = new Date(Date.now() - 5000);
     await rows.insertMany([
-      { _id: 1, at, gone: true },
+      { _id: 1, at, expired: true },
       { _id: 2, at },
     ] as never[]);
     while ((await rows.countDocuments({ _id: 1 as never })) > 0) await rows.findOne();

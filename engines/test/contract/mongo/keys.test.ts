@@ -1,4 +1,4 @@
-/** The laws of the one order: total, exact for numbers, and the same in bytes as in values. */
+/** Tests the order of values: total, exact for numbers, and equal for keys and values. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Binary, Decimal128, Double, Int32, Long, ObjectId } from 'mongodb';
@@ -6,7 +6,7 @@ import { compareValues } from '../../../mongo/bson/compare.js';
 import { toValue } from '../../../mongo/bson/encode.js';
 import { compoundKey, END, keyOf } from '../../../mongo/bson/key.js';
 
-/** A number in one of the types that can hold it, with its exact value as a fraction over 10^20. */
+/** A number in one of the types that can represent it, with its exact value in units of 10^-20. */
 const SCALE = 10n ** 20n;
 const exactNumber = fc.oneof(
   fc.integer({ min: -5, max: 5 }).map((n): [unknown, bigint] => [new Int32(n), BigInt(n) * SCALE]),
@@ -49,7 +49,7 @@ const sign = (number: number): number => Math.sign(number);
 const HEAD = Buffer.alloc(0);
 
 describe('MongoDB: the order of keys', () => {
-  it('is total: either way round, and through a third', () => {
+  it('is antisymmetric and transitive', () => {
     fc.assert(
       fc.property(value, value, value, (...three) => {
         const [a, b, c] = three.map(toValue) as [
@@ -65,7 +65,7 @@ describe('MongoDB: the order of keys', () => {
     );
   });
 
-  it('is the order of the bytes of the keys, either direction, whatever follows', () => {
+  it('is the byte order of the keys, in both directions and with any suffix', () => {
     fc.assert(
       fc.property(value, value, scalar, scalar, (one, other, then, thereafter) => {
         const [a, b, x, y] = [one, other, then, thereafter].map((each) => toValue(each));

@@ -1,4 +1,4 @@
-/** What is said in one large command costs as much as it is long: nobody else is answered while it is read. */
+/** Tests that the cost of a large command grows linearly with its size, because it blocks the event loop. */
 import { expect } from 'chai';
 import { isReal } from '../../support/mongo.js';
 import { fixture } from '../../support/mongo-fixture.js';
@@ -13,7 +13,7 @@ describe('MongoDB: large commands', () => {
 
   const FEW = 15_000;
   const MANY = 4 * FEW;
-  /** Of one whose cost grows with the square it is 16. */
+  /** Maximum cost ratio; quadratic cost would be 16. */
   const LINEAR = 9;
 
   for (const [what, run] of [
@@ -26,7 +26,7 @@ describe('MongoDB: large commands', () => {
       (n: number) => rows().updateOne({ key: 1 }, { $addToSet: { a: { $each: list(n, (i) => i) } } }, { upsert: true }),
     ],
   ] as const)
-    it(`takes a ${what} of many as long as it is`, async () => {
+    it(`processes a large ${what} in linear time`, async () => {
       const cost = async (n: number) => {
         const before = processorMs(mongo.server.pid!);
         await run(n);
@@ -37,7 +37,7 @@ describe('MongoDB: large commands', () => {
       expect(await cost(MANY)).lessThan(few * LINEAR);
     });
 
-  it('goes past ids that are not there', async () => {
+  it('skips missing ids', async () => {
     const one = mongo.db.collection<{ _id: number }>('ids');
     await one.insertMany([{ _id: -5 }, { _id: 50_000 }]);
     const cost = async (run: () => Promise<unknown>) => {
@@ -52,7 +52,7 @@ describe('MongoDB: large commands', () => {
       found = await one.find({ _id: { $in: ids } }).toArray();
     });
     expect(found).deep.equal([{ _id: -5 }, { _id: 50_000 }]);
-    // Read as well, but not looked for.
+    // Parsed as well, but not searched.
     const read = await cost(() => one.find({ other: { $in: shuffled } }).toArray());
     expect(all).lessThan(Math.max(read, 50) * 6);
   });

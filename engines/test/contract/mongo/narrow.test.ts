@@ -1,4 +1,4 @@
-/** What the embedded engine does not do it says so, with the real server's code for what is not known. */
+/** Tests that the embedded MongoDB refuses unsupported requests with the real server's code for unknown input. */
 import { expect } from 'chai';
 import { type Document, Long, MaxKey, MinKey, Timestamp } from 'mongodb';
 import { isReal } from '../../support/mongo.js';
@@ -53,7 +53,7 @@ describe('MongoDB: the embedded engine refuses', () => {
       expect(await rows.findOne()).to.deep.equal(before);
     });
 
-  it('documents that nest too deep', async () => {
+  it('deeply nested documents', async () => {
     const rows = mongo.collection();
     expect(await codeOf(rows.insertOne(nested(80)))).to.equal('accepted');
     for (const depth of [120, 190]) {
@@ -88,7 +88,7 @@ describe('MongoDB: the embedded engine refuses', () => {
       expect(await codeOf(rows.findOne({}, { projection })), JSON.stringify(projection)).to.equal(2);
   });
 
-  it('odd indexes, and more than 64 of a collection', async () => {
+  it('unusual indexes, and more than 64 per collection', async () => {
     const rows = mongo.collection();
     for (const key of [{ a: 2 }, { a: 1.5 }, { a: -0.5 }, { 'a.0': 1 }])
       expect(await codeOf(rows.createIndex(key as never)), JSON.stringify(key)).to.equal(67);
@@ -111,7 +111,7 @@ describe('MongoDB: the embedded engine refuses', () => {
     expect(await made({ key: { a: 1 }, expireAfterSeconds: 1.5 })).to.equal(67);
   });
 
-  it('to explain what writes, and time limits beyond 32 bits', async () => {
+  it('to explain writes, and time limits beyond 32 bits', async () => {
     const { collectionName: name } = mongo.collection();
     const update = { update: name, updates: [{ q: {}, u: { $set: { a: 1 } } }] };
     for (const explain of [update, { delete: name, deletes: [{ q: {}, limit: 1 }] }, { findAndModify: name }])
@@ -120,32 +120,32 @@ describe('MongoDB: the embedded engine refuses', () => {
     expect(await codeOf(mongo.db.command({ find: name, maxTimeMS: 2 ** 31 - 1 }))).to.equal('accepted');
   });
 
-  it('collections of the system', async () => {
+  it('system collections', async () => {
     const rows = mongo.db.collection('system.users');
     expect(await codeOf(rows.insertOne({}))).to.equal(73);
     expect(await codeOf(rows.deleteMany({}))).to.equal(73);
     expect(await codeOf(rows.createIndex({ a: 1 }))).to.equal(73);
   });
 
-  it('what it has no command, stage or option for, and says so', async () => {
+  it('unsupported commands, stages and options, and names them', async () => {
     const name = mongo.collection().collectionName;
     const refusal = async (command: Document) =>
       mongo.db.command(command).then(
         () => 'accepted',
-        ({ code, message }) => ({ code, says: /does not implement|no such command/.test(message) }),
+        ({ code, message }) => ({ code, isExplained: /does not implement|no such command/.test(message) }),
       );
     const counting = { $group: { _id: 1, n: { $sum: 1 } } };
-    expect(await refusal({ distinct: name, key: 'a' })).to.deep.equal({ code: 59, says: true });
+    expect(await refusal({ distinct: name, key: 'a' })).to.deep.equal({ code: 59, isExplained: true });
     expect(await refusal({ aggregate: name, pipeline: [], cursor: {} })).to.deep.equal({
       code: 40324,
-      says: true,
+      isExplained: true,
     });
     for (const pipeline of [[{ $match: {} }], [counting, { $match: {} }], [{ $project: { a: 1 } }, counting]])
       expect(await refusal({ aggregate: name, pipeline, cursor: {} })).to.deep.equal({
         code: 40324,
-        says: true,
+        isExplained: true,
       });
-    expect(await refusal({ find: name, allowDiskUse: true })).to.deep.equal({ code: 9, says: true });
+    expect(await refusal({ find: name, allowDiskUse: true })).to.deep.equal({ code: 9, isExplained: true });
     const session = mongo.client.startSession();
     session.startTransaction();
     const inside = mongo.db.collection(name).insertOne({}, { session });

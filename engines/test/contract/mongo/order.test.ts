@@ -1,10 +1,10 @@
-/** The order and equality of values, the same in the matcher, in sorts and in indexes. */
+/** Tests order and equality of values in the matcher, in sorts and in indexes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Binary, BSONRegExp, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, Timestamp } from 'mongodb';
 import { fixture, ids } from '../../support/mongo-fixture.js';
 
-/** One after another in the order of the server; values in one list are equal. */
+/** Groups of equal values, in the server's order. */
 const ORDER: unknown[][] = [
   [new MinKey()],
   [[]],
@@ -104,7 +104,7 @@ describe('MongoDB: order of values', () => {
     }
   });
 
-  it('keeps range comparisons inside a type', async () => {
+  it('limits range comparisons to one type', async () => {
     const rows = mongo.collection();
     await rows.insertMany([4, 6, '6', true, null, new Date(9), Number.NaN].map((v, i) => ({ _id: i as never, v })));
     for (let pass = 0; pass < 2; pass++) {
@@ -138,7 +138,7 @@ describe('MongoDB: order of values', () => {
     }
   });
 
-  it("takes the order of an embedded document's fields as part of its value", async () => {
+  it('treats the field order of an embedded document as part of its value', async () => {
     const rows = mongo.collection();
     await rows.insertMany([{ v: { a: 1, b: 2 } }, { v: { b: 2, a: 1 } }]);
     expect(await rows.countDocuments({ v: { a: 1, b: 2 } })).to.equal(1);

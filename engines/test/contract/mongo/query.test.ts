@@ -1,10 +1,10 @@
-/** What filters match: operators one by one, and the same answer whatever index is there. */
+/** Tests filters: each operator, and the same results with every index. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Decimal128, type Document, Double, Long } from 'mongodb';
 import { codeOf, fixture, ids } from '../../support/mongo-fixture.js';
 
-/** Few names and values, so that they often meet. */
+/** Few names and values, so that they often match. */
 const scalar = fc.oneof(
   fc.integer({ min: -2, max: 3 }),
   fc.constantFrom('', 'a', 'b', 'ab'),
@@ -32,7 +32,7 @@ const comparison = fc.oneof(
   fc.tuple(scalar, scalar).map(([low, high]) => ({ $gte: low, $lt: high })),
   fc.array(scalar, { maxLength: 3 }).map((list) => ({ $in: list })),
   fc.array(scalar, { maxLength: 3 }).map((list) => ({ $nin: list })),
-  fc.boolean().map((there) => ({ $exists: there })),
+  fc.boolean().map((exists) => ({ $exists: exists })),
   scalar.map((operand) => ({ $not: { $gt: operand } })),
 );
 const clause = fc.tuple(path, comparison).map(([name, condition]) => ({ [name]: condition }));
@@ -55,7 +55,7 @@ const INDEXES: Document[] = [
 describe('MongoDB: queries', () => {
   const mongo = fixture();
 
-  it('finds the same with every index as with none', async function () {
+  it('finds the same documents with every index as with none', async function () {
     this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(documents, fc.array(filter, { minLength: 20, maxLength: 20 }), async (rows, filters) => {
@@ -85,7 +85,7 @@ describe('MongoDB: queries', () => {
       fc.asyncProperty(documents, filter, filter, async (rows, one, other) => {
         const all = mongo.collection();
         await all.insertMany(rows.map((row, _id) => ({ ...row, _id: _id as never })));
-        const count = (wanted: object) => all.countDocuments(wanted as never);
+        const count = (filter: object) => all.countDocuments(filter as never);
         const [yes, no] = [await count(one), await count({ $nor: [one] })];
         expect(yes + no).to.equal(rows.length);
         expect(await count({ $and: [one, { $nor: [one] }] })).to.equal(0);
@@ -99,19 +99,19 @@ describe('MongoDB: queries', () => {
 
   const MATCHES: [name: string, document: object, matching: object[], failing: object[]][] = [
     [
-      'looks into arrays by element, whole, and by position',
+      'matches arrays by element, as a whole, and by position',
       { a: [1, [2, 3], { b: 4 }] },
       [{ a: 1 }, { a: [2, 3] }, { 'a.b': 4 }, { 'a.0': 1 }, { 'a.1': [2, 3] }, { a: [1, [2, 3], { b: 4 }] }],
       [{ a: 2 }, { a: [1] }, { 'a.3': 1 }, { 'a.0': 2 }, { 'a.1': 3 }],
     ],
     [
-      'takes null for missing',
+      'matches missing fields with null',
       { a: null, s: 5, l: [{ x: 1 }, {}], e: [] },
       [{ a: null }, { z: null }, { 's.t': null }, { 'l.x': null }, { z: { $in: [null] } }, { z: { $lte: null } }],
       [{ s: null }, { a: { $ne: null } }, { 'e.x': null }, { z: { $gt: null } }, { e: null }],
     ],
     [
-      'knows whether a field is there',
+      'tests whether a field exists',
       { a: null, l: [{ x: 1 }], e: [] },
       [
         { a: { $exists: true } },
@@ -149,7 +149,7 @@ describe('MongoDB: queries', () => {
       for (const one of failing) expect(await rows.countDocuments(one), JSON.stringify(one)).to.equal(0);
     });
 
-  it('refuses operators it does not know and operands that make no sense', async () => {
+  it('refuses unknown operators and invalid operands', async () => {
     const rows = mongo.collection();
     const wrong = [
       { $foo: 1 },
@@ -167,7 +167,7 @@ describe('MongoDB: queries', () => {
     for (const one of wrong) expect(await codeOf(rows.findOne(one as never)), JSON.stringify(one)).to.equal(2);
   });
 
-  it('refuses the sorts and hints that make no sense', async () => {
+  it('refuses invalid sorts and hints', async () => {
     const rows = mongo.collection();
     await rows.insertOne({ a: 1 });
     expect(await codeOf(mongo.db.command({ find: rows.collectionName, sort: { a: 2 } }))).to.be.oneOf([2, 15975]);

@@ -1,4 +1,4 @@
-/** Retryable writes: the same command again gives the same answer, and its effect once. */
+/** Tests retryable writes: a repeated command gets the same answer and takes effect once. */
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ import { fixture } from '../../support/mongo-fixture.js';
 import { writtenBytes } from '../../support/process-usage.js';
 import { type RawClient, rawClient } from '../../support/raw-client.js';
 
-/** Statements of a batch that takes many turns. */
+/** Statements of a batch that takes many transactions. */
 const LONG = 40_000;
 
 describe('MongoDB: retryable writes', () => {
-  // What is sent here says twice what a driver says once, so it is sent without one.
+  // Uses a raw client, because a driver would not send a command twice.
   if (isReal) return;
   const mongo = fixture({ ownProcess: true });
   let raw: RawClient;
@@ -57,7 +57,7 @@ describe('MongoDB: retryable writes', () => {
   ];
   for (const [name, command, after] of COMMANDS)
     for (const restart of [false, true])
-      it(`answers ${name} sent twice alike and does it once${restart ? ', also across SIGKILL' : ''}`, async () => {
+      it(`answers a repeated ${name} with the first result and runs it once${restart ? ', even after SIGKILL' : ''}`, async () => {
         const rows = mongo.collection();
         await rows.insertOne({ _id: 0 as never, a: 1 });
         const sent = { ...command(rows.collectionName), lsid: session(), txnNumber: Long.fromNumber(1) };
@@ -73,7 +73,7 @@ describe('MongoDB: retryable writes', () => {
         expect(documents).to.deep.equal(after);
       });
 
-  it('goes on where a batch broke off and tries failed statements again', async () => {
+  it('continues an interrupted batch and retries failed statements', async () => {
     const rows = mongo.collection();
     await rows.createIndex({ a: 1 }, { unique: true });
     await rows.insertOne({ _id: 9 as never, a: 2 });
@@ -93,7 +93,7 @@ describe('MongoDB: retryable writes', () => {
     Array.from({ length }, (_, _id) => ({ q: { _id }, u: { $inc: { a: 1 } }, upsert: true }));
   const numbered = (lsid: object, number: number) => ({ lsid, txnNumber: Long.fromNumber(number) });
 
-  it('answers a long batch sent twice alike and does it once, also across SIGKILL', async () => {
+  it('answers a repeated long batch with the first result and runs it once, even after SIGKILL', async () => {
     const rows = mongo.collection();
     const sent = { update: rows.collectionName, updates: upserts(5000), ...numbered(session(), 1) };
     const first = await send(sent);
@@ -105,7 +105,7 @@ describe('MongoDB: retryable writes', () => {
     expect(await rows.countDocuments({ a: 1 })).to.equal(5000);
   });
 
-  it('writes what each statement of a long batch did once', async () => {
+  it('stores the result of each statement of a long batch once', async () => {
     const rows = mongo.collection();
     await send({ update: rows.collectionName, updates: upserts(LONG) });
     const written = async (more: object) => {
@@ -113,12 +113,12 @@ describe('MongoDB: retryable writes', () => {
       await send({ update: rows.collectionName, updates: upserts(LONG), ...more });
       return writtenBytes(mongo.server.pid!) - before;
     };
-    // In as many turns as a slow machine needs; all anew in each would be ten times as much.
+    // A slow machine needs more transactions; rewriting all results in each would cost ten times as much.
     const once = await written({});
     expect(await written(numbered(session(), 1))).lessThan(4 * once);
   });
 
-  it('keeps of a session what its last command did', async () => {
+  it('stores only the last command of a session', async () => {
     const update = mongo.collection().collectionName;
     const updates = Array.from({ length: 10_000 }, (_, _id) => ({ q: { _id }, u: { $inc: { a: 1 } } }));
     const fileAfter = async (sessions: number) => {
@@ -134,7 +134,7 @@ describe('MongoDB: retryable writes', () => {
     expect(await fileAfter(10)).lessThan(before + 2 ** 19);
   });
 
-  it('refuses an older number, and a newer one forgets the older', async () => {
+  it('refuses older numbers; a newer one discards the older', async () => {
     const name = mongo.collection().collectionName;
     const lsid = session();
     const insert = (_id: number, number: number) =>
@@ -145,7 +145,7 @@ describe('MongoDB: retryable writes', () => {
     expect((await insert(3, 7)).n).to.equal(1);
   });
 
-  it('refuses the number of one kind of command to another, and does nothing then', async () => {
+  it('refuses a number used by a command of another kind, without effect', async () => {
     for (const [, first] of COMMANDS)
       for (const [, second] of COMMANDS) {
         const rows = mongo.collection();

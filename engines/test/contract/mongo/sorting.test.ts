@@ -1,4 +1,4 @@
-/** Sorts in memory: all that are under way have so much room together, and each gives back its own. */
+/** Tests sorts in memory: all sorts in progress share one memory budget, and each one releases its part. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
@@ -6,12 +6,12 @@ import { eventually } from '../../support/condition.js';
 import { isReal } from '../../support/mongo.js';
 import { codeOf, fixture } from '../../support/mongo-fixture.js';
 
-describe('MongoDB: sorts under way', () => {
+describe('MongoDB: sorts in memory', () => {
   if (isReal) return;
   const mongo = fixture({ ownProcess: true });
   const MEGABYTES = 1024 * 1024;
 
-  it('are refused beyond what all may hold together, until some are over, however they end', async function () {
+  it('are refused beyond the shared budget until others end in any way', async function () {
     this.timeout(60_000);
     const rows = mongo.collection();
     for (let n = 0; n < 8; n++) await rows.insertOne({ k: -n, text: Buffer.alloc(10 * MEGABYTES) });
@@ -34,20 +34,20 @@ describe('MongoDB: sorts under way', () => {
     for (let n = 0; n < 4; n++) expect(await rows.find().sort({ k: 1 }).toArray()).to.have.length(8);
   });
 
-  it('give back their room at once when a client is killed that had not fetched all', async function () {
+  it('release their memory immediately when their client is killed', async function () {
     this.timeout(60_000);
     const rows = mongo.collection();
     for (let n = 0; n < 8; n++) await rows.insertOne({ k: -n, text: Buffer.alloc(10 * MEGABYTES) });
-    const holding = `
+    const script = `
       import { MongoClient } from 'mongodb';
       const [url, db, name] = process.argv.slice(1);
       const rows = new MongoClient(url).db(db).collection(name);
       for (let n = 0; n < 3; n++) await rows.find().sort({ k: 1 }).batchSize(1).next();
       console.log('held');
       setInterval(() => {}, 1000);`;
-    const given = [mongo.server.url, mongo.db.databaseName, rows.collectionName];
+    const args = [mongo.server.url, mongo.db.databaseName, rows.collectionName];
     const stdio = ['ignore', 'pipe', 'inherit'] as const;
-    const client = spawn(process.execPath, ['--input-type=module', '-e', holding, ...given], {
+    const client = spawn(process.execPath, ['--input-type=module', '-e', script, ...args], {
       stdio: [...stdio],
     });
     const sorted = () => codeOf(rows.find().sort({ k: 1 }).toArray());

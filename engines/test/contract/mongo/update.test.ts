@@ -1,4 +1,4 @@
-/** What updates make of documents: operators, types, the order of new fields, upserts, and refusals. */
+/** Tests updates: operators, types, order of new fields, upserts and refusals. */
 import { expect } from 'chai';
 import { Decimal128, Double, Int32, Long } from 'mongodb';
 import { codeOf, fixture } from '../../support/mongo-fixture.js';
@@ -9,7 +9,7 @@ const MAX_LONG = Long.MAX_VALUE;
 describe('MongoDB: updates', () => {
   const mongo = fixture();
 
-  /** The document after an update, or the error's code. */
+  /** Returns the document after an update, or the error's code. */
   async function after(document: object, update: object): Promise<unknown> {
     const rows = mongo.collection();
     await rows.insertOne({ _id: 1 as never, ...document });
@@ -90,7 +90,7 @@ describe('MongoDB: updates', () => {
       if (typeof result === 'object') expect(JSON.stringify(result)).to.equal(JSON.stringify(expected));
     });
 
-  it('adds in the type that holds the sum', async () => {
+  it('adds numbers in the type that can represent the sum', async () => {
     const sums: [unknown, unknown, string, string][] = [
       [new Int32(1), new Int32(2), 'Int32', '3'],
       [new Int32(2 ** 31 - 1), new Int32(1), 'Long', '2147483648'],
@@ -117,14 +117,14 @@ describe('MongoDB: updates', () => {
     expect(await rows.countDocuments({ a: MAX_LONG, b: 1 })).to.equal(1);
   });
 
-  it('names the document whose field is no number', async () => {
+  it('names the document with a field that is not a number', async () => {
     const rows = mongo.collection();
     await rows.insertOne({ _id: 'x' as never, a: 'text' });
     const error = await rows.updateOne({}, { $inc: { a: 1 } }).catch((reason) => reason);
     expect(error.message).to.include('{_id: "x"}').and.to.include("'a'");
   });
 
-  it('counts as modified what changes bytes', async () => {
+  it('counts documents as modified if their bytes change', async () => {
     const rows = mongo.collection();
     await rows.insertOne({ a: 1 });
     const modified = async (update: object) => (await rows.updateOne({}, update)).modifiedCount;
@@ -135,7 +135,7 @@ describe('MongoDB: updates', () => {
     expect(await modified({ $addToSet: { s: 1 } })).to.equal(0);
   });
 
-  it('counts a replacement without an _id as a change, and one that is the document itself as none', async () => {
+  it('counts a replacement without an _id as a change, and one equal to the document as none', async () => {
     const rows = mongo.collection();
     await rows.insertOne({ _id: 1 as never, a: 1 });
     const replaced = async (replacement: object) => (await rows.replaceOne({ a: 1 }, replacement)).modifiedCount;
@@ -151,14 +151,14 @@ describe('MongoDB: updates', () => {
     expect(answer.writeErrors[0].code).to.equal(52);
   });
 
-  it('upserts the fields of the filter in the order of their paths, whatever order they are named in', async () => {
+  it('upserts the fields of the filter in the order of their paths', async () => {
     const rows = mongo.collection();
     await rows.updateOne({ z: 1, 'm.b': 2, a: 3, 'm.a': 4 }, { $set: { c: 5 } }, { upsert: true });
     const { _id, ...rest } = (await rows.findOne())!;
     expect(JSON.stringify(rest)).to.equal(JSON.stringify({ a: 3, m: { a: 4, b: 2 }, z: 1, c: 5 }));
   });
 
-  it('replaces a whole document and keeps its _id in front', async () => {
+  it('replaces a whole document and keeps its _id first', async () => {
     const rows = mongo.collection();
     await rows.insertOne({ _id: 1 as never, a: 1 });
     await rows.replaceOne({ a: 1 }, { b: 2 });
@@ -190,19 +190,19 @@ describe('MongoDB: updates', () => {
       expect(result.upsertedId).to.deep.equal(_id);
     });
 
-  it('refuses an upsert whose filter gives a field twice', async () => {
+  it('refuses an upsert if the filter sets a field twice', async () => {
     const rows = mongo.collection();
     const twice = { $and: [{ a: 1 }, { a: 2 }] };
     expect(await codeOf(rows.updateOne(twice, { $set: { b: 1 } }, { upsert: true }))).to.equal(54);
   });
 
-  it('does not make a collection for an update without upsert', async () => {
+  it('does not create a collection for an update without upsert', async () => {
     const rows = mongo.collection();
     await rows.updateOne({ _id: 1 as never }, { $set: { a: 1 } });
     expect(await mongo.db.listCollections({ name: rows.collectionName }).toArray()).to.deep.equal([]);
   });
 
-  it('changes a field that the index used to find it by, once', async () => {
+  it('changes a document once, even if the update changes the indexed field of the query', async () => {
     const rows = mongo.collection();
     await rows.createIndex({ a: 1 });
     await rows.insertMany(Array.from({ length: 1000 }, (_, a) => ({ a })));

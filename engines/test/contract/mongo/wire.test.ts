@@ -1,4 +1,4 @@
-/** The protocol itself: the handshake, and what no driver would send. */
+/** Tests the protocol: the handshake, and input that no driver sends. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { BSON, Long, ObjectId } from 'mongodb';
@@ -19,7 +19,7 @@ describe('MongoDB: the wire', () => {
 
   const hello = async (command: object, flags = 0) => (await raw.command({ ...command, $db: 'admin' }, flags))!.body;
 
-  /** That so many answers come, and no more while others are served. */
+  /** Expects exactly that many answers, and none while other clients are served. */
   const expectSilence = async (message: Buffer, answers = 0) => {
     const waiting = await rawClient(mongo.server.port);
     waiting.send(message);
@@ -72,7 +72,7 @@ describe('MongoDB: the wire', () => {
     expect(reply?.body).to.include({ ismaster: true, ok: 1 });
   });
 
-  it('waits with a topology version, and answers again and again when asked to', async () => {
+  it('awaits topology changes, and streams answers on request', async () => {
     const { topologyVersion } = await hello({ hello: 1 });
     expect((await hello({ hello: 1, maxAwaitTimeMS: 10 })).code).to.equal(31368);
     expect((await hello({ hello: 1, topologyVersion, maxAwaitTimeMS: 1 })).ok).to.equal(1);
@@ -84,7 +84,7 @@ describe('MongoDB: the wire', () => {
     expect(second).to.include({ responseTo: first?.requestId, flags: 2 });
   });
 
-  it('answers at once when the client knows another process', async () => {
+  it('answers immediately if the client knows another process', async () => {
     const topologyVersion = { processId: new ObjectId(), counter: Long.fromNumber(6) };
     expect((await hello({ hello: 1, topologyVersion, maxAwaitTimeMS: 600_000 })).ok).to.equal(1);
   });
@@ -97,11 +97,11 @@ describe('MongoDB: the wire', () => {
     for (let answers = 0; answers < 3; answers++) expect(await raw.receive()).not.to.equal(undefined);
   });
 
-  it('wants a database', async () => {
+  it('requires a database', async () => {
     expect((await raw.command({ ping: 1 }))?.body.code).to.equal(40571);
   });
 
-  it('does not answer a message that wants no answer, but does what it says', async () => {
+  it('executes a message that expects no answer without answering', async () => {
     const name = mongo.collection().collectionName;
     raw.send(opMsg({ insert: name, documents: [{ _id: 1 }], $db: mongo.db.databaseName }, 2));
     const found = await raw.command({ find: name, $db: mongo.db.databaseName });
@@ -144,14 +144,14 @@ describe('MongoDB: the wire', () => {
     ['no body', frame(2013, uint32(0))],
   ];
   for (const [name, bytes] of ANSWERED)
-    it(`answers ${name} with an error and goes on`, async () => {
+    it(`answers ${name} with an error and keeps working`, async () => {
       raw.send(bytes);
       const reply = await raw.receive();
       expect(reply?.body).to.include({ ok: 0 });
       expect((await hello({ ping: 1 })).ok).to.equal(1);
     });
 
-  it('survives any bytes whatever', async function () {
+  it('survives random bytes', async function () {
     this.timeout(120_000);
     const good = opMsg({
       update: 'x',
