@@ -51,7 +51,7 @@ export function serve(engine: Engine, socket: Socket, id: number, { onTrusted, o
       const message = readMessage(bytes);
       queue.push(message);
       if (queue.length >= maxQueued()) socket.pause();
-      if (!isWorking) work().catch(() => socket.destroy());
+      if (!isWorking) processQueue().catch(() => socket.destroy());
     },
     () => (connection.authenticated ? MAX_MESSAGE : MAX_GREETING),
   );
@@ -63,7 +63,7 @@ export function serve(engine: Engine, socket: Socket, id: number, { onTrusted, o
     }
   });
 
-  async function work(): Promise<void> {
+  async function processQueue(): Promise<void> {
     isWorking = true;
     for (let next = queue.shift(); next; next = queue.shift()) {
       if (queue.length < maxQueued()) socket.resume();
@@ -77,7 +77,7 @@ export function serve(engine: Engine, socket: Socket, id: number, { onTrusted, o
   async function handle(message: Message): Promise<void> {
     let current = await answer(engine, message, connection);
     if (message.silent) return;
-    const streams = message.exhaust && current.ok && awaits(message);
+    const streams = message.exhaust && current.ok && isAwaitable(message);
     let sent = await send(message, current, streams);
     while (streams && current.ok && !connection.closed) {
       current = await answer(engine, { ...message, repeated: true }, connection);
@@ -88,13 +88,13 @@ export function serve(engine: Engine, socket: Socket, id: number, { onTrusted, o
   /** Writes an answer; waits while the client does not read. */
   async function send(to: { id: number; legacy: boolean }, { body, ok }: Answer, more: boolean): Promise<number> {
     const reply = writeReply(to, body, engine.clock.tail(ok), more);
-    if (!connection.closed && !socket.write(reply.bytes)) await drained(socket);
+    if (!connection.closed && !socket.write(reply.bytes)) await waitForDrain(socket);
     return reply.id;
   }
 }
 
 /** Resolves when the client has read its answers or has disconnected. */
-function drained(socket: Socket): Promise<void> {
+function waitForDrain(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       socket.off('drain', done).off('close', done);
@@ -107,4 +107,4 @@ function drained(socket: Socket): Promise<void> {
 const AWAIT = Buffer.from('maxAwaitTimeMS\0');
 
 /** True if the request waits for an event and may therefore be answered repeatedly. */
-const awaits = ({ body }: Message): boolean => body.bytes.subarray(body.start, body.end).includes(AWAIT);
+const isAwaitable = ({ body }: Message): boolean => body.bytes.subarray(body.start, body.end).includes(AWAIT);

@@ -48,8 +48,8 @@ const NAMES: Record<number, string> = {
 };
 
 /** Error for what the real server supports and this engine does not, with the real server's code for unknown input. */
-export const notImplemented = (code: number, what: string): CommandError =>
-  new CommandError(code, `This embedded engine does not implement ${what}`);
+export const notImplemented = (code: number, feature: string): CommandError =>
+  new CommandError(code, `This embedded engine does not implement ${feature}`);
 
 /** Error for damaged data, with the real server's code for inconsistent indexes. */
 export const damaged = (namespace: string): CommandError =>

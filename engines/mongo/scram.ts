@@ -24,29 +24,29 @@ const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).dig
 /** Creates a verifier. `password` must be ASCII, so it needs no SASLprep. */
 export function createVerifier(password: string): Verifier {
   const salt = randomBytes(28);
-  const salted = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');
-  return { salt, storedKey: sha256(hmac(salted, 'Client Key')), serverKey: hmac(salted, 'Server Key') };
+  const saltedPassword = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');
+  return { salt, storedKey: sha256(hmac(saltedPassword, 'Client Key')), serverKey: hmac(saltedPassword, 'Server Key') };
 }
 
 /** Starts with the client's first message. Returns undefined if it is malformed or names another user. */
 export function startConversation(verifier: Verifier, user: string, clientFirst: string): Conversation | undefined {
   const [, bare, name, nonce] = /^n,,(n=([^,]*),r=([\x21-\x2b\x2d-\x7e]{16,128}))$/.exec(clientFirst) ?? [];
   if (bare === undefined || nonce === undefined || name !== user) return undefined;
-  const whole = nonce + randomBytes(24).toString('base64');
-  const challenge = `r=${whole},s=${verifier.salt.toString('base64')},i=${ITERATIONS}`;
+  const fullNonce = nonce + randomBytes(24).toString('base64');
+  const challenge = `r=${fullNonce},s=${verifier.salt.toString('base64')},i=${ITERATIONS}`;
   return {
     challenge,
     accept(clientFinal) {
       // "biws" is base64 for "n,,": no channel binding.
-      const withoutProof = `c=biws,r=${whole}`;
+      const withoutProof = `c=biws,r=${fullNonce}`;
       if (!clientFinal.startsWith(`${withoutProof},p=`)) return undefined;
       const proof = Buffer.from(clientFinal.slice(withoutProof.length + 3), 'base64');
-      const exchanged = `${bare},${challenge},${withoutProof}`;
-      const signature = hmac(verifier.storedKey, exchanged);
+      const authMessage = `${bare},${challenge},${withoutProof}`;
+      const signature = hmac(verifier.storedKey, authMessage);
       if (proof.length !== signature.length) return undefined;
       const clientKey = proof.map((byte, index) => byte ^ signature[index]!);
       if (!timingSafeEqual(sha256(clientKey as Buffer), verifier.storedKey)) return undefined;
-      return `v=${hmac(verifier.serverKey, exchanged).toString('base64')}`;
+      return `v=${hmac(verifier.serverKey, authMessage).toString('base64')}`;
     },
   };
 }

@@ -48,4 +48,4 @@ export function* verifyRange<Entry>(
   if (next && following && Buffer.compare(next, following) > 0 !== reverse) throw damaged('ends in its middle');
 }
 
-const damaged = (how: string) => new Error(`MDB_CORRUPTED: a range of keys ${how}`);
+const damaged = (problem: string) => new Error(`MDB_CORRUPTED: a range of keys ${problem}`);

@@ -74,7 +74,7 @@ export function watchStoreFile(
 ): CheckedFile {
   let readersCheckedAt = now();
   const open = openSync(file, 'r');
-  const ours = statSync(file);
+  const openedFile = statSync(file);
   return {
     check() {
       if (now() - readersCheckedAt >= READER_CHECK_MS) {
@@ -82,9 +82,9 @@ export function watchStoreFile(
         environment.readerCheck();
       }
       const found = statSync(file, { throwIfNoEntry: false });
-      if (found ? isSame(found, ours) : fstatSync(open).nlink > 0) return;
-      const what = found ? 'replaced' : 'deleted';
-      throw new StoreDamaged(`${file} was ${what} while in use; writes are refused: ${RESTART_HINT}`);
+      if (found ? isSame(found, openedFile) : fstatSync(open).nlink > 0) return;
+      const state = found ? 'replaced' : 'deleted';
+      throw new StoreDamaged(`${file} was ${state} while in use; writes are refused: ${RESTART_HINT}`);
     },
     close: () => closeSync(open),
   };

@@ -69,8 +69,8 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   // A killed process leaves its addresses behind; they must not be taken for the new ones.
   removeRuntime(dataDir);
   // Before the first start, entries of these names may belong to something else, except the secret.
-  const ours = existsSync(join(dataDir, 'eventstore')) ? PRIVATE_ENTRIES : ['secret'];
-  for (const name of ours) makeTreePrivate(join(dataDir, name));
+  const entries = existsSync(join(dataDir, 'eventstore')) ? PRIVATE_ENTRIES : ['secret'];
+  for (const name of entries) makeTreePrivate(join(dataDir, name));
   const damaged = new Set<number>();
   const onMessage = (message: ChildMessage) => {
     if ('damaged' in message) damaged.add(message.damaged);

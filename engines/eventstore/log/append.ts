@@ -85,8 +85,8 @@ function findRepetition(
 
   if (expected === STREAM_EXISTS) {
     if (softDeleted) throw new RequestRefused({ kind: 'stream-deleted', stream: name });
-    const described = log.streams.written(metastreamOf(name));
-    if (actual < 0 && (described?.lastRevision ?? -1) < 0) throw wrongVersion();
+    const metastream = log.streams.written(metastreamOf(name));
+    if (actual < 0 && (metastream?.lastRevision ?? -1) < 0) throw wrongVersion();
   }
   if (expected === ANY || expected === STREAM_EXISTS) {
     let last: number | undefined;
@@ -135,21 +135,21 @@ function applyMetadata(log: EventLog, metastream: StreamState, events: readonly 
   const name = streamOfMetastream(metastream.name);
   const last = events.at(-1);
   if (isMetastream(name) || !last) return;
-  const described = log.streams.written(name) ?? log.streams.create(name);
-  const reopens = described.truncateBefore === SOFT_DELETED;
+  const describedStream = log.streams.written(name) ?? log.streams.create(name);
+  const reopens = describedStream.truncateBefore === SOFT_DELETED;
   const json = last.contentType.equals(JSON_TYPE) ? last.data : NOTHING;
-  log.streams.put(withMetadata(json, described));
-  if (reopens) writeMetadata(log, name, reopenedMetadata(json, described.lastRevision + 1), now);
+  log.streams.put(withMetadata(json, describedStream));
+  if (reopens) writeMetadata(log, name, reopenedMetadata(json, describedStream.lastRevision + 1), now);
 }
 
 /** Writes a `$metadata` event on the server's behalf and applies it. Returns its position. */
 export function writeMetadata(log: EventLog, name: string, data: Buffer, now: number): number {
   const { streams } = log;
-  const described = streams.written(name) ?? streams.create(name);
+  const describedStream = streams.written(name) ?? streams.create(name);
   const metastream = streams.written(metastreamOf(name)) ?? streams.create(metastreamOf(name));
   const written = log.write(metastream, systemEvent('$metadata', data), now);
   streams.put(written.stream);
-  streams.put(withMetadata(data, described));
+  streams.put(withMetadata(data, describedStream));
   return written.position;
 }
 

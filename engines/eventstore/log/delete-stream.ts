@@ -13,8 +13,8 @@ export function softDelete(log: EventLog, name: string, expected: ExpectedRevisi
   refuseMetadata(name);
   checkExpected(log, name, expected);
   const actual = log.streams.written(name)?.lastRevision ?? -1;
-  const described = (log.streams.written(metastreamOf(name))?.lastRevision ?? -1) >= 0;
-  if (actual < 0 && !described)
+  const hasMetadata = (log.streams.written(metastreamOf(name))?.lastRevision ?? -1) >= 0;
+  if (actual < 0 && !hasMetadata)
     throw new RequestRefused({ kind: 'wrong-expected-version', stream: name, expected, actual });
   return writeMetadata(log, name, SOFT_DELETE_METADATA, now);
 }

@@ -46,21 +46,21 @@ function scavengeSlice(
 ): ScavengeResult & { next: number | undefined } {
   const { store } = log;
   const range = { start: positionKey(from), end: positionKey(end), limit: SLICE };
-  const expired: { key: Buffer; record: Buffer }[] = [];
+  const removable: { key: Buffer; record: Buffer }[] = [];
   let next: number | undefined;
   let scanned = 0;
   for (const { key, value } of store.log.getRange(range)) {
     scanned++;
     next = readPosition(key) + 1;
-    if (isExpired(log, value, now)) expired.push({ key, record: value });
+    if (isRemovable(log, value, now)) removable.push({ key, record: value });
   }
-  if (expired.length > 0) log.clearTailCache();
+  if (removable.length > 0) log.clearTailCache();
   let bytes = 0;
-  for (const { key, record } of expired) {
+  for (const { key, record } of removable) {
     bytes += record.length;
     store.log.put(key, Buffer.alloc(record.length));
   }
-  for (const { key, record } of expired) {
+  for (const { key, record } of removable) {
     const stream = log.streams.written(streamNameOf(record))!;
     // The index loses the last revision, so the stream's row must store it.
     if (revisionOf(record) === stream.lastRevision) log.streams.put(stream);
@@ -68,10 +68,10 @@ function scavengeSlice(
     store.revisions.remove(pairKey(stream.number, revisionOf(record)));
     if (stream.category !== 0) store.categoryPositions.remove(pairKey(stream.category, readPosition(key)));
   }
-  return { events: expired.length, bytes, next: scanned < SLICE ? undefined : next };
+  return { events: removable.length, bytes, next: scanned < SLICE ? undefined : next };
 }
 
-function isExpired(log: EventLog, record: Buffer, now: number): boolean {
+function isRemovable(log: EventLog, record: Buffer, now: number): boolean {
   // A damaged record does not reliably name its stream.
   if (!isIntact(record)) return false;
   const name = streamNameOf(record);

@@ -61,8 +61,8 @@ export function openStreams(store: Store): Streams {
   function readNumbers(): void {
     categories.clear();
     for (const { key, value } of store.categories.getRange()) categories.set(key.toString(), readNumber(key, value));
-    const noted = store.notes.get(LAST_STREAM);
-    lastNumber = noted ? readNumber(LAST_STREAM, noted) : 0;
+    const storedNumber = store.notes.get(LAST_STREAM);
+    lastNumber = storedNumber ? readNumber(LAST_STREAM, storedNumber) : 0;
   }
 
   function load(name: string): StreamState | undefined {

@@ -17,7 +17,7 @@ import { checkStreamName } from './appending.js';
 export const PAGE = 256;
 
 /** Error for requests that make the real server's own checks throw. */
-export const invalid = (what: string): GrpcError => new GrpcError(Status.UNKNOWN, what);
+export const invalid = (message: string): GrpcError => new GrpcError(Status.UNKNOWN, message);
 
 export async function read(log: EventLog, call: Call, request: ReadRequest, count: number): Promise<void> {
   if (count === 0) throw invalid('A read of no events.');

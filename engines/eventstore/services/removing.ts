@@ -2,7 +2,7 @@
 import { RequestRefused } from '../log/errors.js';
 import type { EventLog } from '../log/event-log.js';
 import type { ExpectedRevision } from '../log/expected.js';
-import { removed } from '../wire/answers.js';
+import { deleteSucceeded } from '../wire/answers.js';
 import { toGrpcError } from '../wire/failures.js';
 import { type Handler, unary } from '../wire/grpc.js';
 import { decodeDelete } from '../wire/requests.js';
@@ -19,7 +19,7 @@ export const removalHandler = (log: EventLog, remove: Removal): Handler =>
         if (deadline !== undefined && deadline <= now) throw new RequestRefused({ kind: 'timeout' });
         return remove(log, stream, expected, now);
       });
-      return removed(position);
+      return deleteSucceeded(position);
     } catch (error) {
       throw toGrpcError(error, 'Delete');
     }

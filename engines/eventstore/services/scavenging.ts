@@ -50,8 +50,8 @@ export async function openScavenger(log: EventLog, recent: RecentIds): Promise<S
   async function begin(): Promise<string> {
     const id = randomUUID();
     const abort = new AbortController();
-    const recorded = record(id, '$scavengeStarted', SETTINGS);
-    const done = recorded
+    const startRecord = record(id, '$scavengeStarted', SETTINGS);
+    const done = startRecord
       .then(() => run(id, abort.signal))
       // The error is in the history, unless the history cannot be written.
       .catch(() => {})
@@ -59,7 +59,7 @@ export async function openScavenger(log: EventLog, recent: RecentIds): Promise<S
         running = undefined;
       });
     running = { id, abort, done };
-    await recorded;
+    await startRecord;
     return id;
   }
 
@@ -94,7 +94,7 @@ export async function openScavenger(log: EventLog, recent: RecentIds): Promise<S
     });
   }
 
-  const interrupted = unfinished(log);
+  const interrupted = findUnfinished(log);
   if (interrupted !== undefined) {
     // A deleted history is not continued.
     await record(interrupted, '$scavengeCompleted', INTERRUPTED).catch(() => {});
@@ -137,7 +137,7 @@ function lastRun(log: EventLog): number {
 }
 
 /** Id of a scavenge that started but did not end: the last link points to the first event of its history. */
-function unfinished(log: EventLog): string | undefined {
+function findUnfinished(log: EventLog): string | undefined {
   const last = lastEvent(log, HISTORY);
   const link = last && dataOf(last).toString();
   return link?.startsWith(`0@${HISTORY}-`) ? link.slice(`0@${HISTORY}-`.length) : undefined;

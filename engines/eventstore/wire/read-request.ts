@@ -86,8 +86,8 @@ function readOptions(reader: Reader): ReadRequest {
   return { source, backwards, count, filter };
 }
 
-const unimplemented = (what: string): GrpcError =>
-  new GrpcError(Status.UNIMPLEMENTED, `This engine does not implement ${what}.`);
+const unimplemented = (feature: string): GrpcError =>
+  new GrpcError(Status.UNIMPLEMENTED, `This engine does not implement ${feature}.`);
 
 function readStreamSource(reader: Reader): Source {
   let stream = '';

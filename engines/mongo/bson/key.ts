@@ -1,5 +1,5 @@
 /** Encodes BSON values as keys that sort, byte by byte, in the server's order of values. */
-import { below, compareDecimal, type Decimal, decimalOf, doubleOf, longOf } from './number.js';
+import { compareDecimal, type Decimal, decimalOf, doubleOf, longOf, nextLower } from './number.js';
 import { elementsOf, fieldsOf, int32, Type, type Value } from './value.js';
 
 /** Order of kinds. Each key starts with one of these bytes, so a kind is also a key range. */
@@ -112,7 +112,7 @@ function putExact(decimal: Decimal): void {
       putDouble(floor);
       return;
     }
-    if (order < 0) floor = below(floor);
+    if (order < 0) floor = nextLower(floor);
   }
   putDouble(floor);
   buffer[at - 1] = 1;

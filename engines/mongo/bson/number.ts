@@ -76,7 +76,7 @@ function mantissaOf(double: number): [bigint, number] {
 }
 
 /** The next lower double. */
-export function below(double: number): number {
+export function nextLower(double: number): number {
   if (double === 0) return -Number.MIN_VALUE;
   if (double === Number.POSITIVE_INFINITY) return Number.MAX_VALUE;
   if (double === -Number.MAX_VALUE) return Number.NEGATIVE_INFINITY;

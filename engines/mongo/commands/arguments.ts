@@ -23,7 +23,7 @@ const UNKNOWN: Record<string, number> = { find: 9, aggregate: 9, createIndexes: 
 /** Arguments of a command or of one of its statements. The constructor refuses fields not in `known`. */
 export class Arguments {
   constructor(
-    readonly what: string,
+    readonly scope: string,
     readonly fields: ReadonlyMap<string, Field>,
     known: readonly string[],
     unknown = 40415,
@@ -36,7 +36,7 @@ export class Arguments {
         unknown,
         unknown === 9
           ? `Failed to parse: Unrecognized field '${name}'.`
-          : `BSON field '${what}.${name}' is an unknown field.`,
+          : `BSON field '${scope}.${name}' is an unknown field.`,
       );
     }
   }
@@ -44,7 +44,7 @@ export class Arguments {
   /** Errors: 40414 if it is missing. */
   required(name: string): Field {
     const field = this.fields.get(name);
-    if (!field) throw new CommandError(40414, `BSON field '${this.what}.${name}' is missing but a required field`);
+    if (!field) throw new CommandError(40414, `BSON field '${this.scope}.${name}' is missing but a required field`);
     return field;
   }
 
@@ -56,18 +56,18 @@ export class Arguments {
 
   object(name: string): Field | undefined {
     const field = this.get(name);
-    return field && requireType(field, `${this.what}.${name}`, Type.object);
+    return field && requireType(field, `${this.scope}.${name}`, Type.object);
   }
 
   text(name: string): string | undefined {
     const field = this.get(name);
-    return field && textOf(requireType(field, `${this.what}.${name}`, Type.string));
+    return field && textOf(requireType(field, `${this.scope}.${name}`, Type.string));
   }
 
   flag(name: string, defaultValue: boolean): boolean {
     const field = this.get(name);
     if (!field) return defaultValue;
-    if (field.type !== Type.boolean && !isNumeric(field.type)) throw wrongType(`${this.what}.${name}`, field, 'bool');
+    if (field.type !== Type.boolean && !isNumeric(field.type)) throw wrongType(`${this.scope}.${name}`, field, 'bool');
     return isTrue(field);
   }
 
@@ -75,7 +75,7 @@ export class Arguments {
   integer(name: string, minimum = 0): number | undefined {
     const field = this.get(name);
     if (!field) return undefined;
-    if (!isNumeric(field.type)) throw wrongType(`${this.what}.${name}`, field, 'number');
+    if (!isNumeric(field.type)) throw wrongType(`${this.scope}.${name}`, field, 'number');
     const number = integerOf(field);
     if (number === undefined) throw new CommandError(9, `${name} has to be a whole number`);
     if (number < minimum) throw new CommandError(2, `${name} value must be non-negative, but received: ${number}`);
@@ -84,7 +84,7 @@ export class Arguments {
 
   array(name: string): Value[] | undefined {
     const field = this.get(name);
-    return field && elementsOf(requireType(field, `${this.what}.${name}`, Type.array));
+    return field && elementsOf(requireType(field, `${this.scope}.${name}`, Type.array));
   }
 }
 

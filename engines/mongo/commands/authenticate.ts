@@ -18,12 +18,12 @@ const CONVERSATION = 1;
 /** Bytes before the content of a binary: length and subtype. */
 const BINARY_HEAD = 5;
 
-const failed = (): CommandError => new CommandError(18, 'Authentication failed.');
+const authenticationFailed = (): CommandError => new CommandError(18, 'Authentication failed.');
 
 /** Errors: 334 for another mechanism, 18 for another user or a malformed message. */
 export async function saslStart(engine: Engine, request: Request): Promise<Buffer> {
   const args = argumentsOf(request, START);
-  if (request.database !== USERS_DATABASE) throw failed();
+  if (request.database !== USERS_DATABASE) throw authenticationFailed();
   return encode(startAuthentication(engine, request.connection, args));
 }
 
@@ -36,7 +36,7 @@ export async function saslContinue(_engine: Engine, request: Request): Promise<B
     throw new CommandError(17, 'No SASL session state found');
   connection.conversation = undefined;
   const proof = conversation.accept(payloadOf(args));
-  if (proof === undefined) throw failed();
+  if (proof === undefined) throw authenticationFailed();
   connection.authenticated = true;
   connection.onTrusted();
   return encode({ conversationId: CONVERSATION, done: true, payload: new Binary(Buffer.from(proof)) });
@@ -71,7 +71,7 @@ function startAuthentication(engine: Engine, connection: Connection, args: Argum
   if (!skipOptions?.flag('skipEmptyExchange', false))
     throw new CommandError(2, 'Only exchanges with skipEmptyExchange are served here');
   const conversation = startConversation(engine.verifier, USER, payloadOf(args));
-  if (!conversation) throw failed();
+  if (!conversation) throw authenticationFailed();
   connection.conversation = conversation;
   return {
     conversationId: CONVERSATION,

@@ -127,7 +127,7 @@ export function batchSizeOf(args: Arguments): number {
   const cursor = args.object('cursor');
   if (!cursor) return Number.MAX_SAFE_INTEGER;
   const fields = new Map(fieldsOf(cursor).map((field) => [field.name, field]));
-  return new Arguments(`${args.what}.cursor`, fields, ['batchSize']).integer('batchSize') ?? Number.MAX_SAFE_INTEGER;
+  return new Arguments(`${args.scope}.cursor`, fields, ['batchSize']).integer('batchSize') ?? Number.MAX_SAFE_INTEGER;
 }
 
 export async function dropIndexes(engine: Engine, request: Request): Promise<Buffer> {

@@ -43,7 +43,7 @@ export type Filter =
 /** Matched by null, too. */
 export const UNDEFINED: Value = { ...NULL, type: Type.undefined };
 
-const bad = (message: string): CommandError => new CommandError(2, message);
+const badValue = (message: string): CommandError => new CommandError(2, message);
 
 /**
  * JavaScript's regular expressions differ from PCRE, and a hostile one would block the process regardless of its time
@@ -66,7 +66,7 @@ function parseClause(field: Field): Filter {
     case '$comment':
       return { kind: 'and', filters: [] };
   }
-  if (field.name.startsWith('$')) throw bad(`unknown top level operator: ${field.name}`);
+  if (field.name.startsWith('$')) throw badValue(`unknown top level operator: ${field.name}`);
   return parseField(filterPath(field.name), field);
 }
 
@@ -83,11 +83,11 @@ function filterPath(name: string): Path {
 }
 
 function parseList(field: Field): Filter[] {
-  if (!isArray(field)) throw bad(`${field.name} must be an array`);
+  if (!isArray(field)) throw badValue(`${field.name} must be an array`);
   const entries = elementsOf(field);
-  if (entries.length === 0) throw bad('$and/$or/$nor must be a nonempty array');
+  if (entries.length === 0) throw badValue('$and/$or/$nor must be a nonempty array');
   return entries.map((entry) => {
-    if (!isObject(entry)) throw bad('$or/$and/$nor entries need to be full objects');
+    if (!isObject(entry)) throw badValue('$or/$and/$nor entries need to be full objects');
     return parseFilter(entry);
   });
 }
@@ -135,12 +135,12 @@ function parseOperator(path: Path, operator: Field): Filter {
     case '$elemMatch':
       throw notImplemented(2, '$elemMatch');
     default:
-      throw bad(`unknown operator: ${operator.name}`);
+      throw badValue(`unknown operator: ${operator.name}`);
   }
 }
 
 function comparison(kind: Comparison, path: Path, operand: Value): Filter {
-  if (operand.type === Type.undefined) throw bad('cannot compare to undefined');
+  if (operand.type === Type.undefined) throw badValue('cannot compare to undefined');
   if (operand.type === Type.regex) throw regexNotImplemented();
   if (kind !== 'eq' && (operand.type === Type.minKey || operand.type === Type.maxKey))
     throw notImplemented(2, `ranges of ${typeName(operand)}`);
@@ -148,12 +148,12 @@ function comparison(kind: Comparison, path: Path, operand: Value): Filter {
 }
 
 function parseIn(path: Path, operator: Field): Filter {
-  if (!isArray(operator)) throw bad(`${operator.name} needs an array`);
+  if (!isArray(operator)) throw badValue(`${operator.name} needs an array`);
   let [length, hasNull, hasArray] = [0, false, false];
   for (const element of eachElement(operator)) {
     if (element.type === Type.regex) throw regexNotImplemented();
-    if (element.type === Type.undefined) throw bad('cannot compare to undefined');
-    if (hasOperators(element)) throw bad(`cannot nest $ under ${operator.name}`);
+    if (element.type === Type.undefined) throw badValue('cannot compare to undefined');
+    if (hasOperators(element)) throw badValue(`cannot nest $ under ${operator.name}`);
     length++;
     hasNull ||= element.type === Type.null;
     hasArray ||= isArray(element);
@@ -175,10 +175,10 @@ function operandsOf(array: Value, flags: Pick<Operands, 'length' | 'hasNull' | '
 
 function parseNot(path: Path, operator: Field): Filter {
   if (operator.type === Type.regex) throw regexNotImplemented();
-  if (!isObject(operator)) throw bad('$not needs a document');
+  if (!isObject(operator)) throw badValue('$not needs a document');
   const first = fieldsOf(operator)[0];
-  if (!first) throw bad('$not cannot be empty');
-  if (!first.name.startsWith('$')) throw bad(`unknown operator: ${first.name}`);
+  if (!first) throw badValue('$not cannot be empty');
+  if (!first.name.startsWith('$')) throw badValue(`unknown operator: ${first.name}`);
   return { kind: 'and', filters: parseOperators(path, operator) };
 }
 

@@ -35,11 +35,11 @@ export function pathOf(text: string): Path {
   return path;
 }
 
-/** Parses a path without positions. Errors: `code` if there is one; `what` names the unsupported feature. */
-export function plainPath(text: string, what: string, code = 2): Path {
+/** Parses a path without positions. Errors: `code` if there is one; `feature` names the unsupported feature. */
+export function plainPath(text: string, feature: string, code = 2): Path {
   const path = pathOf(text);
   if (path.parts.slice(1).some(({ position }) => position >= 0))
-    throw notImplemented(code, `${what} by a position, as in '${text}'`);
+    throw notImplemented(code, `${feature} by a position, as in '${text}'`);
   return path;
 }
 

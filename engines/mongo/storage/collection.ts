@@ -55,10 +55,10 @@ export function documentKeyOfEntry(collection: Collection, index: Index, key: Bu
   const end = key.length - 2;
   const length = key.readUInt16BE(end);
   if (length > end - head.length) throw damaged(collection.namespace);
-  const verified = Buffer.allocUnsafe(head.length + length);
-  head.copy(verified, 0);
-  key.copy(verified, head.length, end - length, end);
-  return verified;
+  const verifiedDocument = Buffer.allocUnsafe(head.length + length);
+  head.copy(verifiedDocument, 0);
+  key.copy(verifiedDocument, head.length, end - length, end);
+  return verifiedDocument;
 }
 
 /** A document with its key. */
@@ -98,7 +98,7 @@ export class Documents {
   /** Returns the document of a key. */
   at(collection: Collection, key: Buffer): Buffer | undefined {
     const value = this.store.get(key);
-    return value && verified(collection, key, value);
+    return value && verifiedDocument(collection, key, value);
   }
 
   /**
@@ -119,7 +119,7 @@ export class Documents {
   #neighbour(collection: Collection, key: Buffer, range: KeyRange): Buffer | undefined {
     const found = this.store.first(range);
     if (!found) return undefined;
-    verified(collection, found.key, found.value);
+    verifiedDocument(collection, found.key, found.value);
     if (Buffer.compare(found.key, key) > 0 === (range.reverse === true)) throw damaged(collection.namespace);
     return found.key;
   }
@@ -134,7 +134,8 @@ export class Documents {
 
   /** Documents in key order. */
   *entries(collection: Collection, range: KeyRange): Generator<Candidate> {
-    for (const { key, value } of this.store.entries(range)) yield new Candidate(key, verified(collection, key, value));
+    for (const { key, value } of this.store.entries(range))
+      yield new Candidate(key, verifiedDocument(collection, key, value));
   }
 
   /** Errors: 11000, 171, 201; nothing is written then. */
@@ -264,7 +265,7 @@ function entryKey(index: Index, fields: Buffer, idKey: Buffer): Buffer {
   return key;
 }
 
-function verified(collection: Collection, key: Buffer, value: Buffer): Buffer {
+function verifiedDocument(collection: Collection, key: Buffer, value: Buffer): Buffer {
   const document = verifyChecksum(key, value);
   if (!document) throw damaged(collection.namespace);
   return document;

@@ -91,14 +91,14 @@ export function checkSpecification(specification: Value): Map<string, Field> {
   const name = fields.get('name');
   if (!name) throw new CommandError(9, `The 'name' field is a required property of an index specification`);
   if (name.type !== Type.string) throw new CommandError(14, `The field 'name' must be a string`);
-  if (textOf(name) === '' || textOf(name) === '*') throw cannot('index name cannot be empty or *');
+  if (textOf(name) === '' || textOf(name) === '*') throw cannotCreateIndex('index name cannot be empty or *');
   for (const flag of ['unique', 'sparse', 'background']) {
     const field = fields.get(flag);
     if (field && field.type !== Type.boolean && !isNumeric(field.type))
       throw new CommandError(14, `The field '${flag}' has value that is not convertible to bool`);
   }
   const version = fields.get('v');
-  if (version && integerOf(version) !== 2) throw cannot(`Invalid index version: only v: 2 is supported`);
+  if (version && integerOf(version) !== 2) throw cannotCreateIndex(`Invalid index version: only v: 2 is supported`);
   checkKey(key);
   checkIdIndex(fields, key);
   checkExpiry(fields.get('expireAfterSeconds'), key);
@@ -106,22 +106,24 @@ export function checkSpecification(specification: Value): Map<string, Field> {
   return fields;
 }
 
-const cannot = (message: string): CommandError => new CommandError(67, message);
+const cannotCreateIndex = (message: string): CommandError => new CommandError(67, message);
 
 function checkKey(key: Value): void {
   const fields = fieldsOf(key);
-  if (fields.length === 0) throw cannot('Index keys cannot be an empty object');
-  if (fields.length > 32) throw cannot('Index keys cannot have more than 32 fields');
-  if (new Set(fields.map(({ name }) => name)).size < fields.length) throw cannot('Index keys cannot repeat a field');
+  if (fields.length === 0) throw cannotCreateIndex('Index keys cannot be an empty object');
+  if (fields.length > 32) throw cannotCreateIndex('Index keys cannot have more than 32 fields');
+  if (new Set(fields.map(({ name }) => name)).size < fields.length)
+    throw cannotCreateIndex('Index keys cannot repeat a field');
   for (const field of fields) {
-    if (!isNumeric(field.type)) throw cannot(`Values in v:2 index key pattern cannot be of type other than number`);
+    if (!isNumeric(field.type))
+      throw cannotCreateIndex(`Values in v:2 index key pattern cannot be of type other than number`);
     const value = toNumber(field);
-    if (value === 0) throw cannot('Values in the index key pattern cannot be 0.');
+    if (value === 0) throw cannotCreateIndex('Values in the index key pattern cannot be 0.');
     if (value !== 1 && value !== -1)
       throw notImplemented(67, `index keys other than 1 and -1, as '${field.name}: ${value}'`);
     const parts = field.name.split('.');
     if (parts.includes('') || parts.some((part) => part.startsWith('$')))
-      throw cannot(`Index key contains an illegal field name: '${field.name}'`);
+      throw cannotCreateIndex(`Index key contains an illegal field name: '${field.name}'`);
     plainPath(field.name, 'an index', 67);
   }
 }
@@ -145,16 +147,16 @@ function checkExpiry(expire: Value | undefined, key: Value): void {
   const seconds = isNumeric(expire.type) ? toNumber(expire) : Number.NaN;
   if (seconds % 1 !== 0 && seconds > 0) throw notImplemented(67, 'an expireAfterSeconds that is not whole');
   if (!(seconds >= 0 && seconds <= 2 ** 31 - 1))
-    throw cannot('TTL index expireAfterSeconds option must be a number within 0 to 2147483647');
+    throw cannotCreateIndex('TTL index expireAfterSeconds option must be a number within 0 to 2147483647');
   if (fieldsOf(key).length > 1)
-    throw cannot('TTL indexes are single-field indexes, compound indexes do not support TTL');
+    throw cannotCreateIndex('TTL indexes are single-field indexes, compound indexes do not support TTL');
 }
 
 function checkPartial(partial: Value | undefined, sparse: boolean): void {
   if (!partial) return;
   if (!isObject(partial)) throw new CommandError(14, "The field 'partialFilterExpression' must be an object");
-  if (sparse) throw cannot('cannot mix "partialFilterExpression" and "sparse" options');
-  if (!isSupported(parseFilter(partial), true)) throw cannot('unsupported expression in partial index');
+  if (sparse) throw cannotCreateIndex('cannot mix "partialFilterExpression" and "sparse" options');
+  if (!isSupported(parseFilter(partial), true)) throw cannotCreateIndex('unsupported expression in partial index');
 }
 
 function isSupported(filter: Filter, top: boolean): boolean {

@@ -11,7 +11,7 @@ const TAGS: ReadonlySet<number | undefined> = new Set(Object.values(Tag));
 /** True if the key may belong to this store. */
 export const isKey = (key: Buffer): boolean => TAGS.has(key[0]);
 
-const tagged = (tag: number, rest: Buffer): Buffer => Buffer.concat([Buffer.of(tag), rest]);
+const tagKey = (tag: number, rest: Buffer): Buffer => Buffer.concat([Buffer.of(tag), rest]);
 
 function withSpace(tag: number, space: number): Buffer {
   const key = Buffer.alloc(5);
@@ -20,15 +20,15 @@ function withSpace(tag: number, space: number): Buffer {
   return key;
 }
 
-export const catalogKey = (namespace: string): Buffer => tagged(Tag.catalog, Buffer.from(namespace));
+export const catalogKey = (namespace: string): Buffer => tagKey(Tag.catalog, Buffer.from(namespace));
 export const countKey = (space: number): Buffer => withSpace(Tag.count, space);
 export const garbageKey = (space: number): Buffer => withSpace(Tag.garbage, space);
-export const sessionKey = (id: Buffer): Buffer => tagged(Tag.session, id);
+export const sessionKey = (id: Buffer): Buffer => tagKey(Tag.session, id);
 /** Key of a piece of a session's results. */
 export function resultsKey(id: Buffer, piece: number): Buffer {
   const number = Buffer.allocUnsafe(4);
   number.writeUInt32BE(piece);
-  return tagged(Tag.results, Buffer.concat([id, number]));
+  return tagKey(Tag.results, Buffer.concat([id, number]));
 }
 /** Prefix of all keys of a collection's documents or of one index. */
 export const spaceHead = (space: number): Buffer => withSpace(Tag.space, space);

@@ -29,7 +29,7 @@ function addDecimals(a: Value, b: Value): Value {
     return toValue(Decimal128.fromString(String(toNumber(a) + toNumber(b))));
   const exponent = Math.min(left.exponent, right.exponent);
   const scale = (decimal: Decimal) => decimal.coefficient * 10n ** BigInt(decimal.exponent - exponent);
-  return rounded({ coefficient: scale(left) + scale(right), exponent });
+  return roundTo34Digits({ coefficient: scale(left) + scale(right), exponent });
 }
 
 function asDecimal(value: Value): ReturnType<typeof decimalOf> {
@@ -45,16 +45,16 @@ function asDecimal(value: Value): ReturnType<typeof decimalOf> {
 const DIGITS = 10n ** 34n;
 
 /** Rounds to 34 digits, half to even. */
-function rounded({ coefficient, exponent }: Decimal): Value {
+function roundTo34Digits({ coefficient, exponent }: Decimal): Value {
   const sign = coefficient < 0n ? '-' : '';
   let digits = coefficient < 0n ? -coefficient : coefficient;
   let scale = exponent;
   const excess = digits.toString().length - 34;
   if (excess > 0) {
     const unit = 10n ** BigInt(excess);
-    const [whole, rest] = [digits / unit, digits % unit];
-    const up = rest * 2n > unit || (rest * 2n === unit && whole % 2n === 1n);
-    digits = up ? whole + 1n : whole;
+    const [quotient, rest] = [digits / unit, digits % unit];
+    const up = rest * 2n > unit || (rest * 2n === unit && quotient % 2n === 1n);
+    digits = up ? quotient + 1n : quotient;
     scale += excess;
     if (digits === DIGITS) [digits, scale] = [digits / 10n, scale + 1];
   }

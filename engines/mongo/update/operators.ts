@@ -24,7 +24,7 @@ export interface Target {
 export type Outcome = Value | 'remove' | 'keep';
 export type Operator = (target: Target) => Outcome;
 
-const bad = (message: string): CommandError => new CommandError(2, message);
+const badValue = (message: string): CommandError => new CommandError(2, message);
 
 /** Creates the named operator for one operand; undefined if it is unknown. Errors: 2, 14 for invalid operands. */
 export function operatorOf(name: string, operand: Field): Operator | undefined {
@@ -66,7 +66,7 @@ function increment(operand: Field): Operator {
       );
     if (!current) return operand;
     return add(current, operand, () =>
-      bad(
+      badValue(
         `Failed to apply $inc operations to current value ((${OVERFLOW[current.type]})${show(current)}) for document ${inDocument(id)}`,
       ),
     );
@@ -88,12 +88,12 @@ function push(operand: Field): Operator {
   for (const name of clauses?.keys() ?? [])
     if (name !== '$each') throw notImplemented(2, `the clause ${name} of $push`);
   if (each && !isArray(each))
-    throw bad(`The argument to $each in $push must be an array but it was of type: ${typeName(each)}`);
+    throw badValue(`The argument to $each in $push must be an array but it was of type: ${typeName(each)}`);
   const added = each ? elementsOf(each) : [operand];
   if (added.length === 0) throw notImplemented(2, 'a $push of nothing');
   return ({ path, current, id }) => {
     if (current && !isArray(current))
-      throw bad(
+      throw badValue(
         `The field '${path}' must be an array but is of type ${typeName(current)} in document ${inDocument(id)}`,
       );
     return arrayOf([...(current ? elementsOf(current) : []), ...added]);
@@ -109,11 +109,11 @@ function addToSet(operand: Field): Operator {
       `The argument to $each in $addToSet must be an array but it was of type ${typeName(each)}`,
     );
   for (const name of clauses?.keys() ?? [])
-    if (name !== '$each') throw bad(`Found unexpected fields after $each in $addToSet: ${show(operand)}`);
+    if (name !== '$each') throw badValue(`Found unexpected fields after $each in $addToSet: ${show(operand)}`);
   const candidates = each ? elementsOf(each) : [operand];
   return ({ path, current }) => {
     if (current && !isArray(current))
-      throw bad(
+      throw badValue(
         `Cannot apply $addToSet to non-array field. Field named '${nameOf(path)}' has non-array type ${typeName(current)}`,
       );
     const all = current ? elementsOf(current) : [];
@@ -148,7 +148,7 @@ function pull(operand: Field): Operator {
   const isPulled = pullPredicate(operand);
   return ({ current }) => {
     if (!current) return 'keep';
-    if (!isArray(current)) throw bad('Cannot apply $pull to a non-array value');
+    if (!isArray(current)) throw badValue('Cannot apply $pull to a non-array value');
     const all = elementsOf(current);
     const remaining = all.filter((element) => !isPulled(element));
     return remaining.length === all.length ? 'keep' : arrayOf(remaining);

@@ -164,13 +164,16 @@ const sameBytes = (a: Value, b: Value): boolean =>
 /** Puts the `_id` of the replaced document first in its replacement. */
 function replace(replacement: Value, id: Value): Buffer {
   const fields = fieldsOf(replacement);
-  const own = fields.find(({ name }) => name === '_id');
-  if (own && !sameBytes(own, id))
+  const documentId = fields.find(({ name }) => name === '_id');
+  if (documentId && !sameBytes(documentId, id))
     throw new CommandError(
       66,
-      `After applying the update, the (immutable) field '_id' was found to have been altered to _id: ${show(own)}`,
+      `After applying the update, the (immutable) field '_id' was found to have been altered to _id: ${show(documentId)}`,
     );
-  return join([['_id', id], ...fields.filter((field) => field !== own).map((field): Named => [field.name, field])]);
+  return join([
+    ['_id', id],
+    ...fields.filter((field) => field !== documentId).map((field): Named => [field.name, field]),
+  ]);
 }
 
 /** Applies operators to a parsed document. */

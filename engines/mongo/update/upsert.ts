@@ -67,10 +67,10 @@ function pinnedValue(filter: Filter): Value | undefined {
 
 /** Puts `_id` first; generates one if there is none. */
 function withId(fields: readonly Named[], filterId?: Value): Buffer {
-  const own = fields.find(([name]) => name === '_id')?.[1];
-  if (own && filterId && !equalValues(own, filterId))
+  const documentId = fields.find(([name]) => name === '_id')?.[1];
+  if (documentId && filterId && !equalValues(documentId, filterId))
     throw new CommandError(66, `Performing an update on the path '_id' would modify the immutable field '_id'`);
-  const id = own ?? filterId ?? toValue(new ObjectId());
+  const id = documentId ?? filterId ?? toValue(new ObjectId());
   checkId(id, 53);
   return checkSize(join([['_id', id], ...fields.filter(([name]) => name !== '_id')]));
 }

@@ -41,7 +41,7 @@ export const SECRET = 'the-secret-of-these-tests';
 
 /** Connects and authenticates. */
 export async function rawClient(port: number): Promise<RawClient> {
-  const client = await stranger(port);
+  const client = await connectUnauthenticated(port);
   const sasl = async (command: Document, text: string) => {
     const payload = new Binary(Buffer.from(text));
     return (await client.command({ ...command, payload, $db: 'admin' }))?.body;
@@ -69,7 +69,7 @@ export function clientFinal(password: string, bare: string, challenge: string): 
 }
 
 /** Connects without authenticating. */
-export async function stranger(port: number): Promise<RawClient> {
+export async function connectUnauthenticated(port: number): Promise<RawClient> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   const replies: Reply[] = [];

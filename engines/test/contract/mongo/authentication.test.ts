@@ -5,7 +5,14 @@ import { expect } from 'chai';
 import { Binary, type Document, MongoClient } from 'mongodb';
 import { isReal } from '../../support/mongo.js';
 import { fixture } from '../../support/mongo-fixture.js';
-import { clientFinal, opMsg, type RawClient, rawClient, SECRET, stranger } from '../../support/raw-client.js';
+import {
+  clientFinal,
+  connectUnauthenticated,
+  opMsg,
+  type RawClient,
+  rawClient,
+  SECRET,
+} from '../../support/raw-client.js';
 
 describe('MongoDB: authentication', () => {
   // The real server may run without authentication.
@@ -13,7 +20,7 @@ describe('MongoDB: authentication', () => {
   const mongo = fixture();
   let raw: RawClient;
   beforeEach(async () => {
-    raw = await stranger(mongo.server.port);
+    raw = await connectUnauthenticated(mongo.server.port);
   });
   afterEach(() => raw.close());
 
@@ -66,7 +73,7 @@ describe('MongoDB: authentication', () => {
 
   it('accepts long messages only after authentication', async () => {
     expect(await send({ ping: 1, padding: 'x'.repeat(20_000) })).to.equal(undefined);
-    raw = await stranger(mongo.server.port);
+    raw = await connectUnauthenticated(mongo.server.port);
     const { payload } = (await send(start()))!;
     await send(finish(payload, SECRET));
     expect(await send({ ping: 1, padding: 'x'.repeat(20_000) })).to.include({ ok: 1 });
@@ -84,14 +91,14 @@ describe('MongoDB: authentication', () => {
     );
     await client.db('admin').command({ ping: 1 });
     await watching;
-    const strangers: RawClient[] = [];
-    for (let count = 0; count < 150; count++) strangers.push(await stranger(server.port));
-    expect(await strangers[0]!.receive()).to.equal(undefined);
-    expect((await strangers.at(-1)!.command({ ping: 1, $db: 'admin' }))?.body).to.include({ ok: 1 });
+    const unauthenticatedClients: RawClient[] = [];
+    for (let count = 0; count < 150; count++) unauthenticatedClients.push(await connectUnauthenticated(server.port));
+    expect(await unauthenticatedClients[0]!.receive()).to.equal(undefined);
+    expect((await unauthenticatedClients.at(-1)!.command({ ping: 1, $db: 'admin' }))?.body).to.include({ ok: 1 });
     const { connections } = await client.db('admin').command({ serverStatus: 1 });
     expect(connections.current).to.be.below(120);
     expect(failures).to.deep.equal([]);
-    for (const each of strangers) each.close();
+    for (const each of unauthenticatedClients) each.close();
     await client.close();
   });
 
@@ -109,11 +116,12 @@ describe('MongoDB: authentication', () => {
 
   it('reports the authenticated user, regardless of the client name', async () => {
     const known = await rawClient(mongo.server.port);
-    const strangers: RawClient[] = [];
-    for (let count = 0; count < 120; count++) strangers.push(await stranger(mongo.server.port));
-    expect(await strangers[0]!.receive()).to.equal(undefined);
+    const unauthenticatedClients: RawClient[] = [];
+    for (let count = 0; count < 120; count++)
+      unauthenticatedClients.push(await connectUnauthenticated(mongo.server.port));
+    expect(await unauthenticatedClients[0]!.receive()).to.equal(undefined);
     expect((await known.command({ ping: 1, $db: 'admin' }))?.body).to.include({ ok: 1 });
-    for (const each of [known, ...strangers]) each.close();
+    for (const each of [known, ...unauthenticatedClients]) each.close();
   });
 
   it('accepts a proof of the password, with saslStart or in a hello', async () => {
@@ -124,7 +132,7 @@ describe('MongoDB: authentication', () => {
       { user: 'annals', db: 'admin' },
     ]);
 
-    const other = await stranger(mongo.server.port);
+    const other = await connectUnauthenticated(mongo.server.port);
     const guess = { ...start(), db: 'admin' };
     const hello = {
       hello: 1,
