@@ -139,7 +139,7 @@ async function startEngine(
 ): Promise<Engine> {
   const directory = resolve(dataDir, kind);
   let child = launch(kind, directory, port, secret).on('message', onMessage);
-  const { held, ...first } = await ready(child, kind, directory, logger);
+  const { held, ...first } = await waitUntilReady(child, kind, directory, logger);
   const url = withoutSecret(first.url);
   const store = checkStore(dataDir, kind);
   let stopping = false;
@@ -156,7 +156,7 @@ async function startEngine(
           // one.
           checkStore(dataDir, kind, store);
           child = launch(kind, directory, first.port, secret, held).on('message', onMessage);
-          await ready(child, kind, directory, logger);
+          await waitUntilReady(child, kind, directory, logger);
           logger.warn({ engine: kind, url, pid: child.pid }, 'engine is back');
           return watch();
         } catch (error) {
@@ -203,7 +203,7 @@ function launch(kind: string, directory: string, port: number, secret: string, h
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
-  // The child could not be started and has no channel; `ready` reports why.
+  // The child could not be started and has no channel; `waitUntilReady` reports why.
   child.on('error', () => process.off('exit', kill));
   // The secret is not passed on the command line, which every user can read.
   sendToChild(child, { secret }, held);
@@ -221,7 +221,7 @@ type StartedChild = Ready & { readonly held?: HeldPort };
  * Resolves when the child reports that it is up. Rejects with `EngineFailed`, or with `StoreDamaged` if stored data is
  * the cause.
  */
-export async function ready(
+export async function waitUntilReady(
   child: ChildProcess,
   kind: string,
   directory: string,

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { ChildMessage } from '@annals/engines/internal/supervisor/child-main.js';
 import { isLocked } from '@annals/engines/internal/supervisor/directory-lock.js';
-import { ready, startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
+import { startEngines, waitUntilReady } from '@annals/engines/internal/supervisor/supervisor.js';
 import { owned } from '@annals/engines/testing/children.js';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
@@ -26,7 +26,7 @@ const up = { url: 'esdb://127.0.0.1:1', port: 1, isNew: false };
 describe('an engine that starts', () => {
   it('is heard to be up, whatever damage it tells of in the same moment', async () => {
     const child = new ChildProcess();
-    const started = ready(child, 'eventstore', '/data', quiet);
+    const started = waitUntilReady(child, 'eventstore', '/data', quiet);
     saying(child, { damaged: 10 }, { damaged: 20 }, { ready: up });
     expect(await started).to.deep.equal(up);
   });
@@ -38,7 +38,7 @@ describe('an engine that starts', () => {
     const warn = ({ engine }: { engine?: string }) => {
       if (engine === 'mongo') told++;
     };
-    const started = ready(child, 'mongo', '/data', { warn }, 1);
+    const started = waitUntilReady(child, 'mongo', '/data', { warn }, 1);
     await eventually(() => told >= 3);
     const running = timers();
     saying(child, { ready: up });
@@ -48,7 +48,7 @@ describe('an engine that starts', () => {
 
   it('is heard to have failed, once its process has ended', async () => {
     const child = new ChildProcess();
-    const started = ready(child, 'eventstore', '/data', quiet).catch((error: Error) => error);
+    const started = waitUntilReady(child, 'eventstore', '/data', quiet).catch((error: Error) => error);
     saying(child, { damaged: 10 }, { failed: 'the store is cut short', isDamaged: true });
     child.emit('exit', 1, null);
     expect(await started).to.have.property('name', 'StoreDamaged');
