@@ -1,46 +1,49 @@
-/** The nodes of an installation, each connected to every other (docs/guide/cluster.md). */
+/**
+ * Connects every node of an installation to every other, for messages that are not in the event log
+ * (docs/mesh.md).
+ */
 import type { Cluster, Logger, Members, MessageHandler } from '../../application/ports/index.js';
 import { type After, afterAll } from '../platform/process/timer.js';
-import { openDoor } from './listener.js';
-import { createLink, type Link } from './peer-connection.js';
+import { openListener } from './listener.js';
+import { createPeerConnection, type PeerConnection } from './peer-connection.js';
 
-export interface MeshOptions {
-  /** Names this process, at no other start. */
+export interface ClusterOptions {
+  /** Identifies this process; a new id at every start. */
   readonly run: string;
-  /** What only nodes of this installation can derive; 32 bytes. */
+  /** Pre-shared key that only nodes of this installation can derive; 32 bytes. */
   readonly key: Buffer;
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** Where the others reach it, if not there: `host`, or `host:port`. */
+  /** Address that other nodes connect to, if it differs from `host`: a host, or `host:port`. */
   readonly address?: string | undefined;
-  /** Makes it known where this one can be reached; `looked` is to be told whenever it was looked who is there. */
+  /** Publishes the address of this node. `looked` must be called after every refresh of the member list. */
   readonly join: (
     address: string,
     looked: () => void,
-    /** Those that live and can't be reached, now: to be made known, too. */
+    /** Live nodes this one cannot connect to, for publication to the other nodes. */
     unreached: () => readonly string[],
   ) => Promise<Members & { leave(): Promise<void> }>;
-  readonly observe?: MeshObserver | undefined;
+  readonly observe?: ClusterObserver | undefined;
   readonly logger: Logger;
   readonly after?: After;
 }
 
-export interface MeshObserver {
-  /** To how many others this one is connected. */
+export interface ClusterObserver {
+  /** Number of nodes this one is connected to. */
   connected(total: number): void;
-  /** Something was said to another. */
-  said(): void;
-  /** What was said was lost: the other one has gone, or takes nothing. */
-  lost(): void;
+  /** A message was sent. */
+  messageSent(): void;
+  /** A message was lost: the receiver is gone or does not read. */
+  messageLost(): void;
 }
 
 export interface OpenMesh {
-  /** Where the others reach this one. */
+  /** Address that other nodes connect to. */
   readonly address: string;
-  /** Speaks, and hears, on a channel of its own; once for each. */
+  /** Opens a named message channel; call once per name. */
   channel(name: string): Cluster;
-  /** The names of others that can't reach this one. */
+  /** Nodes that report they cannot connect to this one. */
   unreachedBy(): readonly string[];
   close(): Promise<void>;
 }
@@ -50,108 +53,124 @@ export async function openMesh({
   key,
   host,
   port,
-  address: wanted,
+  address: configuredAddress,
   join,
   observe,
   logger,
   after = afterAll,
-}: MeshOptions): Promise<OpenMesh> {
-  const hears = new Map<string, MessageHandler>();
-  const door = await openDoor({ run: nodeId, key, host, port, hears, logger, after });
-  const address = addressOf(wanted ?? host, door.port);
-  const links = new Map<string, Link>();
-  /** Those of whom it is asked just now where they are, and what waits for that. */
-  const sought = new Map<string, Promise<Link | undefined>>();
+}: ClusterOptions): Promise<OpenMesh> {
+  const handlers = new Map<string, MessageHandler>();
+  const listener = await openListener({ nodeId, key, host, port, handlers, logger, after });
+  const address = addressOf(configuredAddress ?? host, listener.port);
+  const connections = new Map<string, PeerConnection>();
+  /** Member lookups in progress, by node. */
+  const lookups = new Map<string, Promise<PeerConnection | undefined>>();
   let waitingBytes = 0;
-  /** Those who were not there at the last look. */
-  const missing = new Set<string>();
-  /** Those who live where nobody answers. */
-  const unreachable = new Set<string>();
-  let isUnreached = false;
+  /** Nodes that the last member lookup did not find. */
+  const unknown = new Set<string>();
+  /** Live nodes whose address does not answer. */
+  const unreachablePeers = new Set<string>();
+  let warnedUnreached = false;
   let connected = 0;
   let hasClosed = false;
   let members: Members & { leave(): Promise<void> };
 
-  function linkTo(to: string): Link {
-    const changed = (isOpen: boolean) => {
+  function connectTo(to: string): PeerConnection {
+    const onChange = (isOpen: boolean) => {
       connected += isOpen ? 1 : -1;
-      unreachable.delete(to);
+      unreachablePeers.delete(to);
       observe?.connected(connected);
-      logger.debug({ to, isOpen }, 'the connection to another node has changed');
+      logger.debug({ to, isOpen }, 'connection to another node opened or closed');
     };
-    const lost = () => observe?.lost();
-    const unreached = (at: string) => {
-      unreachable.add(to);
-      logger.warn({ to, address: at }, UNREACHED);
+    const onLost = () => observe?.messageLost();
+    const onUnreachable = (at: string) => {
+      unreachablePeers.add(to);
+      logger.warn({ to, address: at }, PEER_UNREACHABLE);
     };
-    const where = () => members.address(to);
+    const addressOfPeer = () => members.address(to);
     const beats = () => members.beats(to);
-    return createLink({ run: nodeId, to, key, address: where, beats, changed, lost, unreached, after });
+    return createPeerConnection({
+      nodeId,
+      peerId: to,
+      key,
+      address: addressOfPeer,
+      beats,
+      onChange,
+      onLost,
+      onUnreachable,
+      after,
+    });
   }
 
-  function looked() {
-    // Of the first look it is told before it is over.
+  function updateConnections() {
+    // The first refresh calls back before `join` has returned the members.
     if (!members || hasClosed) return;
-    missing.clear();
+    unknown.clear();
     const alive = members.liveNodes();
-    for (const to of alive) if (to !== nodeId && !links.has(to)) links.set(to, linkTo(to));
-    for (const [to, link] of links) {
+    for (const to of alive) if (to !== nodeId && !connections.has(to)) connections.set(to, connectTo(to));
+    for (const [to, connection] of connections) {
       if (alive.has(to)) continue;
-      links.delete(to);
-      unreachable.delete(to);
-      link.close();
+      connections.delete(to);
+      unreachablePeers.delete(to);
+      connection.close();
     }
     const by = members.unreachedBy();
-    if (by.length > 0 && !isUnreached) logger.warn({ by, address }, NOT_REACHED);
-    isUnreached = by.length > 0;
+    if (by.length > 0 && !warnedUnreached) logger.warn({ by, address }, UNREACHED_BY_OTHERS);
+    warnedUnreached = by.length > 0;
   }
 
-  /** Of one that has come a moment ago, perhaps: before the next look. */
-  async function seek(to: string): Promise<Link | undefined> {
+  /** Refreshes the member list: the node may have joined since the last refresh. */
+  async function lookUp(to: string): Promise<PeerConnection | undefined> {
     await members.look().catch(() => {});
-    if (!links.has(to)) missing.add(to);
-    sought.delete(to);
-    return links.get(to);
+    if (!connections.has(to)) unknown.add(to);
+    lookups.delete(to);
+    return connections.get(to);
   }
 
-  /** At once where it is known: what is said first must come first. `bytes` that nobody waits with may be too many. */
-  function found(to: string, bytes: number): Link | undefined | Promise<Link | undefined> {
-    const known = links.get(to);
-    if (!sought.has(to) && (known || missing.has(to) || hasClosed)) return known;
-    if (bytes > 0 && waitingBytes > MOST_WAITING) return undefined;
-    const seeking = sought.get(to) ?? seek(to);
-    sought.set(to, seeking);
+  /**
+   * Returns the connection to a node: synchronously if known, so that messages keep their order; else after one member
+   * lookup.
+   * Undefined if unknown, or if the messages that wait for lookups exceed their limit. `bytes` is 0 for a
+   * request, whose sender waits.
+   */
+  function connectionFor(to: string, bytes: number): PeerConnection | undefined | Promise<PeerConnection | undefined> {
+    const known = connections.get(to);
+    if (!lookups.has(to) && (known || unknown.has(to) || hasClosed)) return known;
+    if (bytes > 0 && waitingBytes > MAX_WAITING_BYTES) return undefined;
+    const lookup = lookups.get(to) ?? lookUp(to);
+    lookups.set(to, lookup);
     waitingBytes += bytes;
-    return seeking.finally(() => {
+    return lookup.finally(() => {
       waitingBytes -= bytes;
     });
   }
 
   try {
-    members = await join(address, looked, () => [...unreachable]);
+    members = await join(address, updateConnections, () => [...unreachablePeers]);
   } catch (error) {
-    await door.close();
+    await listener.close();
     throw error;
   }
-  looked();
+  updateConnections();
 
   const channel = (name: string): Cluster => ({
-    hear: (hear) => void hears.set(name, hear),
+    hear: (handler) => void handlers.set(name, handler),
     nodeId,
     liveNodes: () => members.liveNodes(),
-    send(to, said) {
-      observe?.said();
-      const tell = (link: Link | undefined) => (link ? link.tell(name, said) : observe?.lost());
-      const link = found(to, Buffer.byteLength(said.body));
-      if (link instanceof Promise) void link.then(tell);
-      else tell(link);
+    send(to, message) {
+      observe?.messageSent();
+      const deliver = (connection: PeerConnection | undefined) =>
+        connection ? connection.send(name, message) : observe?.messageLost();
+      const connection = connectionFor(to, Buffer.byteLength(message.body));
+      if (connection instanceof Promise) void connection.then(deliver);
+      else deliver(connection);
     },
-    async request(to, target, said) {
-      observe?.said();
-      const known = found(to, 0);
-      const link = known instanceof Promise ? await known : known;
-      if (link) return link.ask(name, target, said);
-      observe?.lost();
+    async request(to, target, message) {
+      observe?.messageSent();
+      const found = connectionFor(to, 0);
+      const connection = found instanceof Promise ? await found : found;
+      if (connection) return connection.request(name, target, message);
+      observe?.messageLost();
       return false;
     },
   });
@@ -162,24 +181,24 @@ export async function openMesh({
     unreachedBy: () => members.unreachedBy(),
     async close() {
       hasClosed = true;
-      for (const link of links.values()) link.close();
-      await Promise.all([door.close(), members.leave().catch((err) => logger.warn({ err }, STAYED))]);
+      for (const connection of connections.values()) connection.close();
+      await Promise.all([listener.close(), members.leave().catch((err) => logger.warn({ err }, LEAVE_FAILED))]);
     },
   };
 }
 
-/** Of what is said to those of whom it is asked where they are. */
-const MOST_WAITING = 8 * 1024 * 1024;
+/** Bytes of messages that wait for member lookups. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
-const UNREACHED =
-  'another node lives, and can not be reached where it says: mesh.host and mesh.address are what others see of a machine';
+const PEER_UNREACHABLE =
+  'cannot connect to a live node at its published address; check mesh.host and mesh.address of that node and the network';
 
-const NOT_REACHED =
-  'other nodes can not reach this one: what is said live does not come here; see mesh.host and mesh.address, and what stands between';
+const UNREACHED_BY_OTHERS =
+  'other nodes cannot connect to this one, so live messages do not arrive here; check mesh.host, mesh.address and the firewall';
 
-const STAYED = 'this node could not say that it goes: the others will see it';
+const LEAVE_FAILED = 'could not leave the member list; other nodes will notice within seconds';
 
-/** Where others reach it: a port stands in the name, or the one that is listened at is meant. */
+/** Adds the listening port to an address without one. */
 function addressOf(name: string, port: number): string {
   if (/^[^:]+:\d+$|\]:\d+$/.test(name)) return name;
   return `${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}`;

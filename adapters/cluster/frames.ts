@@ -1,36 +1,36 @@
-/** What goes over a connection between two nodes: what is said, and one way back that it was heard. */
+/** Encodes frames between nodes: messages one way, acknowledgements the other. */
 import type { ClusterMessage } from '../../application/ports/index.js';
 
-/** What is said, at most; what is said about it comes on top. */
+/** Maximum bytes of a message body; header and length come on top. */
 export const BODY_BYTES = 1024 * 1024 + 32 * 1024;
 const HEADER_BYTES = 32 * 1024;
 const LENGTH_BYTES = 4;
 export const FRAME_BYTES = LENGTH_BYTES + HEADER_BYTES + BODY_BYTES;
 
-/** Something said on a channel; with a number where whoever says it waits to hear that it was heard. */
+/** A message on a channel. With a number, the sender waits for the acknowledgement. */
 export interface Frame {
   readonly channel: string;
-  readonly said: ClusterMessage;
+  readonly message: ClusterMessage;
   readonly number?: number | undefined;
 }
 
-export function encodeFrame({ channel, said, number }: Frame): Buffer {
-  const header = JSON.stringify({ channel, head: said.head, number });
+export function encodeFrame({ channel, message, number }: Frame): Buffer {
+  const header = JSON.stringify({ channel, head: message.head, number });
   const length = Buffer.byteLength(header);
-  // In one piece: what carries a file is large, and each copy of it would cost as much as sealing it.
-  const bytes = Buffer.allocUnsafe(LENGTH_BYTES + length + Buffer.byteLength(said.body));
+  // One allocation: a body may carry a file, and each copy costs as much as encrypting it.
+  const bytes = Buffer.allocUnsafe(LENGTH_BYTES + length + Buffer.byteLength(message.body));
   bytes.writeUInt32BE(length);
   bytes.write(header, LENGTH_BYTES);
-  bytes.write(said.body, LENGTH_BYTES + length);
+  bytes.write(message.body, LENGTH_BYTES + length);
   return bytes;
 }
 
-/** Undefined where it is none. */
+/** Undefined if the bytes are not a valid frame. */
 export function decodeFrame(bytes: Buffer): Frame | undefined {
   if (bytes.length < LENGTH_BYTES) return undefined;
-  const until = LENGTH_BYTES + bytes.readUInt32BE();
-  if (until > bytes.length) return undefined;
-  const header = parsed(bytes.toString('utf8', LENGTH_BYTES, until));
+  const headerEnd = LENGTH_BYTES + bytes.readUInt32BE();
+  if (headerEnd > bytes.length) return undefined;
+  const header = parseJson(bytes.toString('utf8', LENGTH_BYTES, headerEnd));
   if (!isObject(header) || typeof header.channel !== 'string' || !isHead(header.head)) return undefined;
   const { channel, head, number } = header as {
     channel: string;
@@ -40,26 +40,28 @@ export function decodeFrame(bytes: Buffer): Frame | undefined {
   if (number !== undefined && !Number.isSafeInteger(number)) return undefined;
   return {
     channel,
-    said: { head, body: bytes.toString('utf8', until) },
+    message: { head, body: bytes.toString('utf8', headerEnd) },
     number: number as number | undefined,
   };
 }
 
-/** That what has this number was heard, and whether it came to anybody. */
-export interface Heard {
+/** Acknowledges a numbered message. */
+export interface Acknowledgement {
   readonly number: number;
-  readonly came: boolean;
+  /** Whether a recipient took it. */
+  readonly delivered: boolean;
 }
 
-export const encodeHeard = ({ number, came }: Heard): string => JSON.stringify([number, came]);
+export const encodeAcknowledgement = ({ number, delivered }: Acknowledgement): string =>
+  JSON.stringify([number, delivered]);
 
-export function decodeHeard(text: string): Heard | undefined {
-  const found = parsed(text);
+export function decodeAcknowledgement(text: string): Acknowledgement | undefined {
+  const found = parseJson(text);
   if (!Array.isArray(found) || !Number.isSafeInteger(found[0]) || typeof found[1] !== 'boolean') return undefined;
-  return { number: found[0], came: found[1] };
+  return { number: found[0], delivered: found[1] };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,65 +1,66 @@
-/** What is asked of another node and not heard yet: in order for each target, and bounded in bytes for all. */
+/** Limits unacknowledged requests to a node: one at a time for each target, and a number of bytes in total. */
 
-export interface Asked {
+/** A request to another node. */
+export interface InFlightRequest {
   readonly number: number;
   readonly target: string;
   readonly bytes: number;
-  /** Sends it. */
-  go(): void;
-  settle(came: boolean): void;
+  /** Sends the request. */
+  send(): void;
+  settle(delivered: boolean): void;
 }
 
-/** So much may be under way to one node: of targets that read nothing, so many hold up the others. */
-const UNDER_WAY_BYTES = 16 * 1024 * 1024;
+/** Bytes in flight to one node. Targets that do not read can fill it and so block the others. */
+const MAX_IN_FLIGHT_BYTES = 16 * 1024 * 1024;
 
-export function createWindow(limit = UNDER_WAY_BYTES) {
-  /** By target: the first is under way, or waits for room with those of other targets. */
-  const lanes = new Map<string, Asked[]>();
-  const underWay = new Map<number, Asked>();
-  let waiting: Asked[] = [];
+export function createInFlightWindow(limit = MAX_IN_FLIGHT_BYTES) {
+  /** Queues by target. The first of each is in flight, or waits for room. */
+  const queues = new Map<string, InFlightRequest[]>();
+  const inFlight = new Map<number, InFlightRequest>();
+  let waiting: InFlightRequest[] = [];
   let bytes = 0;
 
-  function begin(asked: Asked) {
-    bytes += asked.bytes;
-    underWay.set(asked.number, asked);
-    asked.go();
+  function start(request: InFlightRequest) {
+    bytes += request.bytes;
+    inFlight.set(request.number, request);
+    request.send();
   }
 
-  function pump() {
-    while (waiting[0] && (bytes === 0 || bytes + waiting[0].bytes <= limit)) begin(waiting.shift()!);
+  function fill() {
+    while (waiting[0] && (bytes === 0 || bytes + waiting[0].bytes <= limit)) start(waiting.shift()!);
   }
 
   return {
-    add(asked: Asked) {
-      const lane = lanes.get(asked.target);
-      if (lane) return void lane.push(asked);
-      lanes.set(asked.target, [asked]);
-      waiting.push(asked);
-      pump();
+    add(request: InFlightRequest) {
+      const queue = queues.get(request.target);
+      if (queue) return void queue.push(request);
+      queues.set(request.target, [request]);
+      waiting.push(request);
+      fill();
     },
 
-    /** What has this number was heard. */
-    heard(number: number, came: boolean) {
-      const asked = underWay.get(number);
-      if (!asked) return;
-      underWay.delete(number);
-      bytes -= asked.bytes;
-      const lane = lanes.get(asked.target)!;
-      lane.shift();
-      if (lane[0]) waiting.push(lane[0]);
-      else lanes.delete(asked.target);
-      pump();
-      asked.settle(came);
+    /** Handles the acknowledgement of a request. */
+    acknowledge(number: number, delivered: boolean) {
+      const request = inFlight.get(number);
+      if (!request) return;
+      inFlight.delete(number);
+      bytes -= request.bytes;
+      const queue = queues.get(request.target)!;
+      queue.shift();
+      if (queue[0]) waiting.push(queue[0]);
+      else queues.delete(request.target);
+      fill();
+      request.settle(delivered);
     },
 
-    /** The other one is gone, and whatever was asked of it. */
-    lose() {
-      const all = [...lanes.values()].flat();
-      lanes.clear();
-      underWay.clear();
+    /** Fails all requests: the connection is gone. */
+    failAll() {
+      const all = [...queues.values()].flat();
+      queues.clear();
+      inFlight.clear();
       waiting = [];
       bytes = 0;
-      for (const asked of all) asked.settle(false);
+      for (const request of all) request.settle(false);
     },
   };
 }

@@ -1,24 +1,24 @@
-/** Whether the other end of a connection still lives: one that is frozen keeps its connections, and answers nothing. */
+/** Closes connections whose peer no longer answers pings: a frozen process keeps its connections open. */
 import type { WebSocket } from 'ws';
 import type { After } from '../platform/process/timer.js';
 
 const PING_MS = 1000;
-/** Pings in a row that nobody answered. Counted, not timed: who was paused itself must not blame the other. */
-const MOST_UNANSWERED = 4;
+/** Unanswered pings in a row before the cut. Counted, not timed: this process may have been paused itself. */
+const MAX_UNANSWERED = 4;
 
-/** Cuts a connection whose other end has not answered for some seconds. */
-export function watchLiving(socket: WebSocket, after: After): void {
+/** Terminates a connection whose peer has not answered for about 4 s. */
+export function keepAlive(socket: WebSocket, after: After): void {
   let unanswered = 0;
-  const look = () => {
-    if (unanswered === MOST_UNANSWERED) return socket.terminate();
+  const ping = () => {
+    if (unanswered === MAX_UNANSWERED) return socket.terminate();
     unanswered++;
     socket.ping();
-    callOff = after(PING_MS, look);
+    cancel = after(PING_MS, ping);
   };
-  let callOff = after(PING_MS, look);
-  const hear = () => {
+  let cancel = after(PING_MS, ping);
+  const onAnswer = () => {
     unanswered = 0;
   };
-  socket.on('pong', hear).on('message', hear);
-  socket.once('close', () => callOff());
+  socket.on('pong', onAnswer).on('message', onAnswer);
+  socket.once('close', () => cancel());
 }

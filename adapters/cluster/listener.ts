@@ -1,50 +1,58 @@
-/** Where the other nodes come in: hears what they say, and tells them when it was heard. */
+/** Accepts connections of other nodes: passes messages to the channel handlers and acknowledges them. */
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Logger, MessageHandler } from '../../application/ports/index.js';
 import type { After } from '../platform/process/timer.js';
-import { decodeFrame, encodeHeard, FRAME_BYTES, type Frame } from './frames.js';
-import { watchLiving } from './keepalive.js';
-import { secured } from './psk-tls.js';
+import { decodeFrame, encodeAcknowledgement, FRAME_BYTES, type Frame } from './frames.js';
+import { keepAlive } from './keepalive.js';
+import { pskTls } from './psk-tls.js';
 
-export interface DoorOptions {
-  readonly run: string;
+export interface ListenerOptions {
+  readonly nodeId: string;
   readonly key: Buffer;
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** By the channel that is spoken on; what is said on one that nobody hears comes to nobody. */
-  readonly hears: ReadonlyMap<string, MessageHandler>;
+  /** Handlers by channel. Messages on a channel without a handler are acknowledged as not delivered. */
+  readonly handlers: ReadonlyMap<string, MessageHandler>;
   readonly logger: Logger;
   readonly after: After;
 }
 
-export interface Door {
+export interface Listener {
   readonly port: number;
-  /** Cuts all that came in. */
+  /** Stops listening and cuts all connections. */
   close(): Promise<void>;
 }
 
-/** Who has not proven itself by then is cut. */
-const PROVEN_MS = 3000;
-/** Who has not proven itself yet; beyond it the longest of them is cut for the newest, which may be a node. */
-const STRANGERS = 64;
+/** Milliseconds a peer has to complete the TLS handshake. */
+const HANDSHAKE_MS = 3000;
+/** TLS handshakes at a time. Beyond it the oldest is dropped for the newest, which may be a node. */
+const MAX_HANDSHAKES = 64;
 /** https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number */
-const NOT_UNDERSTOOD = 1002;
+const PROTOCOL_ERROR = 1002;
 
-/** Names in the request that opens a connection. */
-export const FROM = 'mesh-from';
-export const TO = 'mesh-to';
+/** Headers of the upgrade request: the ids of both nodes. */
+export const FROM_HEADER = 'mesh-from';
+export const TO_HEADER = 'mesh-to';
 
-/** Rejects if the address is taken or not ours. */
-export async function openDoor({ run, key, host, port, hears, logger, after }: DoorOptions): Promise<Door> {
+/** Rejects if the address is in use or not local. */
+export async function openListener({
+  nodeId,
+  key,
+  host,
+  port,
+  handlers,
+  logger,
+  after,
+}: ListenerOptions): Promise<Listener> {
   const server = createServer({
-    ...secured(key).server,
-    handshakeTimeout: PROVEN_MS,
-    headersTimeout: PROVEN_MS,
-    connectionsCheckingInterval: PROVEN_MS,
+    ...pskTls(key).server,
+    handshakeTimeout: HANDSHAKE_MS,
+    headersTimeout: HANDSHAKE_MS,
+    connectionsCheckingInterval: HANDSHAKE_MS,
   });
   const sockets = new WebSocketServer({
     noServer: true,
@@ -53,52 +61,54 @@ export async function openDoor({ run, key, host, port, hears, logger, after }: D
     maxPayload: FRAME_BYTES,
   });
   const open = new Set<Socket>();
-  const strangers = new Map<string, Socket>();
-  const endOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+  const handshakes = new Map<string, Socket>();
+  const endpointOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
 
   server.on('connection', (socket: Socket) => {
-    const end = endOf(socket);
-    const [longest] = strangers.values();
-    if (longest && strangers.size >= STRANGERS) longest.destroy();
+    const endpoint = endpointOf(socket);
+    const [oldest] = handshakes.values();
+    if (oldest && handshakes.size >= MAX_HANDSHAKES) oldest.destroy();
     open.add(socket);
-    strangers.set(end, socket);
+    handshakes.set(endpoint, socket);
     socket.once('close', () => {
       open.delete(socket);
-      if (strangers.get(end) === socket) strangers.delete(end);
+      if (handshakes.get(endpoint) === socket) handshakes.delete(endpoint);
     });
   });
-  server.on('secureConnection', (socket: TLSSocket) => strangers.delete(endOf(socket)));
-  server.on('tlsClientError', (err) => logger.debug({ err }, 'somebody at the door of the nodes is none'));
+  server.on('secureConnection', (socket: TLSSocket) => handshakes.delete(endpointOf(socket)));
+  server.on('tlsClientError', (err) =>
+    logger.debug({ err }, 'rejected a connection to the cluster port: not a node of this installation'),
+  );
   server.on('clientError', (_, socket) => socket.destroy());
-  // Nothing is served here but connections.
+  // Only WebSocket upgrades are served.
   server.on('request', (_, response) => response.writeHead(404, { Connection: 'close' }).end());
   server.on('upgrade', (request, socket: Socket, head) => {
     socket.on('error', () => socket.destroy());
-    const from = request.headers[FROM];
-    // Whose address it was is gone, and the port is another's now.
-    if (request.headers[TO] !== run || typeof from !== 'string') return socket.destroy();
-    sockets.handleUpgrade(request, socket, head, (opened) => listenTo(opened, from));
+    const from = request.headers[FROM_HEADER];
+    // Meant for a process that has ended; this one reuses its port.
+    if (request.headers[TO_HEADER] !== nodeId || typeof from !== 'string') return socket.destroy();
+    sockets.handleUpgrade(request, socket, head, (opened) => receive(opened, from));
   });
 
-  function listenTo(socket: WebSocket, from: string) {
-    socket.on('error', (err) => logger.debug({ err, from }, 'a connection of another node broke'));
-    watchLiving(socket, after);
+  function receive(socket: WebSocket, from: string) {
+    socket.on('error', (err) => logger.debug({ err, from }, 'connection of another node failed'));
+    keepAlive(socket, after);
     socket.on('message', (bytes, isBinary) => {
       const frame = isBinary ? decodeFrame(bytes as Buffer) : undefined;
-      if (frame) void take(socket, from, frame);
-      else socket.close(NOT_UNDERSTOOD);
+      if (frame) void handle(socket, from, frame);
+      else socket.close(PROTOCOL_ERROR);
     });
   }
 
-  async function take(socket: WebSocket, from: string, { channel, said, number }: Frame) {
-    let came = false;
+  async function handle(socket: WebSocket, from: string, { channel, message, number }: Frame) {
+    let delivered = false;
     try {
-      came = (await hears.get(channel)?.(from, said)) ?? false;
+      delivered = (await handlers.get(channel)?.(from, message)) ?? false;
     } catch (err) {
-      logger.error({ err, channel }, 'what another node said was not heard');
+      logger.error({ err, channel }, 'cannot handle a message of another node');
     }
-    // Nobody waits any more once it is closed.
-    if (number !== undefined) socket.send(encodeHeard({ number, came }), () => {});
+    // A closed connection has no waiting sender.
+    if (number !== undefined) socket.send(encodeAcknowledgement({ number, delivered }), () => {});
   }
 
   await new Promise<void>((resolve, reject) => {

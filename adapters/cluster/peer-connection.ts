@@ -1,145 +1,154 @@
-/** The connection to one other node: comes back by itself, and whoever waits for what is gone is told at once. */
+/**
+ * The connection to one other node. Reconnects by itself; requests in flight on a lost connection fail
+ * immediately.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import type { ClusterMessage } from '../../application/ports/index.js';
 import type { After } from '../platform/process/timer.js';
-import { BODY_BYTES, decodeHeard, encodeFrame } from './frames.js';
-import { createWindow } from './in-flight-window.js';
-import { watchLiving } from './keepalive.js';
-import { FROM, TO } from './listener.js';
-import { secured } from './psk-tls.js';
+import { BODY_BYTES, decodeAcknowledgement, encodeFrame } from './frames.js';
+import { createInFlightWindow } from './in-flight-window.js';
+import { keepAlive } from './keepalive.js';
+import { FROM_HEADER, TO_HEADER } from './listener.js';
+import { pskTls } from './psk-tls.js';
 
-export interface LinkOptions {
-  readonly run: string;
-  readonly to: string;
+export interface PeerOptions {
+  /** Id of this process. */
+  readonly nodeId: string;
+  /** Id of the other process. */
+  readonly peerId: string;
   readonly key: Buffer;
-  /** Where the other one can be reached, as far as is known. */
+  /** Last known address of the other node. */
   readonly address: () => string | undefined;
-  /** Grows for as long as the other one says that it lives. */
+  /** Heartbeats seen of the other node; grows while it lives. */
   readonly beats: () => number | undefined;
-  /** Whether it is connected has changed. */
-  readonly changed?: (isOpen: boolean) => void;
-  /** Something said was lost. */
-  readonly lost?: () => void;
-  /** It lives, and could not be reached so far. */
-  readonly unreached?: (address: string) => void;
+  /** Called when the connection opens or closes. */
+  readonly onChange?: (isOpen: boolean) => void;
+  /** Called for each lost message. */
+  readonly onLost?: () => void;
+  /** Called when the node lives but cannot be connected to. */
+  readonly onUnreachable?: (address: string) => void;
   readonly after: After;
 }
 
-export interface Link {
-  tell(channel: string, said: ClusterMessage): void;
-  ask(channel: string, target: string, said: ClusterMessage): Promise<boolean>;
+export interface PeerConnection {
+  send(channel: string, message: ClusterMessage): void;
+  request(channel: string, target: string, message: ClusterMessage): Promise<boolean>;
   close(): void;
 }
 
 const OPEN_MS = 3000;
-/** Between two attempts, growing from the first to the second. */
-const [SOONEST_MS, LATEST_MS] = [100, 2000];
-/** Attempts in a row before it is told of, each to one that lived after the last: who was killed is known for seconds. */
-const MOST_FAILURES = 5;
-/** What nobody waits for, and the other one has not taken: beyond it, it is lost. */
-const MOST_UNREAD = 8 * 1024 * 1024;
-/** All that comes back is that something was heard. */
-const HEARD_BYTES = 1024;
+/** Delay between attempts, growing from the first to the second. */
+const [FIRST_DELAY_MS, MAX_DELAY_MS] = [100, 2000];
+/**
+ * Failed attempts before `onUnreachable`. Only those count that were made while heartbeats arrived: a killed node is
+ * listed for seconds.
+ */
+const MAX_FAILURES = 5;
+/** Unread bytes beyond which messages without acknowledgement are dropped. */
+const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+/** Acknowledgements only. */
+const ACKNOWLEDGEMENT_BYTES = 1024;
 
-/** The other one would end the connection by it, for all that is said over it. */
+/** The receiver closes the connection on a larger message, which would lose all others. */
 const isTooLarge = ({ body }: ClusterMessage) => body.length * 3 > BODY_BYTES && Buffer.byteLength(body) > BODY_BYTES;
 
-export function createLink(options: LinkOptions): Link {
-  const { run, to, key, address, beats, changed, lost, unreached, after } = options;
-  const window = createWindow();
+export function createPeerConnection(options: PeerOptions): PeerConnection {
+  const { nodeId, peerId, key, address, beats, onChange, onLost, onUnreachable, after } = options;
+  const window = createInFlightWindow();
   const closing = new AbortController();
   const { signal } = closing;
   let open: WebSocket | undefined;
-  /** Said while there is no connection yet. */
-  let early: Buffer[] = [];
-  let earlyBytes = 0;
-  let numbers = 0;
+  /** Frames queued while there is no connection. */
+  let queued: Buffer[] = [];
+  let queuedBytes = 0;
+  let lastNumber = 0;
 
-  function send(bytes: Buffer) {
+  function sendBytes(bytes: Buffer) {
     if (open) return open.send(bytes);
-    early.push(bytes);
-    earlyBytes += bytes.length;
+    queued.push(bytes);
+    queuedBytes += bytes.length;
   }
 
-  /** All that was said so far goes, or is lost. */
-  function settleEarly(socket: WebSocket | undefined) {
-    const all = early;
-    [early, earlyBytes] = [[], 0];
-    if (!socket) window.lose();
-    for (const bytes of all) socket ? socket.send(bytes) : lost?.();
+  /** Sends or drops the queued frames. */
+  function flushQueued(socket: WebSocket | undefined) {
+    const all = queued;
+    [queued, queuedBytes] = [[], 0];
+    if (!socket) window.failAll();
+    for (const bytes of all) socket ? socket.send(bytes) : onLost?.();
   }
 
-  /** Resolves once it is over, with whether there was one. */
-  function connect(where: string): Promise<boolean> {
-    const socket = new WebSocket(`wss://${where}/`, {
-      ...secured(key).client,
-      headers: { [FROM]: run, [TO]: to },
+  /** Resolves when the connection has ended, with whether it was open. */
+  function connect(url: string): Promise<boolean> {
+    const socket = new WebSocket(`wss://${url}/`, {
+      ...pskTls(key).client,
+      headers: { [FROM_HEADER]: nodeId, [TO_HEADER]: peerId },
       handshakeTimeout: OPEN_MS,
       perMessageDeflate: false,
-      maxPayload: HEARD_BYTES,
-      // Against middlemen that read along, which there can't be here: it would cost more than all the rest.
+      maxPayload: ACKNOWLEDGEMENT_BYTES,
+      // Masking protects plaintext proxies, which TLS rules out; it would cost more than all the rest.
       generateMask: (mask) => void mask.fill(0),
     });
-    const cut = () => socket.terminate();
-    signal.addEventListener('abort', cut);
+    const terminate = () => socket.terminate();
+    signal.addEventListener('abort', terminate);
     return new Promise((resolve) => {
-      // Why does not matter: what follows comes with its end.
+      // `close` follows.
       socket.on('error', () => {});
       socket.once('open', () => {
-        watchLiving(socket, after);
+        keepAlive(socket, after);
         open = socket;
-        settleEarly(socket);
-        changed?.(true);
+        flushQueued(socket);
+        onChange?.(true);
       });
       socket.on('message', (text) => {
-        const heard = decodeHeard(String(text));
-        if (heard) window.heard(heard.number, heard.came);
+        const acknowledgement = decodeAcknowledgement(String(text));
+        if (acknowledgement) window.acknowledge(acknowledgement.number, acknowledgement.delivered);
         else socket.terminate();
       });
       socket.once('close', () => {
-        signal.removeEventListener('abort', cut);
-        const was = open === socket;
+        signal.removeEventListener('abort', terminate);
+        const wasOpen = open === socket;
         open = undefined;
-        window.lose();
-        if (was) changed?.(false);
-        resolve(was);
+        window.failAll();
+        if (wasOpen) onChange?.(false);
+        resolve(wasOpen);
       });
     });
   }
 
-  async function keepConnected() {
-    let [failures, failuresAlive, lastBeats] = [0, 0, beats()];
+  async function stayConnected() {
+    let [failures, failuresWhileAlive, lastBeats] = [0, 0, beats()];
     while (!signal.aborted) {
-      const where = address();
-      const was = where !== undefined && (await connect(where));
-      settleEarly(undefined);
-      const [before, now] = [lastBeats, beats()];
-      lastBeats = now;
-      failures = was ? 0 : failures + 1;
-      if (was) failuresAlive = 0;
-      else if (now !== before && ++failuresAlive === MOST_FAILURES && where !== undefined) unreached?.(where);
-      const most = Math.min(LATEST_MS, SOONEST_MS * 2 ** failures);
-      await delay(most * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => {});
+      const url = address();
+      const wasOpen = url !== undefined && (await connect(url));
+      flushQueued(undefined);
+      const [previousBeats, currentBeats] = [lastBeats, beats()];
+      lastBeats = currentBeats;
+      failures = wasOpen ? 0 : failures + 1;
+      if (wasOpen) failuresWhileAlive = 0;
+      else if (currentBeats !== previousBeats && ++failuresWhileAlive === MAX_FAILURES && url !== undefined)
+        onUnreachable?.(url);
+      const delayMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failures);
+      await delay(delayMs * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => {});
     }
-    settleEarly(undefined);
+    flushQueued(undefined);
   }
-  void keepConnected();
+  void stayConnected();
 
   return {
-    tell(channel, said) {
-      const unread = open ? open.bufferedAmount : earlyBytes;
-      if (signal.aborted || unread > MOST_UNREAD || isTooLarge(said)) return lost?.();
-      send(encodeFrame({ channel, said }));
+    send(channel, message) {
+      const unread = open ? open.bufferedAmount : queuedBytes;
+      if (signal.aborted || unread > MAX_UNREAD_BYTES || isTooLarge(message)) return onLost?.();
+      sendBytes(encodeFrame({ channel, message }));
     },
-    ask(channel, target, said) {
-      const isLost = isTooLarge(said);
-      if (isLost) lost?.();
-      if (signal.aborted || isLost) return Promise.resolve(false);
-      const number = ++numbers;
-      return new Promise((settle) => {
-        const go = () => send(encodeFrame({ channel, said, number }));
-        window.add({ number, target, bytes: Buffer.byteLength(said.body), go, settle });
+    request(channel, target, message) {
+      const tooLarge = isTooLarge(message);
+      if (tooLarge) onLost?.();
+      if (signal.aborted || tooLarge) return Promise.resolve(false);
+      const number = ++lastNumber;
+      return new Promise((resolve) => {
+        const sendFrame = () => sendBytes(encodeFrame({ channel, message, number }));
+        window.add({ number, target, bytes: Buffer.byteLength(message.body), send: sendFrame, settle: resolve });
       });
     },
     close: () => closing.abort(),

@@ -1,11 +1,11 @@
 /**
- * How two nodes prove to each other that they are of one installation: TLS with a key that both derive (RFC 5489,
- * 7905). Neither tells it the other, who lacks it comes no further than the handshake, and nothing of it can be
- * replayed. The keys of each connection are made for it: who gets hold of ours later can't read what was recorded.
+ * Mutual authentication of two nodes: TLS with a pre-shared key that both derive (RFC 5489, 7905).
+ * The key is never sent, a peer without it fails the handshake, and nothing can be replayed. Session keys are
+ * ephemeral, so a key that leaks later does not decrypt recorded traffic.
  */
 import type { ConnectionOptions, TlsOptions } from 'node:tls';
 
-/** In Node, given keys are of TLS 1.2. */
+/** Node supports pre-shared keys only in TLS 1.2. */
 const TLS = {
   ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
   minVersion: 'TLSv1.2',
@@ -14,11 +14,11 @@ const TLS = {
 
 const IDENTITY = 'node';
 
-export const secured = (key: Buffer): { readonly client: ConnectionOptions; readonly server: TlsOptions } => ({
+export const pskTls = (key: Buffer): { readonly client: ConnectionOptions; readonly server: TlsOptions } => ({
   client: {
     ...TLS,
     pskCallback: () => ({ psk: key, identity: IDENTITY }),
-    // Who has the key needs no certificate.
+    // The key authenticates the peer; there is no certificate.
     checkServerIdentity: () => undefined,
   },
   server: { ...TLS, pskCallback: () => key },

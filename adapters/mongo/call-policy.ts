@@ -1,4 +1,4 @@
-/** The one place where a call to MongoDB gets its deadline and where the driver's "not now" becomes `Unavailable`. */
+/** Gives every MongoDB call a deadline, and translates temporary driver errors to `UnavailableError`. */
 import {
   AbstractCursor,
   Collection,
@@ -19,42 +19,47 @@ import {
 import { REQUEST_MS, STORE_CALL_MS, withDeadline } from '../../application/concurrency/index.js';
 import { StoreFullError, UnavailableError } from '../../application/ports/index.js';
 
-/** These work through all that is stored, and nobody's request waits for them. */
-const LONG: ReadonlySet<unknown> = new Set(['createIndex', 'createIndexes', 'drop', 'dropDatabase']);
-const LONG_MS = 60_000;
+/** Calls that scan a whole collection; no request waits for them. */
+const SLOW_CALLS: ReadonlySet<unknown> = new Set(['createIndex', 'createIndexes', 'drop', 'dropDatabase']);
+const SLOW_CALL_MS = 60_000;
 
 /**
- * The same database, collection or cursor, and so is whatever it hands out: every call answers within a deadline,
- * and rejects with `Unavailable` when the server is away, stepping down, out of disk, silent or damaged. What the server
- * refuses for another reason rejects with the driver's own error. What nobody waits for any more the server is made to
- * give up: a call by the time that it has, and a search (`leave`) as its connection is cut.
+ * Wraps a database, collection or cursor, and whatever it returns. Every call gets a deadline and rejects with
+ * `UnavailableError` when the server is unreachable, stepping down, out of disk, silent or damaged. Other errors
+ * of the server stay the driver's own.
+ * The server stops work whose caller has given up: a call by its time limit, a query (`leave`) because its
+ * connection is closed.
  */
-export function withCallPolicy<Target extends object>(target: Target, leave?: () => void): Target {
+export function withCallPolicy<Target extends object>(target: Target, onAbandon?: () => void): Target {
   const proxy: Target = new Proxy(target, {
     get(_, name) {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
-      if (name === 'toArray' && proxy instanceof AbstractCursor) return () => allOf(proxy);
+      if (name === 'toArray' && proxy instanceof AbstractCursor) return () => readAll(proxy);
       return (...args: readonly unknown[]) => {
-        if (target instanceof Collection && name === 'find') return searching(target, args);
-        const given: unknown = member.apply(target, target instanceof Collection ? timed(name, args) : args);
-        if (given === target) return proxy;
-        if (given instanceof Promise) return answered(given, LONG.has(name) ? LONG_MS : STORE_CALL_MS, leave);
-        return speaksToServer(given) ? withCallPolicy(given, leave) : given;
+        if (target instanceof Collection && name === 'find') return startQuery(target, args);
+        const result: unknown = member.apply(target, target instanceof Collection ? withTimeLimit(name, args) : args);
+        if (result === target) return proxy;
+        if (result instanceof Promise)
+          return answered(result, SLOW_CALLS.has(name) ? SLOW_CALL_MS : STORE_CALL_MS, onAbandon);
+        return callsServer(result) ? withCallPolicy(result, onAbandon) : result;
       };
     },
   });
   return proxy;
 }
 
-/** Its time on the server would be that of all its batches together: of a long one each may take as long as a call. */
-function searching(rows: Collection, [filter, options]: readonly unknown[]) {
-  const leaving = new AbortController();
-  const cursor = rows.find(Object.assign({}, filter), Object.assign({ signal: leaving.signal }, options));
-  return withCallPolicy(cursor, () => leaving.abort());
+/**
+ * `maxTimeMS` of a query covers all its batches, and each batch may take a full call. So a query is aborted
+ * instead.
+ */
+function startQuery(rows: Collection, [filter, options]: readonly unknown[]) {
+  const abandoned = new AbortController();
+  const cursor = rows.find(Object.assign({}, filter), Object.assign({ signal: abandoned.signal }, options));
+  return withCallPolicy(cursor, () => abandoned.abort());
 }
 
-/** Calls that the server may end when nobody waits for them any more, and where in their arguments the options stand. */
+/** Calls that get a server-side time limit, with the index of their options argument. */
 const OPTIONS: { readonly [call in keyof Collection]?: number } = {
   bulkWrite: 1,
   countDocuments: 1,
@@ -68,53 +73,53 @@ const OPTIONS: { readonly [call in keyof Collection]?: number } = {
   updateOne: 2,
 };
 
-/** The arguments of a call, with the time that we wait for it as the server's own. */
-function timed(name: string | symbol, args: readonly unknown[]): readonly unknown[] {
-  const at = OPTIONS[name as keyof Collection];
-  if (at === undefined) return args;
-  const options = Object.assign({ maxTimeMS: STORE_CALL_MS }, args[at]);
-  return Array.from({ length: at + 1 }, (_, index) => (index === at ? options : args[index]));
+/** Adds the call's deadline to its options as the server-side time limit. */
+function withTimeLimit(name: string | symbol, args: readonly unknown[]): readonly unknown[] {
+  const index = OPTIONS[name as keyof Collection];
+  if (index === undefined) return args;
+  const options = Object.assign({ maxTimeMS: STORE_CALL_MS }, args[index]);
+  return Array.from({ length: index + 1 }, (_, each) => (each === index ? options : args[each]));
 }
 
-const speaksToServer = (given: unknown): given is object =>
-  given instanceof Db ||
-  given instanceof Collection ||
-  given instanceof AbstractCursor ||
-  (typeof given === 'object' && given !== null && Symbol.asyncIterator in given);
+const callsServer = (result: unknown): result is object =>
+  result instanceof Db ||
+  result instanceof Collection ||
+  result instanceof AbstractCursor ||
+  (typeof result === 'object' && result !== null && Symbol.asyncIterator in result);
 
 /**
- * All that a cursor has. The driver would ask for every batch within what to us is one call: much that is asked for
- * comes in many calls, each with its deadline, and all within the time of a request.
+ * Reads all documents of a cursor. The driver's `toArray` would be one call; here each batch has its own
+ * deadline, and all share that of a request.
  */
-async function allOf<T>(cursor: AbstractCursor<T>): Promise<T[]> {
-  const until = performance.now() + REQUEST_MS;
+async function readAll<T>(cursor: AbstractCursor<T>): Promise<T[]> {
+  const deadline = performance.now() + REQUEST_MS;
   const all: T[] = [];
   try {
     while (await cursor.hasNext()) {
-      for (const one of cursor.readBufferedDocuments()) all.push(one);
-      if (performance.now() > until) throw new UnavailableError(`MongoDB was not done within ${REQUEST_MS} ms`);
+      for (const document of cursor.readBufferedDocuments()) all.push(document);
+      if (performance.now() > deadline) throw new UnavailableError(`MongoDB was not done within ${REQUEST_MS} ms`);
     }
     return all;
   } finally {
-    // Nobody waits for it: of one that has ended nothing is left to close.
+    // Not awaited; closing an ended cursor does nothing.
     cursor.close().catch(() => {});
   }
 }
 
-/** What the server answers to one call; `late` is told that its time is up. */
-export async function answered<T>(call: Promise<T>, ms: number, late?: () => void): Promise<T> {
+/** Awaits one call within a deadline. `onTimeout` runs when the call is given up. */
+export async function answered<T>(call: Promise<T>, ms: number, onTimeout?: () => void): Promise<T> {
   try {
     return await withDeadline(ms, call, 'MongoDB');
   } catch (error) {
-    if (error instanceof UnavailableError) late?.();
-    if (isFull(error)) throw new StoreFullError('MongoDB takes no writes: its disk is full', { cause: error });
-    if (isAway(error)) throw new UnavailableError('MongoDB does not answer', { cause: error });
+    if (error instanceof UnavailableError) onTimeout?.();
+    if (isDiskFull(error)) throw new StoreFullError('MongoDB takes no writes: its disk is full', { cause: error });
+    if (isUnavailable(error)) throw new UnavailableError('MongoDB does not answer', { cause: error });
     if (isDamage(error)) throw new UnavailableError('MongoDB found damage in what it stores', { cause: error });
     throw error;
   }
 }
 
-const AWAY = [
+const UNAVAILABLE_ERRORS = [
   MongoNetworkError,
   MongoSystemError,
   MongoOperationTimeoutError,
@@ -125,11 +130,11 @@ const AWAY = [
   MongoExpiredSessionError,
 ];
 
-/** Those that the driver keeps to itself. */
-const AWAY_NAMES: ReadonlySet<string> = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClosedError']);
+/** Error classes that the driver does not export. */
+const UNAVAILABLE_NAMES: ReadonlySet<string> = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClosedError']);
 
-/** Codes of a server that can't do now what it could do before or after. */
-const AWAY_CODES: ReadonlySet<unknown> = new Set([
+/** Server error codes of temporary conditions. */
+const UNAVAILABLE_CODES: ReadonlySet<unknown> = new Set([
   6, // HostUnreachable
   7, // HostNotFound
   43, // CursorNotFound: it was opened on a server that is no longer the primary
@@ -139,7 +144,7 @@ const AWAY_CODES: ReadonlySet<unknown> = new Set([
   91, // ShutdownInProgress
   133, // FailedToSatisfyReadPreference
   134, // ReadConcernMajorityNotAvailableYet
-  146, // ExceededMemoryLimit: the embedded engine's, of what others are at
+  146, // ExceededMemoryLimit: of the embedded engine, under concurrent load
   175, // QueryPlanKilled
   189, // PrimarySteppedDown
   202, // NetworkInterfaceExceededTimeLimit
@@ -155,27 +160,30 @@ const AWAY_CODES: ReadonlySet<unknown> = new Set([
   13436, // NotPrimaryOrSecondary
 ]);
 
-/** OutOfDiskSpace: a server that goes on reading. */
-const isFull = (error: unknown): boolean =>
+/** OutOfDiskSpace: the server still serves reads. */
+const isDiskFull = (error: unknown): boolean =>
   (error instanceof MongoServerError && error.code === 14031) ||
-  (error instanceof MongoBulkWriteError && isFull(error.errorResponse));
+  (error instanceof MongoBulkWriteError && isDiskFull(error.errorResponse));
 
-/** DataCorruptionDetected: the server's message says where. It can be mended while this runs, or restored. */
+/**
+ * DataCorruptionDetected: the server's message says where. Temporary here, since it may be repaired or restored
+ * while this process runs.
+ */
 const isDamage = (error: unknown): boolean => error instanceof MongoServerError && error.code === 301;
 
-function isAway(error: unknown): boolean {
-  if (!(error instanceof MongoError)) return isOfSocket(error);
-  if (AWAY.some((away) => error instanceof away)) return true;
+function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof MongoError)) return isSocketError(error);
+  if (UNAVAILABLE_ERRORS.some((unavailable) => error instanceof unavailable)) return true;
   if (error.hasErrorLabel(MongoErrorLabel.RetryableWriteError)) return true;
-  if (AWAY_NAMES.has(error.name)) return true;
-  // A bulk write wraps what ended it, whatever it was.
-  if (error instanceof MongoBulkWriteError && isAway(error.errorResponse)) return true;
-  return error instanceof MongoServerError && AWAY_CODES.has(error.code);
+  if (UNAVAILABLE_NAMES.has(error.name)) return true;
+  // A bulk write error wraps its cause.
+  if (error instanceof MongoBulkWriteError && isUnavailable(error.errorResponse)) return true;
+  return error instanceof MongoServerError && UNAVAILABLE_CODES.has(error.code);
 }
 
-/** Said by Node itself to who writes to a socket that the server has ended, or that is closed. */
+/** Errors of Node for writes to a closed socket. */
 const SOCKET_CODES: ReadonlySet<unknown> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
-/** While it waits for a socket to take a large command, the driver hands on what the socket says. */
-const isOfSocket = (error: unknown): boolean =>
+/** The driver passes on raw socket errors while it waits for a socket to drain. */
+const isSocketError = (error: unknown): boolean =>
   error instanceof Error && ('syscall' in error || ('code' in error && SOCKET_CODES.has(error.code)));

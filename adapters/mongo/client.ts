@@ -3,10 +3,13 @@ import { type Db, type DbOptions, MongoClient, ReadConcern } from 'mongodb';
 import { STORE_CALL_MS } from '../../application/concurrency/index.js';
 import { answered, withCallPolicy } from './call-policy.js';
 
-/** How long a server is looked for where a process begins, and for how long one may be silent. */
+/** Default server selection timeout at start, and the limit for a silent connection. */
 const CONNECT_MS = 10_000;
 
-/** Whatever the address says of them: what a secondary has not heard of yet would be taken for gone, a key for lost. */
+/**
+ * Override the connection string: a secondary lags behind, so a new document would look deleted and a new key
+ * lost.
+ */
 const CONCERNS: DbOptions = {
   readPreference: 'primary',
   readConcern: new ReadConcern('local'),
@@ -16,35 +19,36 @@ const CONCERNS: DbOptions = {
 export interface Mongo {
   /** Read models, checkpoints, leases. */
   readonly models: Db;
-  /** The subjects' keys: a database of its own, to be backed up apart from the log, or not at all. */
+  /** Encryption keys of subjects. A separate database, to be backed up apart from the log or not at all. */
   readonly keys: Db;
   ping(): Promise<void>;
-  /** Resolves when the server takes writes: a full disk, or a member that is no primary, still answers pings. */
+  /** Resolves if the server accepts writes. With a full disk, or as a secondary, it still answers pings. */
   writable(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Connects and waits until the server answers. Every write is flushed to its journal before it counts. Everything
- * asked through it has a deadline and rejects with `Unavailable` when the server is away. `withinMs`: the server is looked
- * for so long.
+ * Connects and waits until the server answers. Writes are journaled by a majority. Every call has a deadline and
+ * rejects with `UnavailableError` when the server is unreachable.
+ *
+ * @param withinMs Server selection timeout.
  */
 export async function connectMongo(url: string, database: string, withinMs = CONNECT_MS): Promise<Mongo> {
   const client = new MongoClient(url, {
-    // An embedded engine tells by the name that its address gives whose connections are its own program's.
+    // The embedded engine recognises connections of its own program by this name.
     ...(/[?&]appName=/i.test(url) ? {} : { appName: 'annals' }),
     serverSelectionTimeoutMS: withinMs,
-    // A server that is silent for so long is taken for gone, and the connections to it are cut.
+    // A server that is silent this long counts as gone, and its connections are closed.
     connectTimeoutMS: CONNECT_MS,
     maxPoolSize: 32,
-    // What has waited until nobody asks for it any more must not be done later.
+    // A call whose deadline passed in the queue must not run later.
     waitQueueTimeoutMS: STORE_CALL_MS,
-    // Rows carry positions as Long: read back as numbers they would lose their last digits.
+    // Positions are 64-bit; as numbers they would lose digits.
     promoteLongs: false,
     ignoreUndefined: true,
   });
   await answered(client.connect(), withinMs + STORE_CALL_MS).catch((error) => {
-    // Not waited for either; what goes on in it would keep the process from ending.
+    // Not awaited; open work of the client would keep the process alive.
     client.close().catch(() => {});
     throw error;
   });

@@ -107,7 +107,7 @@ describe('the secret of an installation', function () {
       const { code, stderr } = await run([...command, '--data-dir', directory.path], '', other);
       expect({ command, code }).to.deep.equal({ command, code: 1 });
       expect(stderr).to.match(
-        /^annals: secret is not the one that the keys of this installation are wrapped under.*\n$/,
+        /^annals: secret does not match the one that wraps the keys of this installation.*\n$/,
       );
     };
     await refused('serve', 'rooms', ...FREE_PORTS);

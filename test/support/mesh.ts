@@ -83,8 +83,8 @@ export function useMesh() {
           connected: (total) => {
             connected = total;
           },
-          said() {},
-          lost: () => void lost++,
+          messageSent() {},
+          messageLost: () => void lost++,
         },
         logger: { ...quiet, warn: (_: object, message: string) => warned?.(message) },
         after: time.after,

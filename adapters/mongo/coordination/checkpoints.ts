@@ -1,14 +1,14 @@
-/** How far each build of a read model, and each reaction, has come; fenced by the lease of whoever moves it on. */
+/** Stores the checkpoints of projections and reactions, fenced by the lease of the writer. */
 import { type Db, Long, MongoServerError } from 'mongodb';
 import type { Checkpoints } from '../../../application/ports/index.js';
 
 interface CheckpointRow {
   readonly _id: string;
   readonly position: Long;
-  /** The lease under which it was moved there. Fences are counted for each lease. */
+  /** Lease of the last writer. Fencing tokens are counted per lease. */
   readonly lease?: string;
   readonly fence: Long;
-  /** Of a window of the live feed, which stands here too: this is further on than its position. */
+  /** Set on the rows of resume windows, which share this collection: the read position, ahead of `position`. */
   readonly from?: Long;
 }
 
@@ -22,22 +22,22 @@ export function createCheckpoints(db: Db): Checkpoints {
       return row?.position.toBigInt();
     },
 
-    async advance(positions, { name: lease, fence: counted }) {
-      const fence = Long.fromBigInt(counted);
-      const writes = Object.entries(positions).map(([_id, at]) => {
-        const position = Long.fromBigInt(at);
-        const earlier = [
+    async advance(positions, { name: lease, fence: fencingToken }) {
+      const fence = Long.fromBigInt(fencingToken);
+      const writes = Object.entries(positions).map(([_id, newPosition]) => {
+        const position = Long.fromBigInt(newPosition);
+        const notNewer = [
           { lease, fence: { $lte: fence } },
           { lease: { $ne: lease }, position: { $lte: position } },
         ];
         const update = { $set: { position, lease, fence } };
-        return { updateOne: { filter: { _id, $or: earlier }, update, upsert: true } };
+        return { updateOne: { filter: { _id, $or: notNewer }, update, upsert: true } };
       });
       try {
         if (writes.length > 0) await rows.bulkWrite(writes);
         return true;
       } catch (error) {
-        // Somebody else has moved it on: the upsert met its row.
+        // A newer writer has advanced the checkpoint: the upsert collided with its row.
         if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return false;
         throw error;
       }
@@ -48,8 +48,8 @@ export function createCheckpoints(db: Db): Checkpoints {
     },
 
     async all() {
-      const found = await rows.find({}).toArray();
-      return new Map(found.map(({ _id, position, from }) => [_id, (from ?? position).toBigInt()]));
+      const all = await rows.find({}).toArray();
+      return new Map(all.map(({ _id, position, from }) => [_id, (from ?? position).toBigInt()]));
     },
   };
 }

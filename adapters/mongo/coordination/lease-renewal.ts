@@ -1,4 +1,4 @@
-/** Renews all leases of a process by one write: each by itself would be a command and a flush, all day long. */
+/** Renews all leases of a process in one write; a write for each would be a command and a flush, all day long. */
 import type { Collection, Long } from 'mongodb';
 import type { Clock } from '../../../application/ports/index.js';
 import type { After } from '../../platform/process/timer.js';
@@ -6,36 +6,36 @@ import type { After } from '../../platform/process/timer.js';
 export interface LeaseRow {
   readonly _id: string;
   readonly owner: string;
-  /** The process that claimed it: two may bear the name of one node. */
+  /** Process that claimed it: two processes may share a node name. */
   readonly by?: string;
   readonly fence: Long;
   readonly until: Date;
 }
 
-/** How a lease stands while it is held. */
-type Mine = Omit<LeaseRow, 'until'>;
+/** Fields that identify a held lease. */
+type LeaseIdentity = Omit<LeaseRow, 'until'>;
 
 interface Holder {
-  /** Aborted when it is not to be renewed any more. */
+  /** Aborted when the lease must not be onRenewed any more. */
   readonly signal: AbortSignal;
-  /** It lasts until then, by the monotonic clock. */
-  renewed(until: number): void;
-  /** It is another's: `row` is how it stands now. */
-  taken(row: LeaseRow | undefined): void;
+  /** Called with the new expiry, by the monotonic clock. */
+  onRenewed(until: number): void;
+  /** Called when another holder has taken it; `row` is the current row. */
+  onTakenOver(row: LeaseRow | undefined): void;
 }
 
 export interface Renewals {
-  /** Renews the lease until its signal is aborted; returns how to wait for a renewal of it that is under way. */
-  keep(mine: Mine, holder: Holder): () => Promise<void>;
+  /** Renews the lease until its signal is aborted. Returns a function that awaits a renewal in progress. */
+  start(identity: LeaseIdentity, holder: Holder): () => Promise<void>;
 }
 
 interface RenewedLease extends Holder {
-  readonly mine: Mine;
+  readonly identity: LeaseIdentity;
   renewal?: Promise<void> | undefined;
 }
 
-/** Each is renewed three times as often as it would lapse. */
-export function renewTogether(
+/** Renews each lease three times per lease duration. */
+export function createLeaseRenewal(
   rows: Collection<LeaseRow>,
   times: {
     readonly leaseMs: number;
@@ -45,62 +45,62 @@ export function renewTogether(
   },
 ): Renewals {
   const { leaseMs, clock, monotonic, after } = times;
-  const kept = new Set<RenewedLease>();
-  let callOff: (() => void) | undefined;
+  const leases = new Set<RenewedLease>();
+  let cancel: (() => void) | undefined;
 
-  function renewLater() {
-    callOff ??= after(Math.floor(leaseMs / 3), () => {
-      callOff = undefined;
-      // Of one that hangs the others are independent.
-      const due = [...kept].filter(({ renewal }) => renewal === undefined);
+  function scheduleRenewal() {
+    cancel ??= after(Math.floor(leaseMs / 3), () => {
+      cancel = undefined;
+      // A hanging renewal must not block the other leases.
+      const due = [...leases].filter(({ renewal }) => renewal === undefined);
       const renewal = renew(due).finally(() => {
-        for (const each of due) each.renewal = undefined;
-        if (kept.size > 0) renewLater();
+        for (const lease of due) lease.renewal = undefined;
+        if (leases.size > 0) scheduleRenewal();
       });
-      for (const each of due) each.renewal = renewal;
+      for (const lease of due) lease.renewal = renewal;
     });
   }
 
   async function renew(due: readonly RenewedLease[]) {
     if (due.length === 0) return;
-    const next = monotonic.now() + leaseMs;
+    const expiresAt = monotonic.now() + leaseMs;
     const update = { $set: { until: new Date(clock.now() + leaseMs) } };
     try {
-      const writes = due.map(({ mine }) => ({ updateOne: { filter: mine, update } }));
+      const writes = due.map(({ identity }) => ({ updateOne: { filter: identity, update } }));
       const { matchedCount } = await rows.bulkWrite(writes, { ordered: false });
-      const lost = matchedCount === due.length ? new Map() : await taken(due);
-      for (const each of due) {
-        if (each.signal.aborted) continue;
-        if (lost.has(each)) each.taken(lost.get(each));
-        else each.renewed(next);
+      const takenOver = matchedCount === due.length ? new Map() : await findTakenOver(due);
+      for (const lease of due) {
+        if (lease.signal.aborted) continue;
+        if (takenOver.has(lease)) lease.onTakenOver(takenOver.get(lease));
+        else lease.onRenewed(expiresAt);
       }
     } catch {
-      // Unreachable for now: a lease is only lost when its time is up.
+      // The database is unreachable. The lease ends only when its time is up.
     }
   }
 
-  /** Those that are not as they were claimed, with their rows. */
-  async function taken(due: readonly RenewedLease[]): Promise<Map<RenewedLease, LeaseRow | undefined>> {
-    const found = await rows.find({ _id: { $in: due.map(({ mine }) => mine._id) } }).toArray();
-    const standing = new Map(found.map((row) => [row._id, row]));
-    const isMine = ({ mine }: RenewedLease, row: LeaseRow | undefined) =>
-      row?.owner === mine.owner && row.by === mine.by && row.fence.equals(mine.fence);
-    const lost = due.filter((each) => !isMine(each, standing.get(each.mine._id)));
-    return new Map(lost.map((each) => [each, standing.get(each.mine._id)]));
+  /** Finds leases that changed since they were claimed, with their rows. */
+  async function findTakenOver(due: readonly RenewedLease[]): Promise<Map<RenewedLease, LeaseRow | undefined>> {
+    const found = await rows.find({ _id: { $in: due.map(({ identity }) => identity._id) } }).toArray();
+    const current = new Map(found.map((row) => [row._id, row]));
+    const isUnchanged = ({ identity }: RenewedLease, row: LeaseRow | undefined) =>
+      row?.owner === identity.owner && row.by === identity.by && row.fence.equals(identity.fence);
+    const takenOver = due.filter((lease) => !isUnchanged(lease, current.get(lease.identity._id)));
+    return new Map(takenOver.map((lease) => [lease, current.get(lease.identity._id)]));
   }
 
   return {
-    keep(mine, holder) {
-      const each: RenewedLease = { ...holder, mine };
-      kept.add(each);
+    start(identity, holder) {
+      const lease: RenewedLease = { ...holder, identity };
+      leases.add(lease);
       holder.signal.addEventListener('abort', () => {
-        kept.delete(each);
-        if (kept.size > 0) return;
-        callOff?.();
-        callOff = undefined;
+        leases.delete(lease);
+        if (leases.size > 0) return;
+        cancel?.();
+        cancel = undefined;
       });
-      renewLater();
-      return async () => each.renewal;
+      scheduleRenewal();
+      return async () => lease.renewal;
     },
   };
 }

@@ -1,112 +1,119 @@
-/** Leases in MongoDB: of many nodes one is the projector, reaction runner, builder or sweeper (docs/guide/many-nodes.md). */
+/** Leases in MongoDB: elect one node as projector, reaction runner, builder or sweeper (docs/nodes.md). */
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
 import { STORE_CALL_MS, withDeadline } from '../../../application/concurrency/index.js';
 import { type Clock, type Lease, type Leases, UnavailableError } from '../../../application/ports/index.js';
 import { type After, afterAll } from '../../platform/process/timer.js';
-import { type LeaseRow, type Renewals, renewTogether } from './lease-renewal.js';
+import { createLeaseRenewal, type LeaseRow, type Renewals } from './lease-renewal.js';
 
 export interface LeaseOptions {
-  /** How long a lease lasts that is not renewed, in ms; it is renewed three times as often. */
+  /** Milliseconds an unrenewed lease lasts; leases are renewed three times as often. */
   readonly leaseMs?: number;
-  /** Of the wall: nodes tell each other by it until when a lease lasts, and may be wrong. */
+  /** Wall clock, for the expiry that other nodes see. It may be wrong. */
   readonly clock?: Clock;
-  /** Only ever goes on, in ms from anywhere: what this node goes by itself. */
+  /** Monotonic clock, for this node's own decisions. */
   readonly monotonic?: Clock;
   readonly after?: After;
-  /** Another process lives that has the name of this one: its data directory was copied. Told once. */
+  /** Called once if another live process uses this node's name: its data directory was copied. */
   readonly doubled?: (owner: string) => void;
 }
 
-/** How long a lease lasts that is not renewed, ms. */
+/** Milliseconds an unrenewed lease lasts. */
 export const LEASE_MS = 5000;
 const DUPLICATE_KEY = 11000;
 const RELEASED = new Date(0);
 
 type Times = Required<LeaseOptions>;
-type Claimed = Pick<LeaseRow, '_id' | 'owner' | 'by'>;
+type LeaseClaim = Pick<LeaseRow, '_id' | 'owner' | 'by'>;
 
 /**
- * `owner` names this node; a node that restarts under its old name takes its leases up again at once. One whose name
- * another one bears too goes on under a name of its own, or the two would take each other's leases for ever.
+ * Creates the leases of the node `nodeName`. A node that restarts under its old name takes its leases over
+ * immediately.
+ * If another process uses the same name, this one continues under a random name; otherwise they would take each
+ * other's leases for ever.
  */
 export function createLeases(
   db: Db,
-  named: string,
+  nodeName: string,
   { leaseMs = LEASE_MS, clock = Date, monotonic = performance, after = afterAll, doubled }: LeaseOptions = {},
 ): Leases {
-  let owner = named;
+  let owner = nodeName;
   const by = randomUUID();
-  const isDoubled = (name: string) => {
+  const onDuplicateName = (name: string) => {
     if (name !== owner) return;
     owner = randomUUID();
     doubled?.(name);
   };
-  const times: Times = { leaseMs, clock, monotonic, after, doubled: isDoubled };
+  const times: Times = { leaseMs, clock, monotonic, after, doubled: onDuplicateName };
   const rows = db.collection<LeaseRow>('leases');
-  const watched = watchLeases(rows, times);
-  const renewals = renewTogether(rows, times);
-  // Within this process a lease is as exclusive as between nodes, though the owner is the same.
-  const held = new Set<string>();
+  const observed = observeLeases(rows, times);
+  const renewals = createLeaseRenewal(rows, times);
+  // A lease is exclusive within the process too, although the owner is the same.
+  const heldNames = new Set<string>();
   return {
     async acquire(name) {
-      if (held.has(name)) return undefined;
-      held.add(name);
-      const from = monotonic.now();
+      if (heldNames.has(name)) return undefined;
+      heldNames.add(name);
+      const claimedAt = monotonic.now();
       let fence: Long | undefined;
       try {
-        fence = await claim(rows, { _id: name, owner, by }, clock.now(), leaseMs, watched.standing(name));
+        fence = await claim(rows, { _id: name, owner, by }, clock.now(), leaseMs, observed.unchanged(name));
       } finally {
-        if (fence === undefined) held.delete(name);
+        if (fence === undefined) heldNames.delete(name);
       }
       if (fence !== undefined)
-        return keep(rows, { _id: name, owner, by, fence }, from, times, renewals, () => held.delete(name));
-      await watched.look(name);
+        return holdLease(rows, { _id: name, owner, by, fence }, claimedAt, times, renewals, () =>
+          heldNames.delete(name),
+        );
+      await observed.refresh(name);
       return undefined;
     },
     async holder(name) {
-      // Of before the look: the answer may take as long as the lease lasts.
-      const standing = watched.standing(name);
-      const row = await watched.look(name);
+      // Read before the query, whose answer may take as long as a lease lasts.
+      const unchanged = observed.unchanged(name);
+      const row = await observed.refresh(name);
       if (!row || row.until.getTime() === RELEASED.getTime()) return undefined;
-      return standing && isSame(row, standing) ? undefined : row.owner;
+      return unchanged && isSame(row, unchanged) ? undefined : row.owner;
     },
   };
 }
 
-type Standing = Pick<LeaseRow, 'fence' | 'until'>;
+type LeaseState = Pick<LeaseRow, 'fence' | 'until'>;
 
-/** Watches the leases of others: one that is not renewed in its time has lapsed, whatever its holder's clock said. */
-function watchLeases(rows: Collection<LeaseRow>, { leaseMs, monotonic }: Times) {
-  const seen = new Map<string, Standing & { readonly since: number }>();
+/**
+ * Observes leases of other nodes. One that is not renewed within its duration has expired, whatever its holder's
+ * clock says.
+ */
+function observeLeases(rows: Collection<LeaseRow>, { leaseMs, monotonic }: Times) {
+  const states = new Map<string, LeaseState & { readonly since: number }>();
   return {
-    /** The lease as it has stood for all of its time; undefined when it has not. */
-    standing(name: string): Standing | undefined {
-      const { since, ...standing } = seen.get(name) ?? { since: Number.POSITIVE_INFINITY };
-      return monotonic.now() - since >= leaseMs ? (standing as Standing) : undefined;
+    /** The lease, if it has not changed for a whole lease duration. */
+    unchanged(name: string): LeaseState | undefined {
+      const { since, ...unchanged } = states.get(name) ?? { since: Number.POSITIVE_INFINITY };
+      return monotonic.now() - since >= leaseMs ? (unchanged as LeaseState) : undefined;
     },
-    async look(name: string): Promise<LeaseRow | undefined> {
+    async refresh(name: string): Promise<LeaseRow | undefined> {
       const row = await rows.findOne({ _id: name });
-      const before = seen.get(name);
-      if (!row) seen.delete(name);
-      else if (!before || !isSame(before, row))
-        seen.set(name, { fence: row.fence, until: row.until, since: monotonic.now() });
+      const previous = states.get(name);
+      if (!row) states.delete(name);
+      else if (!previous || !isSame(previous, row))
+        states.set(name, { fence: row.fence, until: row.until, since: monotonic.now() });
       return row ?? undefined;
     },
   };
 }
 
-const isSame = (one: Standing, other: Standing): boolean =>
+const isSame = (one: LeaseState, other: LeaseState): boolean =>
   one.fence.equals(other.fence) && one.until.getTime() === other.until.getTime();
 
 async function claim(
   rows: Collection<LeaseRow>,
-  { _id, owner, by }: Claimed,
+  { _id, owner, by }: LeaseClaim,
   now: number,
   leaseMs: number,
-  standing: Standing | undefined,
+  unchanged: LeaseState | undefined,
 ): Promise<Long | undefined> {
-  const free = { _id, $or: [{ until: { $lte: new Date(now) } }, { owner }, ...(standing ? [standing] : [])] };
+  const free = { _id, $or: [{ until: { $lte: new Date(now) } }, { owner }, ...(unchanged ? [unchanged] : [])] };
   try {
     const row = await rows.findOneAndUpdate(
       free,
@@ -115,59 +122,59 @@ async function claim(
     );
     return row?.fence;
   } catch (error) {
-    // The lease is another's: the upsert met its row.
+    // Another node holds the lease: the upsert collided with its row.
     if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return undefined;
     throw error;
   }
 }
 
-/** Holds the lease until it is released, taken by another, or not renewed in its time. */
-function keep(
+/** Holds a lease until it is released, taken over or not renewed in time. */
+function holdLease(
   rows: Collection<LeaseRow>,
-  mine: Claimed & Pick<LeaseRow, 'fence'>,
-  from: number,
+  claimed: LeaseClaim & Pick<LeaseRow, 'fence'>,
+  claimedAt: number,
   { leaseMs, monotonic, after, doubled }: Times,
   renewals: Renewals,
-  ended: () => void,
+  onEnd: () => void,
 ): Lease {
-  const lost = new AbortController();
-  let until = from + leaseMs;
-  const end = () => {
-    if (lost.signal.aborted) return;
-    callOffEnd();
-    lost.abort();
-    ended();
+  const ended = new AbortController();
+  let until = claimedAt + leaseMs;
+  const endLease = () => {
+    if (ended.signal.aborted) return;
+    cancelExpiry();
+    ended.abort();
+    onEnd();
   };
-  const isHeld = () => !lost.signal.aborted && monotonic.now() < until;
-  // A timer of its own: while the database does not answer, nothing else would notice that the time is up.
-  let callOffEnd = after(until - monotonic.now(), end);
-  const renewed = renewals.keep(mine, {
-    signal: lost.signal,
-    renewed(next) {
+  const isHeld = () => !ended.signal.aborted && monotonic.now() < until;
+  // A timer, because nothing else notices the expiry while the database does not answer.
+  let cancelExpiry = after(until - monotonic.now(), endLease);
+  const pendingRenewal = renewals.start(claimed, {
+    signal: ended.signal,
+    onRenewed(next) {
       until = next;
-      callOffEnd();
-      callOffEnd = after(until - monotonic.now(), end);
+      cancelExpiry();
+      cancelExpiry = after(until - monotonic.now(), endLease);
     },
-    taken(row) {
-      end();
-      // A claim of this process may have come late, when its answer was not waited for any more.
-      if (row?.owner === mine.owner && row.by !== mine.by) doubled(mine.owner);
+    onTakenOver(row) {
+      endLease();
+      // Checks `by` too: a late claim of this same process is no duplicate.
+      if (row?.owner === claimed.owner && row.by !== claimed.by) doubled(claimed.owner);
     },
   });
 
   return {
-    name: mine._id,
-    fence: mine.fence.toBigInt(),
-    lost: lost.signal,
+    name: claimed._id,
+    fence: claimed.fence.toBigInt(),
+    lost: ended.signal,
     assertHeld() {
       if (isHeld()) return;
-      end();
-      throw new UnavailableError(`the lease of ${mine._id} is lost`);
+      endLease();
+      throw new UnavailableError(`the lease of ${claimed._id} is lost`);
     },
     async release() {
-      end();
-      // Before it is over it would stand as held again. Both are one call to those who wait.
-      const released = renewed().then(() => rows.updateOne(mine, { $set: { until: RELEASED } }));
+      endLease();
+      // A renewal in progress would undo the release. Both count as one call.
+      const released = pendingRenewal().then(() => rows.updateOne(claimed, { $set: { until: RELEASED } }));
       await withDeadline(STORE_CALL_MS, released, 'MongoDB');
     },
   };

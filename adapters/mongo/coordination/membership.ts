@@ -1,50 +1,51 @@
-/** Which processes of an installation live, and where they can be reached: each says so in a row of its own. */
+/** Tracks the live processes of an installation and their addresses: each keeps a heartbeat row. */
 import type { Collection, Db } from 'mongodb';
 import type { Clock, Members } from '../../../application/ports/index.js';
 import { type After, afterAll } from '../../platform/process/timer.js';
 
 export interface MembersOptions {
-  /** How often a process says that it lives, and looks who else does. */
+  /** Milliseconds between heartbeats, and between refreshes of the member list. */
   readonly beatMs?: number;
-  /** Who has not said so for this long is gone. */
+  /** Milliseconds without a heartbeat after which a process counts as dead. */
   readonly lostMs?: number;
-  /** Told after each look. */
+  /** Called after each refresh. */
   readonly looked?: () => void;
   readonly failed?: (error: unknown) => void;
-  /** The names of those that live, and can't be reached from here: they are told of it by this row. */
+  /** Live nodes that this one cannot connect to; published in its row. */
   readonly unreached?: () => readonly string[];
-  /** Only ever goes on. */
+  /** Monotonic clock. */
   readonly clock?: Clock;
   readonly after?: After;
 }
 
 export interface OpenMembers extends Members {
-  /** Ends what is said of this process. */
+  /** Stops the heartbeat and removes the row. */
   leave(): Promise<void>;
 }
 
 interface Row {
-  /** The name of the process. */
+  /** Id of the process. */
   readonly _id: string;
   readonly address: string;
   readonly beats: number;
-  /** Whom it can't reach; absent from what older releases write. */
+  /** Nodes it cannot connect to; absent in rows of older releases. */
   readonly unreached?: readonly string[];
 }
 
-interface Seen extends Row {
-  /** When it was first seen with as many beats. */
+interface Member extends Row {
+  /** When this heartbeat count was first seen. */
   readonly since: number;
 }
 
 const BEAT_MS = 1000;
 const LOST_MS = 4000;
-/** What is left of a process that was killed goes after so long. */
+/** Milliseconds after which the row of a dead process is deleted. */
 const FORGET_MS = 60_000;
 
 /**
- * Says that `run` can be reached at `address`, and resolves once it stands there and the others are known. Nobody's
- * clock is believed: whoever looks goes by its own, and counts only the time in which it did look.
+ * Publishes the address of the process `run`. Resolves when its row is written and the other members are known.
+ * Wall clocks are not compared: each process measures with its own clock, and only while it refreshed the list
+ * itself.
  */
 export async function joinMembers(
   db: Db,
@@ -61,71 +62,71 @@ export async function joinMembers(
     after = afterAll,
   } = options;
   const rows: Collection<Row> = db.collection<Row>('members');
-  let seen = new Map<string, Seen>();
-  let lastLook = clock.now();
-  let looking: Promise<void> | undefined;
-  let beating: Promise<void> | undefined;
-  let [hasLeft, callOff] = [false, () => {}];
+  let members = new Map<string, Member>();
+  let lastRefresh = clock.now();
+  let refreshing: Promise<void> | undefined;
+  let heartbeat: Promise<void> | undefined;
+  let [isStopped, cancel] = [false, () => {}];
 
   const beat = () =>
     rows.updateOne({ _id: run }, { $set: { address, unreached: unreached() }, $inc: { beats: 1 } }, { upsert: true });
 
-  async function lookNow() {
+  async function refreshNow() {
     const found = await rows.find({}).toArray();
     const now = clock.now();
-    // While nobody looked nobody was seen to be silent.
-    const unseen = now - lastLook > 2 * beatMs ? now - lastLook : 0;
-    lastLook = now;
-    const isSame = (row: Row) => seen.get(row._id)?.beats === row.beats;
+    // Time without refreshes does not count against other members.
+    const blindMs = now - lastRefresh > 2 * beatMs ? now - lastRefresh : 0;
+    lastRefresh = now;
+    const isSame = (row: Row) => members.get(row._id)?.beats === row.beats;
     const next = found.map((row) => {
-      const since = isSame(row) ? seen.get(row._id)!.since + unseen : now;
+      const since = isSame(row) ? members.get(row._id)!.since + blindMs : now;
       return [row._id, { ...row, since }] as const;
     });
-    seen = new Map(next);
-    const old = [...seen.values()].filter(({ since }) => now - since > FORGET_MS);
-    for (const { _id, beats } of old) await rows.deleteOne({ _id, beats });
+    members = new Map(next);
+    const dead = [...members.values()].filter(({ since }) => now - since > FORGET_MS);
+    for (const { _id, beats } of dead) await rows.deleteOne({ _id, beats });
     looked?.();
   }
 
-  const look = () => {
-    looking ??= lookNow().finally(() => {
-      looking = undefined;
+  const refresh = () => {
+    refreshing ??= refreshNow().finally(() => {
+      refreshing = undefined;
     });
-    return looking;
+    return refreshing;
   };
 
-  const lives = ({ _id, since }: Seen) => _id === run || lastLook - since < lostMs;
+  const isAlive = ({ _id, since }: Member) => _id === run || lastRefresh - since < lostMs;
 
-  function goOn() {
-    beating = (async () => {
+  function runHeartbeat() {
+    heartbeat = (async () => {
       await beat();
-      await look();
+      await refresh();
     })().catch((error) => failed?.(error));
-    void beating.then(() => {
-      if (!hasLeft) callOff = after(beatMs, goOn);
+    void heartbeat.then(() => {
+      if (!isStopped) cancel = after(beatMs, runHeartbeat);
     });
   }
 
   await beat();
-  await look();
-  callOff = after(beatMs, goOn);
+  await refresh();
+  cancel = after(beatMs, runHeartbeat);
 
   return {
-    look,
-    liveNodes: () => new Set([run, ...[...seen.values()].filter(lives).map(({ _id }) => _id)]),
+    look: refresh,
+    liveNodes: () => new Set([run, ...[...members.values()].filter(isAlive).map(({ _id }) => _id)]),
     address(of) {
-      const found = seen.get(of);
-      return found && lives(found) ? found.address : undefined;
+      const member = members.get(of);
+      return member && isAlive(member) ? member.address : undefined;
     },
-    beats: (of) => seen.get(of)?.beats,
+    beats: (of) => members.get(of)?.beats,
     unreachedBy: () =>
-      [...seen.values()]
-        .filter((each) => each._id !== run && lives(each) && each.unreached?.includes(run))
+      [...members.values()]
+        .filter((each) => each._id !== run && isAlive(each) && each.unreached?.includes(run))
         .map(({ _id }) => _id),
     async leave() {
-      hasLeft = true;
-      callOff();
-      await beating;
+      isStopped = true;
+      cancel();
+      await heartbeat;
       await rows.deleteOne({ _id: run });
     },
   };

@@ -1,12 +1,12 @@
-/** The windows of the live feed in MongoDB: one row a service, so that none is ever found half moved. */
+/** Stores the resume windows of live feeds: one row per service, so that both positions change together. */
 import { type Db, Long } from 'mongodb';
 import type { Windows } from '../../../application/subscription/index.js';
 
 interface WindowRow {
   readonly _id: string;
-  /** Where the window begins. */
+  /** Horizon of the window. */
   readonly position: Long;
-  /** Where it is read from. A row of an earlier release has it in a second one. */
+  /** Position to read from. Earlier releases stored it in a second row. */
   readonly from?: Long;
   readonly fence: Long;
 }
@@ -14,13 +14,12 @@ interface WindowRow {
 const rowOf = (service: string) => `window:${service}`;
 const secondRowOf = (service: string) => `window:${service}:from`;
 
-/** They stand among the checkpoints, where nodes of an earlier release find them, too. */
+/** Kept in the checkpoints collection, where nodes of an earlier release find them. */
 export function createWindows(db: Db): Windows {
   const rows = db.collection<WindowRow>('checkpoints');
   return {
     async read(service) {
-      // In this order, against that in which the two were saved: between a horizon and a later `from` events would
-      // be left out unseen.
+      // Reverse order of the earlier release's writes: an old horizon with a newer `from` would skip events.
       const second = await rows.findOne({ _id: secondRowOf(service) });
       const row = await rows.findOne({ _id: rowOf(service) });
       if (!row) return undefined;

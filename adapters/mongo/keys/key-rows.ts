@@ -1,59 +1,62 @@
-/** A key as it stands in MongoDB, and how it is brought under the secret in force. */
+/** Rows of wrapped keys: iteration, lookup and re-wrapping. */
 import { Binary, type Collection, type Filter } from 'mongodb';
 import type { Wrapping } from '../../crypto/wrapping.js';
 
 export const KEYS = 'keys';
-/** The installation's own key, from which identifiers and tokens are derived; the first to be made. */
+/** The installation's key, created first. Identifiers and tokens are derived from it. */
 export const INSTALLATION = 'installation';
 
 export interface KeyRow {
   readonly _id: string;
   readonly wrapped?: Binary;
-  /** Names the secret that it is wrapped under. */
+  /** Id of the secret that wraps it. */
   readonly under?: string;
-  /** A key in clear, of a release that did not wrap them. */
+  /** Unwrapped key, from a release that did not wrap keys. */
   readonly key?: Binary;
   readonly createdAt?: Date;
   readonly destroyedAt?: Date;
 }
 
-/** Rows that a store gives in a fraction of a call's deadline. */
-const LOOKED_AT_ONCE = 2000;
+/** Rows per query: read in a fraction of a call's deadline. */
+const BATCH_ROWS = 2000;
 
 /**
- * All rows, piece by piece, by the one index that they have: there may be millions, most of them marks of destroyed keys,
- * and a store would be looking for some of them by anything else for longer than a call may take.
+ * Reads all rows in batches by `_id`, the only index. There may be millions, most of them tombstones; any other
+ * filter would scan for longer than a call may take.
  */
 export async function* keyRows(rows: Collection<KeyRow>): AsyncGenerator<readonly KeyRow[]> {
-  for (let last = ''; ; ) {
+  for (let lastId = ''; ; ) {
     const found = await rows
-      .find({ _id: { $gt: last } })
+      .find({ _id: { $gt: lastId } })
       .sort({ _id: 1 })
-      .limit(LOOKED_AT_ONCE)
+      .limit(BATCH_ROWS)
       .toArray();
     yield found;
-    if (found.length < LOOKED_AT_ONCE) return;
-    last = found.at(-1)!._id;
+    if (found.length < BATCH_ROWS) return;
+    lastId = found.at(-1)!._id;
   }
 }
 
-/** The first key that is such; none that is destroyed. */
-export async function findKey(rows: Collection<KeyRow>, isIt: (row: KeyRow) => boolean): Promise<KeyRow | undefined> {
-  for await (const some of keyRows(rows)) {
-    const found = some.find((row) => !row.destroyedAt && isIt(row));
+/** Finds the first key that matches and is not destroyed. */
+export async function findKey(
+  rows: Collection<KeyRow>,
+  matches: (row: KeyRow) => boolean,
+): Promise<KeyRow | undefined> {
+  for await (const batch of keyRows(rows)) {
+    const found = batch.find((row) => !row.destroyedAt && matches(row));
     if (found) return found;
   }
   return undefined;
 }
 
-/** The write that wraps a key under the current secret, unless it was changed or destroyed meanwhile. */
-export function rewrapping(current: Wrapping, { _id, wrapped, key }: KeyRow, plain: Buffer) {
+/** Builds the write that wraps a key under the current secret, unless it has changed or was destroyed. */
+export function rewrapUpdate(current: Wrapping, { _id, wrapped, key }: KeyRow, plain: Buffer) {
   const filter: Filter<KeyRow> = wrapped ? { _id, wrapped } : key ? { _id, key } : { _id };
-  return { filter, update: { $set: wrappedRow(current, _id, plain), $unset: { key: true } } as const };
+  return { filter, update: { $set: wrappedFields(current, _id, plain), $unset: { key: true } } as const };
 }
 
-/** The fields of a key under the current secret. */
-export const wrappedRow = (current: Wrapping, subject: string, key: Buffer) => ({
+/** Returns the stored fields of a key under the current secret. */
+export const wrappedFields = (current: Wrapping, subject: string, key: Buffer) => ({
   wrapped: new Binary(current.wrap(subject, key)),
   under: current.id,
 });

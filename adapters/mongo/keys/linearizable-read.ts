@@ -1,33 +1,33 @@
-/** That there is nothing is believed of a server that takes writes only. */
+/** Confirms that a document is missing by a majority write, so that a deposed primary cannot report it missing. */
 import type { Db } from 'mongodb';
 
-export type Assured = <Found>(look: () => Promise<Found | null | undefined>) => Promise<Found | undefined>;
+export type LinearizableRead = <T>(read: () => Promise<T | null | undefined>) => Promise<T | undefined>;
 
 /**
- * What is not found is looked for once more after a write. A primary that was deposed while it was frozen answers for
- * a moment as if it were one, without what its successor has taken; but no write of its gets to most members, and
- * that is waited for. Who looks in vain meanwhile shares the write.
+ * Reads again after a write when nothing was found. A primary that was deposed while frozen serves stale reads
+ * for a moment, but a write of its never reaches a majority.
+ * Concurrent misses share the write.
  */
-export function createLinearizableRead(db: Db): Assured {
-  const marks = db.collection<{ _id: string }>('primary');
-  let last: Promise<unknown> = Promise.resolve();
-  let next: Promise<unknown> | undefined;
+export function createLinearizableRead(db: Db): LinearizableRead {
+  const rows = db.collection<{ _id: string }>('primary');
+  let lastWrite: Promise<unknown> = Promise.resolve();
+  let nextWrite: Promise<unknown> | undefined;
 
-  /** A write that begins after this was called. */
-  const written = () => {
-    next ??= last.then(() => {
-      const writing = marks.updateOne({ _id: 'primary' }, { $inc: { asked: 1 } }, { upsert: true });
-      last = writing.catch(() => {});
-      next = undefined;
-      return writing;
+  /** Starts a write after this call, or shares one that has not started yet. */
+  const confirmPrimary = () => {
+    nextWrite ??= lastWrite.then(() => {
+      const write = rows.updateOne({ _id: 'primary' }, { $inc: { asked: 1 } }, { upsert: true });
+      lastWrite = write.catch(() => {});
+      nextWrite = undefined;
+      return write;
     });
-    return next;
+    return nextWrite;
   };
 
-  return async (look) => {
-    const found = await look();
-    if (found !== null && found !== undefined) return found;
-    await written();
-    return (await look()) ?? undefined;
+  return async (read) => {
+    const first = await read();
+    if (first !== null && first !== undefined) return first;
+    await confirmPrimary();
+    return (await read()) ?? undefined;
   };
 }

@@ -1,65 +1,65 @@
-/** Brings all keys under the secret in force, a few hundred at a time, while others read and make and destroy them. */
+/** Re-wraps all keys under the current secret, in batches, while other nodes use the store. */
 import type { Collection } from 'mongodb';
-import { type KeyRow, keyRows, rewrapping } from './key-rows.js';
+import { type KeyRow, keyRows, rewrapUpdate } from './key-rows.js';
 import type { Keyring } from './keyring.js';
 
-const AT_ONCE = 500;
+const BATCH_KEYS = 500;
 
-export interface Wrapped {
+export interface RewrapResult {
   readonly wrapped: number;
   /** Subjects whose keys no known secret opens. */
   readonly unopened: readonly string[];
 }
 
 /**
- * Wraps those that are `among`; all, where nothing is said. `progress` is called after each batch, with the number so
- * far; what it throws ends the work.
+ * Re-wraps the keys whose id passes `filter`. `progress` gets the number so far after each batch; an error it
+ * throws stops the work.
  */
-export async function wrapAll(
+export async function rewrapAll(
   rows: Collection<KeyRow>,
   ring: Keyring,
-  among: (id: string) => boolean = () => true,
+  filter: (id: string) => boolean = () => true,
   progress: (wrapped: number) => void = () => {},
-): Promise<Wrapped> {
+): Promise<RewrapResult> {
   let wrapped = 0;
-  const isOther = ({ _id, under, destroyedAt }: KeyRow) => under !== ring.current.id && !destroyedAt && among(_id);
+  const needsRewrap = ({ _id, under, destroyedAt }: KeyRow) => under !== ring.current.id && !destroyedAt && filter(_id);
   for (;;) {
     const unopened: string[] = [];
     const before = wrapped;
-    for await (const some of keyRows(rows)) {
-      const others = some.filter(isOther);
-      for (let from = 0; from < others.length || from === 0; from += AT_ONCE) {
-        const batch = await wrapBatch(rows, ring, others.slice(from, from + AT_ONCE));
+    for await (const batch of keyRows(rows)) {
+      const pending = batch.filter(needsRewrap);
+      for (let from = 0; from < pending.length || from === 0; from += BATCH_KEYS) {
+        const batch = await rewrapBatch(rows, ring, pending.slice(from, from + BATCH_KEYS));
         wrapped += batch.wrapped;
         unopened.push(...batch.unopened);
         progress(wrapped);
       }
     }
-    // Others may have made keys under the former secret behind our back: until nothing is left that can be done.
+    // Other nodes may have wrapped keys under the former secret meanwhile: repeated until a pass changes nothing.
     if (wrapped === before) return { wrapped, unopened };
   }
 }
 
-/** Wraps one. */
-export async function wrapOne(rows: Collection<KeyRow>, ring: Keyring, _id: string): Promise<Wrapped> {
+/** Re-wraps one key. */
+export async function rewrapOne(rows: Collection<KeyRow>, ring: Keyring, _id: string): Promise<RewrapResult> {
   const row = await rows.findOne({ _id });
-  const isOther = row && row.under !== ring.current.id && !row.destroyedAt;
-  return isOther ? wrapBatch(rows, ring, [row]) : { wrapped: 0, unopened: [] };
+  const needsRewrap = row && row.under !== ring.current.id && !row.destroyedAt;
+  return needsRewrap ? rewrapBatch(rows, ring, [row]) : { wrapped: 0, unopened: [] };
 }
 
-async function wrapBatch(rows: Collection<KeyRow>, ring: Keyring, batch: readonly KeyRow[]): Promise<Wrapped> {
+async function rewrapBatch(rows: Collection<KeyRow>, ring: Keyring, batch: readonly KeyRow[]): Promise<RewrapResult> {
   const unopened: string[] = [];
   const updates = batch.flatMap((row) => {
-    const plain = plainIn(ring, row);
-    if (!plain) unopened.push(row._id);
-    return plain ? [{ updateOne: rewrapping(ring.current, row, plain) }] : [];
+    const plainKey = unwrap(ring, row);
+    if (!plainKey) unopened.push(row._id);
+    return plainKey ? [{ updateOne: rewrapUpdate(ring.current, row, plainKey) }] : [];
   });
   if (updates.length === 0) return { wrapped: 0, unopened };
   const { modifiedCount: wrapped } = await rows.bulkWrite(updates, { ordered: false });
   return { wrapped, unopened };
 }
 
-function plainIn(ring: Keyring, { _id, key, wrapped, under = '' }: KeyRow): Buffer | undefined {
+function unwrap(ring: Keyring, { _id, key, wrapped, under = '' }: KeyRow): Buffer | undefined {
   if (key) return Buffer.from(key.buffer);
   try {
     return wrapped && ring.known.get(under)?.unwrap(_id, wrapped.buffer);

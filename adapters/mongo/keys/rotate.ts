@@ -1,11 +1,13 @@
 /**
- * Puts another secret in force, and wraps all keys anew under it.
+ * Rotates the secret: makes another one current, and re-wraps all keys under it.
  *
- * In this order, so that a crash between any two steps leaves every key open to the former or the new secret, and the
- * same command goes on: the former secret is wrapped under the new one (from here on the new one opens everything);
- * where the program keeps the secret itself, the new one takes the place of the former; the installation's key is
- * wrapped anew (from here on a start with the former is refused); then all others. Nothing that was derived changes:
- * identifiers and tokens come from the installation's key, which stays what it was under its new wrapping.
+ * The order keeps every key readable after a crash between any two steps, and running the command again
+ * continues:
+ * 1. The new secret wraps the former one. From here on the new one opens everything.
+ * 2. If the program stores the secret itself, the new one replaces the former.
+ * 3. The installation's key is re-wrapped. From here on a start with the former secret is refused.
+ * 4. All other keys are re-wrapped.
+ * Derived identifiers and tokens do not change: the installation's key itself stays the same.
  */
 import type { Collection, Db } from 'mongodb';
 import type { Logger } from '../../../application/ports/index.js';
@@ -13,74 +15,81 @@ import { newSecret, WrongSecret } from '../../crypto/wrapping.js';
 import { findKey, INSTALLATION, KEYS, type KeyRow } from './key-rows.js';
 import { openKeys, type SecretSource } from './key-store.js';
 import { keyringOf, link } from './keyring.js';
-import { type Wrapped, wrapAll, wrapOne } from './rewrap-keys.js';
+import { type RewrapResult, rewrapAll, rewrapOne } from './rewrap-keys.js';
 
-/** The secret in force is configured, and no other one was given to take its place. */
+/** The current secret is configured, and no new one was provided. */
 export class NoNewSecret extends Error {
   override readonly name = 'NoNewSecret';
 }
 
 export interface RotationOptions extends SecretSource {
-  /** The new secret; without it a configured one that is not in force yet, else a fresh one where it is kept. */
+  /**
+   * The new secret. Without it: the configured one if it is not current yet, else a random one if the program
+   * stores it.
+   */
   readonly next?: string | undefined;
   readonly fresh: Buffer;
   readonly logger: Logger;
   readonly progress?: (wrapped: number) => void;
-  /** Throws when another process may be rotating too: what follows would take the place of the secret it kept. */
+  /** Throws if another process may be rotating too, whose stored secret this one would overwrite. */
   readonly assertAlone?: () => void;
 }
 
-export interface Rotated extends Wrapped {
-  /** Whether the program keeps the new secret itself; else it is for the configuration of every node. */
+export interface RotationResult extends RewrapResult {
+  /** Whether the program stores the new secret. If not, it must be configured on every node. */
   readonly isKept: boolean;
 }
 
-/** Rejects with `WrongSecret` when none of the secrets at hand opens the keys, and with `NoNewSecret`. */
-export async function rotate(db: Db, options: RotationOptions): Promise<Rotated> {
+/** Rejects with `WrongSecret` if no available secret opens the keys, and with `NoNewSecret`. */
+export async function rotate(db: Db, options: RotationOptions): Promise<RotationResult> {
   const { given, kept, progress, assertAlone } = options;
   const rows = db.collection<KeyRow>(KEYS);
-  if (!(await nameInForce(rows))) await openKeys(db, options, options.fresh, options.logger);
-  const inForce = await nameInForce(rows);
-  const keptSecret = await kept.read();
-  const next = options.next ?? (await chosen(db, inForce, given, keptSecret));
+  if (!(await currentSecretId(rows))) await openKeys(db, options, options.fresh, options.logger);
+  const currentId = await currentSecretId(rows);
+  const storedSecret = await kept.read();
+  const next = options.next ?? (await chooseSecret(db, currentId, given, storedSecret));
 
-  let former: string | undefined;
-  for (const secret of [next, given, keptSecret])
-    if (!former && secret && (await keyringOf(db, secret)).known.has(inForce)) former = secret;
-  if (!former)
-    throw new WrongSecret('no secret at hand is the one that the keys of this installation are wrapped under');
+  let previous: string | undefined;
+  for (const secret of [next, given, storedSecret])
+    if (!previous && secret && (await keyringOf(db, secret)).known.has(currentId)) previous = secret;
+  if (!previous) throw new WrongSecret('none of the provided secrets opens the keys of this installation');
 
   let ring = await keyringOf(db, next);
-  if (!ring.known.has(inForce)) {
+  if (!ring.known.has(currentId)) {
     assertAlone?.();
-    await link(db, former, ring.current);
+    await link(db, previous, ring.current);
     ring = await keyringOf(db, next);
   }
   const isKept = given === undefined;
-  // What another rotation has kept meanwhile is the only thing that opens the keys by now.
-  if (!ring.known.has(await nameInForce(rows))) throw new WrongSecret(OVERTAKEN);
+  // A concurrent rotation has stored a secret that alone opens the keys.
+  if (!ring.known.has(await currentSecretId(rows))) throw new WrongSecret(OVERTAKEN);
   assertAlone?.();
   if (isKept) await kept.replace(next);
-  const first = await wrapOne(rows, ring, INSTALLATION);
-  const others = await wrapAll(rows, ring, undefined, (wrapped) => progress?.(first.wrapped + wrapped));
-  // It opens nothing any more that the configured one does not.
-  if (!isKept && keptSecret !== undefined) await kept.remove();
+  const first = await rewrapOne(rows, ring, INSTALLATION);
+  const others = await rewrapAll(rows, ring, undefined, (wrapped) => progress?.(first.wrapped + wrapped));
+  // The configured secret opens everything the stored one does.
+  if (!isKept && storedSecret !== undefined) await kept.remove();
   return { wrapped: first.wrapped + others.wrapped, unopened: others.unopened, isKept };
 }
 
-const OVERTAKEN = 'another process has put its own secret in force meanwhile: nothing is left to be done';
+const OVERTAKEN = 'another process has rotated the secret meanwhile; nothing to do';
 
-/** The name of the secret that the installation's key is wrapped under. */
-const nameInForce = async (rows: Collection<KeyRow>): Promise<string> =>
+/** Id of the secret that wraps the installation's key. */
+const currentSecretId = async (rows: Collection<KeyRow>): Promise<string> =>
   (await rows.findOne({ _id: INSTALLATION }))?.under ?? '';
 
-/** What takes the place of the secret in force when none is named. */
-async function chosen(db: Db, inForce: string, given: string | undefined, kept: string | undefined): Promise<string> {
+/** Chooses the new secret if none was named. */
+async function chooseSecret(
+  db: Db,
+  currentId: string,
+  given: string | undefined,
+  kept: string | undefined,
+): Promise<string> {
   if (given === undefined) return newSecret();
   const ring = await keyringOf(db, given);
-  const isNew = ring.current.id !== inForce;
+  const isNew = ring.current.id !== currentId;
   if (isNew || kept !== undefined) return given;
   const isUnfinished = await findKey(db.collection<KeyRow>(KEYS), ({ under }) => under !== ring.current.id);
   if (isUnfinished) return given;
-  throw new NoNewSecret('the configured secret is in force: the new one must be named');
+  throw new NoNewSecret('the configured secret is already current; provide a new one');
 }

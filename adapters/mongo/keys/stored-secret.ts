@@ -1,4 +1,7 @@
-/** The secret beside the keys that it wraps: shared by all nodes, but no protection. For where none is configured. */
+/**
+ * Stores the secret beside the keys it wraps, shared by all nodes. No protection: for installations without a
+ * configured secret.
+ */
 import type { Db } from 'mongodb';
 import type { StoredSecret } from '../../crypto/wrapping.js';
 import { SECRETS, type SecretRow } from './keyring.js';

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Level } from '../../../application/concurrency/index.js';
 import type { Cache } from '../../../application/ports/index.js';
 import { serviceOf } from '../../../domain/shared/index.js';
-import type { MeshObserver } from '../../cluster/cluster.js';
+import type { ClusterObserver } from '../../cluster/cluster.js';
 import type { Answered } from '../../http/server/app.js';
 import type { RelayObserver } from '../../realtime/relay/connections.js';
 import { createTally } from './fast-counter.js';
@@ -20,7 +20,7 @@ export interface Metrics {
   /** Something that one client of a service tells another was relayed, and is in no log. */
   live(service: string): () => void;
   /** For what the nodes tell each other. */
-  readonly mesh: MeshObserver;
+  readonly mesh: ClusterObserver;
   /** WebSockets of a service, told of each change of their number. */
   sockets(service: string): { open(change: number): void; slowed(change: number): void };
   /** Something sealed can never be opened again, and is shown as erased. */
@@ -123,12 +123,12 @@ export function createMetrics(): Metrics {
     help: 'Other nodes that this one is connected to',
     registers,
   });
-  const told = new Counter({
+  const clusterSent = new Counter({
     name: 'annals_mesh_said_total',
     help: 'What this node said to others, and was in no log',
     registers,
   });
-  const lost = new Counter({
+  const clusterLost = new Counter({
     name: 'annals_mesh_lost_total',
     help: 'What of that was lost: the other node had gone, or took nothing',
     registers,
@@ -240,8 +240,8 @@ export function createMetrics(): Metrics {
     }),
     mesh: {
       connected: (total) => nodes.set(total),
-      said: () => told.inc(),
-      lost: () => lost.inc(),
+      messageSent: () => clusterSent.inc(),
+      messageLost: () => clusterLost.inc(),
     },
     unopened: () => unopened.inc(),
     damaged(count) {

@@ -177,7 +177,7 @@ describe('the mesh', () => {
       await eventually(() => bob.unreachedBy().includes('ann'));
       nodes.look();
       nodes.look();
-      expect(warnings.filter((text) => text.includes('can not reach this one'))).to.have.length(1);
+      expect(warnings.filter((text) => text.includes('cannot connect to this one'))).to.have.length(1);
       nodes.addresses.set('bob', bob.address);
       await eventually(() => bob.unreachedBy().length === 0);
     } finally {

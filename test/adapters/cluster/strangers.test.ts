@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { secured } from '../../../adapters/cluster/psk-tls.js';
+import { pskTls } from '../../../adapters/cluster/psk-tls.js';
 import { heldTime } from '../../support/held-time.js';
 import { KEY, said, useMesh } from '../../support/mesh.js';
 
@@ -26,7 +26,7 @@ describe('the port of the nodes', () => {
 
   /** A node that speaks as it likes. */
   async function dial(port: number, headers: Record<string, string>, key = KEY) {
-    const socket = new WebSocket(`wss://127.0.0.1:${port}/`, { ...secured(key).client, headers });
+    const socket = new WebSocket(`wss://127.0.0.1:${port}/`, { ...pskTls(key).client, headers });
     socket.on('error', () => {});
     const over = closed(socket);
     const opened = await new Promise<boolean>((resolve) => {

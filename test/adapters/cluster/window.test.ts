@@ -1,11 +1,11 @@
 /** What is under way to another node: one at a time for each target, and so many bytes for all. */
 import { expect } from 'chai';
-import { createWindow } from '../../../adapters/cluster/in-flight-window.js';
+import { createInFlightWindow } from '../../../adapters/cluster/in-flight-window.js';
 
 const LIMIT = 100;
 
 function asking() {
-  const window = createWindow(LIMIT);
+  const window = createInFlightWindow(LIMIT);
   const went: number[] = [];
   const settled: [number, boolean][] = [];
   const ask = (number: number, target: string, bytes: number) =>
@@ -13,7 +13,7 @@ function asking() {
       number,
       target,
       bytes,
-      go: () => void went.push(number),
+      send: () => void went.push(number),
       settle: (came) => void settled.push([number, came]),
     });
   return { window, went, settled, ask };
@@ -26,7 +26,7 @@ describe('what is asked of another node', () => {
     ask(2, 'ann', 10);
     ask(3, 'bob', 10);
     expect(went).to.deep.equal([1, 3]);
-    window.heard(1, false);
+    window.acknowledge(1, false);
     expect([went, settled]).to.deep.equal([[1, 3, 2], [[1, false]]]);
   });
 
@@ -37,11 +37,11 @@ describe('what is asked of another node', () => {
     ask(3, 'ann', 5);
     ask(4, 'eve', 500);
     expect(went).to.deep.equal([1]);
-    window.heard(1, true);
+    window.acknowledge(1, true);
     expect(went).to.deep.equal([1, 2]);
-    window.heard(2, true);
+    window.acknowledge(2, true);
     expect(went).to.deep.equal([1, 2, 4]);
-    window.heard(4, true);
+    window.acknowledge(4, true);
     expect(went).to.deep.equal([1, 2, 4, 3]);
   });
 
@@ -50,13 +50,13 @@ describe('what is asked of another node', () => {
     ask(1, 'ann', 90);
     ask(2, 'ann', 10);
     ask(3, 'bob', 90);
-    window.lose();
+    window.failAll();
     expect(settled).to.deep.equal([
       [1, false],
       [2, false],
       [3, false],
     ]);
-    window.heard(1, true);
+    window.acknowledge(1, true);
     ask(4, 'ann', 90);
     expect([went, settled.length]).to.deep.equal([[1, 4], 3]);
   });

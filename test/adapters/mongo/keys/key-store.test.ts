@@ -203,7 +203,7 @@ describe('the key database', function () {
     expect(await rejection(open(db, { given: NEW })))
       .to.have.property('message')
       .that.includes('of installation for one')
-      .and.includes('the former secret itself, configured again')
+      .and.includes('configure the former secret again')
       .and.not.includes('delete');
     expect((await open(db, { given: OLD })).installation.toString('hex')).to.equal(before[0]);
   });

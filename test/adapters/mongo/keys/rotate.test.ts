@@ -79,7 +79,7 @@ describe('the secret of the key database', function () {
     expect(refused)
       .to.be.instanceOf(UnavailableError)
       .with.property('message')
-      .that.matches(/start this node with it/);
+      .that.matches(/restart this node with it/);
     // What it makes meanwhile is not lost.
     await running.create('room:behind', randomBytes(32));
     const { keys } = await open(db, { given: NEW });
