@@ -1,13 +1,16 @@
-/** AES-256-GCM with a fresh 96-bit nonce per text: `nonce | ciphertext | tag`, base64 where it is a text; long texts deflated first. */
+/**
+ * AES-256-GCM with a random 96-bit nonce per text: `nonce | ciphertext | tag`, base64 for texts. Long texts are
+ * deflated first.
+ */
 import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes, randomFillSync } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Cipher } from '../../application/secrets/index.js';
 
 const NONCE = 12;
 const TAG = 16;
-/** From this many characters on, deflating takes less time than what is written and sent of the rest. */
+/** Characters from which deflating costs less than writing and sending the difference. */
 const DEFLATE_FROM = 2048;
-/** Marks a deflated text; no base64 begins so. */
+/** Prefix of deflated texts; not valid in base64. */
 const DEFLATED = 'z:';
 
 export const aes256gcm: Cipher = {
@@ -30,17 +33,17 @@ export const aes256gcm: Cipher = {
 
   digester(key, purpose) {
     const derived = Buffer.from(hkdfSync('sha256', key, '', `annals digest ${purpose}`, 32)).toString('hex');
-    // As safe as HMAC, at a fifth of its cost: the key has one length, so that no other key and text read the same,
-    // and the half of the state that SHA-512/256 keeps to itself leaves nothing to go on from to longer texts.
+    // As safe as HMAC at a fifth of its cost: the key has a fixed length, so no two pairs of key and text are
+    // equal, and SHA-512/256 hides half its state, which rules out length extension.
     return (text) => hash('sha512-256', derived + text, 'hex');
   },
 };
 
-/** Many at once: a call of the system for each took a third of what a short text takes to be sealed. */
+/** Nonces are drawn in bulk: a system call for each took a third of the time to encrypt a short text. */
 const nonces = Buffer.alloc(256 * NONCE);
 let used = nonces.length;
 
-/** Good until the next one is asked for; it is no secret. */
+/** Returns a nonce, valid until the next call; not secret. */
 function freshNonce(): Buffer {
   if (used === nonces.length) {
     randomFillSync(nonces);
@@ -57,11 +60,11 @@ function encrypt(key: Buffer, plain: Uint8Array): Buffer {
 }
 
 function decrypt(key: Buffer, sealed: Uint8Array): Buffer {
-  if (sealed.length < NONCE + TAG) throw new Error('what is sealed is too short');
+  if (sealed.length < NONCE + TAG) throw new Error('the ciphertext is too short');
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE));
   decipher.setAuthTag(sealed.subarray(-TAG));
   const plain = decipher.update(sealed.subarray(NONCE, -TAG));
-  // Checks the tag; GCM keeps nothing back, so there is nothing to add.
+  // Checks the tag. GCM returns no further bytes.
   decipher.final();
   return plain;
 }

@@ -1,25 +1,25 @@
 /**
- * Values derived from the installation's own key, so that a repeated command finds what its first run made.
+ * Derives values from the installation's key, so that a repeated command finds what its first run created.
  *
- * That key stands in the key database under the secret, like every other: log and key database together do not yield
- * what is derived. It is not derived from the secret itself, so that values stay the same when the secret is rotated.
- * Whoever held both the secret and the key database of a time can therefore derive values of later times too: a
- * rotation keeps out who gets one of the two from now on, not who had both.
+ * The key is stored wrapped under the secret, so log and key database alone do not reveal derived values. It is
+ * not derived from the secret, so values survive a rotation. An attacker who once had both the secret and the key
+ * database can therefore derive later values too: rotation only protects against those who get one of the two
+ * afterwards.
  */
 import { createHmac } from 'node:crypto';
 import { timestampOf } from '../../application/command/index.js';
 import type { Derivation } from '../../application/ports/index.js';
 
-/** What ids are written in, in the order in which stores sort them. */
-const SORTED = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
-/** 36 bits of time: until 2109. The other 96 bits of an id are derived: so many are promised of every id. */
+/** Alphabet of ids, in the order in which stores sort. */
+const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
+/** 36 bits of time, until 2109. The other 96 bits are derived, as many as every id promises. */
 const TIME_CHARS = 6;
 const TICK_MS = 64;
 
 export function createDerivation(installationKey: Buffer): Derivation {
   const secret: Derivation['secret'] = (purpose, ...parts) =>
     createHmac('sha256', installationKey)
-      // Lengths are part of the text, so that no two lists of parts read the same.
+      // Lengths make different lists of parts different texts.
       .update([purpose, ...parts].map((part) => `${Buffer.byteLength(part)}:${part}`).join())
       .digest();
   const id: Derivation['id'] = (purpose, ...parts) =>
@@ -33,15 +33,15 @@ export function createDerivation(installationKey: Buffer): Derivation {
       const derived = id(purpose, commandId);
       const time = timestampOf(commandId);
       if (time === undefined) return derived;
-      return sorted(time) + derived.slice(0, derived.length - TIME_CHARS);
+      return encodeTime(time) + derived.slice(0, derived.length - TIME_CHARS);
     },
   };
 }
 
-/** Of a later time, Unix ms, a later text, but for those of one tick. */
-function sorted(time: number): string {
+/** Encodes Unix ms so that later times sort later, except within one tick. */
+function encodeTime(time: number): string {
   let text = '';
-  for (let rest = Math.floor(time / TICK_MS); text.length < TIME_CHARS; rest = Math.floor(rest / SORTED.length))
-    text = SORTED[rest % SORTED.length] + text;
+  for (let rest = Math.floor(time / TICK_MS); text.length < TIME_CHARS; rest = Math.floor(rest / ALPHABET.length))
+    text = ALPHABET[rest % ALPHABET.length] + text;
   return text;
 }

@@ -1,4 +1,4 @@
-/** Passwords by scrypt, off the event loop: a few at once, and no more waiting than can be answered in time. */
+/** Hashes passwords with scrypt off the event loop: a few jobs at a time, with a bounded queue. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { createFairSemaphore } from '../../application/concurrency/index.js';
@@ -6,10 +6,10 @@ import type { Hashed, PasswordHashing } from '../../application/ports/index.js';
 
 const SALT_BYTES = 16;
 const KEY_BYTES = 64;
-/** One core at least is left to all else, and of the threads that node has for such work, two. */
-const AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1));
-/** As many as are done within a few seconds, and more than strangers may ask for at a time. */
-const WAITING = 64;
+/** Concurrent jobs: leaves one core to everything else, and two threads of Node's pool. */
+const CONCURRENCY = Math.max(1, Math.min(2, availableParallelism() - 1));
+/** Queue limit: done within a few seconds, and more than anonymous callers may start at a time. */
+const MAX_WAITING = 64;
 
 const derive = (password: string, salt: Buffer) =>
   new Promise<Buffer>((resolve, reject) => {
@@ -18,21 +18,21 @@ const derive = (password: string, salt: Buffer) =>
   });
 
 export function createPasswordHashing(): PasswordHashing {
-  const inTurn = createFairSemaphore('a password', AT_ONCE, WAITING);
-  /** That nothing matches. */
-  const nothing: Hashed = {
+  const runLimited = createFairSemaphore('a password', CONCURRENCY, MAX_WAITING);
+  /** A hash that no password matches, so that unknown users take as long as known ones. */
+  const unmatchable: Hashed = {
     salt: randomBytes(SALT_BYTES).toString('base64url'),
     hash: randomBytes(KEY_BYTES).toString('base64url'),
   };
   return {
-    async hash(password, whose) {
+    async hash(password, tenant) {
       const salt = randomBytes(SALT_BYTES);
-      const key = await inTurn(() => derive(password, salt), whose);
+      const key = await runLimited(() => derive(password, salt), tenant);
       return { salt: salt.toString('base64url'), hash: key.toString('base64url') };
     },
-    async matches(password, hashed, whose) {
-      const { salt, hash } = hashed ?? nothing;
-      const key = await inTurn(() => derive(password, Buffer.from(salt, 'base64url')), whose);
+    async matches(password, hashed, tenant) {
+      const { salt, hash } = hashed ?? unmatchable;
+      const key = await runLimited(() => derive(password, Buffer.from(salt, 'base64url')), tenant);
       const expected = Buffer.from(hash, 'base64url');
       return timingSafeEqual(key, expected) && hashed !== undefined;
     },

@@ -1,12 +1,12 @@
-/** Signed tokens (JWT, HS256) by jose. */
+/** Signs and verifies tokens (JWT, HS256) with jose. */
 import type { Claims, SignedTokens } from '../../application/ports/index.js';
 
 const ALGORITHM = 'HS256';
-/** Longer ones were never made here. */
-const MOST_CHARACTERS = 4096;
+/** Longer tokens were not issued here. */
+const MAX_CHARACTERS = 4096;
 
 let loading: Promise<typeof import('jose')> | undefined;
-/** Only when somebody signs in: a node that starts needs none of it. */
+/** Loaded at the first sign-in, not at start. */
 const jose = () => {
   loading ??= import('jose');
   return loading;
@@ -21,7 +21,7 @@ export function createSignedTokens(key: Uint8Array): SignedTokens {
         .sign(key);
     },
     async read(token) {
-      if (token.length > MOST_CHARACTERS || !hasCanonicalSignature(token)) return undefined;
+      if (token.length > MAX_CHARACTERS || !hasCanonicalSignature(token)) return undefined;
       const { compactVerify } = await jose();
       try {
         const { payload } = await compactVerify(token, key, { algorithms: [ALGORITHM] });
@@ -34,7 +34,10 @@ export function createSignedTokens(key: Uint8Array): SignedTokens {
   };
 }
 
-/** Exactly as `sign` writes it: decoders pass over trailing characters and unused bits, and would take many texts for one. */
+/**
+ * Accepts only the exact encoding of `sign`: decoders ignore trailing characters and unused bits, so many texts
+ * would count as one token.
+ */
 function hasCanonicalSignature(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1);
   return Buffer.from(signature, 'base64url').toString('base64url') === signature;

@@ -1,31 +1,31 @@
-/** Wraps keys under a secret: AES-256-GCM, each bound to the name of what it belongs to, so that none can be swapped. */
+/** Wraps keys under a secret with AES-256-GCM, each bound to its owner's name, so that none can be swapped. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/** The length from which on a secret is taken for one that can't be guessed. */
+/** Minimum length of a configured secret, long enough not to be guessed. */
 export const SECRET_CHARACTERS = 32;
 
 export const newSecret = (): string => randomBytes(32).toString('base64url');
 
-/** Where the secret that wraps all keys is kept by the program itself, when none is configured. */
+/** Storage of the secret that the program manages itself if none is configured. */
 export interface StoredSecret {
   read(): Promise<string | undefined>;
-  /** Keeps this one if none is kept; resolves, when it is flushed, with the one that is. */
+  /** Stores the secret if there is none. Resolves with the stored one, once it is flushed. */
   keep(secret: string): Promise<string>;
-  /** One or the other is kept at any moment, also in a crash. */
+  /** Replaces the secret atomically, also in a crash. */
   replace(secret: string): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** The configured or kept secret is not the one that the keys are wrapped under; one line for a person. */
+/** The configured or stored secret does not open the keys; the message is for operators. */
 export class WrongSecret extends Error {
   override readonly name = 'WrongSecret';
 }
 
 export interface Wrapping {
-  /** Names the secret without telling it: derived from it, one way. */
+  /** Identifies the secret without revealing it: a one-way derivation. */
   readonly id: string;
   wrap(name: string, key: Uint8Array): Buffer;
-  /** Throws for what was wrapped under another secret or for another name, or is damaged. */
+  /** Throws if it was wrapped under another secret or for another name, or is damaged. */
   unwrap(name: string, wrapped: Uint8Array): Buffer;
 }
 

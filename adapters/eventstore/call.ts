@@ -1,4 +1,4 @@
-/** The one place where a call to the event store gets its deadline and where "not now" becomes `Unavailable`. */
+/** Gives every event store call a deadline, and translates temporary errors to `UnavailableError`. */
 import type { ResolvedEvent, StreamingRead } from '@eventstore/db-client';
 import { STORE_CALL_MS, withDeadline } from '../../application/concurrency/index.js';
 import { CorruptEventError, UnavailableError } from '../../application/ports/index.js';
@@ -14,10 +14,13 @@ import {
   WrongExpectedVersionError,
 } from './driver.js';
 
-/** The status of gRPC for what can't be read, now or later. */
+/** gRPC status of data that is damaged. */
 const DATA_LOSS = 15;
 
-/** What the store says on purpose. All else means that it is away: a fail-over has many words, and often none. */
+/**
+ * Errors that are answers of the store. Any other error counts as unavailability: a failover has many error
+ * texts, and often none.
+ */
 const ANSWERS = [
   WrongExpectedVersionError,
   StreamDeletedError,
@@ -30,8 +33,8 @@ const ANSWERS = [
 ];
 
 /**
- * What the store answers, within the deadline of a call. The driver sends a deadline but does not enforce it: what
- * it was asked may still be done later.
+ * Runs a call within its deadline. The driver sends a deadline but does not enforce it; a call that was given up
+ * may still take effect.
  */
 export async function callStore<T>(call: () => Promise<T>): Promise<T> {
   try {
@@ -41,31 +44,34 @@ export async function callStore<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** All events of a read. Its deadline is that of each event: a long stream may take long, but may not stand still. */
+/**
+ * Reads all events of a stream. The deadline applies to each event: a long stream may take long, but must not
+ * stall.
+ */
 export async function readAll(open: () => StreamingRead<ResolvedEvent>): Promise<readonly ResolvedEvent[]> {
-  const found: ResolvedEvent[] = [];
-  const reading = open();
-  // What becomes of a read that was given up is told to nobody.
-  reading.on('error', () => {});
-  const late = () => reading.destroy(new UnavailableError(`the event store was silent for ${STORE_CALL_MS} ms`));
-  const deadline = setTimeout(late, STORE_CALL_MS);
+  const events: ResolvedEvent[] = [];
+  const stream = open();
+  // Errors after the read was given up.
+  stream.on('error', () => {});
+  const onTimeout = () => stream.destroy(new UnavailableError(`the event store was silent for ${STORE_CALL_MS} ms`));
+  const deadline = setTimeout(onTimeout, STORE_CALL_MS);
   try {
-    for await (const resolved of reading) {
-      found.push(resolved);
+    for await (const resolved of stream) {
+      events.push(resolved);
       deadline.refresh();
     }
-    return found;
+    return events;
   } catch (error) {
-    // A read that was answered ends by itself. To cancel it crosses its end on the way, which HTTP/2 takes for a fault: a
-    // thousand of those, and the connection is given up, with all that others ask on it.
-    if (!(error instanceof StreamNotFoundError)) reading.cancel().catch(() => {});
+    // An answered read ends by itself. Cancelling it crosses its end on the way, which HTTP/2 counts as an error:
+    // after a thousand of them the connection is closed, with all other calls on it.
+    if (!(error instanceof StreamNotFoundError)) stream.cancel().catch(() => {});
     throw translateError(error);
   } finally {
     clearTimeout(deadline);
   }
 }
 
-/** An error of the driver as what it means here. */
+/** Translates an error of the driver. */
 export function translateError(error: unknown): unknown {
   if (error instanceof UnknownError && error.code === DATA_LOSS)
     return new CorruptEventError(`the log is damaged: ${error.message}`, { cause: error });

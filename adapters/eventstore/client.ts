@@ -1,14 +1,14 @@
-/** The connection to the event store: the driver's client, for the address that was configured. */
+/** Connects to the event store at the configured address. */
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { FastClient } from './fast-client/client.js';
 
-/** Case is the driver's: it knows a key however it is written. */
+/** Case-insensitive, as in the driver. */
 const PREFERENCE = /(?<=[?&]nodePreference=)[^&]*/gi;
 
 /**
- * An address that leads to the leader, whatever it says: followers and replicas do not know yet what was
- * acknowledged, and would answer that there is no such stream.
+ * Directs a connection string to the leader. Followers and replicas lag behind acknowledged writes and would
+ * report that a stream does not exist.
  */
-export const toLeader = (url: string): string => url.replace(PREFERENCE, 'leader');
+export const preferLeader = (url: string): string => url.replace(PREFERENCE, 'leader');
 
-export const connectEventStore = (url: string): EventStoreDBClient => FastClient.open(toLeader(url));
+export const connectEventStore = (url: string): EventStoreDBClient => FastClient.open(preferLeader(url));

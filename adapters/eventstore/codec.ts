@@ -1,4 +1,7 @@
-/** Between the domain's events and the log's: names, versions, schemas, sealing. The only place that knows versions. */
+/**
+ * Converts between domain events and stored events: names, versions, schemas and encryption. Only this file knows
+ * versions.
+ */
 import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { NewEvent, RecordedEvent, Vault } from '../../application/ports/index.js';
@@ -13,13 +16,14 @@ import { jsonEvent } from './driver.js';
 
 export interface Codec {
   /**
-   * The stored form of an event of this stream's service, checked against its schema and sealed.
-   * Undefined when the subject's key is destroyed. Throws when the event is not of the catalog.
+   * Returns the stored form of an event of the stream's service, validated and encrypted. Undefined if the
+   * subject's key is destroyed. Throws if the event is not in the catalog.
    */
   encode(stream: string, event: NewEvent): Promise<JSONEventData | undefined>;
   /**
-   * The events a stored one stands for, of the newest version: several where an upcaster splits it, none where
-   * its type is unknown, or of another service than its stream. System events (`$streamDeleted`) keep their type and have no data.
+   * Returns the events of a stored one in their latest version: several if an upcaster splits it, none if its
+   * type is unknown or belongs to another service than its stream. System events (`$streamDeleted`) keep their
+   * type and have no data.
    */
   decode(resolved: ResolvedEvent): RecordedEvent[];
 }
@@ -31,7 +35,7 @@ interface StoredType {
   readonly version: number;
 }
 
-/** Every type that an event of a catalog was ever stored under. */
+/** Lists every type name under which events of a catalog were ever stored. */
 const storedTypes = ({ service, events }: Catalog): (readonly [string, StoredType])[] =>
   Object.entries(events).flatMap(([type, spec]) =>
     spec.versions.map((_, index) => {
@@ -78,11 +82,11 @@ export function createCodec(catalogs: readonly Catalog[], vault: Vault): Codec {
     const known = byStoredType.get(stored.type);
     if (!known || !isRecord(stored.data)) return [];
     const { spec, version } = known;
-    // What is copied into streams of somebody else is no event of ours again.
+    // A copy in another service's stream is not our event.
     if (known.service !== serviceOf(stored.streamId)) return [];
     const metadata = isRecord(stored.metadata) ? stored.metadata : {};
     const { id, stream, revision, position, recordedAt } = common;
-    // Each by its name: what is spread is copied slowly, and this is done for every event that is read.
+    // Copied by name: a spread is slow, and this runs for every event read.
     return upcast(spec, version, { type: known.type, data: stored.data }).map(({ type, data }) => ({
       id,
       stream,

@@ -1,4 +1,7 @@
-/** The client library, required: of CommonJS that is imported Node first looks through every file for names. */
+/**
+ * The event store client, loaded with `require`: for an ESM import Node would scan every file for export names
+ * first.
+ */
 import library = require('@eventstore/db-client');
 
 export const {

@@ -1,4 +1,4 @@
-/** The log over `@eventstore/db-client`: appends, reads, retention and tombstones of single streams. */
+/** The event log over `@eventstore/db-client`: appends, reads, retention and tombstones of streams. */
 import type { EventStoreDBClient, JSONEventData, ReadStreamOptions } from '@eventstore/db-client';
 import { createYielder } from '../../application/concurrency/index.js';
 import { type EventLog, type Logger, UnavailableError } from '../../application/ports/index.js';
@@ -20,33 +20,33 @@ import {
 import { timestampRegister } from './timestamp-register.js';
 import { trackWriteHealth, type WatchedLog } from './write-health.js';
 
-/** Holds nothing but what is written to see whether the store takes it; only its last event is kept. */
-const TRIAL_STREAM = 'annals-trial';
-/** Holds nothing but what is written to see what time the store has. */
+/** Stream of write probes; only its last event is kept. */
+const PROBE_STREAM = 'annals-trial';
+/** Stream of probes that read the store's clock. */
 const TIME_STREAM = 'annals-time';
-/** The same of when that was believed last. */
-const BELIEVED_STREAM = 'annals-time-believed';
-/** And of a leap that is not believed yet. */
-const DOUBTED_STREAM = 'annals-time-doubted';
-const TRIAL = { maxCount: 1, padding: 'x'.repeat(64 * 1024) };
+/** Stream of the last trusted time. */
+const TRUSTED_TIME_STREAM = 'annals-time-believed';
+/** Stream of a clock jump that is not trusted yet. */
+const CLOCK_JUMP_STREAM = 'annals-time-doubted';
+const PROBE_METADATA = { maxCount: 1, padding: 'x'.repeat(64 * 1024) };
 
 export interface TimedLog extends WatchedLog {
-  /** When the store took something written just now, by its own clock: Unix ms. Rejects with `Unavailable`. */
+  /** Time of the store's clock: Unix ms. Rejects with `UnavailableError`. */
   time(): Promise<number>;
-  /** When the time was believed last. */
+  /** Last trusted time. */
   readonly believed: TimeMark<object>;
-  /** How long a leap since has been waited for to last. */
+  /** A clock jump since then that is not trusted yet. */
   readonly doubted: TimeMark<Doubt>;
 }
 
 export function createEventLog(client: EventStoreDBClient, codec: Codec, logger: Logger): TimedLog {
-  const inTime = createAppendDeadline(logger);
+  const withAppendDeadline = createAppendDeadline(logger);
   const append: EventLog['append'] = async (stream, expected, events) => {
     const encoded: JSONEventData[] = [];
-    const rest = createYielder();
+    const pauseIfDue = createYielder();
     for (const event of events) {
-      const resting = rest();
-      if (resting) await resting;
+      const pause = pauseIfDue();
+      if (pause) await pause;
       const stored = await codec.encode(stream, event);
       if (!stored) return { outcome: 'deleted' };
       encoded.push(stored);
@@ -56,9 +56,11 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec, logger:
       throwOnAppendFailure: true,
     };
     try {
-      const done = await inTime((deadline) => client.appendToStream(stream, encoded, { ...options, deadline }));
-      const revision = Number(done.nextExpectedRevision);
-      return { outcome: 'appended', revision, position: done.position?.commit ?? 0n };
+      const result = await withAppendDeadline((deadline) =>
+        client.appendToStream(stream, encoded, { ...options, deadline }),
+      );
+      const revision = Number(result.nextExpectedRevision);
+      return { outcome: 'appended', revision, position: result.position?.commit ?? 0n };
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) {
         const { actualVersion } = error;
@@ -78,10 +80,10 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec, logger:
       ...(limit === undefined ? {} : { maxCount: limit }),
     };
     try {
-      const found = await readAll(() => client.readStream(stream, options));
-      return found.flatMap((resolved) => {
+      const events = await readAll(() => client.readStream(stream, options));
+      return events.flatMap((resolved) => {
         const decoded = codec.decode(resolved);
-        if (decoded.length === 0) throw new Error(`${resolved.event?.type} in ${stream} is of no known type`);
+        if (decoded.length === 0) throw new Error(`${resolved.event?.type} in ${stream} has an unknown event type`);
         return decoded;
       });
     } catch (error) {
@@ -97,34 +99,36 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec, logger:
       ...(maxAgeSeconds === undefined ? {} : { maxAge: maxAgeSeconds }),
       ...(truncateBefore === undefined ? {} : { truncateBefore }),
     };
-    await unlessEnded(() => inTime((deadline) => client.setStreamMetadata(stream, metadata, { deadline })));
+    await ignoreTombstoned(() =>
+      withAppendDeadline((deadline) => client.setStreamMetadata(stream, metadata, { deadline })),
+    );
   };
 
   const tombstone: EventLog['tombstone'] = (stream) =>
-    unlessEnded(() => callStore(() => client.tombstoneStream(stream, { expectedRevision: ANY })));
+    ignoreTombstoned(() => callStore(() => client.tombstoneStream(stream, { expectedRevision: ANY })));
 
-  const tryOut = async () => {
-    await inTime((deadline) => client.setStreamMetadata(TRIAL_STREAM, TRIAL, { deadline }));
+  const probe = async () => {
+    await withAppendDeadline((deadline) => client.setStreamMetadata(PROBE_STREAM, PROBE_METADATA, { deadline }));
   };
 
-  const clock = timestampRegister(client, inTime, TIME_STREAM);
+  const clock = timestampRegister(client, withAppendDeadline, TIME_STREAM);
   const time = async () => {
     await clock.set({});
-    const told = await clock.read();
-    if (told === undefined) throw new UnavailableError('the event store did not say what time it is');
-    return told.at;
+    const timestamp = await clock.read();
+    if (timestamp === undefined) throw new UnavailableError('the event store did not return its time');
+    return timestamp.at;
   };
 
   return {
-    ...trackWriteHealth({ append, read, retain, tombstone }, tryOut),
+    ...trackWriteHealth({ append, read, retain, tombstone }, probe),
     time,
-    believed: timestampRegister(client, inTime, BELIEVED_STREAM),
-    doubted: timestampRegister(client, inTime, DOUBTED_STREAM),
+    believed: timestampRegister(client, withAppendDeadline, TRUSTED_TIME_STREAM),
+    doubted: timestampRegister(client, withAppendDeadline, CLOCK_JUMP_STREAM),
   };
 }
 
-/** What was ended for ever is as ended as can be. */
-async function unlessEnded(call: () => Promise<unknown>): Promise<void> {
+/** Ignores that the stream is already tombstoned. */
+async function ignoreTombstoned(call: () => Promise<unknown>): Promise<void> {
   try {
     await call();
   } catch (error) {

@@ -1,6 +1,6 @@
-/** Asks an event store, embedded or real, for a scavenge and waits until it is done. */
+/** Runs a scavenge on an event store, embedded or external, and waits until it is done. */
 
-// Required, as in `appending.ts`.
+// Loaded with `require`, as in `driver.ts`.
 import operations = require('@eventstore/db-client/generated/operations_grpc_pb.js');
 import messages = require('@eventstore/db-client/generated/operations_pb.js');
 
@@ -10,23 +10,23 @@ import { EventStoreDBClient, START } from './driver.js';
 
 export interface ScavengeOutcome {
   readonly scavengeId: string;
-  /** `Success`, or else what the server says. */
+  /** `Success`, or the server's error. */
   readonly result: string;
   /** Bytes. */
   readonly spaceSaved?: number;
   readonly durationMs: number;
 }
 
-/** The driver has no scavenge of its own, but shares its channel and credentials with those who derive from it. */
+/** Adds a scavenge call to the driver, which shares its channel and credentials with subclasses. */
 class ScavengingClient extends EventStoreDBClient {
   static open(url: string): ScavengingClient {
-    // `connectionString` knows how to read addresses, but only makes plain clients.
+    // `connectionString` parses addresses but creates plain clients only.
     const client = Object.setPrototypeOf(EventStoreDBClient.connectionString(url), ScavengingClient.prototype);
-    if (!(client instanceof ScavengingClient)) throw new Error('not the driver that this was written for');
+    if (!(client instanceof ScavengingClient)) throw new Error('unsupported version of the event store driver');
     return client;
   }
 
-  /** Starts a scavenge, or joins the one that is running. */
+  /** Starts a scavenge, or returns the running one. */
   startScavenge(): Promise<string> {
     const options = new messages.StartScavengeReq.Options();
     options.setThreadCount(1);
@@ -49,8 +49,8 @@ class ScavengingClient extends EventStoreDBClient {
 
 /**
  * Runs a scavenge on the server at `url`, a connection string, and follows its history until it is completed.
- * `onProgress` is told of every step the server records. Rejects when the server refuses, and with `Unavailable` when it
- * is away or goes.
+ * `onProgress` gets every step the server records. Rejects if the server refuses, and with `UnavailableError` if
+ * it is unreachable.
  */
 export async function scavenge(
   url: string,
@@ -78,10 +78,10 @@ export async function scavenge(
 }
 
 function outcomeOf(data: unknown): { result: string; spaceSaved: number | undefined } {
-  const facts: Record<string, unknown> = typeof data === 'object' && data !== null ? { ...data } : {};
-  const { spaceSaved } = facts;
+  const fields: Record<string, unknown> = typeof data === 'object' && data !== null ? { ...data } : {};
+  const { spaceSaved } = fields;
   return {
-    result: String(facts.result),
+    result: String(fields.result),
     spaceSaved: typeof spaceSaved === 'number' ? spaceSaved : undefined,
   };
 }

@@ -1,4 +1,4 @@
-/** One catch-up subscription that never ends: batches of events in log order, resubscribed on every error and end. */
+/** A catch-up subscription that never ends: batches of events in log order, reconnected after every error or end. */
 import { setImmediate } from 'node:timers/promises';
 import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
 import { sleep } from '../../application/concurrency/index.js';
@@ -14,23 +14,23 @@ import { readAll, translateError } from './call.js';
 import type { Codec } from './codec.js';
 import { BACKWARDS, END, eventTypeFilter, FORWARDS, START, streamNameFilter } from './driver.js';
 
-const BATCH = 1000;
+const BATCH_SIZE = 1000;
 const BACKOFF_MS = { first: 50, most: 5000 };
 
-/** The position of the last event of the whole log. */
+/** Returns the position of the last event in the whole log. */
 export async function headOf(client: EventStoreDBClient): Promise<Position | undefined> {
   const options = { direction: BACKWARDS, fromPosition: END, maxCount: 1 } as const;
-  const found = await readAll(() => client.readAll(options));
-  return found[0]?.event?.position?.commit;
+  const events = await readAll(() => client.readAll(options));
+  return events[0]?.event?.position?.commit;
 }
 
-/** The status of gRPC by which the server refuses a position that is no event's. */
+/** gRPC status for a position that is not that of an event. */
 const UNKNOWN = 2;
 
 /**
- * A position to follow from, so that all after `position` comes, whether it is an event's or not: itself, the head of the
- * log instead of one beyond it, or the start of the log where the server refuses it. What comes before `position` is the
- * caller's to leave out.
+ * Returns a position to subscribe from that yields everything after `position`, which need not be that of an
+ * event: itself, the head of the log if that is lower, or the start of the log if the server refuses it. The
+ * caller skips earlier events.
  */
 export async function startAfter(client: EventStoreDBClient, position: Position): Promise<Position | 'start'> {
   const head = await headOf(client);
@@ -48,18 +48,18 @@ export async function startAfter(client: EventStoreDBClient, position: Position)
 }
 
 /**
- * Follows what is selected from just after `from`. A real server drops a
- * slow consumer as a matter of course, so an end is as ordinary as an error: it takes up where it was.
+ * Subscribes to the selected events after `from`. A server may drop a slow consumer at any time, so an end is
+ * handled like an error: it reconnects at its position.
  */
 export function createFollow(client: EventStoreDBClient, codec: Codec, logger: Logger): Subscribe {
-  return async function* follow({ from, signal, atOnce = BATCH, ...selection }) {
+  return async function* follow({ from, signal, atOnce = BATCH_SIZE, ...selection }) {
     let position = from;
-    let wait = BACKOFF_MS.first;
+    let retryMs = BACKOFF_MS.first;
     while (!signal.aborted) {
       try {
         for await (const batch of connect(client, codec, selection, position, atOnce, signal)) {
           position = batch.position ?? position;
-          wait = BACKOFF_MS.first;
+          retryMs = BACKOFF_MS.first;
           yield batch;
         }
       } catch (error) {
@@ -68,18 +68,18 @@ export function createFollow(client: EventStoreDBClient, codec: Codec, logger: L
             err: isAnswer(error) ? translateError(error) : error,
             ...selection,
             position: String(position),
-            retryMs: wait,
+            retryMs,
           },
           'subscription dropped',
         );
       }
-      await sleep(wait * (0.5 + Math.random()), signal);
-      wait = Math.min(wait * 2, BACKOFF_MS.most);
+      await sleep(retryMs * (0.5 + Math.random()), signal);
+      retryMs = Math.min(retryMs * 2, BACKOFF_MS.most);
     }
   };
 }
 
-/** Of gRPC: what the server said, or that it can't be reached. */
+/** Whether it is a gRPC error: of the server, or a failed connection. */
 const isAnswer = (error: unknown) => error instanceof Error && 'code' in error && typeof error.code === 'number';
 
 async function* connect(
@@ -105,7 +105,7 @@ async function* connect(
     },
     { highWaterMark: atOnce },
   );
-  const ended = (error?: unknown) => {
+  const onEnd = (error?: unknown) => {
     failed ??= error ?? new UnavailableError('the event store closed the subscription');
     wake();
   };
@@ -114,45 +114,46 @@ async function* connect(
     caughtUp = true;
     wake();
   });
-  // However it ends, it is closed.
-  subscription.once('error', ended).once('close', () => ended());
+  // `close` follows every kind of end.
+  subscription.once('error', onEnd).once('close', () => onEnd());
   const abort = () => wake();
   signal.addEventListener('abort', abort);
   try {
     let last = from === 'start' ? undefined : from;
     for (;;) {
-      const woken = new Promise<void>((resolve) => {
+      const wakeUp = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      // Taken before the buffer is drained: a checkpoint or "caught up" is told while events still wait in it.
-      const until = scanned;
-      const atHead = caughtUp;
+      // Read before the buffer is drained: checkpoints and "caught up" arrive while earlier events are still
+      // buffered.
+      const checkpoint = scanned;
+      const wasCaughtUp = caughtUp;
       const batch = drain(subscription, codec, atOnce);
-      const idle = batch.taken < atOnce;
-      const newest = idle ? later(batch.position, until) : batch.position;
-      // The latest checkpoint of the server may be older than the latest event: the position never goes back to it.
-      const position = newest !== undefined && newest > (last ?? -1n) ? newest : undefined;
-      if (batch.taken > 0 || position !== undefined || (idle && atHead)) {
+      const idle = batch.read < atOnce;
+      const candidate = idle ? latestOf(batch.position, checkpoint) : batch.position;
+      // A checkpoint may be older than the latest event; the position never moves back.
+      const position = candidate !== undefined && candidate > (last ?? -1n) ? candidate : undefined;
+      if (batch.read > 0 || position !== undefined || (idle && wasCaughtUp)) {
         if (idle) caughtUp = false;
         last = position ?? last;
         yield {
           events: batch.events,
           ...(position === undefined ? {} : { position }),
-          caughtUp: idle && atHead,
+          caughtUp: idle && wasCaughtUp,
         };
       }
       if (signal.aborted) return;
       if (idle) {
         if (failed) throw failed;
-        await woken;
-        // What has come in together is told one by one: it goes on together.
+        await wakeUp;
+        // Events that arrived together are emitted one by one; take them as one batch.
         await setImmediate();
       }
     }
   } finally {
     signal.removeEventListener('abort', abort);
     subscription.on('error', () => {});
-    // Not waited for: a server that is silent would keep a process from stopping.
+    // Not awaited: a silent server would block the shutdown.
     subscription.unsubscribe().catch(() => {});
   }
 }
@@ -168,17 +169,17 @@ type Checkpoint = (subscription: unknown, position: { commit: bigint }) => Promi
 
 function drain(subscription: AllStreamSubscription, codec: Codec, atOnce: number) {
   const events = [];
-  let taken = 0;
+  let read = 0;
   let position: Position | undefined;
-  while (taken < atOnce) {
+  while (read < atOnce) {
     const resolved = subscription.read();
     if (resolved === null) break;
-    taken++;
+    read++;
     position = resolved.event?.position?.commit ?? position;
     events.push(...codec.decode(resolved));
   }
-  return { events, taken, position };
+  return { events, read, position };
 }
 
-const later = (a: Position | undefined, b: Position | undefined) =>
+const latestOf = (a: Position | undefined, b: Position | undefined) =>
   a === undefined || (b !== undefined && b > a) ? b : a;

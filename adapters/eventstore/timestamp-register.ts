@@ -1,4 +1,4 @@
-/** What is noted at the store with the time at which it was taken: of a stream's metadata the newest event is kept. */
+/** A note with the store's timestamp, kept in the metadata of a stream, of which the store keeps the latest. */
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { TimeMark } from '../../application/time/index.js';
 import type { createAppendDeadline } from './append-deadline.js';
@@ -9,16 +9,16 @@ const NEWEST = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const
 
 export const timestampRegister = <Note extends object>(
   client: EventStoreDBClient,
-  inTime: ReturnType<typeof createAppendDeadline>,
+  withAppendDeadline: ReturnType<typeof createAppendDeadline>,
   stream: string,
 ): TimeMark<Note> => ({
   async set(note) {
-    await inTime((deadline) => client.setStreamMetadata(stream, { maxCount: 1, ...note }, { deadline }));
+    await withAppendDeadline((deadline) => client.setStreamMetadata(stream, { maxCount: 1, ...note }, { deadline }));
   },
   async read() {
     try {
-      const [told] = await readAll(() => client.readStream(`$$${stream}`, NEWEST));
-      const { created, data } = told?.event ?? {};
+      const [resolved] = await readAll(() => client.readStream(`$$${stream}`, NEWEST));
+      const { created, data } = resolved?.event ?? {};
       return created && { ...(data as Note), at: created.getTime() };
     } catch (error) {
       if (error instanceof StreamNotFoundError) return undefined;

@@ -1,39 +1,39 @@
-/** Whether the event store takes writes: a full disk still lets everybody read. */
+/** Tracks whether the event store accepts writes: with a full disk it still serves reads. */
 import { type EventLog, UnavailableError } from '../../application/ports/index.js';
 
 export interface WatchedLog extends EventLog {
   /**
-   * Resolves when the store takes writes, as far as is known; rejects with `Unavailable` when it refuses them. It is
-   * tried out only after a write has failed: what is tried out stays in the log.
+   * Resolves if the store accepts writes, as far as is known; rejects with `UnavailableError` if not. Probes only
+   * after a failed write, because a probe stays in the log.
    */
   writable(): Promise<void>;
 }
 
-/** `tryOut` writes something about as large as what it is asked to hold. */
+/** Wraps a log. `probe` writes an event of typical size. */
 export function trackWriteHealth(log: EventLog, probe: () => Promise<void>): WatchedLog {
   let suspect = false;
 
-  const watched =
+  const tracked =
     <Args extends readonly unknown[], Result>(write: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
       try {
-        const done = await write(...args);
+        const result = await write(...args);
         suspect = false;
-        return done;
+        return result;
       } catch (error) {
         if (error instanceof UnavailableError) suspect = true;
         throw error;
       }
     };
 
-  const tried = watched(probe);
+  const trackedProbe = tracked(probe);
   return {
     read: log.read,
-    append: watched(log.append),
-    retain: watched(log.retain),
-    tombstone: watched(log.tombstone),
+    append: tracked(log.append),
+    retain: tracked(log.retain),
+    tombstone: tracked(log.tombstone),
     writable: async () => {
-      if (suspect) await tried();
+      if (suspect) await trackedProbe();
     },
   };
 }

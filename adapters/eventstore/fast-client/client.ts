@@ -1,14 +1,13 @@
 /**
- * The driver's client with an append of its own, over the same call: the driver's puts every event into bytes twice,
- * and its data into base64 and back each time, which was a twentieth of all that a short command costs. What it
- * hears and reads is read in fewer steps, too.
+ * The driver's client with faster appends and reads over the same calls. The driver serialises every event twice
+ * and its data to base64 and back, which was a twentieth of the cost of a short command.
  */
 import { randomUUID } from 'node:crypto';
 import type { Transform } from 'node:stream';
 import type { AppendResult, AppendToStreamOptions, EventData } from '@eventstore/db-client';
 
-// Required: of CommonJS that is imported Node first looks through all for names, and this is half a megabyte.
-import unpacking = require('@eventstore/db-client/dist/streams/appendToStream/unpackError.js');
+// Loaded with `require`: for an import Node would scan half a megabyte for export names.
+import errors = require('@eventstore/db-client/dist/streams/appendToStream/unpackError.js');
 import driver = require('@eventstore/db-client/dist/utils/index.js');
 import services = require('@eventstore/db-client/generated/streams_grpc_pb.js');
 import messages = require('@eventstore/db-client/generated/streams_pb.js');
@@ -16,55 +15,58 @@ import messages = require('@eventstore/db-client/generated/streams_pb.js');
 import { withDeadline } from '../../../application/concurrency/index.js';
 import { StoreFullError } from '../../../application/ports/index.js';
 import { ANY, EventStoreDBClient } from '../driver.js';
-import { HeardEvent, readAnswer } from './decode-read.js';
+import { DecodedEvent, readAnswer } from './decode-read.js';
 import { appendRequest, readAppended } from './encode-append.js';
 
 type Connection = InstanceType<typeof services.StreamsClient>;
 type Call = ReturnType<typeof openAppends>;
-type Waiting = Parameters<ConstructorParameters<typeof Promise<AppendResult>>[0]>;
+type Settle = Parameters<ConstructorParameters<typeof Promise<AppendResult>>[0]>;
 
 type Subscribe = InstanceType<typeof EventStoreDBClient>['subscribeToAll'];
 type Read = InstanceType<typeof EventStoreDBClient>['readStream'];
-type Reading = ReturnType<Connection['read']>;
-type ReadingConnection = Pick<Connection, 'read'>;
+type ReadCall = ReturnType<Connection['read']>;
+type ReadConnection = Pick<Connection, 'read'>;
 
 const { path: READ, requestSerialize } = services.StreamsService.read;
 
-/** A connection whose answers are read by `readAnswer`. */
-const readingOf = (connection: Connection) =>
+/** Wraps a connection so that `readAnswer` decodes its responses. */
+const decodeReads = (connection: Connection) =>
   ({
     read: (request: InstanceType<typeof messages.ReadReq>, ...how: readonly never[]) =>
       connection.makeServerStreamRequest(READ, requestSerialize, readAnswer, request, ...how),
-  }) as unknown as ReadingConnection;
+  }) as unknown as ReadConnection;
 
 const { path: APPEND } = services.StreamsService.batchAppend;
 
-/** A call whose requests are made by `appendRequest`. */
+/** Opens a batch append call with requests of `appendRequest`. */
 const openAppends = (connection: Connection, ...how: Required<Parameters<Connection['batchAppend']>>) =>
   connection.makeBidiStreamRequest(APPEND, (request: Buffer) => request, readAppended, ...how);
 
-/** All appends of a connection go over one call, and its answers come in any order. */
+/** Open append calls by connection. All appends share one call; results arrive in any order. */
 const calls = new WeakMap<Connection, Call | Promise<Call>>();
-/** By correlation id: who waits for an answer over a call. */
-const waiting = new WeakMap<Call, Map<string, Waiting>>();
+/** Pending appends of a call, by correlation id. */
+const pendingAppends = new WeakMap<Call, Map<string, Settle>>();
 
-/** By every clock: what the driver takes for never is a year from now by this machine's, which may be years behind. */
-const NEVER = new Date(Date.UTC(9999, 0));
+/**
+ * A deadline that never passes. The driver's is a year from now by this machine's clock, which may be years
+ * behind.
+ */
+const NO_DEADLINE = new Date(Date.UTC(9999, 0));
 
-/** The status of an append that an embedded engine refuses because its disk is full. */
+/** gRPC status of the embedded engine for a full disk. */
 const RESOURCE_EXHAUSTED = 8;
-const FULL = 'the event store takes no writes: its disk is full';
+const DISK_FULL = 'the event store takes no writes: its disk is full';
 
-/** How long its calls have to end, ms: they are cancelled, and no server is asked. */
+/** Milliseconds to wait for cancelled calls on dispose. */
 const DISPOSE_MS = 1000;
 
 export class FastClient extends EventStoreDBClient {
   /** `url`: a connection string. */
   static open(url: string): FastClient {
-    // `connectionString` knows how to read addresses, but only makes plain clients.
+    // `connectionString` parses addresses but creates plain clients only.
     const client = Object.setPrototypeOf(EventStoreDBClient.connectionString(url), FastClient.prototype);
-    if (!(client instanceof FastClient)) throw new Error('not the driver that this was written for');
-    // The driver ends its calls and leaves the connection open, with timers that nobody ends.
+    if (!(client instanceof FastClient)) throw new Error('unsupported version of the event store driver');
+    // The driver's `dispose` ends its calls but leaves the channel open, with its timers.
     const { dispose, getChannel } = client;
     let channel: ReturnType<typeof getChannel> | undefined;
     client.getChannel = () => {
@@ -72,84 +74,84 @@ export class FastClient extends EventStoreDBClient {
       return channel;
     };
     client.dispose = async () => {
-      // The driver waits for ever for a stream that has ended by an error already.
+      // The driver never returns if a stream has failed already.
       await withDeadline(DISPOSE_MS, dispose(), 'the client').catch(() => {});
-      // One that was never made, as no server was found, needs no end.
+      // There is no channel if no server was found.
       (await channel?.catch(() => undefined))?.close();
     };
     return client;
   }
 
-  /** This client, whose answers are read by `readAnswer`. */
-  private reading(): FastClient {
+  /** Returns this client with `readAnswer` as its decoder. */
+  private withFastReads(): FastClient {
     const { GRPCStreamCreator } = this;
     return Object.create(this, {
       GRPCStreamCreator: {
-        value: (_: unknown, name: string, begin: (connection: ReadingConnection) => Reading) =>
-          GRPCStreamCreator(services.StreamsClient, name, (connection) => begin(readingOf(connection))),
+        value: (_: unknown, name: string, begin: (connection: ReadConnection) => ReadCall) =>
+          GRPCStreamCreator(services.StreamsClient, name, (connection) => begin(decodeReads(connection))),
       },
     });
   }
 
-  /** As the driver's, over the same call; events are read in fewer steps. */
+  /** Subscribes as the driver does, with faster decoding. */
   override subscribeToAll(...[options, readable]: Parameters<Subscribe>): ReturnType<Subscribe> {
-    return passing(super.subscribeToAll.call(this.reading(), options, readable));
+    return passDecoded(super.subscribeToAll.call(this.withFastReads(), options, readable));
   }
 
-  /** As the driver's; events are read in fewer steps. */
+  /** Reads as the driver does, with faster decoding. */
   override readStream(...[stream, options, readable]: Parameters<Read>): ReturnType<Read> {
-    return passing(super.readStream.call(this.reading(), stream, options, readable));
+    return passDecoded(super.readStream.call(this.withFastReads(), stream, options, readable));
   }
 
-  /** Rejects as the driver's does. What is appended goes in one message, and is answered as a whole. */
+  /** Appends in a single message; errors are those of the driver. */
   override async appendToStream(
     stream: string,
     events: EventData | EventData[],
     { expectedRevision = ANY, deadline }: AppendToStreamOptions = {},
   ): Promise<AppendResult> {
     const begin = (connection: Connection) =>
-      heard(openAppends(connection, ...this.callArguments({}, { deadline: Number.POSITIVE_INFINITY })));
+      settleAppends(openAppends(connection, ...this.callArguments({}, { deadline: Number.POSITIVE_INFINITY })));
     const call = await this.GRPCStreamCreator(services.StreamsClient, 'appendToStream', begin, calls)();
     const correlationId = randomUUID();
-    const until = deadline === Number.POSITIVE_INFINITY ? NEVER : this.createDeadline(deadline);
-    const options = { correlationId, stream, expected: expectedRevision, until };
+    const deadlineDate = deadline === Number.POSITIVE_INFINITY ? NO_DEADLINE : this.createDeadline(deadline);
+    const options = { correlationId, stream, expected: expectedRevision, deadline: deadlineDate };
     const request = appendRequest([events].flat(), options);
-    return new Promise((...each) => {
-      waiting.get(call)?.set(correlationId, each);
+    return new Promise((...settle) => {
+      pendingAppends.get(call)?.set(correlationId, settle);
       call.write(request);
     });
   }
 }
 
-/** Events that are read already pass at once: the driver looks at each for all else that it might be, in a promise. */
-function passing<Events extends object>(events: Events): Events {
+/** Passes decoded events on directly; the driver checks each for other message kinds, in a promise. */
+function passDecoded<Events extends object>(events: Events): Events {
   const stream = events as unknown as Transform;
-  const { _transform: converted } = stream;
+  const { _transform: transform } = stream;
   stream._transform = (answer, encoding, done) =>
-    answer instanceof HeardEvent ? done(null, answer.event) : converted.call(stream, answer, encoding, done);
+    answer instanceof DecodedEvent ? done(null, answer.event) : transform.call(stream, answer, encoding, done);
   return events;
 }
 
-/** A call whose answers are told to who waits for them; who waits for none when it ends is told so, too. */
-function heard(call: Call): Call {
-  const unanswered = new Map<string, Waiting>();
-  waiting.set(call, unanswered);
-  const taken = (id: string) => {
-    const each = unanswered.get(id);
-    unanswered.delete(id);
-    return each;
+/** Settles the pending appends of a call as results arrive, or when it fails. */
+function settleAppends(call: Call): Call {
+  const pending = new Map<string, Settle>();
+  pendingAppends.set(call, pending);
+  const takePending = (id: string) => {
+    const settle = pending.get(id);
+    pending.delete(id);
+    return settle;
   };
   call.on('data', (answer: ReturnType<typeof readAppended>) => {
-    if ('result' in answer) return taken(answer.correlationId)?.[0](answer.result);
+    if ('result' in answer) return takePending(answer.correlationId)?.[0](answer.result);
     const refusal = answer.getError();
     const stream = Buffer.from(answer.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
-    const [, reject] = taken(driver.parseUUID(answer.getCorrelationId()) ?? '') ?? [];
-    if (refusal?.getCode() === RESOURCE_EXHAUSTED) reject?.(new StoreFullError(FULL));
-    else if (refusal) reject?.(unpacking.unpackToCommandError(refusal, stream));
+    const [, reject] = takePending(driver.parseUUID(answer.getCorrelationId()) ?? '') ?? [];
+    if (refusal?.getCode() === RESOURCE_EXHAUSTED) reject?.(new StoreFullError(DISK_FULL));
+    else if (refusal) reject?.(errors.unpackToCommandError(refusal, stream));
   });
   call.on('error', (error) => {
-    for (const [, reject] of unanswered.values()) reject(driver.convertToCommandError(error));
-    unanswered.clear();
+    for (const [, reject] of pending.values()) reject(driver.convertToCommandError(error));
+    pending.clear();
   });
   return call;
 }

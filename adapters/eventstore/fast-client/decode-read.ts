@@ -1,52 +1,52 @@
 /**
- * What a subscription says, and a stream that is read, from its bytes: the driver makes several objects of each field,
- * and copies each text twice, which was a third of all that it costs to write an event and to hear of it.
+ * Decodes responses of reads and subscriptions. The driver creates several objects per field and copies each text
+ * twice, which was a third of the cost of writing and receiving an event.
  */
 import type { ResolvedEvent } from '@eventstore/db-client';
 
-// Required: of CommonJS that is imported Node first looks through all for names.
+// Loaded with `require`: for an import Node would scan it for export names.
 import messages = require('@eventstore/db-client/generated/streams_pb.js');
 
-import { type Fields, fieldsOf, STREAM_IDENTIFIER, UUID } from './protobuf.js';
+import { type FieldReader, readFields, STREAM_IDENTIFIER, UUID } from './protobuf.js';
 
 type Answer = InstanceType<typeof messages.ReadResp>;
 
-/** In the place of the driver's message: an event that is read already. */
-export class HeardEvent {
+/** An event that is decoded already, in place of the driver's message. */
+export class DecodedEvent {
   constructor(readonly event: ResolvedEvent) {}
 }
 
-/** For a call of `Streams/Read`. What is no plain event is the driver's to read. */
-export const readAnswer = (bytes: Buffer): HeardEvent | Answer => {
-  const event = eventOf(bytes);
-  return event ? new HeardEvent(event) : messages.ReadResp.deserializeBinary(bytes);
+/** Decodes a response of `Streams/Read`; the driver decodes everything but plain events. */
+export const readAnswer = (bytes: Buffer): DecodedEvent | Answer => {
+  const event = decodeEvent(bytes);
+  return event ? new DecodedEvent(event) : messages.ReadResp.deserializeBinary(bytes);
 };
 
-/** The fields of `streams.proto` and `shared.proto`. */
+/** Field numbers of `streams.proto` and `shared.proto`. */
 const READ_RESP = { event: 1 };
 const READ_EVENT = { event: 1, commitPosition: 3, noPosition: 4 };
 const RECORDED = { id: 1, stream: 2, revision: 3, prepare: 4, commit: 5, metadata: 6, custom: 7, data: 8 };
 
-/** Of ticks of 100 ns since 1970, in decimal digits: more of them than a number holds exactly. */
+/** Converts ticks of 100 ns since 1970 to ms. They have more decimal digits than a number holds exactly. */
 const msOf = (ticks: string): number => Number(ticks.slice(0, -4));
 
-function eventOf(bytes: Buffer): ResolvedEvent | undefined {
-  const answer = fieldsOf(bytes);
+function decodeEvent(bytes: Buffer): ResolvedEvent | undefined {
+  const answer = readFields(bytes);
   if (answer.next() !== READ_RESP.event) return undefined;
   const resolved = answer.message();
   let event: ResolvedEvent['event'];
   let commitPosition: bigint | undefined;
   for (let field = resolved.next(); field > 0; field = resolved.next()) {
-    if (field === READ_EVENT.event) event = recorded(resolved.message());
+    if (field === READ_EVENT.event) event = decodeRecorded(resolved.message());
     else if (field === READ_EVENT.commitPosition) commitPosition = resolved.integer();
     else if (field === READ_EVENT.noPosition) resolved.skip();
-    // A link, which nobody here asks to be resolved.
+    // A link event; this client never resolves links.
     else return undefined;
   }
   return event && { event, ...(commitPosition !== undefined && { commitPosition }) };
 }
 
-function recorded(fields: Fields): ResolvedEvent['event'] {
+function decodeRecorded(fields: FieldReader): ResolvedEvent['event'] {
   let [id, streamId, type, contentType, created] = ['', '', '', '', '0'];
   let [revision, prepare, commit] = [0n, 0n, 0n];
   let custom: Buffer | undefined;
@@ -74,20 +74,20 @@ function recorded(fields: Fields): ResolvedEvent['event'] {
     type,
     created: new Date(msOf(created)),
     position: { commit, prepare },
-    metadata: custom?.length ? parsed(custom, () => Uint8Array.from(custom)) : undefined,
+    metadata: custom?.length ? parseJson(custom, () => Uint8Array.from(custom)) : undefined,
   };
   return contentType === 'application/json'
-    ? { ...common, isJson: true, data: parsed(data ?? NOTHING, (text) => text) }
-    : { ...common, isJson: false, data: Uint8Array.from(data ?? NOTHING) };
+    ? { ...common, isJson: true, data: parseJson(data ?? EMPTY, (text) => text) }
+    : { ...common, isJson: false, data: Uint8Array.from(data ?? EMPTY) };
 }
 
-const NOTHING = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 
-function parsed(bytes: Buffer, otherwise: (text: string) => unknown): never {
+function parseJson(bytes: Buffer, fallback: (text: string) => unknown): never {
   const text = bytes.toString();
   try {
     return JSON.parse(text) as never;
   } catch {
-    return otherwise(text) as never;
+    return fallback(text) as never;
   }
 }

@@ -1,13 +1,13 @@
-/** What an append says and is told, in bytes: by the driver's messages it is made into several objects for each field. */
+/** Encodes append requests and decodes their results. The driver's messages create several objects for each field. */
 import type { AppendResult, AppendToStreamOptions, EventData } from '@eventstore/db-client';
 
-// Required: of CommonJS that is imported Node first looks through all for names.
+// Loaded with `require`: for an import Node would scan it for export names.
 import messages = require('@eventstore/db-client/generated/streams_pb.js');
 
 import { ANY, NO_STREAM, STREAM_EXISTS } from '../driver.js';
-import { ENTRY, type Fields, fieldsOf, Message, STREAM_IDENTIFIER, UUID } from './protobuf.js';
+import { ENTRY, type FieldReader, Message, readFields, STREAM_IDENTIFIER, UUID } from './protobuf.js';
 
-/** The fields of `streams.proto`. */
+/** Field numbers of `streams.proto`. */
 const REQUEST = { correlationId: 1, options: 2, proposed: 3, isFinal: 4 };
 const OPTIONS = { stream: 1, revision: 2, noStream: 3, any: 4, streamExists: 5, deadline: 6 };
 const TIMESTAMP = { seconds: 1, nanos: 2 };
@@ -22,18 +22,18 @@ export interface Append {
   readonly correlationId: string;
   readonly stream: string;
   readonly expected: NonNullable<AppendToStreamOptions['expectedRevision']>;
-  /** The store takes it until then. */
-  readonly until: Date;
+  /** The store rejects the append after this time. */
+  readonly deadline: Date;
 }
 
-/** All of an append, in one message. */
+/** Encodes an append as a single message. */
 export function appendRequest(
   events: readonly EventData[],
-  { correlationId, stream, expected, until }: Append,
+  { correlationId, stream, expected, deadline }: Append,
 ): Buffer {
   const options = new Message()
     .message(OPTIONS.stream, new Message().text(STREAM_IDENTIFIER.name, stream))
-    .message(OPTIONS.deadline, timestamp(until.getTime()));
+    .message(OPTIONS.deadline, timestamp(deadline.getTime()));
   if (expected === ANY) options.message(OPTIONS.any);
   else if (expected === NO_STREAM) options.message(OPTIONS.noStream);
   else if (expected === STREAM_EXISTS) options.message(OPTIONS.streamExists);
@@ -59,11 +59,11 @@ function proposed({ id, type, contentType, data, metadata }: EventData): Message
 
 const entry = (key: string, value: string) => new Message().text(ENTRY.key, key).text(ENTRY.value, value);
 
-/** Bytes stay as they are; all else is JSON. */
+/** Bytes are written unchanged; everything else as JSON. */
 const put = (message: Message, field: number, value: unknown) =>
   value instanceof Uint8Array ? message.bytes(field, value) : message.text(field, JSON.stringify(value));
 
-/** What was appended. */
+/** The result of a successful append. */
 export interface Appended {
   readonly correlationId: string;
   readonly result: AppendResult;
@@ -71,46 +71,46 @@ export interface Appended {
 
 type Answer = InstanceType<typeof messages.BatchAppendResp>;
 
-/** For a call of `Streams/BatchAppend`. A refusal is the driver's to read. */
+/** Decodes a response of `Streams/BatchAppend`; the driver decodes refusals. */
 export const readAppended = (bytes: Buffer): Appended | Answer =>
-  appended(fieldsOf(bytes)) ?? messages.BatchAppendResp.deserializeBinary(bytes);
+  decodeAppended(readFields(bytes)) ?? messages.BatchAppendResp.deserializeBinary(bytes);
 
-function appended(answer: Fields): Appended | undefined {
+function decodeAppended(answer: FieldReader): Appended | undefined {
   let correlationId: string | undefined;
   let result: AppendResult | undefined;
   for (let field = answer.next(); field > 0; field = answer.next())
-    if (field === ANSWER.correlationId) correlationId = idOf(answer.message());
-    else if (field === ANSWER.success) result = resultOf(answer.message());
+    if (field === ANSWER.correlationId) correlationId = decodeUuid(answer.message());
+    else if (field === ANSWER.success) result = decodeResult(answer.message());
     else answer.skip();
   return correlationId !== undefined && result ? { correlationId, result } : undefined;
 }
 
-function idOf(id: Fields): string {
+function decodeUuid(id: FieldReader): string {
   let bits: { readonly high?: bigint; readonly low?: bigint } = {};
   for (let field = id.next(); field > 0; field = id.next())
     if (field === UUID.string) return id.text();
-    else if (field === UUID.structured) bits = integersOf(id.message(), STRUCTURED);
+    else if (field === UUID.structured) bits = readIntegers(id.message(), STRUCTURED);
     else id.skip();
   const { high = 0n, low = 0n } = bits;
   const digits = ((BigInt.asUintN(64, high) << 64n) | BigInt.asUintN(64, low)).toString(16).padStart(32, '0');
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-function resultOf(success: Fields): AppendResult {
+function decodeResult(success: FieldReader): AppendResult {
   let nextExpectedRevision = 0n;
   let position: AppendResult['position'];
   for (let field = success.next(); field > 0; field = success.next())
     if (field === SUCCESS.revision) nextExpectedRevision = success.integer();
     else if (field === SUCCESS.position) {
-      const { commit = 0n, prepare = 0n } = integersOf(success.message(), POSITION);
+      const { commit = 0n, prepare = 0n } = readIntegers(success.message(), POSITION);
       position = { commit, prepare };
     } else success.skip();
   return { success: true, nextExpectedRevision, ...(position && { position }) };
 }
 
-/** The numbers of a message, by name; a field that is 0 may be missing. */
-function integersOf<Name extends string>(
-  message: Fields,
+/** Reads the integer fields of a message by name; a field that is 0 may be missing. */
+function readIntegers<Name extends string>(
+  message: FieldReader,
   names: { readonly [name in Name]: number },
 ): { readonly [name in Name]?: bigint } {
   const found: { [name in Name]?: bigint } = {};

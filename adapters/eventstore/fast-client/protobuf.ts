@@ -1,21 +1,20 @@
-/** Messages in the wire format of protocol buffers, read and written field by field. */
+/** Reads and writes messages in the protocol buffers wire format. */
 
-/** Of `shared.proto`. */
+/** Field numbers of `shared.proto`. */
 export const UUID = { structured: 1, string: 2 };
 export const STREAM_IDENTIFIER = { name: 3 };
 
-/** Of a map. */
+/** Field numbers of a map entry. */
 export const ENTRY = { key: 1, value: 2 };
 
-/** A message that is read. */
-export const fieldsOf = (bytes: Buffer): Fields => new Fields(bytes, 0, bytes.length);
+export const readFields = (bytes: Buffer): FieldReader => new FieldReader(bytes, 0, bytes.length);
 
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 const FIXED_BYTES: { readonly [wire: number]: number } = { 1: 8, 5: 4 };
 
-/** One message in the wire format of protocol buffers, field by field. Throws where it breaks off. */
-export class Fields {
+/** Reads one message field by field. Throws if it is truncated. */
+export class FieldReader {
   private wire = 0;
 
   constructor(
@@ -24,7 +23,7 @@ export class Fields {
     private readonly end: number,
   ) {}
 
-  /** The number of the next field, 0 at the end. */
+  /** Returns the number of the next field, 0 at the end. */
   next(): number {
     if (this.at >= this.end) return 0;
     const tag = this.number();
@@ -46,18 +45,18 @@ export class Fields {
     return bytes;
   }
 
-  message(): Fields {
+  message(): FieldReader {
     const end = this.limit();
-    const inner = new Fields(this.buffer, this.at, end);
+    const inner = new FieldReader(this.buffer, this.at, end);
     this.at = end;
     return inner;
   }
 
-  /** Of a message in which one field counts; empty without it. */
-  textAt(wanted: number): string {
+  /** Reads a message with one relevant text field; empty if it is missing. */
+  textAt(fieldNumber: number): string {
     let text = '';
     for (let field = this.next(); field > 0; field = this.next())
-      if (field === wanted) text = this.text();
+      if (field === fieldNumber) text = this.text();
       else this.skip();
     return text;
   }
@@ -84,7 +83,7 @@ export class Fields {
     return text;
   }
 
-  /** Where what is as long as it says here ends. */
+  /** Returns where a length-delimited field ends. */
   private limit(): number {
     const end = this.number() + this.at;
     if (end > this.end) throw new RangeError('a message of the event store breaks off');
@@ -103,9 +102,9 @@ export class Fields {
   }
 }
 
-/** A message that is written: its fields one after the other, none with a number above 15. */
+/** Writes a message. Field numbers must be at most 15. */
 export class Message {
-  /** Numbers are varints; texts are put into bytes only where they come to stand. */
+  /** Numbers are varints; texts are encoded directly into the final buffer. */
   readonly #parts: (Uint8Array | string | number)[] = [];
   #length = 0;
 
@@ -143,7 +142,7 @@ export class Message {
     return buffer;
   }
 
-  /** The head of a field: its number and kind, and a number. */
+  /** Writes a field's tag and its length or value. */
   #head(field: number, wire: number, value: number): this {
     return this.#add((field << 3) | wire, 1).#add(value, bytesOfVarint(value));
   }

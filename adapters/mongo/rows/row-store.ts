@@ -1,4 +1,4 @@
-/** Rows of the served read models, and the collections they stand in. */
+/** Stores rows of read models, one collection per build. */
 import { BSON, type Collection, type Db, MongoBulkWriteError } from 'mongodb';
 import type { Lease, Rows, Vault } from '../../../application/ports/index.js';
 import {
@@ -15,18 +15,21 @@ import {
   type RowWrite,
   writesOf,
 } from '../../../projections/kernel/index.js';
-import { deleteInChunks, dropEmptyDeletes, WRITTEN_AT_ONCE } from './delete-rows.js';
+import { CHUNK_ROWS, deleteInChunks, dropEmptyDeletes } from './delete-rows.js';
 
 const DUPLICATE_KEY = 11000;
 const NAMESPACE_NOT_FOUND = 26;
 const INDEX_OPTIONS_CONFLICT = 85;
 const INDEX_KEY_SPECS_CONFLICT = 86;
-/** Rows: each may be large. */
-const MEASURED_AT_ONCE = 20;
-/** Between the name of a build and those of its parts; no build's own name has it. */
-const PART = '.';
+/** Rows per batch when sizes are measured: rows may be large. */
+const MEASURE_BATCH_ROWS = 20;
+/** Separates the name of a build from that of a part; build names do not contain it. */
+const PART_SEPARATOR = '.';
 
-/** `served` names the collection of a projection that answers queries now, as far as this node knows. */
+/**
+ * Creates the row reader. `served` returns the collection of a projection's active build, as far as this node
+ * knows.
+ */
 export function createRows(db: Db, served: (projection: string) => string | undefined): Rows {
   return {
     async find<Found>(projection: string, { filter, sort, limit }: Parameters<Rows['find']>[1]) {
@@ -48,7 +51,7 @@ export function createBuilds(db: Db, vault: Vault): Builds {
     return found.map(({ name }) => name).filter((name) => name.startsWith(prefix));
   };
 
-  const collectionsOf = async (build: string) => [build, ...(await namesOf(build + PART))];
+  const collectionsOf = async (build: string) => [build, ...(await namesOf(build + PART_SEPARATOR))];
 
   const dropCollection = (name: string) =>
     db
@@ -61,18 +64,19 @@ export function createBuilds(db: Db, vault: Vault): Builds {
 
   const buildOf = (build: string, lease?: Pick<Lease, 'assertHeld'>): Build => ({
     vault,
-    collection: (part) => db.collection(build + PART + part),
-    write: (part, writes) => write(db.collection<Row>(build + PART + part), writes, lease),
-    parts: async () => (await namesOf(build + PART)).map((name) => name.slice(build.length + PART.length)),
-    drop: (part) => dropCollection(build + PART + part),
+    collection: (part) => db.collection(build + PART_SEPARATOR + part),
+    write: (part, writes) => write(db.collection<Row>(build + PART_SEPARATOR + part), writes, lease),
+    parts: async () =>
+      (await namesOf(build + PART_SEPARATOR)).map((name) => name.slice(build.length + PART_SEPARATOR.length)),
+    drop: (part) => dropCollection(build + PART_SEPARATOR + part),
   });
 
   return {
     async open(model, collection, lease) {
       const rows = db.collection<Row>(collection);
-      // Where the rows are elsewhere too: by this one readers know that the build stands.
+      // Even if the rows are in parts: this collection shows readers that the build exists.
       if (!('open' in model) && model.indexes.length > 0) await rows.createIndexes([...model.indexes]);
-      await rows.createIndexes([GONE_INDEX]).catch(unlessThere);
+      await rows.createIndexes([GONE_INDEX]).catch(ignoreExisting);
       if ('open' in model) return model.open(buildOf(collection, lease));
       return (events) =>
         write(
@@ -92,7 +96,7 @@ export function createBuilds(db: Db, vault: Vault): Builds {
 
     async list(prefix) {
       const names = await namesOf(prefix);
-      return [...new Set(names.map((name) => name.split(PART, 1)[0] ?? name))];
+      return [...new Set(names.map((name) => name.split(PART_SEPARATOR, 1)[0] ?? name))];
     },
 
     async count(collection) {
@@ -101,29 +105,29 @@ export function createBuilds(db: Db, vault: Vault): Builds {
       return counts.reduce((sum, count) => sum + count, 0);
     },
 
-    async bytes(collection, most) {
+    async bytes(collection, maxBytes) {
       let bytes = 0;
       for (const name of await collectionsOf(collection))
-        for await (const row of db.collection(name).find({}, { batchSize: MEASURED_AT_ONCE })) {
+        for await (const row of db.collection(name).find({}, { batchSize: MEASURE_BATCH_ROWS })) {
           bytes += BSON.calculateObjectSize(row);
-          if (bytes >= most) return bytes;
+          if (bytes >= maxBytes) return bytes;
         }
       return bytes;
     },
 
     async drop(collection) {
       await dropCollection(collection);
-      for (const part of await namesOf(collection + PART)) await dropCollection(part);
+      for (const part of await namesOf(collection + PART_SEPARATOR)) await dropCollection(part);
     },
   };
 }
 
-/** A build of before has that of all its rows, which does the same. */
-function unlessThere(error: { readonly code?: unknown }): void {
+/** Ignores an equivalent index of an older release over all rows. */
+function ignoreExisting(error: { readonly code?: unknown }): void {
   if (error.code !== INDEX_OPTIONS_CONFLICT && error.code !== INDEX_KEY_SPECS_CONFLICT) throw error;
 }
 
-/** In order, to the effect that each has once; what a batch does to one row goes in one write. */
+/** Applies writes in order, each once. Writes of a batch to the same row are coalesced. */
 async function write(
   rows: Collection<Row>,
   writes: readonly RowWrite[],
@@ -137,91 +141,92 @@ async function write(
       from++;
       continue;
     }
-    const some = upToUncertain(merged, from);
-    from += some.length;
+    const batch = selectBatch(merged, from);
+    from += batch.length;
     lease?.assertHeld();
     try {
-      const { matchedCount, upsertedCount } = await rows.bulkWrite(some.flatMap(({ write }) => inOneCall(write)));
-      const missed = some.filter(isOfOne).length > matchedCount + upsertedCount;
-      if (missed) await complete(rows, partsOf(some.filter(isUncertain)), lease);
+      const { matchedCount, upsertedCount } = await rows.bulkWrite(batch.flatMap(({ write }) => bulkOperations(write)));
+      const someMissed = batch.filter(affectsOneRow).length > matchedCount + upsertedCount;
+      if (someMissed) await complete(rows, partsOf(batch.filter(isUncertain)), lease);
     } catch (error) {
-      const met = redelivered(error);
-      const left = some.filter((each, index) => index >= met || isUncertain(each));
-      await complete(rows, partsOf(left), lease);
+      const collision = collisionIndex(error);
+      const remaining = batch.filter((entry, index) => index >= collision || isUncertain(entry));
+      await complete(rows, partsOf(remaining), lease);
     }
   }
 }
 
-const inOneCall = (write: RowWrite) => ('deletePieces' in write ? [] : [write]);
+const bulkOperations = (write: RowWrite) => ('deletePieces' in write ? [] : [write]);
 
 const partsOf = (merged: readonly Merged[]): RowWrite[] => merged.flatMap(({ parts }) => parts);
 
-const isOfOne = ({ write }: Merged) => 'updateOne' in write || 'replaceOne' in write;
+const affectsOneRow = ({ write }: Merged) => 'updateOne' in write || 'replaceOne' in write;
 
 /**
- * From there on, until something may touch again what is not certain to be done by then. At least one. Rows that are made
- * come first, as no other write before theirs can be meant for them: a driver sends those of a kind in one message.
+ * Selects writes from an index on, up to one that may depend on a write with uncertain effect; at least one.
+ * Inserts come first, since no earlier write can concern their rows: the driver sends writes of one kind in one
+ * message.
  */
-function upToUncertain(merged: readonly Merged[], from: number): Merged[] {
+function selectBatch(merged: readonly Merged[], from: number): Merged[] {
   const uncertain = new Set<string | undefined>();
   let to = from;
-  for (; to < merged.length && to - from < WRITTEN_AT_ONCE; to++) {
-    const each = merged[to]!;
-    const id = idOf(each.write);
-    if ('deletePieces' in each.write) break;
+  for (; to < merged.length && to - from < CHUNK_ROWS; to++) {
+    const entry = merged[to]!;
+    const id = idOf(entry.write);
+    if ('deletePieces' in entry.write) break;
     if (uncertain.size > 0 && (id === undefined || uncertain.has(id))) break;
-    if (isUncertain(each)) uncertain.add(id);
+    if (isUncertain(entry)) uncertain.add(id);
   }
-  const some = merged.slice(from, to);
-  // A read model that writes by itself may delete without a guard: what it makes afterwards is to stay. With one it
-  // does: what is made by a later event is not touched.
-  if (some.some(({ write }) => 'deleteMany' in write && !guardOf(write))) return some;
-  const [made, others] = [some.filter(isMade), some.filter((each) => !isMade(each))];
-  return [...made, ...others];
+  const batch = merged.slice(from, to);
+  // An unguarded delete of a read model must not remove rows inserted after it. A guarded one skips rows of later
+  // events.
+  if (batch.some(({ write }) => 'deleteMany' in write && !guardOf(write))) return batch;
+  const [inserts, others] = [batch.filter(isInsert), batch.filter((entry) => !isInsert(entry))];
+  return [...inserts, ...others];
 }
 
-const isMade = ({ write }: Merged) => 'insertOne' in write;
+const isInsert = ({ write }: Merged) => 'insertOne' in write;
 
-/** One by one, those that were not done before: it may be a part of what was meant to be one. */
+/** Applies the writes that are not in effect yet, one by one: coalesced writes may be partly done. */
 async function complete(
   rows: Collection<Row>,
   writes: readonly RowWrite[],
   lease?: Pick<Lease, 'assertHeld'>,
 ): Promise<void> {
-  for (let from = 0; from < writes.length; from += WRITTEN_AT_ONCE) {
-    const some = writes.slice(from, from + WRITTEN_AT_ONCE);
-    for (let left = await notDone(rows, some); left.length > 0; ) {
+  for (let from = 0; from < writes.length; from += CHUNK_ROWS) {
+    const batch = writes.slice(from, from + CHUNK_ROWS);
+    for (let remaining = await filterPending(rows, batch); remaining.length > 0; ) {
       lease?.assertHeld();
       try {
-        await rows.bulkWrite(left.flatMap(inOneCall));
+        await rows.bulkWrite(remaining.flatMap(bulkOperations));
         break;
       } catch (error) {
-        const behind = left.slice(redelivered(error));
-        left = await notDone(rows, behind);
-        // Its own row was not what it met.
-        if (left[0] === behind[0]) throw error;
+        const afterCollision = remaining.slice(collisionIndex(error));
+        remaining = await filterPending(rows, afterCollision);
+        // The collision was not with its own row.
+        if (remaining[0] === afterCollision[0]) throw error;
       }
     }
   }
 }
 
-/** Without those whose rows are newer. */
-async function notDone(rows: Collection<Row>, writes: readonly RowWrite[]): Promise<RowWrite[]> {
+/** Filters out writes whose row is newer. */
+async function filterPending(rows: Collection<Row>, writes: readonly RowWrite[]): Promise<RowWrite[]> {
   const _id = { $in: [...new Set(writes.map(idOf))].filter((id) => id !== undefined) };
   const found = await rows.find({ _id }).project<Pick<Row, '_id' | '_at'>>({ _at: 1 }).toArray();
-  const at = new Map(found.map((row) => [row._id, row._at]));
-  return writes.filter((each) => {
-    const known = at.get(idOf(each) ?? '');
-    // What makes a row has been done where there is one.
-    return !known || !('insertOne' in each || guardOf(each)?.lessThanOrEqual(known));
+  const positions = new Map(found.map((row) => [row._id, row._at]));
+  return writes.filter((entry) => {
+    const storedAt = positions.get(idOf(entry) ?? '');
+    // An insert is done if its row exists.
+    return !storedAt || !('insertOne' in entry || guardOf(entry)?.lessThanOrEqual(storedAt));
   });
 }
 
 /**
- * The first of the writes whose row is newer than their event: the guard did not match, and the upsert met the row.
- * Throws what is anything else.
+ * Returns the index of the first write whose row is newer than its event: its guard did not match, and the upsert
+ * collided with the row. Rethrows other errors.
  */
-function redelivered(error: unknown): number {
+function collisionIndex(error: unknown): number {
   const errors = error instanceof MongoBulkWriteError ? [error.writeErrors].flat() : [];
   const [first] = errors;
   if (!first || errors.some(({ code }) => code !== DUPLICATE_KEY)) throw error;

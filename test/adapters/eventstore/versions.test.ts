@@ -39,9 +39,9 @@ describe('an event of another release', () => {
     it(`is an error where commands are decided: ${type}`, async () => {
       await put('bear');
       await write(type);
-      expect(await outcome(kernel.log.read(stream))).to.match(/is of no known type/);
-      expect(await outcome(kernel.streams.reload(box, stream))).to.match(/is of no known type/);
-      expect(await outcome(put('car').then(() => put('car')))).to.match(/is of no known type/);
+      expect(await outcome(kernel.log.read(stream))).to.match(/has an unknown event type/);
+      expect(await outcome(kernel.streams.reload(box, stream))).to.match(/has an unknown event type/);
+      expect(await outcome(put('car').then(() => put('car')))).to.match(/has an unknown event type/);
     });
 
     it(`is passed by who follows the log: ${type}`, async () => {

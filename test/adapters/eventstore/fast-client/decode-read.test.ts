@@ -4,7 +4,7 @@ import driver from '@eventstore/db-client/dist/utils/index.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import { expect } from 'chai';
-import { HeardEvent, readAnswer } from '../../../../adapters/eventstore/fast-client/decode-read.js';
+import { DecodedEvent, readAnswer } from '../../../../adapters/eventstore/fast-client/decode-read.js';
 
 interface Told {
   readonly type?: string;
@@ -80,10 +80,10 @@ describe('what a subscription says', () => {
     for (const told of all) {
       const bytes = answer(told);
       const read = readAnswer(bytes);
-      expect(read).to.be.instanceOf(HeardEvent);
-      expect((read as HeardEvent).event, JSON.stringify(told.data)).to.deep.equal(theirs(bytes));
+      expect(read).to.be.instanceOf(DecodedEvent);
+      expect((read as DecodedEvent).event, JSON.stringify(told.data)).to.deep.equal(theirs(bytes));
       // Its buffer is used again.
-      const { data } = (read as HeardEvent).event.event!;
+      const { data } = (read as DecodedEvent).event.event!;
       const before = structuredClone(data);
       bytes.fill(0);
       expect(data).to.deep.equal(before);
@@ -95,7 +95,7 @@ describe('what a subscription says', () => {
       event.clearCommitPosition();
       event.setNoPosition(new shared.Empty());
     });
-    expect((readAnswer(bytes) as HeardEvent).event).to.deep.equal(theirs(bytes));
+    expect((readAnswer(bytes) as DecodedEvent).event).to.deep.equal(theirs(bytes));
   });
 
   it('may have fields that are not known yet', () => {
@@ -106,7 +106,7 @@ describe('what a subscription says', () => {
     const sized = (tag: number, bytes: Uint8Array) =>
       Buffer.concat([Buffer.from([tag, (bytes.length & 127) | 128, bytes.length >> 7]), bytes]);
     const bytes = sized(0x0a, Buffer.concat([sized(0x0a, inner), Buffer.from([0x18, 0xe7, 0x24])]));
-    expect((readAnswer(bytes) as HeardEvent).event).to.deep.equal(theirs(plain));
+    expect((readAnswer(bytes) as DecodedEvent).event).to.deep.equal(theirs(plain));
   });
 
   it('is left to the driver where it is no plain event', () => {

@@ -11,12 +11,12 @@ const ID = 'f00e2a9c-6d0b-4c57-9a55-7f0f6f6a3b11';
 describe('the messages of an append', () => {
   const said = (expected: NonNullable<AppendToStreamOptions['expectedRevision']>, text = '') => {
     const event = jsonEvent({ id: ID, type: 'A', data: { text }, metadata: { by: 'ö' } });
-    const until = new Date(1_800_000_000_123);
+    const deadline = new Date(1_800_000_000_123);
     const bytes = appendRequest([event, event], {
       correlationId: ID,
       stream: 'toys.box-日本',
       expected,
-      until,
+      deadline,
     });
     return messages.BatchAppendReq.deserializeBinary(bytes);
   };
