@@ -2,18 +2,18 @@
 import type { ServerResponse } from 'node:http';
 import { encodedOnce, type Sink } from './relay/sink.js';
 
-/** Sent with every event stream. The last one keeps proxies from holding events back. */
+/** Headers of every event stream. The last one keeps proxies from buffering. */
 export const SSE_HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
   'X-Accel-Buffering': 'no',
 } as const;
 
-/** Sends the headers at once; the response belongs to the sink from here on. */
+/** Sends the headers and takes over the response. */
 export function openSse(response: ServerResponse, headers: { readonly [name: string]: string } = {}): Sink {
   response.writeHead(200, { ...SSE_HEADERS, ...headers });
   response.flushHeaders();
-  // A socket that breaks while we write is a client that left: `close` follows.
+  // `close` follows every error.
   response.on('error', () => {});
   const write = (chunk: string | Buffer) => {
     if (!response.writableEnded && !response.destroyed) response.write(chunk);
@@ -36,10 +36,10 @@ export function openSse(response: ServerResponse, headers: { readonly [name: str
 }
 
 const encode = encodedOnce(({ json, position }) => {
-  // In one block: clients forget the ids of blocks without data (docs/guide/relay.md).
+  // In one block: clients ignore the id of a block without data (docs/relay.md).
   const cursor = position === undefined ? '' : `id: ${position}\n`;
   return Buffer.from(`${cursor}data: ${json}\n\n`);
 });
 
-/** Spread out, so that not everyone comes back in the same moment. */
+/** Random, so that clients do not all reconnect at the same moment. */
 const retryMs = () => 250 + Math.floor(Math.random() * 1750);

@@ -1,4 +1,4 @@
-/** One stream: goes through the ring at its client's pace, and holds no more than the network has room for. */
+/** Sends ring items to one client at the client's pace; buffers no more than the network accepts. */
 import type { Position } from '../../../application/ports/index.js';
 import type { Ring, RingItem } from './ring.js';
 import { type Frame, frame, HIGH_WATER_MARK, type Sink } from './sink.js';
@@ -7,21 +7,22 @@ export interface Connection<Item> {
   readonly keys: readonly string[];
   readonly sink: Sink;
   /**
-   * What of an item is for this stream; `missed` when it could not be given at once: it was told before the stream began,
-   * or waited for the client to read what came before it. What comes at once is sent whole; what comes later is large, is
-   * sent in pieces, and asked for again for the next.
+   * Returns the frames of an item for this stream. `missed` is true if the item was published before the stream
+   * began, or had to wait for the client to read.
+   * A synchronous result is sent as a whole. An asynchronous one is large: it is sent frame by frame, and picked
+   * again for the next item.
    */
   pick(item: Item, missed: boolean): readonly Frame[] | Promise<readonly Frame[]>;
 }
 
 export interface StreamOptions<Item extends RingItem> {
   readonly ring: Ring<Item>;
-  /** The position of the last item told, now. */
+  /** Position of the last published item. */
   readonly latest: () => Position;
-  /** Everything up to here the client has seen, or it is not for it. */
+  /** The client has seen everything up to here, or it is not for it. */
   readonly since: Position;
   readonly sent: () => void;
-  /** An item could not be picked just now; it is tried again. */
+  /** Called when an item could not be picked; it is tried again. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -35,18 +36,21 @@ export function createStream<Item extends RingItem>(
 ) {
   const { ring, latest, sent, failed } = options;
   let { since } = options;
-  /** Of the item after that, so many frames are sent. */
-  let frames = 0;
-  /** `live`: it has got everything. `reading`: an item is being picked. `full`: it waits for the network. */
+  /** Frames already sent of the next item. */
+  let framesSent = 0;
+  /**
+   * `live`: everything is sent. `reading`: an item is being picked. `full`: waiting for the network. `over`:
+   * ended.
+   */
   let state: 'live' | 'reading' | 'full' | 'over' = 'live';
-  /** What is passed on, in turn: each waits until there is room. */
-  let passing: Promise<unknown> = Promise.resolve();
-  let makeRoom: (() => void) | undefined;
-  /** Told while what happened before it is still in the ring. */
+  /** Queue of sends with backpressure: each waits for the one before. */
+  let sendQueue: Promise<unknown> = Promise.resolve();
+  let onRoom: (() => void) | undefined;
+  /** Ephemeral frames that wait until the ring items before them are sent. */
   let pendingEphemeral: Frame[] = [];
-  let earlyBytes = 0;
-  /** How often it was looked at since the network took anything. */
-  let looks = 0;
+  let pendingBytes = 0;
+  /** Heartbeats since the network last accepted anything. */
+  let unansweredBeats = 0;
 
   function send(each: Frame) {
     if (each.isOver?.()) return;
@@ -54,56 +58,56 @@ export function createStream<Item extends RingItem>(
     sent();
   }
 
-  /** The client can't be given all that it missed, and is told so. */
+  /** Tells the client to reload its state, because some items are no longer available. */
   function reset() {
-    [since, frames] = [latest(), 0];
+    [since, framesSent] = [latest(), 0];
     if (sink.overrun) sink.overrun();
     else send(frame({ type: 'RESET' }, since));
   }
 
-  /** What is in the log comes first: who is told something of somebody knows that they are there. */
+  /** Ring items go first, so that a client knows a participant before it gets a message from one. */
   const hasRoom = () => state === 'over' || (state === 'live' && sink.buffered() < HIGH_WATER_MARK);
 
-  function caughtUp() {
+  function onCaughtUp() {
     state = 'live';
     const all = pendingEphemeral;
-    [pendingEphemeral, earlyBytes] = [[], 0];
+    [pendingEphemeral, pendingBytes] = [[], 0];
     for (const each of all) send(each);
     wake();
   }
 
-  async function passNext(told: Frame): Promise<boolean> {
+  async function sendNext(frameToSend: Frame): Promise<boolean> {
     if (!hasRoom())
       await new Promise<void>((resolve) => {
-        makeRoom = resolve;
+        onRoom = resolve;
       });
     if (state === 'over') return false;
-    send(told);
+    send(frameToSend);
     return true;
   }
 
   function wake() {
-    if (!makeRoom || !hasRoom()) return;
-    const go = makeRoom;
-    makeRoom = undefined;
-    go();
+    if (!onRoom || !hasRoom()) return;
+    const resume = onRoom;
+    onRoom = undefined;
+    resume();
   }
 
-  /** Sends what is in the ring for as long as the network takes it. `next`: the first of it, where that is known. */
+  /** Sends ring items until the network is full. `next` is the first of them, if known. */
   function pump(next?: Item) {
-    // What it was full of may all be gone.
+    // The items it was waiting to send may have left the ring.
     const isBehind = state === 'full';
     let known = next;
     for (state = 'reading'; state === 'reading'; known = undefined) {
-      // Most of the time there is but one.
+      // Usually there is only one item, so the search is skipped.
       const item = known ?? (since === latest() ? undefined : ring.after(since));
       if (since < ring.horizon && (item || isBehind)) reset();
-      else if (!item) caughtUp();
+      else if (!item) onCaughtUp();
       else if (sink.buffered() >= HIGH_WATER_MARK) state = 'full';
       else {
         const picked = pick(item, item !== known);
         if (picked instanceof Promise) {
-          // Others get their turn between two items.
+          // Yields to other streams between two items.
           picked.then((all) => setImmediate(sendPiece, item, all), postpone);
           break;
         }
@@ -114,12 +118,12 @@ export function createStream<Item extends RingItem>(
   }
 
   function sendPiece({ position }: Item, all: readonly Frame[]) {
-    while (state === 'reading' && frames < all.length) {
+    while (state === 'reading' && framesSent < all.length) {
       if (sink.buffered() >= HIGH_WATER_MARK) state = 'full';
-      else send(all[frames++]!);
+      else send(all[framesSent++]!);
     }
     if (state !== 'reading') return;
-    [since, frames] = [position, 0];
+    [since, framesSent] = [position, 0];
     pump();
   }
 
@@ -129,7 +133,7 @@ export function createStream<Item extends RingItem>(
   }
 
   sink.onDrain(() => {
-    looks = 0;
+    unansweredBeats = 0;
     if (state === 'full') pump();
     wake();
   });
@@ -140,41 +144,41 @@ export function createStream<Item extends RingItem>(
     send,
     reset,
     pump: () => pump(),
-    /** In order with what has happened. */
-    tell(told: Frame) {
-      if (state === 'live') return send(told);
-      pendingEphemeral.push(told);
-      earlyBytes += told.json.length;
+    /** Sends an ephemeral frame, after the ring items published before it. */
+    sendEphemeral(frameToSend: Frame) {
+      if (state === 'live') return send(frameToSend);
+      pendingEphemeral.push(frameToSend);
+      pendingBytes += frameToSend.json.length;
     },
-    /** Bytes that it was told and the network has not taken. */
-    unread: () => sink.buffered() + earlyBytes,
-    /** Everything up to here is sent, or is not for it. */
+    /** Bytes sent to the stream that the network has not accepted. */
+    unread: () => sink.buffered() + pendingBytes,
+    /** Position up to which everything is sent, or not for this stream. */
     since: () => since,
 
-    /** The last item of the ring is for it; more than once does nothing more. */
+    /** Sends the newest ring item. Repeated calls have no effect. */
     push(item: Item) {
       if (state !== 'live' || since >= item.position) return;
       since = item.position - 1n;
       pump(item);
     },
 
-    /** Shows that it lives; answers how often it was shown in vain. */
+    /** Sends a heartbeat. Returns the number of heartbeats since the network last accepted anything. */
     beat(): number {
-      // The cursor moves on with the log even where a client is told nothing, or it would fall out of the ring.
+      // The cursor advances even if nothing is sent; otherwise it would fall out of the ring.
       if (since < latest() && state === 'live') since = latest();
       if (state === 'live') sink.beat(since);
-      looks = state === 'full' || makeRoom ? looks + 1 : 0;
-      return looks;
+      unansweredBeats = state === 'full' || onRoom ? unansweredBeats + 1 : 0;
+      return unansweredBeats;
     },
 
-    /** In order with all that is passed on to it; false where it has ended before there was room. */
-    sendWithBackpressure(told: Frame): Promise<boolean> {
-      const passed = passing.then(() => passNext(told));
-      passing = passed;
-      return passed;
+    /** Sends a frame when there is room, in order. Resolves with false if the stream ended before. */
+    sendWithBackpressure(frameToSend: Frame): Promise<boolean> {
+      const result = sendQueue.then(() => sendNext(frameToSend));
+      sendQueue = result;
+      return result;
     },
 
-    /** Nothing more comes out of the ring. */
+    /** Stops sending ring items. */
     stop() {
       state = 'over';
       pendingEphemeral = [];

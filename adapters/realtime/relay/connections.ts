@@ -1,4 +1,4 @@
-/** The open streams of a service by key: where each begins, fan-out, heartbeat, and every way a stream ends. */
+/** The open streams of a service by key: resume position, fan-out, heartbeat, and all ways a stream ends. */
 import type { Clock, Position } from '../../../application/ports/index.js';
 import type { Message } from '../../../application/subscription/index.js';
 import { type Connection, createStream, type Stream } from './client-stream.js';
@@ -7,129 +7,130 @@ import type { Ring, RingItem } from './ring.js';
 import { type Frame, frame } from './sink.js';
 
 export interface RelayObserver {
-  /** How many streams are open now. */
+  /** Number of open streams. */
   connected(total: number): void;
-  /** Frames handed to streams. */
+  /** Number of frames sent to streams. */
   sent(frames: number): void;
-  /** A stream was cut because its client did not read. */
+  /** A stream was cut because its client does not read. */
   cut(): void;
 }
 
-export interface Beginning {
+export interface StreamStart {
   /** The client's cursor. */
   readonly after?: Position | undefined;
-  /** Sent first. */
+  /** First message of the stream. */
   readonly greeting?: Message | undefined;
-  /** The stream's authority ends at this Unix ms: the message is sent and the stream ends. */
+  /** The stream's authorization ends at this Unix ms: the message is sent and the stream ends. */
   readonly until?: { readonly at: number; readonly message?: Message } | undefined;
 }
 
-/** What ends streams. */
-interface Ended {
-  /** Where it stands in the log. */
+/** How streams are ended. */
+interface EndOptions {
+  /** Position of the event that ends them. */
   readonly position?: Position;
   readonly code?: number | undefined;
 }
 
 export interface ConnectionsOptions<Item extends RingItem> {
   readonly ring: Ring<Item>;
-  /** The position of the log's last event: a cursor beyond it is of another log. */
+  /** Position of the log's last event. A cursor beyond it belongs to another log. */
   readonly head: () => Promise<Position>;
-  /** What could not be picked just now; it is tried again. */
+  /** Called when an item could not be picked; it is tried again. */
   readonly failed?: ((error: unknown) => void) | undefined;
-  /** By which the authority of a stream ends. */
+  /** Clock by which authorizations expire. */
   readonly clock?: Clock | undefined;
   readonly observe?: RelayObserver | undefined;
   readonly beatMs?: number | undefined;
 }
 
 /**
- * What is told outside the log can't wait: a client that leaves this many bytes unread is cut. Twice as much as one
- * message that is passed on, which was not sent before there was room.
+ * Unread bytes at which a client is cut, since ephemeral messages cannot wait in the ring. Twice the largest
+ * message sent with backpressure, which waits for room.
  */
 const MAX_BUFFERED = 2 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
-/** A client that has read nothing for so many heartbeats is cut, and resumes with its cursor (docs/guide/relay.md). */
-const MOST_IN_VAIN = 4;
+/** Heartbeats without reading after which a client is cut. It resumes with its cursor (docs/relay.md). */
+const MAX_UNANSWERED_BEATS = 4;
 const MAX_TIMER_MS = 2 ** 31 - 1;
-const NOBODY: ReadonlySet<never> = new Set();
+const NO_STREAMS: ReadonlySet<never> = new Set();
 
 export function createConnections<Item extends RingItem>(options: ConnectionsOptions<Item>) {
   const { ring, head, failed = () => {}, clock = Date, observe, beatMs = HEARTBEAT_MS } = options;
   const open = new Set<Stream<Item>>();
   const byKey = new Map<string, Set<Stream<Item>>>();
-  /** Of the streams whose authority ends at a time. */
-  const alarms = new Map<Stream<Item>, Alarm>();
+  /** Timers of streams whose authorization expires. */
+  const expiryTimers = new Map<Stream<Item>, Timer>();
   let closed = false;
   let latest: Position = ring.horizon;
 
   const heartbeat = setInterval(() => {
-    for (const stream of open) if (stream.beat() >= MOST_IN_VAIN) cut(stream);
+    for (const stream of open) if (stream.beat() >= MAX_UNANSWERED_BEATS) cut(stream);
   }, beatMs).unref();
 
   return {
-    /** Of the last item told. */
+    /** Position of the last published item. */
     latest: () => latest,
-    /** How many streams are open. */
+    /** Number of open streams. */
     count: () => open.size,
 
-    connect(connection: Connection<Item>, { after, greeting, until }: Beginning) {
+    connect(connection: Connection<Item>, { after, greeting, until }: StreamStart) {
       const { sink } = connection;
       if (closed) return sink.end('resume');
-      const how = resumption(after, { horizon: ring.horizon, latest });
-      const since = how === 'missed' ? beforeFirst(connection, after!) : how === 'ahead' ? after! : latest;
-      const missing = how === 'too-old' || since < latest;
+      const resume = resumption(after, { horizon: ring.horizon, latest });
+      const since =
+        resume === 'missed' ? positionBeforeFirst(connection, after!) : resume === 'ahead' ? after! : latest;
+      const hasMissed = resume === 'too-old' || since < latest;
       const sent = () => observe?.sent(1);
       const stream = createStream(connection, { ring, latest: () => latest, since, sent, failed });
       join(stream);
-      if (greeting) sink.send(frame(greeting, missing ? undefined : since));
-      else if (how !== 'too-old') sink.beat(since);
-      if (how === 'too-old') stream.reset();
-      const over = () => finish(stream, until?.message && frame(until.message));
-      if (until) alarms.set(stream, alarm(clock, until.at, over));
+      if (greeting) sink.send(frame(greeting, hasMissed ? undefined : since));
+      else if (resume !== 'too-old') sink.beat(since);
+      if (resume === 'too-old') stream.reset();
+      const expire = () => finish(stream, until?.message && frame(until.message));
+      if (until) expiryTimers.set(stream, createTimer(clock, until.at, expire));
       sink.onClose(() => remove(stream));
-      if (how === 'ahead') void doubt(stream, after!);
+      if (resume === 'ahead') void verifyCursor(stream, after!);
       else if (open.has(stream)) stream.pump();
     },
 
-    /** Keeps an item and sends it at once, in order, to those streams under these keys, or to all. */
+    /** Stores an item and sends it, in order, to the streams under these keys, or to all. */
     publish(item: Item, keys?: readonly string[]) {
       ring.push(item);
       latest = item.position;
-      if (keys) for (const key of keys) for (const stream of byKey.get(key) ?? NOBODY) stream.push(item);
+      if (keys) for (const key of keys) for (const stream of byKey.get(key) ?? NO_STREAMS) stream.push(item);
       else for (const stream of open) stream.push(item);
     },
 
-    /** The log has moved on with nothing to tell. */
+    /** Advances the position without an item. */
     pass(position: Position) {
       latest = position;
     },
 
-    tell(keys: readonly string[], told: Frame): number {
+    sendEphemeral(keys: readonly string[], frameToSend: Frame): number {
       let listeners = 0;
-      for (const stream of under(keys)) {
+      for (const stream of streamsUnder(keys)) {
         listeners++;
-        stream.tell(told);
+        stream.sendEphemeral(frameToSend);
         if (stream.unread() > MAX_BUFFERED) cut(stream);
       }
       return listeners;
     },
 
-    /** To each in its turn, when it has room; whether anybody got it. */
-    async passOn(key: string, told: Frame): Promise<boolean> {
-      const passed = [...under([key])].map((stream) => stream.sendWithBackpressure(told));
-      return (await Promise.all(passed)).includes(true);
+    /** Sends a frame to each stream when it has room. Resolves with whether any stream got it. */
+    async sendWithBackpressure(key: string, frameToSend: Frame): Promise<boolean> {
+      const results = [...streamsUnder([key])].map((stream) => stream.sendWithBackpressure(frameToSend));
+      return (await Promise.all(results)).includes(true);
     },
 
-    /** Ends the streams under a key, after a last message for those that have not got what is at `position`. */
-    end(key: string, last?: Frame, { position, code }: Ended = {}) {
-      for (const stream of under([key]))
+    /** Ends the streams under a key. Those that have not received the item at `position` get a last message. */
+    end(key: string, last?: Frame, { position, code }: EndOptions = {}) {
+      for (const stream of streamsUnder([key]))
         finish(stream, position !== undefined && stream.since() >= position ? undefined : last, code);
     },
 
-    /** Moves the end of the streams under a key that end at a time, to this Unix ms. */
+    /** Changes when the authorization of the streams under a key expires, Unix ms. */
     until(key: string, at: number) {
-      for (const stream of under([key])) alarms.get(stream)?.move(at);
+      for (const stream of streamsUnder([key])) expiryTimers.get(stream)?.move(at);
     },
 
     close() {
@@ -142,17 +143,17 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
     },
   };
 
-  /** They may be ended while they are gone through. */
-  function under(keys: readonly string[]): ReadonlySet<Stream<Item>> {
-    const [only] = keys;
-    if (only !== undefined && keys.length === 1) return byKey.get(only) ?? NOBODY;
+  /** Callers may end streams while they iterate. */
+  function streamsUnder(keys: readonly string[]): ReadonlySet<Stream<Item>> {
+    const [firstKey] = keys;
+    if (firstKey !== undefined && keys.length === 1) return byKey.get(firstKey) ?? NO_STREAMS;
     const all = new Set<Stream<Item>>();
-    for (const key of keys) for (const stream of byKey.get(key) ?? NOBODY) all.add(stream);
+    for (const key of keys) for (const stream of byKey.get(key) ?? NO_STREAMS) all.add(stream);
     return all;
   }
 
-  /** Just before the first item that may be for the stream. */
-  function beforeFirst({ pick }: Connection<Item>, after: Position): Position {
+  /** Returns the position just before the first item that may be for the stream. */
+  function positionBeforeFirst({ pick }: Connection<Item>, after: Position): Position {
     for (const item of ring.since(after)) {
       const frames = pick(item, true);
       if (frames instanceof Promise) return after;
@@ -161,12 +162,15 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
     return latest;
   }
 
-  /** A cursor ahead of us comes from a node that has seen more of the log; unless the log itself ends before it. */
-  async function doubt(stream: Stream<Item>, after: Position) {
+  /**
+   * Checks a cursor ahead of this node: another node has read more of the log, or the log was restored to an
+   * older state.
+   */
+  async function verifyCursor(stream: Stream<Item>, after: Position) {
     try {
       if ((await head()) < after && latest < after && open.has(stream)) stream.reset();
     } catch {
-      // It is not known whether it will miss anything: it asks again.
+      // Unknown whether it would miss events: the client reconnects.
       remove(stream);
       stream.sink.end('resume');
     }
@@ -194,8 +198,8 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
   function remove(stream: Stream<Item>) {
     if (!open.delete(stream)) return;
     stream.stop();
-    alarms.get(stream)?.stop();
-    alarms.delete(stream);
+    expiryTimers.get(stream)?.stop();
+    expiryTimers.delete(stream);
     for (const key of stream.keys) {
       const group = byKey.get(key);
       if (group?.delete(stream) && group.size === 0) byKey.delete(key);
@@ -204,25 +208,25 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
   }
 }
 
-type Alarm = ReturnType<typeof alarm>;
+type Timer = ReturnType<typeof createTimer>;
 
-/** Runs at a time of a clock of the wall, however far away, never before it. */
-function alarm(clock: Clock, first: number, run: () => void) {
+/** Runs a callback at a wall clock time, however distant, never before it. */
+function createTimer(clock: Clock, first: number, run: () => void) {
   let at = first;
   let timer: NodeJS.Timeout;
   const wait = (ms: number) => {
-    timer = setTimeout(look, Math.min(ms, MAX_TIMER_MS)).unref();
+    timer = setTimeout(check, Math.min(ms, MAX_TIMER_MS)).unref();
   };
-  const look = () => {
-    const left = at - clock.now();
-    if (left <= 0) return run();
-    wait(left);
+  const check = () => {
+    const remainingMs = at - clock.now();
+    if (remainingMs <= 0) return run();
+    wait(remainingMs);
   };
   const stop = () => clearTimeout(timer);
   wait(0);
   return {
     stop,
-    /** It runs at another time. */
+    /** Changes the time. */
     move(to: number) {
       stop();
       at = to;

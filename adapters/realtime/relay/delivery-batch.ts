@@ -1,4 +1,4 @@
-/** What one event told, with its frames, as the ring keeps it and the connections get it. */
+/** The deliveries of one event with their frames, as stored in the ring and sent to streams. */
 import { estimateBytes } from '../../../application/memory/estimate-size.js';
 import type { Position } from '../../../application/ports/index.js';
 import type { Delivery } from '../../../application/subscription/index.js';
@@ -13,30 +13,30 @@ export interface PreparedDelivery {
   readonly delivery: Delivery;
   readonly to: readonly string[];
   readonly ends: boolean;
-  /** With the event's position as the cursor. */
+  /** Frame with the event's position as cursor. */
   readonly last: Frame;
-  /** Without, where there is more than one: the client has not seen all of the event yet. */
-  readonly more: Frame;
+  /** Frame without a cursor, if the event has several: the client has not seen all of it yet. */
+  readonly partial: Frame;
 }
 
 export function prepare(deliveries: readonly Delivery[], position: Position): DeliveryBatch {
-  const kept = deliveries.map((delivery) => {
+  const prepared = deliveries.map((delivery) => {
     const last = frame(delivery.message, position);
-    const more = deliveries.length > 1 ? frame(delivery.message) : last;
-    return { delivery, to: delivery.to, ends: delivery.ends ?? false, last, more };
+    const partial = deliveries.length > 1 ? frame(delivery.message) : last;
+    return { delivery, to: delivery.to, ends: delivery.ends ?? false, last, partial };
   });
-  return batchOf(kept, position);
+  return batchOf(prepared, position);
 }
 
-const OVERHEAD = 500;
+const OVERHEAD_BYTES = 500;
 
-/** Each delivery is held as it came, and once more as it is sent. */
+/** Each delivery is held twice: as an object and as serialized text. */
 export const batchOf = (deliveries: readonly PreparedDelivery[], position: Position): DeliveryBatch => ({
   position,
   deliveries,
-  bytes: deliveries.reduce((sum, { delivery }) => sum + OVERHEAD + 2 * estimateBytes(delivery), 0),
+  bytes: deliveries.reduce((sum, { delivery }) => sum + OVERHEAD_BYTES + 2 * estimateBytes(delivery), 0),
 });
 
-/** The frames for one stream: of several from one event only the last carries the cursor. */
-export const framesFor = (kept: readonly PreparedDelivery[]): readonly Frame[] =>
-  kept.map((each, index) => (index < kept.length - 1 ? each.more : each.last));
+/** Returns the frames of one stream. Only the last carries the cursor. */
+export const framesFor = (prepared: readonly PreparedDelivery[]): readonly Frame[] =>
+  prepared.map((each, index) => (index < prepared.length - 1 ? each.partial : each.last));

@@ -8,60 +8,62 @@ import { createRing, RING_BYTES } from './ring.js';
 import { type Frame, frame, type Sink } from './sink.js';
 
 export interface Connect<State> {
-  /** The stream gets what is delivered to any of these. */
+  /** Keys of the stream; it gets all deliveries to any of them. */
   readonly keys: readonly string[];
-  /** The last position the client has seen; it gets what came after, or one `RESET` if that is too long ago, a
-   * position that the log has not come to, or negative: a cursor that nobody gave. */
+  /**
+   * Last position the client has seen. The stream starts after it, or with one `RESET` if it is too old, beyond
+   * the log, or negative (a cursor that was never issued).
+   */
   readonly after?: Position;
-  /** Whether the client may still see what it was entitled to then. Asked only for what it missed, or was too slow for. */
+  /** Whether the client may still see a delivery it missed or was too slow for. */
   readonly entitled?: (delivery: Delivery, now: State) => boolean;
-  /** The stream's authority ends at this Unix ms, unless that is moved: the message is sent and the stream ends. */
+  /** The stream's authorization ends at this Unix ms, unless moved: the message is sent and the stream ends. */
   readonly until?: { readonly at: number; readonly message?: Message };
-  /** Sent first. */
+  /** First message of the stream. */
   readonly greeting?: Message;
 }
 
 export interface Relay<State, Event extends DomainEvent = DomainEvent> {
-  /** Takes the events of the service in log order, opened; one seen before does nothing. */
+  /** Accepts the decrypted events of the service in log order; repeated events have no effect. */
   publish(event: RevealedEvent<Event | ProjectionSwitched>): void;
   connect(options: Connect<State>, sink: Sink): void;
   /**
-   * Tells something that is in no log (a signal, somebody typing) to the streams under these keys that are open now.
-   * Nobody can resume it. Returns how many streams got it.
+   * Sends an ephemeral frame, such as a signal or a typing notification, to the open streams under these keys. It
+   * cannot be resumed. Returns the number of streams.
    */
   tell(keys: readonly string[], told: Frame): number;
   /**
-   * The same for what is large: in its turn, when the streams under this key have room for it. Settles then, or when
-   * they have ended meanwhile; with whether anybody got it. Whoever passes it on waits, so that nothing piles up.
+   * Sends a large ephemeral frame when the streams under this key have room. Resolves when they have taken it or
+   * ended, with whether any got it. The sender must wait, so that nothing piles up.
    */
   passOn(key: string, told: Frame): Promise<boolean>;
-  /** Ends all streams connected under a key, after a last message if there is one. */
+  /** Ends all streams under a key, after an optional last message. */
   end(key: string, message?: Message): void;
-  /** Moves the end of the streams under a key that have an `until`, to this Unix ms. */
+  /** Changes when the streams under a key with `until` end, Unix ms. */
   until(key: string, at: number): void;
-  /** Forgets all that was told: somebody in it is erased. Who comes back, or reads slowly, is told to read the state. */
+  /** Clears the ring, because erased data is in it. Clients that resume or are slow must reload their state. */
   forget(): void;
-  /** The fold just now: who may see what, fresher than any read model. */
+  /** Current folded state, with the permissions; newer than any read model. */
   state(): State;
-  /** Of the last event published. */
+  /** Position of the last published event. */
   position(): Position;
-  /** What is kept for clients that come back, in bytes. */
+  /** Bytes held for resuming clients. */
   kept(): number;
-  /** Tells every stream to come back, and takes no more. */
+  /** Asks all clients to reconnect, and accepts no more. */
   close(): void;
 }
 
 export interface RelayOptions<State, Event extends DomainEvent> {
   readonly audience: Audience<State, Event>;
-  /** The position of the log's last event. */
+  /** Position of the log's last event. */
   readonly head: () => Promise<Position>;
-  /** How many events that told something are kept for clients that come back; fewer where they are large. */
+  /** Maximum events held for resuming clients; fewer if they are large. */
   readonly ringSize?: number;
-  /** Events up to here were never published, so nobody can resume from before. */
+  /** Events up to here were never published, so clients cannot resume before it. */
   readonly from?: Position;
-  /** What the audience had come to by then; as it is from the beginning of the log unless given. */
+  /** State of the audience at `from`; initially its state at the beginning of the log. */
   readonly seed?: State;
-  /** By which the authority of streams ends. */
+  /** Clock by which authorizations expire. */
   readonly clock?: Clock;
   readonly observe?: RelayObserver;
   readonly beatMs?: number | undefined;
@@ -85,9 +87,9 @@ export function createRelay<State, Event extends DomainEvent>({
     publish(event) {
       const { position } = event;
       if (position <= connections.latest()) return;
-      const heard = route(audience, state, event);
-      state = heard.state;
-      const { deliveries } = heard;
+      const routing = route(audience, state, event);
+      state = routing.state;
+      const { deliveries } = routing;
       if (deliveries.length === 0) return connections.pass(position);
       const item = prepare(deliveries, position);
       connections.publish(
@@ -95,30 +97,31 @@ export function createRelay<State, Event extends DomainEvent>({
         deliveries.flatMap(({ to }) => to),
       );
       for (const { delivery, ends, to, last } of item.deliveries) {
-        if (delivery.erases) letGo((each) => each.delivery.resource === delivery.resource && !each.delivery.erases);
+        if (delivery.erases)
+          removeDeliveries((each) => each.delivery.resource === delivery.resource && !each.delivery.erases);
         if (!ends) continue;
         for (const key of to) connections.end(key, last, { position, code: delivery.endCode });
         const ended = new Set(to);
-        letGo((each) => each.to.every((key) => ended.has(key)));
+        removeDeliveries((each) => each.to.every((key) => ended.has(key)));
       }
     },
 
     connect({ keys, after, entitled, until, greeting }, sink) {
-      const mine = new Set(keys);
+      const ownKeys = new Set(keys);
       const pick = ({ deliveries }: DeliveryBatch, missed: boolean) =>
         framesFor(
           deliveries.filter(
             ({ to, delivery }) =>
-              to.some((key) => mine.has(key)) &&
-              !delivery.except?.some((key) => mine.has(key)) &&
+              to.some((key) => ownKeys.has(key)) &&
+              !delivery.except?.some((key) => ownKeys.has(key)) &&
               (!missed || (entitled?.(delivery, state) ?? true)),
           ),
         );
       connections.connect({ keys, sink, pick }, { after, greeting, until });
     },
 
-    tell: connections.tell,
-    passOn: connections.passOn,
+    tell: connections.sendEphemeral,
+    passOn: connections.sendWithBackpressure,
     end: (key, message) => connections.end(key, message && frame(message)),
     until: connections.until,
     forget: () => ring.clear(connections.latest()),
@@ -128,12 +131,12 @@ export function createRelay<State, Event extends DomainEvent>({
     close: connections.close,
   };
 
-  /** What has ended is not to be seen again, and its content need not stay in memory. */
-  function letGo(isOver: (kept: PreparedDelivery) => boolean) {
+  /** Removes deliveries that must not be seen again, and frees their memory. */
+  function removeDeliveries(isOver: (delivery: PreparedDelivery) => boolean) {
     ring.revise((item) => {
       if (!item.deliveries.some(isOver)) return item;
-      const left = item.deliveries.filter((each) => !isOver(each));
-      return left.length > 0 ? batchOf(left, item.position) : undefined;
+      const remaining = item.deliveries.filter((each) => !isOver(each));
+      return remaining.length > 0 ? batchOf(remaining, item.position) : undefined;
     });
   }
 }

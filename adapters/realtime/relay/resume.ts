@@ -1,14 +1,17 @@
-/** Where a stream begins, by the cursor its client comes with (docs/guide/relay.md). */
+/** Decides where a stream starts from its client's cursor (docs/relay.md). */
 import type { Position } from '../../../application/ports/index.js';
 
 /**
- * `fresh`: without a cursor, it is told what comes. `caught-up`: it has seen all that was told. `missed`: what it
- * missed is still here. `too-old`: it is not, or nobody ever gave that cursor. `ahead`: it has seen more than was
- * told here, on a node that is further; or the log was set back.
+ * `fresh`: no cursor, starts with new items. `caught-up`: has seen everything. `missed`: the missed items are in
+ * the ring. `too-old`: they are not, or the cursor was never issued. `ahead`: has seen more than this node, from
+ * a node that is ahead; or the log was restored to an older state.
  */
 export type Resumption = 'fresh' | 'caught-up' | 'missed' | 'too-old' | 'ahead';
 
-/** `horizon`: everything after it is here; `latest`: of the last event told. A negative cursor was never given. */
+/**
+ * `horizon`: the ring holds everything after it. `latest`: position of the last item. Negative cursors are never
+ * issued.
+ */
 export function resumption(
   after: Position | undefined,
   { horizon, latest }: { readonly horizon: Position; readonly latest: Position },

@@ -1,53 +1,53 @@
-/** What was told last, for clients that come back or read slowly: bounded in number and bytes, by position. */
+/** A ring buffer of recent items for clients that resume or read slowly, bounded in number and bytes. */
 import type { Position } from '../../../application/ports/index.js';
 
-/** What a ring holds at most, whatever its items are. */
+/** Maximum bytes of a ring. */
 export const RING_BYTES = 8 * 1024 * 1024;
 
 export interface RingItem {
   readonly position: Position;
-  /** What it holds in memory, roughly. */
+  /** Approximate bytes in memory. */
   readonly bytes: number;
 }
 
 export interface Ring<Item extends RingItem> {
-  /** Up to here something may have been let go, or was never here. */
+  /** Items up to here may be missing: dropped, or never received. */
   readonly horizon: Position;
-  /** What is kept, in bytes. */
+  /** Bytes held. */
   readonly bytes: number;
-  /** Positions must grow. */
+  /** Adds an item. Positions must grow. */
   push(item: Item): void;
-  /** The oldest item after a position. */
+  /** Returns the oldest item after a position. */
   after(position: Position): Item | undefined;
-  /** Everything after a position, oldest first. */
+  /** Returns all items after a position, oldest first. */
   since(position: Position): readonly Item[];
-  /** Lets go of items, or parts of them, before their time. */
+  /** Replaces or removes items. */
   revise(change: (item: Item) => Item | undefined): void;
-  /** Lets go of everything: up to this position there is nothing to come back to. */
+  /** Removes all items and moves the horizon to `upTo`. */
   clear(upTo: Position): void;
 }
 
 export interface RingOptions {
-  /** The most that is kept. */
+  /** Maximum number of items. */
   readonly items: number;
   readonly bytes: number;
-  /** The position up to which nothing was seen; what comes after it will all be pushed. */
+  /** Position up to which nothing was received; everything after it will be pushed. */
   readonly from: Position;
 }
 
-export function createRing<Item extends RingItem>(most: RingOptions): Ring<Item> {
-  let kept: (Item | undefined)[] = [];
-  /** Index of the oldest: in the places before it there is nothing any more, and they are cut off now and then. */
-  let first = 0;
+export function createRing<Item extends RingItem>(limits: RingOptions): Ring<Item> {
+  let items: (Item | undefined)[] = [];
+  /** Index of the oldest item. Entries before it are empty and are removed now and then. */
+  let start = 0;
   let bytes = 0;
-  let horizon = most.from;
+  let horizon = limits.from;
 
-  /** Index of the first item after a position, by binary search. */
+  /** Finds the index of the first item after a position, by binary search. */
   function indexAfter(position: Position): number {
-    let [low, high] = [first, kept.length];
+    let [low, high] = [start, items.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (kept[middle]!.position <= position) low = middle + 1;
+      if (items[middle]!.position <= position) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -62,28 +62,28 @@ export function createRing<Item extends RingItem>(most: RingOptions): Ring<Item>
     },
 
     push(item) {
-      kept.push(item);
+      items.push(item);
       bytes += item.bytes;
-      while (kept.length - first > most.items || (bytes > most.bytes && kept.length - first > 1)) {
-        const gone = kept[first]!;
-        kept[first++] = undefined;
-        bytes -= gone.bytes;
-        horizon = gone.position;
+      while (items.length - start > limits.items || (bytes > limits.bytes && items.length - start > 1)) {
+        const dropped = items[start]!;
+        items[start++] = undefined;
+        bytes -= dropped.bytes;
+        horizon = dropped.position;
       }
-      if (first > most.items) [kept, first] = [kept.slice(first), 0];
+      if (start > limits.items) [items, start] = [items.slice(start), 0];
     },
 
-    after: (position) => kept[indexAfter(position)],
-    since: (position) => kept.slice(indexAfter(position)) as Item[],
+    after: (position) => items[indexAfter(position)],
+    since: (position) => items.slice(indexAfter(position)) as Item[],
 
     revise(change) {
-      const changed = (kept.slice(first) as Item[]).flatMap((item) => change(item) ?? []);
-      [kept, first] = [changed, 0];
+      const changed = (items.slice(start) as Item[]).flatMap((item) => change(item) ?? []);
+      [items, start] = [changed, 0];
       bytes = changed.reduce((sum, item) => sum + item.bytes, 0);
     },
 
     clear(upTo) {
-      [kept, first, bytes, horizon] = [[], 0, 0, upTo];
+      [items, start, bytes, horizon] = [[], 0, 0, upTo];
     },
   };
 }

@@ -1,39 +1,42 @@
-/** Where frames go: one connection of one client, whatever the protocol (SSE now, WebSocket as well). */
+/** The output of a stream: one client connection, SSE or WebSocket. */
 import type { Position } from '../../../application/ports/index.js';
 
-/** What a client is told, the same for everyone who gets it. */
+/** A message to clients, shared by all recipients. */
 export interface Frame {
   /** One JSON document on one line. */
   readonly json: string;
-  /** The cursor a client resumes with once it has seen this frame; absent where nothing can be resumed. */
+  /** Cursor to resume with after this frame; absent for ephemeral frames. */
   readonly position?: Position;
-  /** Asked when its turn has come: it is not to be sent any more. */
+  /** Checked before it is sent: true if it is outdated and must be skipped. */
   isOver?(): boolean;
 }
 
 export interface Sink {
-  /** Takes the frame at once, in order; nothing happens once the connection is over. */
+  /** Accepts a frame, in order. No effect after the connection has ended. */
   send(frame: Frame): void;
-  /** Shows that the connection lives, and where in the log everything sent so far has brought the client. */
+  /** Sends a heartbeat, with the cursor of everything sent so far. */
   beat(position?: Position): void;
-  /** Bytes taken from us that the network has not taken yet. */
+  /** Bytes accepted here that the network has not accepted yet. */
   buffered(): number;
-  /** Runs whenever the network has taken everything after `HIGH_WATER_MARK` or more had been waiting for it. */
+  /** Calls back when the buffer has emptied after holding `HIGH_WATER_MARK` or more. */
   onDrain(listener: () => void): void;
-  /** Ends once everything sent is delivered. With `resume`, the client is told to come back. `code` is for WebSockets. */
+  /**
+   * Ends the connection once everything is delivered. `resume` asks the client to reconnect. `code` is for
+   * WebSockets.
+   */
   end(how: 'over' | 'resume', code?: number): void;
-  /** It was so slow that what it has not been told yet is kept no longer; without, it is told to read the state. */
+  /** Called if the client was too slow for the ring. Without it, the client gets a `RESET`. */
   overrun?(): void;
-  /** Cuts the connection now: the client does not read what it is sent. */
+  /** Cuts the connection immediately: the client does not read. */
   cut(): void;
-  /** Runs once, however the connection ends; at once if it has ended. */
+  /** Calls back once when the connection ends, or immediately if it has. */
   onClose(listener: () => void): void;
 }
 
-/** What can wait is sent only while fewer bytes than this wait for the network. */
+/** Ring items are sent only while fewer bytes than this are buffered. */
 export const HIGH_WATER_MARK = 64 * 1024;
 
-/** The frame of a message; serialised when it is sent, for nobody listens to most of the log. */
+/** Creates the frame of a message. Serialized when it is sent, since most events have no listener. */
 export const frame = (message: object, position?: Position): Frame => new MessageFrame(message, position);
 
 class MessageFrame implements Frame {
@@ -47,7 +50,7 @@ class MessageFrame implements Frame {
   }
 }
 
-/** The same of a message that is written by somebody else. */
+/** Creates a frame from a function that returns the JSON. */
 export function frameOf(json: () => string, position?: Position): Frame {
   return {
     get json() {
@@ -58,8 +61,8 @@ export function frameOf(json: () => string, position?: Position): Frame {
 }
 
 /**
- * The bytes of frames for one kind of connection, made once however many of them get the frame. They are kept with it:
- * a map beside it that is weak costs the collector of garbage as much as the encoding.
+ * Encodes each frame once per kind of connection. The bytes are stored on the frame: a weak map would cost the
+ * garbage collector as much as the encoding.
  */
 export function encodedOnce(encode: (frame: Frame) => Buffer): (frame: Frame) => Buffer {
   const bytes = Symbol('bytes');
