@@ -1,29 +1,32 @@
-/** Which WebSockets were ended from here, and how: of them nothing more is heard. Who goes by themselves has said what came before. */
+/**
+ * Tracks WebSockets that this side closed: their further messages are ignored. Messages before a client's own
+ * close still count.
+ */
 import type { WebSocket } from 'ws';
 
-/** Ended without a close frame (RFC 6455, section 7.1.5). */
+/** Close code for an end without a close frame (RFC 6455, section 7.1.5). */
 const NO_FRAME = 1006;
 
-/** By socket, the close code it was ended with first. */
-const sentAway = new WeakMap<WebSocket, number>();
+/** Close code by socket, of the first close from this side. */
+const closeCodes = new WeakMap<WebSocket, number>();
 
-export const isSentAway = (socket: WebSocket): boolean => sentAway.has(socket);
+export const isClosedHere = (socket: WebSocket): boolean => closeCodes.has(socket);
 
-/** The close code with which a socket was ended from here. */
-export const sentAwayWith = (socket: WebSocket): number | undefined => sentAway.get(socket);
+/** Returns the close code with which this side ended a socket. */
+export const closeCodeOf = (socket: WebSocket): number | undefined => closeCodes.get(socket);
 
-function note(socket: WebSocket, code: number) {
-  if (!sentAway.has(socket)) sentAway.set(socket, code);
+function recordClose(socket: WebSocket, code: number) {
+  if (!closeCodes.has(socket)) closeCodes.set(socket, code);
 }
 
-/** Once all that was sent is delivered. */
-export function sendAway(socket: WebSocket, code: number, reason?: string): void {
-  note(socket, code);
+/** Closes a socket once everything sent is delivered. */
+export function closeSocket(socket: WebSocket, code: number, reason?: string): void {
+  recordClose(socket, code);
   socket.close(code, reason);
 }
 
-/** At once. */
-export function cutOff(socket: WebSocket): void {
-  note(socket, NO_FRAME);
+/** Terminates a socket immediately. */
+export function terminateSocket(socket: WebSocket): void {
+  recordClose(socket, NO_FRAME);
   socket.terminate();
 }

@@ -1,27 +1,27 @@
-/** Much that is said at once, over many connections: answered a part at a time, so that nobody else waits for all of it. */
+/** Spreads message handling over event loop ticks, so that many busy connections do not block everything else. */
 
-/** So much is answered before the event loop goes round once: some tens of milliseconds of work. */
-const TURN_WEIGHT = 1024 * 1024;
+/** Message cost handled per tick of the event loop: some tens of milliseconds of work. */
+const COST_PER_TICK = 1024 * 1024;
 
-let weighed = 0;
-const waiting: { readonly weight: number; readonly go: () => void }[] = [];
+let usedCost = 0;
+const waiting: { readonly cost: number; readonly start: () => void }[] = [];
 
-/** To be asked before something of this weight is answered: undefined at once, or when it is its turn. */
-export function turnFor(weight: number): Promise<void> | undefined {
-  weighed += weight;
-  if (waiting.length === 0 && weighed <= TURN_WEIGHT) return undefined;
-  return new Promise((go) => {
-    if (waiting.push({ weight, go }) === 1) setImmediate(next);
+/** Reserves a slot for a message of this cost. Undefined if it may be handled now; else resolves when it may. */
+export function waitForSlot(cost: number): Promise<void> | undefined {
+  usedCost += cost;
+  if (waiting.length === 0 && usedCost <= COST_PER_TICK) return undefined;
+  return new Promise((start) => {
+    if (waiting.push({ cost, start }) === 1) setImmediate(startWaiting);
   });
 }
 
-/** Who says one thing after the other comes behind those who wait. */
-function next() {
-  weighed = 0;
+/** Starts the next waiting messages. A connection with several messages queues again for each. */
+function startWaiting() {
+  usedCost = 0;
   do {
-    const { weight, go } = waiting.shift()!;
-    weighed += weight;
-    go();
-  } while (waiting[0] && weighed + waiting[0].weight <= TURN_WEIGHT);
-  if (waiting[0]) setImmediate(next);
+    const { cost, start } = waiting.shift()!;
+    usedCost += cost;
+    start();
+  } while (waiting[0] && usedCost + waiting[0].cost <= COST_PER_TICK);
+  if (waiting[0]) setImmediate(startWaiting);
 }

@@ -1,39 +1,39 @@
-/** Messages that come in pieces: what has come of one counts before the whole is there, which it may never be. */
+/** Accounts for the bytes of messages that are incomplete, which may never be completed. */
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Reservation } from '../../../application/concurrency/index.js';
 
-/** Of a message in the making so much is nobody's concern: hardly any is larger. */
+/** Bytes per incomplete message that are not counted; hardly any message is larger. */
 const FREE_BYTES = 16 * 1024;
-/** A mask of its own, and its length: what a frame of control has besides its data. */
+/** Overhead of a control frame: mask and length. */
 const CONTROL_BYTES = 6;
 
-/** Tells, once, when there is no room for more of a message that is not whole yet. */
+/** Calls back once when there is no room for the rest of an incomplete message. */
 export function watchUnfinished(
   socket: WebSocket,
   network: Duplex,
   bytes: Pick<Reservation, 'acquire' | 'giveBack'>,
-  lacking: () => void,
+  onShortage: () => void,
 ): void {
-  let [came, held] = [0, 0];
+  let [received, reserved] = [0, 0];
 
-  const settle = (now: number) => {
-    came = Math.max(0, now);
-    const wanted = Math.max(0, came - FREE_BYTES);
-    if (wanted < held) bytes.giveBack(held - wanted);
-    else if (wanted > held && bytes.acquire(wanted - held)) {
-      network.off('data', hear);
-      return lacking();
+  const updateReservation = (bytesNow: number) => {
+    received = Math.max(0, bytesNow);
+    const required = Math.max(0, received - FREE_BYTES);
+    if (required < reserved) bytes.giveBack(reserved - required);
+    else if (required > reserved && bytes.acquire(required - reserved)) {
+      network.off('data', onData);
+      return onShortage();
     }
-    held = wanted;
+    reserved = required;
   };
-  const hear = (chunk: Buffer) => settle(came + chunk.length);
-  const control = (data: Buffer) => settle(came - data.length - CONTROL_BYTES);
+  const onData = (chunk: Buffer) => updateReservation(received + chunk.length);
+  const onControl = (data: Buffer) => updateReservation(received - data.length - CONTROL_BYTES);
 
-  // Before the WebSocket, which makes messages of it.
-  network.prependListener('data', hear);
-  // What of the next one came with its end is less than what is free, nearly always.
-  socket.on('message', () => settle(0));
-  socket.on('ping', control).on('pong', control);
-  socket.once('close', () => settle(0));
+  // Before the WebSocket's own listener.
+  network.prependListener('data', onData);
+  // The start of the next message in the same chunk is nearly always below the free size.
+  socket.on('message', () => updateReservation(0));
+  socket.on('ping', onControl).on('pong', onControl);
+  socket.once('close', () => updateReservation(0));
 }

@@ -1,10 +1,10 @@
-/** Upgrades to what we do not speak (`h2c`, of clients that would like HTTP/2): passed over, as RFC 9110, 7.8 has it. */
+/** Ignores upgrades to unsupported protocols such as `h2c`, as RFC 9110, section 7.8 requires. */
 import type { IncomingMessage } from 'node:http';
 
-/** What belongs to an upgrade, and to nothing else of a request (RFC 7540, section 3.2). */
-const OF_UPGRADES: ReadonlySet<string> = new Set(['upgrade', 'http2-settings']);
+/** Headers and connection options that only concern upgrades (RFC 7540, section 3.2). */
+const UPGRADE_HEADERS: ReadonlySet<string> = new Set(['upgrade', 'http2-settings']);
 
-/** The header of a request as it came, but for what asks for an upgrade; its body, if there is one, comes after it. */
+/** Returns the header of a request without the parts that ask for an upgrade. Its body, if any, follows it. */
 export function withoutUpgrade({
   method,
   url,
@@ -14,17 +14,17 @@ export function withoutUpgrade({
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
-    const known = name.toLowerCase();
-    const left = known === 'connection' ? others(value) : value;
-    if (!OF_UPGRADES.has(known) && (left !== '' || value === '')) lines.push(`${name}: ${left}`);
+    const lowerName = name.toLowerCase();
+    const remaining = lowerName === 'connection' ? withoutUpgradeOptions(value) : value;
+    if (!UPGRADE_HEADERS.has(lowerName) && (remaining !== '' || value === '')) lines.push(`${name}: ${remaining}`);
   }
-  // Node reads headers as it writes them.
+  // Node decodes headers as latin1.
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }
 
-const others = (connection: string) =>
+const withoutUpgradeOptions = (connection: string) =>
   connection
     .split(',')
     .map((option) => option.trim())
-    .filter((option) => !OF_UPGRADES.has(option.toLowerCase()))
+    .filter((option) => !UPGRADE_HEADERS.has(option.toLowerCase()))
     .join(', ');

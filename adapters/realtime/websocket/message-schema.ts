@@ -1,29 +1,29 @@
-/** What may be said over a WebSocket: a closed list of message types, each with its members. */
+/** Parses and validates WebSocket messages against a closed list of types. */
 import type { DataOf, JsonSchema } from '../../../domain/shared/index.js';
 import { messageValidator, type Validate } from '../../http/server/validate.js';
 import type { FieldError } from '../../http/server/validation-message.js';
 
-/** By `type`, the schema of the message's other members; what a schema does not name is passed over. */
+/** Schemas by `type`, of the other members. Members without a schema are ignored. */
 export type MessageSchemas = { readonly [type: string]: JsonSchema };
 
-/** A message as it may be said: `type`, and the members that its schema names. */
+/** A valid message: `type`, and the members of its schema. */
 export interface Message {
   readonly type: string;
   readonly [member: string]: unknown;
 }
 
-/** The messages of a vocabulary that is written `as const`. */
+/** The message types of a vocabulary declared `as const`. */
 export type MessageOf<V extends MessageSchemas> = {
   readonly [type in keyof V & string]: { readonly type: type } & DataOf<V[type]>;
 }[keyof V & string];
 
-/** Why a message was not understood. */
+/** Why a message is rejected. */
 export type Misunderstanding =
-  /** No JSON object, or one whose `type` is no text. */
+  /** Not a JSON object, or `type` is not a string. */
   | { readonly why: 'unreadable' }
   | { readonly why: 'unknown-type'; readonly type: string }
   | { readonly why: 'wrong'; readonly type: string; readonly error: FieldError }
-  /** More than may be said in a second, or than is taken now. */
+  /** Over the rate limit, or the server is overloaded. */
   | { readonly why: 'too-many' };
 
 export type Read = (text: string) => { readonly message: Message } | Misunderstanding;
@@ -32,12 +32,12 @@ export function createReader(vocabulary: MessageSchemas): Read {
   const checks = new Map<string, Validate>(
     Object.entries(vocabulary).map(([type, { properties, required = [], ...more }]) => {
       const members = { ...(properties as object), type: { const: type } };
-      const needed = [...(required as readonly string[]), 'type'];
-      return [type, messageValidator({ type: 'object', ...more, properties: members, required: needed })];
+      const requiredNames = [...(required as readonly string[]), 'type'];
+      return [type, messageValidator({ type: 'object', ...more, properties: members, required: requiredNames })];
     }),
   );
   return (text) => {
-    const message = parsed(text);
+    const message = parseMessage(text);
     if (!message) return { why: 'unreadable' };
     const { type } = message;
     const check = checks.get(type);
@@ -47,7 +47,7 @@ export function createReader(vocabulary: MessageSchemas): Read {
   };
 }
 
-function parsed(text: string): Message | undefined {
+function parseMessage(text: string): Message | undefined {
   try {
     const value: unknown = JSON.parse(text);
     const isMessage = typeof value === 'object' && value !== null && !Array.isArray(value);

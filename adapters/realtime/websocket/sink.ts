@@ -1,56 +1,57 @@
-/** A sink that sends messages over a WebSocket: the relay treats it like any other stream. */
+/** A sink that writes to a WebSocket; the relay treats it like any other stream. */
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { encodedOnce, type Sink } from '../relay/sink.js';
-import { cutOff, sendAway } from './closed-sockets.js';
+import { closeSocket, terminateSocket } from './closed-sockets.js';
 import { CLOSE } from './session.js';
 
-/** More is not held back: what a client leaves unread must be told from what was not yet sent. */
-const MOST_HELD_BYTES = 16 * 1024;
+/** Bytes after which the buffer is flushed early: unread data must be distinguishable from unsent data. */
+const MAX_CORKED_BYTES = 16 * 1024;
 
-/** Those that something was sent to in this turn: one callback for all, since each costs as much as a short write. */
-let held: (() => void)[] = [];
+/** Sinks to flush in this tick. One callback for all, since each costs as much as a short write. */
+let corked: (() => void)[] = [];
 
-function letAllGo() {
-  const all = held;
-  held = [];
-  for (const letGo of all) letGo();
+function flushAll() {
+  const all = corked;
+  corked = [];
+  for (const flush of all) flush();
 }
 
 /**
- * `network` is what the WebSocket writes to, nothing of it compressed or later than it was asked. What is sent in one
- * turn goes there in one write, since each costs much; frames are whole already, since making them for each socket does.
+ * Creates the sink of a WebSocket. `network` is the stream under it; uncompressed, written in order.
+ * Frames sent in one tick go out in one write, since each write is expensive; frames are encoded once for all
+ * sockets for the same reason.
  */
 export function socketSink(socket: WebSocket, network: Duplex): Sink {
-  let isHeld = false;
+  let isCorked = false;
 
-  function hold() {
-    if (isHeld) return;
-    isHeld = true;
+  function cork() {
+    if (isCorked) return;
+    isCorked = true;
     network.cork();
-    if (held.push(letGo) === 1) process.nextTick(letAllGo);
+    if (corked.push(flush) === 1) process.nextTick(flushAll);
   }
 
-  function letGo() {
-    if (!isHeld) return;
-    isHeld = false;
+  function flush() {
+    if (!isCorked) return;
+    isCorked = false;
     network.uncork();
   }
 
   return {
     send(frame) {
-      // What can't be sent any more is nobody's.
+      // Dropped: the socket is closing.
       if (socket.readyState !== socket.OPEN) return;
-      hold();
+      cork();
       network.write(encode(frame));
-      if (network.writableLength >= MOST_HELD_BYTES) letGo();
+      if (network.writableLength >= MAX_CORKED_BYTES) flush();
     },
-    // The conversation pings by itself.
+    // The session sends pings.
     beat() {},
     buffered: () => socket.bufferedAmount,
     onDrain: (listener) => void network.on('drain', listener),
-    end: (how, code = CLOSE.over) => sendAway(socket, how === 'over' ? code : CLOSE.restart),
-    cut: () => cutOff(socket),
+    end: (how, code = CLOSE.over) => closeSocket(socket, how === 'over' ? code : CLOSE.restart),
+    cut: () => terminateSocket(socket),
     onClose(listener) {
       if (socket.readyState === socket.CLOSED) listener();
       else socket.once('close', listener);
@@ -59,18 +60,18 @@ export function socketSink(socket: WebSocket, network: Duplex): Sink {
 }
 
 const FINAL_TEXT = 0x81;
-/** Longer texts have their length behind these in 16 bits, or in 64. */
+/** Markers of a length in 16 or 64 bits. */
 const [LENGTH_16, LENGTH_64] = [126, 127];
 
-/** A text in one frame (RFC 6455, section 5.2). */
+/** Encodes a text as one frame (RFC 6455, section 5.2). */
 const encode = encodedOnce(({ json }) => {
   const length = Buffer.byteLength(json);
-  const [kind, start] = length < LENGTH_16 ? [length, 2] : length < 2 ** 16 ? [LENGTH_16, 4] : [LENGTH_64, 10];
+  const [lengthCode, start] = length < LENGTH_16 ? [length, 2] : length < 2 ** 16 ? [LENGTH_16, 4] : [LENGTH_64, 10];
   const bytes = Buffer.allocUnsafe(start + length);
   bytes[0] = FINAL_TEXT;
-  bytes[1] = kind;
-  if (kind === LENGTH_16) bytes.writeUInt16BE(length, 2);
-  if (kind === LENGTH_64) bytes.writeBigUInt64BE(BigInt(length), 2);
+  bytes[1] = lengthCode;
+  if (lengthCode === LENGTH_16) bytes.writeUInt16BE(length, 2);
+  if (lengthCode === LENGTH_64) bytes.writeBigUInt64BE(BigInt(length), 2);
   bytes.write(json, start);
   return bytes;
 });

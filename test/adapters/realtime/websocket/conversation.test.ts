@@ -236,7 +236,7 @@ describe('a conversation over a WebSocket', () => {
     expect((await second!.closed).code).to.equal(1011);
     third!.say('goes on');
     await eventually(() => expect(third!.heard).to.have.length(1));
-    const failures = talk.lines.filter(({ message }) => message === 'a conversation failed');
+    const failures = talk.lines.filter(({ message }) => message === 'WebSocket session failed');
     expect(failures.map(({ fields }) => String(fields.err))).to.have.members(['Error: at once', 'Error: later']);
   });
 

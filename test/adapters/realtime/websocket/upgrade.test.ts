@@ -70,7 +70,7 @@ describe('an upgrade to a WebSocket', () => {
   it('is asked for where there is none, and must be one that can be', async () => {
     talk = await serveTalk();
     const none = await talk.ask('/talk/a');
-    expect([none.status, none.json.error]).to.deep.equal([426, 'This is a WebSocket']);
+    expect([none.status, none.json.error]).to.deep.equal([426, 'This route is a WebSocket; send an upgrade request']);
     expect(none.headers.get('sec-websocket-version')).to.equal('13');
     expect(none.headers.get('connection')).to.equal('Upgrade');
     expect(await asked({ Connection: 'close' })).to.match(/^Connection: close, Upgrade\r$/m);
