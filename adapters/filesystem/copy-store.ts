@@ -1,30 +1,30 @@
-/** Copies a directory store while others write to it: what is kept there never changes, it only comes and goes. */
+/** Copies a directory store while it is in use: files in it never change, they are only added and removed. */
 import { constants, copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { flushDirectory, flushFile, privateDirectory } from '@annals/engines';
 
-export interface Copied {
+export interface CopyResult {
   readonly files: number;
   readonly bytes: number;
 }
 
 /**
- * Copies, flushed, all that is kept when it is called; what goes meanwhile may be left out. Nothing where there is no
- * store. What is still being uploaded is not kept yet.
+ * Copies and flushes all files present when it is called; files removed meanwhile may be missing, and unfinished
+ * uploads are left out. Copies nothing if there is no store.
  */
-export async function copyDirectoryStore(directory: string, to: string): Promise<Copied> {
-  const kept = join(directory, 'kept');
-  if (!existsSync(kept)) return { files: 0, bytes: 0 };
-  const shelves = readdirSync(kept);
-  const names = shelves.flatMap((shelf) => readdirSync(join(kept, shelf)).map((name) => join(shelf, name)));
+export async function copyDirectoryStore(directory: string, to: string): Promise<CopyResult> {
+  const storedFiles = join(directory, 'kept');
+  if (!existsSync(storedFiles)) return { files: 0, bytes: 0 };
+  const shelves = readdirSync(storedFiles);
+  const names = shelves.flatMap((shelf) => readdirSync(join(storedFiles, shelf)).map((name) => join(shelf, name)));
   let [files, bytes] = [0, 0];
   for (const shelf of ['', ...shelves]) privateDirectory(join(to, 'kept', shelf));
   for (const name of names) {
     const copy = join(to, 'kept', name);
-    // Whoever wants the copying to stop is heard in between.
+    // Lets abort signals and other work run between files.
     await setImmediate();
-    if (!copyIfThere(join(kept, name), copy)) continue;
+    if (!copyIfExists(join(storedFiles, name), copy)) continue;
     flushFile(copy);
     files++;
     bytes += statSync(copy).size;
@@ -34,7 +34,7 @@ export async function copyDirectoryStore(directory: string, to: string): Promise
   return { files, bytes };
 }
 
-function copyIfThere(from: string, to: string): boolean {
+function copyIfExists(from: string, to: string): boolean {
   try {
     copyFileSync(from, to, constants.COPYFILE_FICLONE);
     return true;

@@ -1,7 +1,8 @@
 /**
- * Files in a directory of this machine. What is being written stands in a directory of its process, which holds a lock
- * on it, and is linked to its place once it is flushed: whatever is found in the directory of a process that is gone
- * came to nothing, or is asked about.
+ * File store in a local directory.
+ *
+ * Uploads are written to a locked directory per process, flushed, and linked to their final place. What is left
+ * in the directory of a dead process was never finished, or must be settled by asking its owner.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { renameSync } from 'node:fs';
@@ -16,71 +17,71 @@ import {
   type Writing,
 } from '../../application/ports/index.js';
 
-const FILE = 0o600;
-const DIRECTORY = 0o700;
-/** Of one that waits to be settled: what it is called, and who is to know of it. */
-const MARK = '~';
-const NAME = /^[\w-]{22}$/;
-const READ = 128 * 1024;
+const FILE_MODE = 0o600;
+const DIRECTORY_MODE = 0o700;
+/** Separates the id of an unsettled file from its owner, in its name. */
+const OWNER_SEPARATOR = '~';
+const ID = /^[\w-]{22}$/;
+const READ_BYTES = 128 * 1024;
 
-/** `directory` is this store's own; no two processes need another. */
+/** Creates a file store. `directory` must be used by this store only; several processes may share it. */
 export function createDirectoryStore(directory: string): FileStore {
-  const kept = join(directory, 'kept');
-  const begun = join(directory, 'new');
-  for (const each of [directory, kept, begun]) privateDirectory(each);
-  const process = randomUUID();
-  const own = join(begun, process);
-  // Locked before anybody can find it: whoever clears away takes what is not locked for left behind.
-  const unseen = join(directory, `${process}.new`);
-  lockDirectory(unseen);
-  renameSync(unseen, own);
+  const finalDir = join(directory, 'kept');
+  const uploadsDir = join(directory, 'new');
+  for (const each of [directory, finalDir, uploadsDir]) privateDirectory(each);
+  const processId = randomUUID();
+  const ownDir = join(uploadsDir, processId);
+  // Locked before it gets its visible name: other processes take over directories without a lock.
+  const hiddenDir = join(directory, `${processId}.new`);
+  lockDirectory(hiddenDir);
+  renameSync(hiddenDir, ownDir);
 
-  /** Many thousands in one directory are slow to look through. */
-  const shelfOf = (stored: string) => join(kept, stored.slice(0, 2));
-  const placeOf = (stored: string) => join(shelfOf(stored), stored);
+  /** Subdirectories, since a directory with many thousands of files is slow. */
+  const bucketOf = (stored: string) => join(finalDir, stored.slice(0, 2));
+  const pathOf = (stored: string) => join(bucketOf(stored), stored);
 
   async function begin(): Promise<Writing> {
-    const stored = freshName();
-    let path = join(own, stored);
-    const file = await refused(open(path, 'wx', FILE));
+    const stored = newId();
+    let path = join(ownDir, stored);
+    const file = await translateDiskErrors(open(path, 'wx', FILE_MODE));
     let isOpen = true;
     const close = async () => {
       if (isOpen) await file.close();
       isOpen = false;
     };
-    let isKept = false;
+    let isLinked = false;
     return {
       stored,
-      write: (bytes) => refused(writeAll(file, bytes)),
+      write: (bytes) => translateDiskErrors(writeAll(file, bytes)),
       async keep(of) {
-        await refused(file.sync());
+        await translateDiskErrors(file.sync());
         await close();
-        const marked = join(own, stored + MARK + of);
-        await refused(rename(path, marked));
+        const marked = join(ownDir, stored + OWNER_SEPARATOR + of);
+        await translateDiskErrors(rename(path, marked));
         path = marked;
-        await refused(mkdir(shelfOf(stored), { recursive: true, mode: DIRECTORY }));
-        isKept = true;
-        await refused(link(path, placeOf(stored)));
-        // The link, and the shelf that it stands on, outlive a power cut only then.
-        for (const each of [own, shelfOf(stored), kept]) await refused(flush(each));
+        await translateDiskErrors(mkdir(bucketOf(stored), { recursive: true, mode: DIRECTORY_MODE }));
+        isLinked = true;
+        await translateDiskErrors(link(path, pathOf(stored)));
+        // Only then do the link and its directory survive a power failure.
+        for (const each of [ownDir, bucketOf(stored), finalDir]) await translateDiskErrors(flush(each));
       },
       async drop() {
         await close();
-        if (isKept) await remove(stored);
+        if (isLinked) await remove(stored);
         await rm(path, { force: true });
       },
     };
   }
 
   async function* read(stored: string, from: number, to: number): AsyncGenerator<Uint8Array> {
-    if (!NAME.test(stored)) throw new NotStored('no file is called so');
-    const file = await open(placeOf(stored), 'r').catch((cause) => {
-      throw cause.code === 'ENOENT' ? new NotStored('there is no such file', { cause }) : cause;
+    if (!ID.test(stored)) throw new NotStored('not a valid file id');
+    const file = await open(pathOf(stored), 'r').catch((cause) => {
+      throw cause.code === 'ENOENT' ? new NotStored('file not found', { cause }) : cause;
     });
     try {
       for (let at = from; at < to; ) {
-        const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(READ, to - at)), 0, null, at);
-        if (bytesRead === 0) throw new NotStored('the file is shorter than it was');
+        const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(READ_BYTES, to - at)), 0, null, at);
+        if (bytesRead === 0) throw new NotStored('the file is truncated');
         at += bytesRead;
         yield buffer.subarray(0, bytesRead);
       }
@@ -90,41 +91,41 @@ export function createDirectoryStore(directory: string): FileStore {
   }
 
   async function remove(stored: string): Promise<void> {
-    if (NAME.test(stored)) await refused(rm(placeOf(stored), { force: true }));
+    if (ID.test(stored)) await translateDiskErrors(rm(pathOf(stored), { force: true }));
   }
 
-  /** It is its own process that settles it, or one that has found it. */
+  /** Called by the process that wrote the file, or by one that took its directory over. */
   async function settle(stored: string): Promise<void> {
-    for (const each of await readdir(begun)) {
-      for (const name of await entriesOf(join(begun, each)))
-        if (nameIn(name) === stored) await rm(join(begun, each, name), { force: true });
+    for (const each of await readdir(uploadsDir)) {
+      for (const name of await entriesOf(join(uploadsDir, each)))
+        if (idIn(name) === stored) await rm(join(uploadsDir, each, name), { force: true });
     }
   }
 
   async function* unsettled(): AsyncGenerator<Unsettled> {
-    for (const each of await readdir(begun)) {
-      const theirs = join(begun, each);
-      if (theirs === own || !takeOver(theirs)) continue;
-      const left = (await entriesOf(theirs)).filter((name) => NAME.test(nameIn(name)));
-      for (const name of left) yield { stored: nameIn(name), of: name.split(MARK)[1] };
-      // Whoever looks through these settles each; then nothing is left of that process.
-      const rest = (await entriesOf(theirs)).filter((name) => NAME.test(nameIn(name)));
-      if (rest.length === 0) await rm(theirs, { recursive: true, force: true });
+    for (const each of await readdir(uploadsDir)) {
+      const otherDir = join(uploadsDir, each);
+      if (otherDir === ownDir || !isAbandoned(otherDir)) continue;
+      const files = (await entriesOf(otherDir)).filter((name) => ID.test(idIn(name)));
+      for (const name of files) yield { stored: idIn(name), of: name.split(OWNER_SEPARATOR)[1] };
+      // The caller settles each yielded file; the directory is removed once it is empty.
+      const rest = (await entriesOf(otherDir)).filter((name) => ID.test(idIn(name)));
+      if (rest.length === 0) await rm(otherDir, { recursive: true, force: true });
     }
   }
 
   return { begin, read, remove, settle, unsettled };
 }
 
-const freshName = () => randomBytes(16).toString('base64url');
+const newId = () => randomBytes(16).toString('base64url');
 
-const nameIn = (entry: string) => entry.split(MARK)[0] ?? '';
+const idIn = (entry: string) => entry.split(OWNER_SEPARATOR)[0] ?? '';
 
-/** Another process may have cleared it away meanwhile. */
+/** Another process may have removed it. */
 const entriesOf = (directory: string) => readdir(directory).catch(() => [] as string[]);
 
-/** Whether the process whose directory this is has gone. */
-function takeOver(directory: string): boolean {
+/** Whether the process that owned the directory is dead. */
+function isAbandoned(directory: string): boolean {
   try {
     lockDirectory(directory).release();
     return true;
@@ -147,11 +148,12 @@ async function flush(directory: string): Promise<void> {
   }
 }
 
-const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EROFS', 'EIO'];
+const TEMPORARY_CODES: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EROFS', 'EIO'];
 
-/** What a disk refuses now it may take later. */
-const refused = <T>(call: Promise<T>): Promise<T> =>
+/** Translates disk errors that may be temporary. */
+const translateDiskErrors = <T>(call: Promise<T>): Promise<T> =>
   call.catch((cause) => {
-    if (FULL.includes(cause.code)) throw new UnavailableError('the file store takes nothing now', { cause });
+    if (TEMPORARY_CODES.includes(cause.code))
+      throw new UnavailableError('the file store accepts no writes now', { cause });
     throw cause;
   });

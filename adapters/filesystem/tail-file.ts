@@ -1,27 +1,27 @@
-/** Follows growing NDJSON files: whole lines only, over truncation and rotation, from where the log says we were. */
+/** Tails growing NDJSON files by whole lines, across truncation and rotation, from given offsets. */
 import { createHash } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 
-/** A file as it is known whatever it is called: rotation changes names, not this. */
+/** A file with an identity that survives renames, such as by rotation. */
 export interface WatchedFile {
   readonly path: string;
-  /** Of the file and of its first line, so that a reused inode is another file. */
+  /** Hash of inode and first line, so that a reused inode is another file. */
   readonly id: string;
   readonly size: number;
-  /** Nothing where another file is called so by now. */
+  /** Opens the file; undefined if another file has its name by now. */
   open(): Promise<FileHandle | undefined>;
 }
 
-/** What was found at a path, for the next look: as long as nothing happens to it, it need not be opened again. */
-interface Known {
-  readonly mark: string;
+/** Cached state of a path, so that an unchanged file need not be opened again. */
+interface CachedFile {
+  readonly fingerprint: string;
   readonly id: string;
 }
 
-type Places = Map<string, Known>;
+type CachedFiles = Map<string, CachedFile>;
 
 export interface Piece {
   /** Whole lines. */
@@ -30,70 +30,70 @@ export interface Piece {
   readonly end: number;
 }
 
-/** `app.ndjson`, and what rotation makes of it: `app.ndjson.1`, `app.ndjson-20261121`; nothing compressed. */
-const NAME = /\.ndjson(?:[.-](?!.*(?:gz|zst|bz2|xz|zip)$)[\w.-]+)?$/i;
-/** What follows links in a circle, or digs for ever, comes to an end. */
-const DEPTH = 16;
+/** Matches `app.ndjson` and its rotated names (`app.ndjson.1`, `app.ndjson-20261121`), except compressed ones. */
+const NDJSON_NAME = /\.ndjson(?:[.-](?!.*(?:gz|zst|bz2|xz|zip)$)[\w.-]+)?$/i;
+/** Maximum directory depth, against link cycles. */
+const MAX_DEPTH = 16;
 const PIECE_BYTES = 512 * 1024;
-/** What is longer than this without an end is no record, and passed over. */
+/** Longer lines are not records and are skipped. */
 const LINE_BYTES = 1024 * 1024;
 
-/** What can't be read now, with the reason; the rest is not stopped by it. */
+/** Called for paths that cannot be read; the others are still read. */
 export type Unreadable = (path: string, error: unknown) => void;
 
 /**
- * Gives the files of a directory and of those in it one after the other, by name, and closes what was opened of them. To
- * be called again and again: a file to which nothing has happened since costs no more than a look at its name.
+ * Creates a generator of all files below a directory, by name. It closes the files it opened.
+ * Call it repeatedly: an unchanged file costs one `stat`.
  */
 export function createFilesIn() {
-  const known = new Map<string, Places>();
+  const cachedFiles = new Map<string, CachedFiles>();
 
   return async function* filesIn(directory: string, unreadable: Unreadable): AsyncGenerator<WatchedFile> {
-    const seen: Places = new Map();
-    yield* below(directory, { before: known.get(directory), seen, unreadable }, DEPTH);
-    known.set(directory, seen);
+    const seen: CachedFiles = new Map();
+    yield* listFiles(directory, { previous: cachedFiles.get(directory), seen, unreadable }, MAX_DEPTH);
+    cachedFiles.set(directory, seen);
   };
 }
 
-interface Look {
-  readonly before: Places | undefined;
-  readonly seen: Places;
+interface Scan {
+  readonly previous: CachedFiles | undefined;
+  readonly seen: CachedFiles;
   readonly unreadable: Unreadable;
 }
 
-async function* below(directory: string, look: Look, depth: number): AsyncGenerator<WatchedFile> {
+async function* listFiles(directory: string, scan: Scan, depth: number): AsyncGenerator<WatchedFile> {
   const entries = await readdir(directory, { withFileTypes: true }).catch((error) => {
-    look.unreadable(directory, error);
+    scan.unreadable(directory, error);
     return [];
   });
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) {
-      if (depth > 0) yield* below(path, look, depth - 1);
-    } else if (NAME.test(entry.name)) yield* watched(path, look);
+      if (depth > 0) yield* listFiles(path, scan, depth - 1);
+    } else if (NDJSON_NAME.test(entry.name)) yield* readEntry(path, scan);
   }
 }
 
-async function* watched(path: string, { before, seen, unreadable }: Look): AsyncGenerator<WatchedFile> {
+async function* readEntry(path: string, { previous, seen, unreadable }: Scan): AsyncGenerator<WatchedFile> {
   let handle: FileHandle | undefined;
   try {
     const found = await stat(path, { bigint: true });
     if (!found.isFile()) return;
-    const opened = async () => {
-      // Without waiting for a writer: a FIFO may be called like a file by now.
+    const openFile = async () => {
+      // Non-blocking, since the path may be a FIFO by now.
       handle ??= await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
       const { dev, ino } = await handle.stat({ bigint: true });
       return dev === found.dev && ino === found.ino ? handle : undefined;
     };
-    const mark = markOf(found);
-    const last = before?.get(path);
-    const id = last?.mark === mark ? last.id : await idOf(found, await opened());
+    const fingerprint = fingerprintOf(found);
+    const cachedFile = previous?.get(path);
+    const id = cachedFile?.fingerprint === fingerprint ? cachedFile.id : await idOf(found, await openFile());
     if (id === undefined) return;
-    if (isSettled(found)) seen.set(path, { mark, id });
-    yield { path, id, size: Number(found.size), open: opened };
+    if (isSettled(found)) seen.set(path, { fingerprint, id });
+    yield { path, id, size: Number(found.size), open: openFile };
   } catch (error) {
-    // Gone since: rotated or deleted, and found again under its new name.
-    if (!isGone(error)) unreadable(path, error);
+    // Rotated or deleted meanwhile; a rotated file is found under its new name.
+    if (!isNotFound(error)) unreadable(path, error);
   } finally {
     await handle?.close();
   }
@@ -105,26 +105,26 @@ async function idOf({ dev, ino }: BigIntStats, handle: FileHandle | undefined): 
   return first && hash.update(first).digest('base64url').slice(0, 32);
 }
 
-/** Another one whenever something was written, or the name is another file's. */
-const markOf = ({ dev, ino, size, ctimeNs }: BigIntStats) => `${dev} ${ino} ${size} ${ctimeNs}`;
+/** Fingerprint of a file's state: changes with every write and every rename onto the path. */
+const fingerprintOf = ({ dev, ino, size, ctimeNs }: BigIntStats) => `${dev} ${ino} ${size} ${ctimeNs}`;
 
-/** What changes within the grain of a file system's clock has the same time: only an older one says something. */
+/** Age from which an unchanged timestamp is reliable, given the granularity of file system clocks. */
 const SETTLED_MS = 2000n;
 const isSettled = ({ ctimeMs }: BigIntStats) => BigInt(Date.now()) - ctimeMs > SETTLED_MS;
 
-const isGone = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT';
+const isNotFound = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
-/** The same for all processes of this machine that watch these directories; others have others of the same names. */
+/** Identifies this machine and its directories: equal for all its processes, different for other machines. */
 export const machineHash = (directories: readonly string[]): string =>
   createHash('sha256')
     .update(`${hostname()}\n${directories.join('\n')}`)
     .digest('hex')
     .slice(0, 16);
 
-/** Who writes a file: its name without ending and rotation. */
+/** Returns the writer of a file: its name without extension and rotation suffix. */
 export const writerOf = (path: string): string => basename(path).split(/\.ndjson/i, 1)[0] || 'default';
 
-/** The next whole lines after an offset; undefined while there is none. */
+/** Returns the next whole lines after an offset; undefined if there is none. */
 export async function nextPiece(file: WatchedFile, offset: number): Promise<Piece | undefined> {
   const { size } = file;
   const handle = await file.open();
@@ -142,7 +142,7 @@ export async function nextPiece(file: WatchedFile, offset: number): Promise<Piec
 const NEWLINE = 0x0a;
 const FIRST_LINE_BYTES = 1024;
 
-/** Undefined until it is complete: until then nobody knows which file it is. */
+/** Returns the first line; undefined until it is complete, since it identifies the file. */
 async function firstLine(handle: FileHandle): Promise<Buffer | undefined> {
   const bytes = await read(handle, 0, FIRST_LINE_BYTES);
   const end = bytes.indexOf(NEWLINE);

@@ -1,4 +1,4 @@
-/** Reads user agents with bowser, and knows bots by isbot; what was read is remembered, since most come many times. */
+/** Parses user agents with bowser and detects bots with isbot; caches results, since most user agents repeat. */
 import bowser from 'bowser';
 import { isbot } from 'isbot';
 import { LRUCache } from 'lru-cache';
@@ -6,7 +6,10 @@ import { estimateBytes } from '../../application/memory/estimate-size.js';
 import type { Cache, UserAgent, UserAgentParser } from '../../application/ports/index.js';
 
 const AGENTS_BYTES = 2 * 1024 * 1024;
-/** Of what it does not know it makes a name of the user agent itself, in which anything may stand, also about somebody. */
+/**
+ * Known browser names. For an unknown browser bowser returns part of the user agent itself, which may contain
+ * personal data.
+ */
 const BROWSERS = new Set<string>([
   ...Object.values(bowser.BROWSER_MAP),
   'Miui',
@@ -18,7 +21,7 @@ const BROWSERS = new Set<string>([
 ]);
 
 export function createAgents(limitBytes = AGENTS_BYTES): UserAgentParser & { readonly cache: Cache } {
-  const known = new LRUCache<string, UserAgent>({
+  const agents = new LRUCache<string, UserAgent>({
     maxSize: limitBytes,
     sizeCalculation: (agent, userAgent) => estimateBytes(userAgent) + estimateBytes(agent),
   });
@@ -27,32 +30,32 @@ export function createAgents(limitBytes = AGENTS_BYTES): UserAgentParser & { rea
     sizeCalculation: (_, userAgent) => estimateBytes(userAgent),
   });
   return {
-    read: remembered(known, parsed),
-    isBot: remembered(bots, isbot),
+    read: withCache(agents, parseUserAgent),
+    isBot: withCache(bots, isbot),
     cache: {
       name: 'analytics.agents',
       limitBytes: limitBytes * 1.5,
-      bytes: () => known.calculatedSize + bots.calculatedSize,
+      bytes: () => agents.calculatedSize + bots.calculatedSize,
     },
   };
 }
 
-/** What is known is not stored again: its size would be worked out with every hit. */
-function remembered<Found extends {}>(cache: LRUCache<string, Found>, find: (userAgent: string) => Found) {
+/** Caches results. A hit is not stored again, since that would compute its size each time. */
+function withCache<Found extends {}>(cache: LRUCache<string, Found>, compute: (userAgent: string) => Found) {
   return (userAgent: string): Found => {
-    const known = cache.get(userAgent);
-    if (known !== undefined) return known;
-    const found = find(userAgent);
+    const agents = cache.get(userAgent);
+    if (agents !== undefined) return agents;
+    const found = compute(userAgent);
     cache.set(userAgent, found);
     return found;
   };
 }
 
-function parsed(userAgent: string): UserAgent {
-  // It throws at what is empty.
+function parseUserAgent(userAgent: string): UserAgent {
+  // bowser throws on empty input.
   if (userAgent.trim() === '') return {};
   const { browser, os, platform } = bowser.parse(userAgent);
-  // A system that it knows, but no kind of device of, is one for desks: Chrome OS, the lesser Unixes.
+  // A known system without a device type is a desktop: Chrome OS, less common Unixes.
   const device = platform.type ?? (os.name && 'desktop');
   return {
     ...(browser.name && BROWSERS.has(browser.name) && { browser: browser.name }),

@@ -1,4 +1,4 @@
-/** Mail over SMTP, by nodemailer: tried again, so often, while the server does not take it, unless it never will. */
+/** Sends mail over SMTP with nodemailer; retries unless the server refuses it permanently. */
 import { sleep } from '../../../application/concurrency/index.js';
 import type { Logger, Mail, Mailer } from '../../../application/ports/index.js';
 
@@ -11,7 +11,7 @@ export interface SmtpOptions {
   readonly password?: string | undefined;
   readonly from: string;
   readonly maxRetries: number;
-  /** On this machine no certificate is asked for. */
+  /** For a server on this machine: its certificate is not verified. */
   readonly isLocal: boolean;
   readonly logger: Logger;
 }
@@ -37,7 +37,7 @@ export function createMailer(options: SmtpOptions): Mailer & { close(): Promise<
       ...(isLocal && { tls: { rejectUnauthorized: false } }),
     });
   };
-  /** Only for the first mail: a node that starts needs none of it. */
+  /** Loaded for the first mail, not at start. */
   let transport: ReturnType<typeof open> | undefined;
 
   const post = async ({ id, to, subject, text, html }: Mail) => {
@@ -54,7 +54,7 @@ export function createMailer(options: SmtpOptions): Mailer & { close(): Promise<
         return true;
       } catch (error) {
         const isFinal = tried >= maxRetries || isRefused(error);
-        logger.warn({ err: withoutAddress(error), mail: mail.id, tried, isFinal }, 'a mail was not taken');
+        logger.warn({ err: withoutAddress(error), mail: mail.id, tried, isFinal }, 'cannot send mail');
         if (isFinal) return false;
       }
       await sleep(wait, signal);
@@ -68,8 +68,8 @@ const REFUSALS = ['EENVELOPE', 'EMESSAGE'];
 const PERMANENT = 500;
 
 /**
- * For good: who it is for, or the mail itself, with a permanent answer (RFC 5321, 4.2.1) or without asking the server. What
- * is wrong with the connection or the credentials is not the mail's fault, and may be mended meanwhile.
+ * Whether the recipient or the mail itself is refused permanently, by the server (RFC 5321, section 4.2.1) or by
+ * the library. Errors of the connection or the credentials are not the mail's fault and may be fixed meanwhile.
  */
 const isRefused = (error: unknown): boolean => {
   const { code, responseCode = PERMANENT } = error as {
@@ -79,7 +79,7 @@ const isRefused = (error: unknown): boolean => {
   return code !== undefined && REFUSALS.includes(code) && responseCode >= PERMANENT;
 };
 
-/** What a server answers may name whom the mail is for. */
+/** Keeps only fields without the recipient's address, which the server's answer may contain. */
 const withoutAddress = (error: unknown) => {
   const { code, responseCode, command } = error as { [name: string]: unknown };
   return { code, responseCode, command };

@@ -1,4 +1,4 @@
-/** The providers that are known by name, with the public endpoints of each. */
+/** Public endpoints of well-known OAuth providers. */
 import type { OAuthProvider } from '../../../application/ports/index.js';
 
 type Preset = Omit<OAuthProvider, 'id' | 'clientId' | 'clientSecret' | 'redirectUri'>;
@@ -16,7 +16,7 @@ export const PRESETS = {
     authorizationUrl: 'https://login.microsoftonline.com/common/oauth2/v2.0/authorize',
     tokenUrl: 'https://login.microsoftonline.com/common/oauth2/v2.0/token',
     userInfoUrl: 'https://graph.microsoft.com/v1.0/me',
-    // Any organisation may sign its people in here, and write any address into their `mail`; this one is of its domain.
+    // Any organisation can sign in its users and set any address as `mail`; this one is in its verified domain.
     addresses: ['userPrincipalName'],
     scopes: 'openid email profile User.Read',
   },

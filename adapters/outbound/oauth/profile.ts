@@ -1,4 +1,4 @@
-/** Who somebody is by what providers answer, each in words of its own. */
+/** Reads profiles from the answers of OAuth providers, whose field names differ. */
 import type { Profile } from '../../../application/ports/index.js';
 
 type Answer = { readonly [member: string]: unknown };
@@ -8,25 +8,31 @@ const text = (value: unknown) => (typeof value === 'string' && value !== '' ? va
 const first = (answer: Answer, ...names: readonly string[]) =>
   names.map((name) => text(answer[name])).find((value) => value !== undefined);
 
-/** Where providers say what somebody's address is. */
-const ADDRESSES = ['email', 'mail', 'userPrincipalName'] as const;
+/** Fields in which providers return the email address. */
+const EMAIL_FIELDS = ['email', 'mail', 'userPrincipalName'] as const;
 
-/** An address that the provider itself says is not known to be theirs is none; nor is one outside of `addresses`. */
-export function profileOf(answer: Answer, addresses: readonly string[] = ADDRESSES): Profile {
+/**
+ * Returns the profile. Ignores an address that the provider marks as unverified, and fields other than
+ * `addresses`.
+ */
+export function profileOf(answer: Answer, addresses: readonly string[] = EMAIL_FIELDS): Profile {
   return {
-    email: isDoubted(answer) ? undefined : first(answer, ...addresses),
+    email: isUnverified(answer) ? undefined : first(answer, ...addresses),
     name: first(answer, 'name', 'displayName', 'preferred_username', 'username', 'login'),
   };
 }
 
-/** Providers say it in words of their own, of which none but a yes is one; who says nothing of it is believed. */
-const isDoubted = ({ email_verified, emailVerified, verified_email, confirmed_at }: Answer): boolean =>
-  [email_verified, emailVerified, verified_email].some((said) => said !== undefined && !YES.includes(said)) ||
+/**
+ * Whether the provider marks the address as unverified, in any of the known fields. Without such a field it is
+ * trusted.
+ */
+const isUnverified = ({ email_verified, emailVerified, verified_email, confirmed_at }: Answer): boolean =>
+  [email_verified, emailVerified, verified_email].some((flag) => flag !== undefined && !TRUE_VALUES.includes(flag)) ||
   (confirmed_at !== undefined && text(confirmed_at) === undefined);
 
-const YES: readonly unknown[] = [true, 'true', 1, '1'];
+const TRUE_VALUES: readonly unknown[] = [true, 'true', 1, '1'];
 
-/** The primary one of a list, if it is verified; else any that is. */
+/** Returns the primary address of a list if it is verified, else any verified one. */
 export function emailOf(list: unknown): string | undefined {
   const verified = (Array.isArray(list) ? (list as Answer[]) : []).filter((each) => each?.verified === true);
   return text((verified.find(({ primary }) => primary === true) ?? verified[0])?.email);

@@ -1,8 +1,8 @@
-/** Which addresses a server may call on somebody's word: public ones, private ones if allowed, others never. */
+/** Classifies addresses that users may have the server call: public, private (if allowed) or forbidden. */
 import { BlockList, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** `forbidden` says why, for people. */
+/** `forbidden` is the reason, for users. */
 export type Reach = 'public' | 'private' | { readonly forbidden: string };
 
 const PRIVATE = new Set(['private', 'loopback', 'carrierGradeNat', 'uniqueLocal']);
@@ -14,7 +14,7 @@ const FORBIDDEN: { readonly [range: string]: string } = {
   unspecified: 'an unspecified address',
 };
 
-/** Where clouds tell their machines secrets; those that are not link-local. */
+/** Cloud metadata services that are not link-local. */
 const METADATA = new Set(
   ['100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254', 'fd20:ce::254'].map((address) =>
     ipaddr.parse(address).toNormalizedString(),
@@ -23,12 +23,12 @@ const METADATA = new Set(
 
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 
-/** `address` is of any textual form; what is no address is forbidden. */
+/** Classifies an address in any textual form; anything else is forbidden. */
 export function reachOf(address: string): Reach {
-  if (!ipaddr.isValid(address)) return { forbidden: 'no valid address' };
+  if (!ipaddr.isValid(address)) return { forbidden: 'an invalid address' };
   const parsed = ipaddr.parse(address);
   if (isCompatible(address)) {
-    // :: reaches this machine, as 0.0.0.0 does.
+    // `::` is this machine, like 0.0.0.0.
     const isUnspecified = parsed
       .toByteArray()
       .slice(-4)
@@ -38,7 +38,7 @@ export function reachOf(address: string): Reach {
   return classify(parsed);
 }
 
-/** IPv4-compatible addresses. ipaddr.js reads ::1.2.3.4 as ::ffff:1.2.3.4, so the text is judged, not what it parsed. */
+/** IPv4-compatible addresses. ipaddr.js parses ::1.2.3.4 as ::ffff:1.2.3.4, so the text is checked instead. */
 const COMPATIBLE = new BlockList();
 COMPATIBLE.addSubnet('::', 96, 'ipv6');
 
@@ -57,7 +57,7 @@ function classify(address: ipaddr.IPv4 | ipaddr.IPv6): Reach {
   return { forbidden: FORBIDDEN[range] ?? 'a reserved address' };
 }
 
-/** The IPv4 address that packets to this one end up at. */
+/** Returns the embedded IPv4 address to which packets are routed. */
 function embeddedIn(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | undefined {
   if (address instanceof ipaddr.IPv4) return undefined;
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();

@@ -1,5 +1,5 @@
-/** Delivers a message to a webhook: signed, tried again while that makes sense, and its outcome told as a value. */
-import { sleep as pauseFor } from '../../../application/concurrency/index.js';
+/** Delivers signed messages to webhooks, with retries, and returns the outcome. */
+import { sleep } from '../../../application/concurrency/index.js';
 import type { WebhookOutcome, WebhookRequest, Webhooks } from '../../../application/ports/index.js';
 import { type Answer, post } from './post.js';
 import { signatureOf } from './signature.js';
@@ -10,35 +10,35 @@ export interface WebhookOptions extends Partial<TargetRules> {
   /** Signs every message, if set. */
   readonly secret?: string;
   readonly userAgent: string;
-  /** Waits between attempts. */
-  readonly pause?: typeof pauseFor;
+  /** Sleeps between attempts. */
+  readonly pause?: typeof sleep;
 }
 
-/** One attempt's end. */
+/** Result of a failed attempt. */
 interface Failure {
   readonly reason: string;
   readonly status?: number;
   readonly final: boolean;
-  /** What the receiver asks for, ms. */
+  /** Delay the receiver asks for, ms. */
   readonly waitMs?: number;
 }
 
-/** A receiver may ask for patience, but a queue stands behind it. */
-const PATIENCE_MS = 60_000;
+/** Maximum delay between attempts: other deliveries wait in the queue. */
+const MAX_DELAY_MS = 60_000;
 const REFUSAL_LOOKUP_MS = 2000;
 
-export function createWebhooks({ secret, userAgent, pause = pauseFor, ...rest }: WebhookOptions): Webhooks {
+export function createWebhooks({ secret, userAgent, pause = sleep, ...rest }: WebhookOptions): Webhooks {
   const rules: TargetRules = { resolve: systemResolve, ...rest };
 
-  /** Why this URL must not be called, or undefined; a name that can't be looked up now may be called later. */
+  /** Returns why this URL must not be called; undefined if it may be, or its name cannot be resolved now. */
   async function refusal(url: string): Promise<string | undefined> {
-    const late = new AbortController();
-    const judged = targetOf(url, rules).then(
+    const done = new AbortController();
+    const checked = targetOf(url, rules).then(
       () => undefined,
       (error) => (error instanceof TargetRefused ? error.message : undefined),
     );
-    const slow = pause(REFUSAL_LOOKUP_MS, late.signal).then(() => undefined);
-    return Promise.race([judged, slow]).finally(() => late.abort());
+    const timeout = pause(REFUSAL_LOOKUP_MS, done.signal).then(() => undefined);
+    return Promise.race([checked, timeout]).finally(() => done.abort());
   }
 
   async function deliver(request: WebhookRequest): Promise<WebhookOutcome> {
@@ -51,9 +51,9 @@ export function createWebhooks({ secret, userAgent, pause = pauseFor, ...rest }:
       signal.throwIfAborted();
       const { final, waitMs = 0, ...failure } = outcome;
       const backoff = backoffMs * 2 ** (attempts - 1) * (1 + Math.random() / 4);
-      const wait = Math.min(Math.max(backoff, waitMs), PATIENCE_MS);
-      const late = performance.now() + wait > deadline;
-      if (final || late || attempts > retries) return { delivered: false, ...failure, attempts };
+      const wait = Math.min(Math.max(backoff, waitMs), MAX_DELAY_MS);
+      const isTooLate = performance.now() + wait > deadline;
+      if (final || isTooLate || attempts > retries) return { delivered: false, ...failure, attempts };
       await pause(wait, signal);
       signal.throwIfAborted();
     }
@@ -72,33 +72,33 @@ export function createWebhooks({ secret, userAgent, pause = pauseFor, ...rest }:
     try {
       const signal = AbortSignal.any([request.signal, timeout]);
       const answer = await post(rules, { url, body, headers, signal });
-      return answer.status >= 200 && answer.status < 300 ? { answered: answer.status } : refused(answer);
+      return answer.status >= 200 && answer.status < 300 ? { answered: answer.status } : failureOf(answer);
     } catch (error) {
       if (timeout.aborted) return { reason: `the receiver did not answer within ${timeoutMs} ms`, final: false };
-      if (error instanceof TargetRefused) return { reason: `the URL is refused: ${error.message}`, final: true };
-      return { reason: sentenceFor(error), final: false };
+      if (error instanceof TargetRefused) return { reason: `the URL is failureOf: ${error.message}`, final: true };
+      return { reason: describeError(error), final: false };
     }
   }
 
   return { refusal, deliver };
 }
 
-function refused({ status, retryAfter }: Answer): Failure {
+function failureOf({ status, retryAfter }: Answer): Failure {
   const redirect = status >= 300 && status < 400;
   const reason = `the receiver answered ${status}${redirect ? ', a redirect, which is not followed' : ''}`;
-  const again = status === 408 || status === 429 || status >= 500;
-  const waitMs = again && retryAfter !== undefined ? patience(retryAfter) : undefined;
-  return { reason, status, final: !again, ...(waitMs === undefined ? {} : { waitMs }) };
+  const canRetry = status === 408 || status === 429 || status >= 500;
+  const waitMs = canRetry && retryAfter !== undefined ? parseRetryAfter(retryAfter) : undefined;
+  return { reason, status, final: !canRetry, ...(waitMs === undefined ? {} : { waitMs }) };
 }
 
-/** Seconds or a date (RFC 9110, 10.2.3), as ms from now; undefined for anything else. */
-function patience(retryAfter: string): number | undefined {
+/** Parses `Retry-After`: seconds or a date (RFC 9110, section 10.2.3) to ms from now; undefined if invalid. */
+function parseRetryAfter(retryAfter: string): number | undefined {
   if (/^\d{1,9}$/.test(retryAfter)) return Number(retryAfter) * 1000;
   const until = Date.parse(retryAfter);
   return Number.isNaN(until) ? undefined : Math.max(0, until - Date.now());
 }
 
-const SENTENCES: { readonly [code: string]: string } = {
+const DESCRIPTIONS: { readonly [code: string]: string } = {
   ENOTFOUND: 'the name is not known',
   EAI_AGAIN: 'the name could not be looked up',
   ECONNREFUSED: 'the connection was refused',
@@ -108,10 +108,10 @@ const SENTENCES: { readonly [code: string]: string } = {
   HPE_HEADER_OVERFLOW: 'the answer is too long',
 };
 
-/** Error messages of the network carry addresses: only their codes are told. */
-function sentenceFor(error: unknown): string {
+/** Describes a network error by its code; its message may contain addresses. */
+function describeError(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (SENTENCES[code]) return SENTENCES[code];
+  if (DESCRIPTIONS[code]) return DESCRIPTIONS[code];
   if (/CERT|SSL|TLS/.test(code)) return `the secure connection failed (${code})`;
   if (code.startsWith('HPE_')) return 'the answer is not HTTP';
   return code ? `the connection failed (${code})` : 'the connection failed';

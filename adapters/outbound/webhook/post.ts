@@ -1,4 +1,4 @@
-/** One attempt to deliver: a POST to a judged address, within a time, following nothing. */
+/** One delivery attempt: a POST to a checked address, with a time limit, without redirects. */
 import type { LookupAddress } from 'node:dns';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -9,20 +9,20 @@ export interface Post {
   readonly url: string;
   readonly body: string;
   readonly headers: { readonly [name: string]: string };
-  /** Ends the attempt: too late, or no longer wanted. */
+  /** Aborts the attempt. */
   readonly signal: AbortSignal;
 }
 
 export interface Answer {
   readonly status: number;
-  /** Of the header `Retry-After`, as it came. */
+  /** Raw `Retry-After` header. */
   readonly retryAfter?: string;
 }
 
-/** More of an answer than this is not listened to. */
+/** Bytes of a response body that are read. */
 const DRAINED_BYTES = 64 * 1024;
 
-/** Resolves with the receiver's answer once its body is through or long enough; rejects without an answer. */
+/** Resolves with the status once the body has ended or was long enough; rejects without a response. */
 export async function post(rules: TargetRules, message: Post): Promise<Answer> {
   const target = await abortable(targetOf(message.url, rules), message.signal);
   const response = await send(target, message);
@@ -38,20 +38,20 @@ function send({ url, addresses }: Target, { body, headers, signal }: Post): Prom
     request(url, {
       method: 'POST',
       headers: { ...headers, 'Content-Length': String(Buffer.byteLength(body)) },
-      // A connection of its own: one kept open might lead to where the name pointed before.
+      // A new connection: a reused one may lead to an earlier address of the name.
       agent: false,
       lookup: pinned(addresses),
       signal,
     })
       .on('response', resolve)
       .on('error', reject)
-      // A receiver that switches protocols closes the connection without an error.
+      // A protocol switch closes the connection without an error.
       .on('close', () => reject(new Error('closed')))
       .end(body);
   });
 }
 
-/** Answers every look-up with the addresses that were judged: a name that changes its mind is not asked again. */
+/** A DNS lookup that returns the checked addresses, against DNS rebinding. */
 const pinned =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_, { all }, done) => {
@@ -60,7 +60,7 @@ const pinned =
     else if (first) done(null, first.address, first.family);
   };
 
-/** The status is what counts: an answer that is cut off, or never ends, has given it. */
+/** Reads the body to its end or limit. Only the status matters, so errors are ignored. */
 function drain(response: IncomingMessage): Promise<void> {
   let received = 0;
   return new Promise((resolve) => {
@@ -74,7 +74,7 @@ function drain(response: IncomingMessage): Promise<void> {
   });
 }
 
-/** A look-up goes on until its resolver gives up; nobody waits for it after the signal. */
+/** Rejects on abort; the DNS lookup itself cannot be cancelled. */
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
