@@ -14,17 +14,17 @@ export interface CopyResult {
  * uploads are left out. Copies nothing if there is no store.
  */
 export async function copyDirectoryStore(directory: string, to: string): Promise<CopyResult> {
-  const storedFiles = join(directory, 'kept');
-  if (!existsSync(storedFiles)) return { files: 0, bytes: 0 };
-  const shelves = readdirSync(storedFiles);
-  const names = shelves.flatMap((shelf) => readdirSync(join(storedFiles, shelf)).map((name) => join(shelf, name)));
+  const storedDir = join(directory, 'kept');
+  if (!existsSync(storedDir)) return { files: 0, bytes: 0 };
+  const shelves = readdirSync(storedDir);
+  const names = shelves.flatMap((shelf) => readdirSync(join(storedDir, shelf)).map((name) => join(shelf, name)));
   let [files, bytes] = [0, 0];
   for (const shelf of ['', ...shelves]) privateDirectory(join(to, 'kept', shelf));
   for (const name of names) {
     const copy = join(to, 'kept', name);
     // Lets abort signals and other work run between files.
     await setImmediate();
-    if (!copyIfExists(join(storedFiles, name), copy)) continue;
+    if (!copyIfExists(join(storedDir, name), copy)) continue;
     flushFile(copy);
     files++;
     bytes += statSync(copy).size;

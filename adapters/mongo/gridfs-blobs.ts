@@ -23,7 +23,7 @@ const ID = /^[\da-f]{24}$/;
 /** Creates a file store. `bucket` is the prefix of its collections; `now` returns Unix ms. */
 export function createGridFsStore(db: Db, bucket: string, now: () => number, abandonedMs = ABANDONED_MS): FileStore {
   const files = new GridFSBucket(db, { bucketName: bucket });
-  const pending = db.collection<PendingUpload>(`${bucket}.pending`);
+  const pending = db.collection<PendingUpload>(`${bucket}.begun`);
 
   async function begin(): Promise<Writing> {
     const id = new ObjectId();

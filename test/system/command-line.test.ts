@@ -220,7 +220,7 @@ describe('the command line', () => {
       [
         ['config'],
         { ANNALS_ROOM_PORT: '1' },
-        /^annals: ANNALS_ROOM_PORT is no setting; did you mean ANNALS_ROOMS_PORT\?.*\n$/,
+        /^annals: ANNALS_ROOM_PORT is not a setting; did you mean ANNALS_ROOMS_PORT\?.*\n$/,
       ],
       [
         ['config', '--event-store-url', 'http://h:2113'],
@@ -238,7 +238,7 @@ describe('the command line', () => {
       [['replay', '--position', 'abc'], {}, /^annals: option '--position <n>' .*position of the log\.\n$/],
       [['logs', 'query', '--from', '1x'], {}, /^annals: option '--from <time>' .*ISO 8601.*\n$/],
       [['reindex', '--check', '--list'], {}, /^annals: option '--list' cannot be used with option '--check'\n$/],
-      [['config', '--config', 'none.mjs'], {}, /^annals: .*none\.mjs is not there .*\n$/],
+      [['config', '--config', 'none.mjs'], {}, /^annals: .*none\.mjs does not exist .*\n$/],
       [
         ['keys', 'rotate', '--new-secret-file', 'none'],
         {},

@@ -208,19 +208,19 @@ describe('the configuration', () => {
 
   it('refuses an unknown key and says where it stands', async () => {
     expect(await refusal({ env: { ANNALS_TOYS_PRT: '1' } })).to.equal(
-      'ANNALS_TOYS_PRT is no setting; did you mean ANNALS_TOYS_PORT? (in the environment)',
+      'ANNALS_TOYS_PRT is not a setting; did you mean ANNALS_TOYS_PORT? (in the environment)',
     );
     expect(await refusal({ flags: { '--nothing-like-it-at-all': '1' } })).to.equal(
-      '--nothing-like-it-at-all is no setting (in the flag)',
+      '--nothing-like-it-at-all is not a setting (in the flag)',
     );
     await write('annals.config.json', '{"toys":{"prot":1}}');
     expect(await refusal()).to.equal(
-      `toys.prot is no setting; did you mean toys.port? (file: ${join(directory, 'annals.config.json')})`,
+      `toys.prot is not a setting; did you mean toys.port? (file: ${join(directory, 'annals.config.json')})`,
     );
     await write('annals.config.json', '{"__proto__":{"port":1}}');
-    expect(await refusal()).to.match(/^__proto__ is no setting/);
+    expect(await refusal()).to.match(/^__proto__ is not a setting/);
     await write('annals.config.json', '{"toys":3}');
-    expect(await refusal()).to.match(/^toys is no setting/);
+    expect(await refusal()).to.match(/^toys is not a setting/);
   });
 
   it('refuses a wrong type or range in one line that names key and origin, never the value', async () => {
@@ -252,14 +252,14 @@ describe('the configuration', () => {
 
   it('refuses a file that is missing or broken', async () => {
     expect(await refusal({ file: 'none.mjs' })).to.equal(
-      `${join(directory, 'none.mjs')} is not there (flag: --config)`,
+      `${join(directory, 'none.mjs')} does not exist (flag: --config)`,
     );
     await write('annals.config.json', '{"toys":');
-    expect(await refusal()).to.match(/annals\.config\.json can't be read: /);
+    expect(await refusal()).to.match(/annals\.config\.json cannot be read: /);
     await write('annals.config.json', '[]');
-    expect(await refusal()).to.match(/annals\.config\.json is no object$/);
+    expect(await refusal()).to.match(/annals\.config\.json is not an object$/);
     await write('broken.mjs', 'throw new Error("line one\\nline two")');
-    expect(await refusal({ file: 'broken.mjs' })).to.match(/broken\.mjs can't be read: line one line two$/);
+    expect(await refusal({ file: 'broken.mjs' })).to.match(/broken\.mjs cannot be read: line one line two$/);
     await write('empty.mjs', 'export const port = 1;');
     expect(await refusal({ file: 'empty.mjs' })).to.match(/has no object as its default export$/);
   });

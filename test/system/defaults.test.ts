@@ -1,5 +1,5 @@
 /** The defaults of all settings, which no start checks. */
-import { checkValues } from '../../adapters/platform/config/validate.js';
+import { validateValues } from '../../adapters/platform/config/validate.js';
 import type { Settings } from '../../application/config/setting.js';
 import { settings } from '../../bin/settings.js';
 
@@ -7,6 +7,6 @@ describe('the default', () => {
   for (const [key, setting] of Object.entries<Settings[string]>(settings))
     if (setting.default !== undefined)
       it(`of ${key} is one that could be given`, () => {
-        checkValues([{ key, setting, value: setting.default, origin: { from: 'file' } }]);
+        validateValues([{ key, setting, value: setting.default, origin: { from: 'file' } }]);
       });
 });

@@ -39,13 +39,13 @@ export async function openKeys(
   logger: Logger,
 ): Promise<OpenedKeys> {
   const rows = db.collection<KeyRow>(KEYS);
-  const find = await rows.findOne({ _id: INSTALLATION });
-  const secret = given ?? (await kept.read()) ?? (find?.under ? undefined : await kept.keep(newSecret()));
+  const installationRow = await rows.findOne({ _id: INSTALLATION });
+  const secret = given ?? (await kept.read()) ?? (installationRow?.under ? undefined : await kept.keep(newSecret()));
   if (secret === undefined)
     throw new WrongSecret('secret is not set, but the keys of this installation are wrapped under one; configure it');
   const ring = await keyringOf(db, secret);
-  const keys = createKeyStore(db, ring, { given, kept }, logger, find?.under);
-  if (find?.key) {
+  const keys = createKeyStore(db, ring, { given, kept }, logger, installationRow?.under);
+  if (installationRow?.key) {
     await claim(rows, ring);
     // The installation's key is wrapped last: while it is in clear, others may be.
     await rewrapAll(rows, ring, (id) => id !== INSTALLATION);
@@ -97,8 +97,8 @@ function createKeyStore(
     if (known) return known;
     const secret = source.given ?? (await source.kept.read());
     if (secret !== undefined) ring = await keyringOf(db, secret);
-    const find = ring.known.get(id);
-    if (find) return find;
+    const wrapping = ring.known.get(id);
+    if (wrapping) return wrapping;
     if (!(await linearizableRead(async () => (await wasEverUsed(db, id)) || undefined))) return undefined;
     const message = 'keys are wrapped under a new secret; restart this node with it';
     if (!loggedIds.has(id)) logger.error({ id }, message);

@@ -75,7 +75,7 @@ export function createWebhooks({ secret, userAgent, pause = sleep, ...rest }: We
       return answer.status >= 200 && answer.status < 300 ? { answered: answer.status } : failureOf(answer);
     } catch (error) {
       if (timeout.aborted) return { reason: `the receiver did not answer within ${timeoutMs} ms`, final: false };
-      if (error instanceof TargetRefused) return { reason: `the URL is failureOf: ${error.message}`, final: true };
+      if (error instanceof TargetRefused) return { reason: `the URL is refused: ${error.message}`, final: true };
       return { reason: describeError(error), final: false };
     }
   }

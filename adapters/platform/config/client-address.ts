@@ -1,4 +1,4 @@
-/** The address of the client: the socket's, or what proxies we trust say about it. */
+/** Determines the client's address: the socket's, or the one reported by trusted proxies. */
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
@@ -6,64 +6,64 @@ import { LRUCache } from 'lru-cache';
 export type ClientAddress = (socketAddress: string, forwardedFor: string | undefined) => string;
 
 /**
- * `trusted` are addresses and CIDR blocks; throws on anything else. `doubted` is told, once, of a proxy on this machine
- * that is none of them: whoever comes through it counts as one.
+ * `trusted` are addresses and CIDR blocks; throws on anything else. `onUntrustedProxy` is called once if a local
+ * proxy is not trusted: all its clients then count as one.
  */
-export function createClientAddress(trusted: readonly string[], doubted = () => {}): ClientAddress {
+export function createClientAddress(trusted: readonly string[], onUntrustedProxy = () => {}): ClientAddress {
   const isTrusted = isTrustedBy(trusted);
-  let told = false;
+  let warned = false;
   return (socketAddress, forwardedFor) => {
-    let address = plain(socketAddress);
-    if (!told && forwardedFor !== undefined && !isTrusted(address) && isLoopback(address)) {
-      told = true;
-      doubted();
+    let address = bareAddress(socketAddress);
+    if (!warned && forwardedFor !== undefined && !isTrusted(address) && isLoopback(address)) {
+      warned = true;
+      onUntrustedProxy();
     }
     if (forwardedFor === undefined || trusted.length === 0) return address;
-    // From the right, each entry was written by the hop after it: believed as long as that hop is ours.
+    // Right to left: each entry was added by the hop after it, and is trusted as long as that hop is.
     for (const entry of forwardedFor.split(',').reverse()) {
       if (!isTrusted(address)) break;
-      const said = plain(entry.trim());
-      if (isIP(said) === 0) break;
-      address = said;
+      const forwarded = bareAddress(entry.trim());
+      if (isIP(forwarded) === 0) break;
+      address = forwarded;
     }
     return address;
   };
 }
 
-const KNOWN = 500;
-/** With a port; what is longer is no address. */
-const LONGEST = 60;
+const CACHE_SIZE = 500;
+/** Maximum length of an address with a port. */
+const MAX_LENGTH = 60;
 
-/** Tells whether an address is of a trusted proxy: what comes from there is of many callers. */
+/** Returns a check whether an address is a trusted proxy, which forwards for many clients. */
 export function isTrustedBy(trusted: readonly string[]): (address: string) => boolean {
   const list = trustedList(trusted);
-  /** Proxies are few, and what comes through them is much. */
-  const known = new LRUCache<string, boolean>({ max: KNOWN });
+  /** Cached: proxies are few and handle many requests. */
+  const cache = new LRUCache<string, boolean>({ max: CACHE_SIZE });
   return (address) => {
-    const found = known.get(address);
-    if (found !== undefined) return found;
-    const bare = plain(address);
+    const cached = cache.get(address);
+    if (cached !== undefined) return cached;
+    const bare = bareAddress(address);
     const version = isIP(bare);
     const isTrusted = version !== 0 && list.check(bare, version === 6 ? 'ipv6' : 'ipv4');
-    if (address.length <= LONGEST) known.set(address, isTrusted);
+    if (address.length <= MAX_LENGTH) cache.set(address, isTrusted);
     return isTrusted;
   };
 }
 
-/** Loopback, in either version of the protocol. */
+/** Whether an IPv4 or IPv6 address is loopback. */
 export function isLoopback(address: string): boolean {
-  const bare = plain(address);
+  const bare = bareAddress(address);
   const version = isIP(bare);
   if (version === 4) return bare.startsWith('127.');
   return version !== 0 && ipaddr.IPv6.parse(bare).range() === 'loopback';
 }
 
 /**
- * What callers are counted by: an IPv4 address (also where it comes as IPv6), else the /64 an IPv6 address lies in,
- * of which anybody has all addresses. What is no address stays as it is.
+ * Returns the network by which clients are counted: an IPv4 address (also if mapped to IPv6), or the /64 of an
+ * IPv6 address, since a client has a whole /64. Other text is returned unchanged.
  */
 export function networkOf(address: string): string {
-  const bare = plain(address);
+  const bare = bareAddress(address);
   if (isIP(bare) !== 6) return bare;
   const first = ipaddr.IPv6.parse(bare).parts.slice(0, 4);
   return `${first.map((part) => part.toString(16)).join(':')}::/64`;
@@ -77,16 +77,16 @@ function trustedList(trusted: readonly string[]): BlockList {
     const bits = version === 6 ? 128 : 32;
     const length = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1;
     if (version === 0 || rest.length > 0 || length < 0 || length > bits) {
-      throw new RangeError(`${entry} is no address or CIDR block`);
+      throw new RangeError(`${entry} is not an address or CIDR block`);
     }
     list.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4');
   }
   return list;
 }
 
-/** Without brackets and port; an IPv4 address on a socket of both versions as itself. */
-function plain(address: string): string {
-  // Most are, and every request has its own looked at.
+/** Strips brackets and port, and unmaps IPv4 addresses. */
+function bareAddress(address: string): string {
+  // Fast path: most are IPv4, and this runs for every request.
   if (isIP(address) === 4) return address;
   const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(address)?.[1] ?? address;
   const withoutPort = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(bare)?.[1] ?? bare;

@@ -1,22 +1,22 @@
-/** A configuration that can't be used, as one line that names the key and where its value came from. */
+/** A configuration error: one line with the setting and the source of its value. */
 
-/** Where a value came from. */
+/** Source of a value. */
 export interface Origin {
   readonly from: 'flag' | 'environment' | 'file' | 'default';
-  /** The flag, the variable, or the file's path. */
+  /** Name of the flag or variable, or path of the file. */
   readonly name?: string;
 }
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
-  /** `reason` is the end of a sentence about the key; it never holds the value, which may be a secret. */
+  /** `reason` completes a sentence that starts with the key. It never contains the value, which may be secret. */
   constructor(key: string, reason: string, origin?: Origin) {
-    super(oneLine(`${key} ${reason}${origin ? whence(key, origin) : ''}`));
+    super(oneLine(`${key} ${reason}${origin ? describeOrigin(key, origin) : ''}`));
   }
 }
 
-function whence(key: string, { from, name }: Origin): string {
+function describeOrigin(key: string, { from, name }: Origin): string {
   if (from === 'default') return ' (its default)';
   return name === undefined || name === key ? ` (in the ${from})` : ` (${from}: ${name})`;
 }

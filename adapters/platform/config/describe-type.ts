@@ -1,4 +1,4 @@
-/** What a setting's value must be, in words: `an integer from 0 to 65535`. */
+/** Describes the valid values of a setting: `an integer from 0 to 65535`. */
 import type { Setting } from '../../../application/config/setting.js';
 
 const NOUN = {

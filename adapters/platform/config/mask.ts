@@ -1,12 +1,12 @@
-/** Hides what must not be shown: secrets, and credentials inside addresses. */
+/** Masks secrets, and credentials inside URLs. */
 import type { Entry } from './validate.js';
 
 export const MASK = '********';
 
-/** The value of a setting as it may be shown; undefined stays undefined. */
+/** Returns the displayable value of a setting; undefined stays undefined. */
 export function maskEntry({ setting, value }: Entry): unknown {
   if (value === undefined || typeof value === 'function') return value && '[function]';
-  // Of none there is nothing to hide, and masked it would look like some.
+  // An empty list is not masked, or it would look set.
   const isNone = Array.isArray(value) && value.length === 0;
   return setting.secret && !isNone ? MASK : maskValue(value);
 }
@@ -22,7 +22,7 @@ function maskValue(value: unknown): unknown {
 
 const SECRET_NAME = /secret|password|passphrase|token|credential|api_?key|private_?key/i;
 const USER_INFO = /([a-z][a-z0-9+.-]*:\/\/)[^\s"'`<>]*@/gi;
-/** The names of a connection and of an application are what the embedded engines know their callers by. */
+/** Includes connection and application names, by which the embedded engines identify callers. */
 const SECRET_PARAMETER = /([?&][^=&\s]*(?:secret|password|token|key|connectionname|appname)[^=&\s]*=)[^&\s"'`]*/gi;
 
 /** `mongodb://user:password@host` becomes `mongodb://********@host`; secret query parameters likewise. */

@@ -1,9 +1,9 @@
-/** Reads the text of an environment variable or flag as a value of the setting's type. */
+/** Parses the text of an environment variable or flag as a value of the setting's type. */
 import type { Setting } from '../../../application/config/setting.js';
 import { ConfigError, type Origin } from './config-error.js';
 import { describeType } from './describe-type.js';
 
-/** Throws a `ConfigError` for a text that is no such value. A list is separated by commas, or is JSON. */
+/** Throws a `ConfigError` if the text is invalid. Lists are comma-separated or JSON. */
 export function parseText(key: string, setting: Setting, text: string, origin: Origin): unknown {
   const value = parse(setting, text.trim());
   if (value === undefined) throw new ConfigError(key, `must be ${describeType(setting)}`, origin);

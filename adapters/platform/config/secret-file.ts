@@ -1,4 +1,4 @@
-/** The secret of an installation in a file of its own, made at the first start where none is configured. */
+/** Stores the secret of an installation in a file, created at the first start if none is configured. */
 import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createPrivately, flushDirectory, writePrivately } from '@annals/engines';

@@ -1,4 +1,7 @@
-/** The three names of a setting: `rooms.createPerHour`, `ANNALS_ROOMS_CREATE_PER_HOUR`, `--rooms-create-per-hour`. */
+/**
+ * Converts between the three names of a setting: `rooms.createPerHour`, `ANNALS_ROOMS_CREATE_PER_HOUR`,
+ * `--rooms-create-per-hour`.
+ */
 import type { Setting, Settings } from '../../../application/config/setting.js';
 
 const words = (key: string) => key.split('.').flatMap((part) => part.split(/(?=[A-Z])/));
@@ -11,14 +14,14 @@ export const envNames = (key: string, { alias }: Setting): readonly string[] =>
 export const flagNames = (key: string, { alias }: Setting): readonly string[] =>
   alias ? [flagName(key), alias.flag] : [flagName(key)];
 
-/** The settings by one kind of name. */
+/** Maps one kind of name to setting keys. */
 export const byName = (
   settings: Settings,
   names: (key: string, setting: Setting) => readonly string[],
 ): ReadonlyMap<string, string> =>
   new Map(Object.entries(settings).flatMap(([key, setting]) => names(key, setting).map((name) => [name, key])));
 
-/** The most similar of some names, if one is similar at all, as the end of a sentence. */
+/** Returns the most similar name, if any is similar, as the end of a sentence. */
 export function suggestion(wrong: string, names: Iterable<string>): string {
   let best: string | undefined;
   let least = Math.min(4, Math.ceil(wrong.length / 3)) + 1;

@@ -1,9 +1,9 @@
-/** What can be configured that is not one service's business. */
+/** Settings that do not belong to a single service. */
 import { type Settings, tokenOf } from '../../../application/config/setting.js';
 import { SECRET_CHARACTERS } from '../../crypto/wrapping.js';
 
-/** What can be listened on, as far as its look tells. */
-const listened = {
+/** Syntax of a listening address. */
+const listenAddress = {
   type: 'string',
   pattern: '^[A-Za-z\\d._:%-]+$',
   form: 'an address or a name of this machine, without a port or brackets',
@@ -23,7 +23,7 @@ export const commonSettings = {
     description: 'Wraps all keys, the same on all nodes; without it one is made and kept in the data directory',
   },
   host: {
-    ...listened,
+    ...listenAddress,
     default: '127.0.0.1',
     description: 'Address all services listen on',
   },
@@ -47,7 +47,7 @@ export const commonSettings = {
     description: 'Database of the read models; the keys live in one beside it',
   },
   'mesh.host': {
-    ...listened,
+    ...listenAddress,
     default: '127.0.0.1',
     description: 'Address on which a node hears the other nodes, never clients',
   },

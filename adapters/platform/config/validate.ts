@@ -1,11 +1,11 @@
-/** Checks configured values against their settings. */
+/** Validates configured values against their settings. */
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Setting } from '../../../application/config/setting.js';
 import { ConfigError, type Origin } from './config-error.js';
 import { describeType } from './describe-type.js';
 
-/** A setting with the value it has, and whence. */
+/** A setting with its value and the source of the value. */
 export interface Entry {
   readonly key: string;
   readonly setting: Setting;
@@ -14,33 +14,35 @@ export interface Entry {
 }
 
 /**
- * Throws a `ConfigError` for the first one that is wrong. Defaults are checked by tests: to compile the schemas of all
- * settings takes each command a thirtieth of a second.
+ * Throws a `ConfigError` for the first invalid value. Defaults are covered by tests: compiling the schemas of all
+ * settings takes 30 ms at every command.
  */
-export function checkValues(entries: readonly Entry[]): void {
-  const set = entries.filter(({ value, origin }) => value !== undefined && origin.from !== 'default');
-  if (set.length === 0) return;
+export function validateValues(entries: readonly Entry[]): void {
+  const configured = entries.filter(({ value, origin }) => value !== undefined && origin.from !== 'default');
+  if (configured.length === 0) return;
   const ajv = new Ajv2020({ allowUnionTypes: true, verbose: true, validateSchema: false }).addVocabulary([
     'secret',
     'alias',
     'form',
   ]);
-  const asFunction = set.find(({ setting, value }) => setting.type === 'function' && typeof value !== 'function');
-  if (asFunction) refuse(asFunction);
-  const asData = set.filter(({ setting }) => setting.type !== 'function');
-  const properties = Object.fromEntries(asData.map(({ key, setting }) => [key, schemaOf(setting)]));
+  const notFunction = configured.find(
+    ({ setting, value }) => setting.type === 'function' && typeof value !== 'function',
+  );
+  if (notFunction) refuse(notFunction);
+  const dataEntries = configured.filter(({ setting }) => setting.type !== 'function');
+  const properties = Object.fromEntries(dataEntries.map(({ key, setting }) => [key, schemaOf(setting)]));
   const check = ajv.compile({ type: 'object', properties });
-  if (check(Object.fromEntries(asData.map(({ key, value }) => [key, value])))) return;
+  if (check(Object.fromEntries(dataEntries.map(({ key, value }) => [key, value])))) return;
   const [error] = check.errors ?? [];
   const [, key, ...path] = error?.instancePath.split('/') ?? [];
-  const wrong = asData.find((entry) => entry.key === key);
-  if (!wrong || !error) throw new Error('ajv refused a value without saying which');
+  const invalid = dataEntries.find((entry) => entry.key === key);
+  if (!invalid || !error) throw new Error('ajv reported an error without a value');
   const place = path.map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`)).join('');
-  throw new ConfigError(wrong.key + place, complaint(error, wrong.setting), wrong.origin);
+  throw new ConfigError(invalid.key + place, describeError(error, invalid.setting), invalid.origin);
 }
 
-/** About the value itself, or about what is wrong inside a list or an object. */
-function complaint({ keyword, params, parentSchema }: ErrorObject, setting: Setting): string {
+/** Describes the error of the value itself, or inside a list or object. */
+function describeError({ keyword, params, parentSchema }: ErrorObject, setting: Setting): string {
   if (keyword === 'required') return `needs ${params.missingProperty}`;
   return `must be ${describeType((parentSchema as Setting | undefined) ?? setting)}`;
 }

@@ -1,4 +1,4 @@
-/** What the process counts and measures, for Prometheus; a registry of its own, nothing global. */
+/** Prometheus metrics of the process, in its own registry. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Level } from '../../../application/concurrency/index.js';
 import type { Cache } from '../../../application/ports/index.js';
@@ -6,38 +6,38 @@ import { serviceOf } from '../../../domain/shared/index.js';
 import type { ClusterObserver } from '../../cluster/cluster.js';
 import type { Answered } from '../../http/server/app.js';
 import type { RelayObserver } from '../../realtime/relay/connections.js';
-import { createTally } from './fast-counter.js';
+import { createFastCounter } from './fast-counter.js';
 
 export interface Metrics {
   answered(answered: Answered): void;
-  /** The stream says which service. */
+  /** Counts appended events; the stream name gives the service. */
   appended(stream: string, events: number): void;
   conflicted(stream: string): void;
-  /** How far a projection is; `lag` in the unit of positions. */
+  /** Sets the progress of a projection; `lag` in positions. */
   projection(name: string, progress: { readonly position?: bigint; readonly lag?: bigint }): void;
-  /** For the relay of a service. */
+  /** Returns the observer of a service's relay. */
   relay(service: string): RelayObserver;
-  /** Something that one client of a service tells another was relayed, and is in no log. */
+  /** Returns a counter of ephemeral messages between clients of a service. */
   live(service: string): () => void;
-  /** For what the nodes tell each other. */
+  /** Observer of cluster messages. */
   readonly mesh: ClusterObserver;
-  /** WebSockets of a service, told of each change of their number. */
+  /** Returns gauges of a service's WebSockets; each call is a change of the number. */
   sockets(service: string): { open(change: number): void; slowed(change: number): void };
-  /** Something sealed can never be opened again, and is shown as erased. */
+  /** Counts encrypted data that can never be decrypted and is shown as erased. */
   unopened(): void;
-  /** How many events the event store left out, for they are damaged; asked for whenever the metrics are. */
+  /** Sets the source of the number of damaged events; read on each scrape. */
   damaged(count: () => number): void;
-  /** What each engine of this process takes of memory, in bytes; asked for whenever the metrics are. */
+  /** Sets the source of the engines' memory use in bytes; read on each scrape. */
   engines(memory: () => ReadonlyMap<string, number>): void;
-  /** A side effect (mail, webhook, follow-up command) was done, or failed and will be tried again. */
+  /** Counts a side effect (mail, webhook, follow-up command) by outcome; failed ones are retried. */
   reacted(reaction: string, outcome: 'done' | 'failed'): void;
-  /** How far the machine's clock is ahead of the event store's, in ms; asked for whenever the metrics are. */
+  /** Sets the source of the clock skew: ms ahead of the event store; read on each scrape. */
   clock(ahead: () => number | undefined): void;
-  /** What it holds is measured whenever it is asked for. */
+  /** Adds a cache, measured on each scrape. */
   cache(cache: Cache): void;
-  /** What is taken of it is measured whenever it is asked for. */
+  /** Adds a budget, measured on each scrape. */
   budget(budget: Level): void;
-  /** Of everything above and the process, in Prometheus' text format. */
+  /** Returns all metrics in the Prometheus text format. */
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -49,13 +49,13 @@ export function createMetrics(): Metrics {
 
   const requests = new Counter({
     name: 'annals_http_requests_total',
-    help: 'Requests answered',
+    help: 'HTTP requests answered',
     labelNames: ['service', 'method', 'route', 'status'],
     registers,
   });
   const durations = new Histogram({
     name: 'annals_http_request_duration_seconds',
-    help: 'Time until the answer was ready; of event streams, until they opened',
+    help: 'Time until the response was ready; for event streams, until they opened',
     labelNames: ['service', 'method', 'route'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers,
@@ -68,13 +68,13 @@ export function createMetrics(): Metrics {
   });
   const conflicts = new Counter({
     name: 'annals_append_conflicts_total',
-    help: 'Appends decided again because somebody else was first',
+    help: 'Appends retried because of a concurrent write',
     labelNames: ['service'],
     registers,
   });
   const positions = new Gauge({
     name: 'annals_projection_position',
-    help: 'Position in the log up to which a projection is',
+    help: 'Log position a projection has reached',
     labelNames: ['projection'],
     registers,
   });
@@ -90,47 +90,47 @@ export function createMetrics(): Metrics {
     labelNames: ['service'],
     registers,
   });
-  const frames = createTally({
+  const frames = createFastCounter({
     name: 'annals_relay_frames_total',
-    help: 'Frames handed to clients',
+    help: 'Frames sent to clients',
     registers,
   });
   const cuts = new Counter({
     name: 'annals_relay_slow_clients_total',
-    help: 'Clients cut because they did not read',
+    help: 'Clients disconnected because they did not read',
     labelNames: ['service'],
     registers,
   });
   const open = new Gauge({
     name: 'annals_sockets',
-    help: 'WebSockets that are open',
+    help: 'Open WebSockets',
     labelNames: ['service'],
     registers,
   });
   const slowed = new Gauge({
     name: 'annals_sockets_slowed',
-    help: 'WebSockets whose client waits until it may change or say something more',
+    help: 'WebSockets whose client is currently rate-limited',
     labelNames: ['service'],
     registers,
   });
-  const live = createTally({
+  const live = createFastCounter({
     name: 'annals_relay_live_total',
-    help: 'What one client told another through this node, and was in no log',
+    help: 'Ephemeral messages between clients relayed by this node',
     registers,
   });
   const nodes = new Gauge({
     name: 'annals_mesh_connections',
-    help: 'Other nodes that this one is connected to',
+    help: 'Connections to other nodes',
     registers,
   });
   const clusterSent = new Counter({
     name: 'annals_mesh_said_total',
-    help: 'What this node said to others, and was in no log',
+    help: 'Messages sent to other nodes',
     registers,
   });
   const clusterLost = new Counter({
     name: 'annals_mesh_lost_total',
-    help: 'What of that was lost: the other node had gone, or took nothing',
+    help: 'Messages to other nodes that were lost because the node was gone or did not read',
     registers,
   });
   const reactions = new Counter({
@@ -141,17 +141,17 @@ export function createMetrics(): Metrics {
   });
   const unopened = new Counter({
     name: 'annals_unopened_total',
-    help: 'Sealed things that can never be opened (damaged, or their key is lost), shown as erased',
+    help: 'Encrypted values that can never be decrypted (damaged, or their key is lost), shown as erased',
     registers,
   });
 
   let damaged: (() => number) | undefined;
   new Gauge({
     name: 'annals_damaged_events',
-    help: 'Events that the event store of this process has met and left out, for they are damaged',
+    help: 'Damaged events that the event store of this process has skipped',
     registers,
     collect() {
-      // Of a store of another process it is not known: 0 would say that all is well.
+      // Unknown for a store in another process; 0 would mean that all is well.
       if (damaged) this.set(damaged());
       else this.remove();
     },
@@ -160,11 +160,11 @@ export function createMetrics(): Metrics {
   let engines: () => ReadonlyMap<string, number> = () => new Map();
   new Gauge({
     name: 'annals_engine_memory_bytes',
-    help: 'What an embedded engine of this process takes of memory, without what it maps of the file of its store',
+    help: 'Memory of an embedded engine of this process, without memory-mapped store files',
     labelNames: ['engine'],
     registers,
     collect() {
-      // Of one that has gone an old figure would look like a new one.
+      // Drops engines that have ended, so that no old value remains.
       this.reset();
       for (const [engine, bytes] of engines()) this.set({ engine }, bytes);
     },
@@ -183,7 +183,7 @@ export function createMetrics(): Metrics {
   const caches: Cache[] = [];
   new Gauge({
     name: 'annals_cache_bytes',
-    help: 'What is held in memory to be quick, as far as that can be told',
+    help: 'Approximate size of a cache in memory',
     labelNames: ['cache'],
     registers,
     collect() {
@@ -192,7 +192,7 @@ export function createMetrics(): Metrics {
   });
   const limits = new Gauge({
     name: 'annals_cache_limit_bytes',
-    help: 'What it may hold at most',
+    help: 'Maximum size of a cache',
     labelNames: ['cache'],
     registers,
   });
@@ -200,7 +200,7 @@ export function createMetrics(): Metrics {
   const budgets: Level[] = [];
   new Gauge({
     name: 'annals_budget_used',
-    help: 'What is taken of a budget that all callers share, in bytes or in pieces',
+    help: 'Used part of a budget that all callers share, in bytes or items',
     labelNames: ['budget'],
     registers,
     collect() {
@@ -209,7 +209,7 @@ export function createMetrics(): Metrics {
   });
   const sizes = new Gauge({
     name: 'annals_budget_limit',
-    help: 'How large it is; one network has two thirds of it, or less while others are there',
+    help: 'Size of a budget; one network may use two thirds of it, less while others use it too',
     labelNames: ['budget'],
     registers,
   });
@@ -222,7 +222,7 @@ export function createMetrics(): Metrics {
     appended: (stream, events) => appended.inc({ service: serviceOf(stream) }, events),
     conflicted: (stream) => conflicts.inc({ service: serviceOf(stream) }),
     projection(projection, { position, lag }) {
-      // What can't be asked now is left out: an old figure would look like a new one.
+      // Removes unknown values, so that no old value remains.
       if (position === undefined) positions.remove({ projection });
       else positions.set({ projection }, Number(position));
       if (lag === undefined) lags.remove({ projection });

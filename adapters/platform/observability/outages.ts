@@ -1,36 +1,37 @@
-/** Reports each outage of a store in two lines, instead of one for everything that waits for the store. */
+/** Logs each outage of a store in two lines, instead of one for every failed operation. */
 import { type Logger, StoreFullError, UnavailableError } from '../../../application/ports/index.js';
 import type { After } from '../process/timer.js';
 
-/** Whether a store takes writes, by its name as its errors begin. */
+/** Write probes by store name, as its error messages begin. */
 export interface Probes {
   readonly 'the event store': () => Promise<unknown>;
   readonly MongoDB: () => Promise<unknown>;
 }
 
 interface Outage {
-  readonly began: number;
+  readonly startedAt: number;
   last: number;
-  /** Lines that were left out. */
+  /** Number of suppressed lines. */
   lines: number;
 }
 
-/** A store is asked whether it is back once nothing has failed for so long, and again after as long, ms. */
+/** Milliseconds without failures before a store is probed, and between probes. */
 const QUIET_MS = 3000;
-/** Errors of a store that is away, restarts, elects or has a full disk; one that is damaged is none of these. */
+/** Messages of a store that is unreachable, restarting, electing a leader or out of disk; damage is none of these. */
 const AWAY =
   /^(the event store|MongoDB) (?:is away|does not answer|did not answer|was silent|was not done|closed|takes no writes)/;
 const DAMAGE = /damage/;
 
-/** For a process that ends while it waits. */
+/** A timer that does not keep the process alive. */
 const afterUnref: After = (ms, work) => {
   const timer = setTimeout(work, ms).unref();
   return () => clearTimeout(timer);
 };
 
 /**
- * The same logger, where lines about `Unavailable` stores are warnings at most. The first of an outage is reported with its
- * cause; further ones go to debug until the store answers again, which is one line with the time from first to last failure.
+ * Wraps a logger: messages about `UnavailableError` are warnings at most. The first of an outage is logged with
+ * its cause; further ones go to debug until the store answers again, which logs the time from first to last
+ * failure.
  */
 export function reportOutages(
   logger: Logger,
@@ -39,7 +40,7 @@ export function reportOutages(
 ): Logger {
   const outages = new Map<keyof Probes, Outage>();
 
-  function watch(store: keyof Probes, outage: Outage) {
+  function watchRecovery(store: keyof Probes, outage: Outage) {
     after(QUIET_MS, async () => {
       const quiet = now() - outage.last >= QUIET_MS;
       const isBack =
@@ -48,10 +49,10 @@ export function reportOutages(
           () => true,
           () => false,
         ));
-      if (!isBack || now() - outage.last < QUIET_MS) return watch(store, outage);
+      if (!isBack || now() - outage.last < QUIET_MS) return watchRecovery(store, outage);
       outages.delete(store);
-      const { began, last, lines } = outage;
-      const awayMs = Math.round(last - began);
+      const { startedAt, last, lines } = outage;
+      const awayMs = Math.round(last - startedAt);
       logger.info({ store, awayMs, lines }, `${store} answers again, after ${(awayMs / 1000).toFixed(1)} s`);
     });
   }
@@ -67,13 +68,13 @@ export function reportOutages(
       if (name === store) outage.last = now();
     }
     if (store !== undefined && !outages.has(store)) {
-      const outage = { began: now(), last: now(), lines: 0 };
+      const outage = { startedAt: now(), last: now(), lines: 0 };
       outages.set(store, outage);
       logger.warn(
         { err: error, store, first: message },
         `${error instanceof StoreFullError ? error.message : `${store} does not answer`}, trying again until it does`,
       );
-      watch(store, outage);
+      watchRecovery(store, outage);
     } else logger.debug(fields, message);
   };
 
@@ -85,7 +86,7 @@ export function reportOutages(
   };
 }
 
-/** The store that an error, or what caused it, is about. */
+/** Returns the store an error or its cause is about. */
 function storeOf(error: unknown): keyof Probes | undefined {
   if (!(error instanceof Error)) return undefined;
   return (AWAY.exec(error.message)?.[1] as keyof Probes | undefined) ?? storeOf(error.cause);

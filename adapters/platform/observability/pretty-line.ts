@@ -1,4 +1,4 @@
-/** A log line for people: time, level, message, then the fields. */
+/** Formats a log line for a terminal: time, level, message, then the fields. */
 import picocolors from 'picocolors';
 import { safe } from './safe-text.js';
 
@@ -9,19 +9,19 @@ const COLOURS: { readonly [level: string]: (text: string) => string } = {
   error: picocolors.red,
 };
 
-/** Takes a line of JSON as the log writes it. */
+/** Formats a JSON line of the log. */
 export function prettyLine(json: string): string {
   const { level, time, msg, err, ...fields } = JSON.parse(json);
   const colour = COLOURS[level] ?? String;
-  const rest = Object.entries(fields).map(([name, value]) => `${name}=${shown(value)}`);
+  const rest = Object.entries(fields).map(([name, value]) => `${name}=${formatValue(value)}`);
   const head = `${picocolors.dim(clock(time))} ${colour(String(level).padEnd(5))} ${safe(msg ?? '')}`;
   const line = rest.length > 0 ? `${head} ${picocolors.dim(rest.join(' '))}` : head;
-  return err ? `${line}\n${colour(indent(err.stack ?? saidBy(err)))}\n` : `${line}\n`;
+  return err ? `${line}\n${colour(indent(err.stack ?? messageOf(err)))}\n` : `${line}\n`;
 }
 
-const saidBy = ({ message, cause }: { message: string; cause?: { message: string } }) =>
+const messageOf = ({ message, cause }: { message: string; cause?: { message: string } }) =>
   cause ? `${message}: ${cause.message}` : message;
-const shown = (value: unknown) => safe(typeof value === 'string' ? value : JSON.stringify(value));
+const formatValue = (value: unknown) => safe(typeof value === 'string' ? value : JSON.stringify(value));
 const indent = (text: unknown) =>
   String(text)
     .split('\n')

@@ -1,8 +1,8 @@
-/** Texts of others on a terminal. */
+/** Escapes untrusted text for output on a terminal. */
 
 /**
- * What others wrote must not move the cursor, ring bells, change the title or turn lines around: controls are shown,
- * not sent, as JSON escapes them.
+ * Escapes control characters, which could move the cursor, ring bells, change the title or reverse text, as JSON
+ * does.
  */
 export const safe = (text: string): string =>
   text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) =>

@@ -1,5 +1,5 @@
-/** Addresses as they stand in URLs. */
+/** Formats addresses as URLs. */
 
-/** How a door is called that listens there; an address of IPv6 stands in brackets. */
+/** Returns the URL of a server; IPv6 addresses get brackets. */
 export const urlOf = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

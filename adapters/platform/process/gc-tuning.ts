@@ -1,34 +1,35 @@
-/** Keeps the heap of a long-running process near what lives in it. */
+/** Keeps the heap of a long-running process close to its live size. */
 import { constants, type NodeGCPerformanceDetail, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * How much the old generation may grow over what lived at its last collection; V8 alone lets it grow fourfold. Each
- * collection goes through all that lives: with a quarter alone a small heap is gone through at every few hundred requests.
+ * Allowed growth of the old generation over the live size at its last collection; V8's default is fourfold. Each
+ * collection visits all live objects: with a quarter alone, a small heap would be collected every few hundred
+ * requests.
  */
 const GROWTH = { bytes: 40 * 1024 * 1024, leastPercent: 25 };
 
 type Collection = PerformanceEntry & { readonly detail?: NodeGCPerformanceDetail };
 
 /**
- * To be called once, when everything is loaded. Collects what the start has left behind: V8 waits with its first
- * collection of old garbage until there are 256 MB of it, whatever the process really needs.
+ * Call once after the start. Collects start-up garbage: V8 would wait with its first full collection until there
+ * are 256 MB of it.
  */
 export function keepHeapSmall(): void {
   new PerformanceObserver((list) => {
     const collections: readonly Collection[] = list.getEntries();
-    if (collections.some(({ detail }) => detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR)) giveRoom();
+    if (collections.some(({ detail }) => detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR)) updateGrowthLimit();
   }).observe({ entryTypes: ['gc'] });
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   setFlagsFromString('--no-expose-gc');
-  giveRoom();
+  updateGrowthLimit();
   collect();
 }
 
-/** By what lives just now, for the next collection to go by. */
-function giveRoom() {
+/** Sets the growth limit from the current live size. */
+function updateGrowthLimit() {
   const percent = Math.round((100 * GROWTH.bytes) / getHeapStatistics().used_heap_size);
   setFlagsFromString(`--heap-growing-percent=${Math.max(GROWTH.leastPercent, percent)}`);
 }

@@ -1,4 +1,4 @@
-/** An orderly end of the process: on the first signal step by step, on a later one at once. */
+/** Shuts the process down: in order on the first signal, immediately on a later one. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../../application/ports/index.js';
 import { onEnd, type Signals } from './signals.js';
@@ -8,7 +8,7 @@ export interface Step {
   run(): Promise<void> | void;
 }
 
-/** Whoever runs it again waits for the first run, and is told what came of that. */
+/** Wraps a step so that repeated runs share the first one and its result. */
 export function once({ name, run }: Step): Step {
   let first: Promise<void> | undefined;
   return {
@@ -20,18 +20,18 @@ export function once({ name, run }: Step): Step {
   };
 }
 
-/** For all steps together, ms. */
+/** Milliseconds for all steps together. */
 const GRACE_MS = 10_000;
 
 export interface ShutdownOptions {
-  /** Asked for when the end comes. Run one after the other; one that fails does not keep the others from running. */
+  /** Evaluated at shutdown and run in order; a failed step does not stop the others. */
   readonly steps: Iterable<Step>;
   readonly logger: Logger;
-  /** What sends the signals and ends; the process, but for tests. */
+  /** Source of the signals; the process, except in tests. */
   readonly host?: SignalHost;
-  /** For all steps together. */
+  /** Milliseconds for all steps together. */
   readonly graceMs?: number;
-  /** Ms that never go back. */
+  /** Monotonic clock, ms. */
   readonly now?: () => number;
 }
 
@@ -40,42 +40,43 @@ export interface SignalHost extends Signals {
 }
 
 /**
- * Ends with 0 once all steps are done, with 1 if one failed or they took too long or somebody insisted. Returns what
- * ends it the same way unasked: with 1, so that it is started again.
+ * Installs the shutdown on signals. Exits with 0 when all steps are done; with 1 if one failed, they took too
+ * long, or a second signal came. Returns a function that shuts down with 1, so that a supervisor restarts the
+ * process.
  */
 export function shutdownOn(options: ShutdownOptions): () => void {
   const { steps, logger, host = process, graceMs = GRACE_MS, now } = options;
-  const insisted = () => {
-    logger.warn({}, 'stopping at once');
+  const stopNow = () => {
+    logger.warn({}, 'stopping immediately');
     host.exit(1);
   };
   const stop = (code: number) => {
     logger.info({}, 'stopping');
-    const late = setTimeout(() => {
+    const timeout = setTimeout(() => {
       logger.error({ graceMs }, 'stopping took too long');
       host.exit(1);
     }, graceMs);
     void runAll(steps, logger).then((failed) => {
-      clearTimeout(late);
+      clearTimeout(timeout);
       logger.info({}, 'stopped');
       host.exit(failed ? 1 : code);
     });
   };
-  onEnd(() => stop(0), insisted, { host, ...(now && { now }) });
+  onEnd(() => stop(0), stopNow, { host, ...(now && { now }) });
   return () => stop(1);
 }
 
 /**
- * Runs the steps of a start that has failed. Resolves when all are done, and where they take too long, too: who waits for
- * a store that answers no more would not end, and nobody starts again what has not ended.
+ * Runs the steps of a failed start. Resolves when they are done or take too long: a step that waits for an
+ * unreachable store would otherwise block the exit and the restart.
  */
 export async function undo(steps: Iterable<Step>, logger: Logger, graceMs = GRACE_MS): Promise<void> {
   const done = new AbortController();
-  const late = delay(graceMs, undefined, { signal: done.signal }).then(
+  const timeout = delay(graceMs, undefined, { signal: done.signal }).then(
     () => logger.error({ graceMs }, 'stopping took too long'),
     () => {},
   );
-  await Promise.race([runAll(steps, logger), late]);
+  await Promise.race([runAll(steps, logger), timeout]);
   done.abort();
 }
 

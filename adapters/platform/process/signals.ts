@@ -1,8 +1,8 @@
-/** The signals that tell a process to end: told several times within a moment, it was told once. */
+/** Listens for the signals that end a process; repeated signals within a moment count once. */
 
 export type EndSignal = 'SIGINT' | 'SIGTERM';
 
-/** What sends the signals; the process, but for tests. */
+/** Source of the signals; the process, except in tests. */
 export interface Signals {
   on(signal: EndSignal, listener: () => void): unknown;
   off(signal: EndSignal, listener: () => void): unknown;
@@ -10,25 +10,25 @@ export interface Signals {
 
 export interface EndOptions {
   readonly host?: Signals;
-  /** Ms that never go back. */
+  /** Monotonic clock, ms. */
   readonly now?: () => number;
 }
 
-/** One Ctrl-C comes from the terminal and from npm, one SIGTERM from a supervisor and from whoever passes it on. */
-const ONE_MS = 1000;
+/** Milliseconds within which signals count as one: npm and supervisors forward them, so one Ctrl-C arrives twice. */
+const REPEAT_MS = 1000;
 
-/** `asked` is called once; `insisted` when it comes again later than a moment. Returns what ends the listening. */
+/** `onFirst` is called once; `onRepeated` for later signals. Returns a function that removes the listeners. */
 export function onEnd(
-  asked: () => void,
-  insisted: () => void,
+  onFirst: () => void,
+  onRepeated: () => void,
   { host = process, now = () => performance.now() }: EndOptions = {},
 ): () => void {
-  let first: number | undefined;
+  let firstAt: number | undefined;
   const listen = () => {
-    if (first === undefined) {
-      first = now();
-      asked();
-    } else if (now() - first >= ONE_MS) insisted();
+    if (firstAt === undefined) {
+      firstAt = now();
+      onFirst();
+    } else if (now() - firstAt >= REPEAT_MS) onRepeated();
   };
   host.on('SIGINT', listen);
   host.on('SIGTERM', listen);

@@ -1,4 +1,4 @@
-/** Calls between two threads: each side may ask the other, give up what it asked, and fail with an error of a known kind. */
+/** RPC between two threads: each side can call the other, cancel calls, and return typed errors. */
 import type { MessagePort, Worker } from 'node:worker_threads';
 
 type Message =
@@ -6,42 +6,42 @@ type Message =
       readonly call: number;
       readonly name: string;
       readonly args: readonly unknown[];
-      /** Given up before it was asked. */
+      /** Cancelled before it was sent. */
       readonly isCancelled: boolean;
     }
   | { readonly cancel: number }
   | { readonly answer: number; readonly value: unknown }
   | { readonly answer: number; readonly failed: { readonly name: string; readonly message: string } };
 
-/** What the other side may ask, by name. The signal is aborted when it gives up, or has before it asked. */
+/** Handlers of calls by name. The signal is aborted when the caller cancels. */
 export type Answers = { readonly [name: string]: (signal: AbortSignal, ...args: never[]) => unknown };
 
-/** Errors that are told apart on the other side; others arrive there as `Error`. */
+/** Error classes that keep their type across threads; others arrive as `Error`. */
 export type Kinds = readonly (new (message?: string) => Error)[];
 
 export interface Peer {
-  /** Arguments and answers are plain data. When the signal is aborted the other side decides what is answered. */
+  /** Arguments and results are plain data. When the signal is aborted, the other side decides the result. */
   call<Value>(name: string, args: readonly unknown[], signal?: AbortSignal): Promise<Value>;
-  /** Nothing comes any more: what is asked, now and later, rejects. */
+  /** Rejects all current and later calls: the other side is gone. */
   end(reason: Error): void;
 }
 
-interface Asked {
+interface PendingCall {
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
 
 export function createPeer(port: MessagePort | Worker, answers: Answers, kinds: Kinds): Peer {
-  const asked = new Map<number, Asked>();
-  const working = new Map<number, AbortController>();
-  let last = 0;
+  const pendingCalls = new Map<number, PendingCall>();
+  const running = new Map<number, AbortController>();
+  let lastCall = 0;
   let ended: Error | undefined;
   const post = (message: Message) => port.postMessage(message);
 
   async function answer({ call, name, args, isCancelled }: Extract<Message, { call: number }>) {
     const stop = new AbortController();
     if (isCancelled) stop.abort();
-    working.set(call, stop);
+    running.set(call, stop);
     try {
       const value = await answers[name]!(stop.signal, ...(args as never[]));
       post({ answer: call, value });
@@ -49,15 +49,15 @@ export function createPeer(port: MessagePort | Worker, answers: Answers, kinds: 
       const { name: kind, message } = error as Error;
       post({ answer: call, failed: { name: kind, message } });
     } finally {
-      working.delete(call);
+      running.delete(call);
     }
   }
 
   port.on('message', (message: Message) => {
     if ('call' in message) void answer(message);
-    else if ('cancel' in message) working.get(message.cancel)?.abort();
-    else if ('failed' in message) asked.get(message.answer)?.reject(errorOf(message.failed));
-    else asked.get(message.answer)?.resolve(message.value);
+    else if ('cancel' in message) running.get(message.cancel)?.abort();
+    else if ('failed' in message) pendingCalls.get(message.answer)?.reject(errorOf(message.failed));
+    else pendingCalls.get(message.answer)?.resolve(message.value);
   });
 
   function errorOf({ name, message }: { readonly name: string; readonly message: string }): Error {
@@ -68,24 +68,24 @@ export function createPeer(port: MessagePort | Worker, answers: Answers, kinds: 
   return {
     async call<Value>(name: string, args: readonly unknown[], signal?: AbortSignal) {
       if (ended) throw ended;
-      const call = ++last;
+      const call = ++lastCall;
       const cancel = () => post({ cancel: call });
       signal?.addEventListener('abort', cancel);
       try {
         return await new Promise<Value>((resolve, reject) => {
-          asked.set(call, { resolve: resolve as Asked['resolve'], reject });
+          pendingCalls.set(call, { resolve: resolve as PendingCall['resolve'], reject });
           post({ call, name, args, isCancelled: signal?.aborted ?? false });
         });
       } finally {
         signal?.removeEventListener('abort', cancel);
-        asked.delete(call);
+        pendingCalls.delete(call);
       }
     },
 
     end(reason) {
       ended ??= reason;
-      for (const { reject } of asked.values()) reject(reason);
-      for (const stop of working.values()) stop.abort();
+      for (const { reject } of pendingCalls.values()) reject(reason);
+      for (const stop of running.values()) stop.abort();
     },
   };
 }

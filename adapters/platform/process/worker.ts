@@ -1,17 +1,17 @@
-/** A thread of this process that works for it: begun when it is needed, and anew when it has died. */
+/** A worker thread, started on demand and restarted when it dies. */
 import { Worker } from 'node:worker_threads';
 import { type Logger, UnavailableError } from '../../../application/ports/index.js';
 import { type Answers, createPeer, type Kinds, type Peer } from './worker-rpc.js';
 
 export interface ThreadOptions {
-  /** The module that it runs. */
+  /** Module to run. */
   readonly module: URL;
   /** Plain data, for the module's `workerData`. */
   readonly data: unknown;
-  /** What it may ask of this side. */
+  /** Handlers of the worker's calls. */
   readonly answers: Answers;
   readonly kinds: Kinds;
-  /** What its heap may take, in MB: beyond that it dies, and nothing else does. */
+  /** Heap limit in MB. Beyond it the worker dies, and nothing else. */
   readonly heapMb: number;
   readonly logger: Logger;
 }
@@ -20,37 +20,37 @@ export interface Thread extends Pick<Peer, 'call'> {
   close(): Promise<void>;
 }
 
-/** Of its heap, for what is new: what node gives by itself, however much more the process was told to take. */
+/** Size of the young generation in MB: Node's default, independent of the process's flags. */
 const YOUNG_MB = 48;
 
-/** What was asked of a thread that dies rejects with `Unavailable`. It keeps no process from ending. */
+/** Creates a worker. Calls reject with `UnavailableError` when it dies. It does not keep the process alive. */
 export function createThread({ module, data, answers, kinds, heapMb, logger }: ThreadOptions): Thread {
   let running: { readonly worker: Worker; readonly peer: Peer } | undefined;
   let closed = false;
 
-  function begin() {
-    if (closed) throw new UnavailableError('the thread is closed');
+  function start() {
+    if (closed) throw new UnavailableError('the worker thread is closed');
     const worker = new Worker(module, {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
     });
     const peer = createPeer(worker, answers, [...kinds, UnavailableError]);
-    // Only now: whoever begins to listen to a thread holds the process again.
+    // After the listeners are added, since adding one references the worker again.
     worker.unref();
-    const begun = { worker, peer };
-    const dead = (err?: Error) => {
-      peer.end(new UnavailableError('the thread has died', { cause: err }));
-      if (running !== begun) return;
+    const started = { worker, peer };
+    const onDeath = (err?: Error) => {
+      peer.end(new UnavailableError('the worker thread died', { cause: err }));
+      if (running !== started) return;
       running = undefined;
-      if (!closed) logger.warn({ err }, 'a thread died; what was asked of it is answered 503, and another takes over');
+      if (!closed) logger.warn({ err }, 'a worker thread died; its requests are answered 503 and a new one is started');
     };
-    worker.on('error', dead).on('exit', () => dead());
-    return begun;
+    worker.on('error', onDeath).on('exit', () => onDeath());
+    return started;
   }
 
   return {
     async call(name, args, signal) {
-      running ??= begin();
+      running ??= start();
       return running.peer.call(name, args, signal);
     },
     async close() {
