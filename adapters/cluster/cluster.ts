@@ -17,10 +17,10 @@ export interface ClusterOptions {
   readonly port: number;
   /** Address that other nodes connect to, if it differs from `host`: a host, or `host:port`. */
   readonly address?: string | undefined;
-  /** Publishes the address of this node. `looked` must be called after every refresh of the member list. */
+  /** Publishes the address of this node. `onRefresh` must be called after every refresh of the member list. */
   readonly join: (
     address: string,
-    looked: () => void,
+    onRefresh: () => void,
     /** Live nodes this one cannot connect to, for publication to the other nodes. */
     unreached: () => readonly string[],
   ) => Promise<Members & { leave(): Promise<void> }>;
@@ -68,9 +68,9 @@ export async function openMesh({
   let waitingBytes = 0;
   /** Nodes that the last member lookup did not find. */
   const unknown = new Set<string>();
-  /** Live nodes whose address does not answer. */
+  /** Live nodes that do not answer at their address. */
   const unreachablePeers = new Set<string>();
-  let warnedUnreached = false;
+  let hasWarned = false;
   let connected = 0;
   let hasClosed = false;
   let members: Members & { leave(): Promise<void> };
@@ -115,8 +115,8 @@ export async function openMesh({
       connection.close();
     }
     const by = members.unreachedBy();
-    if (by.length > 0 && !warnedUnreached) logger.warn({ by, address }, UNREACHED_BY_OTHERS);
-    warnedUnreached = by.length > 0;
+    if (by.length > 0 && !hasWarned) logger.warn({ by, address }, UNREACHED_BY_OTHERS);
+    hasWarned = by.length > 0;
   }
 
   /** Refreshes the member list: the node may have joined since the last refresh. */
@@ -128,10 +128,9 @@ export async function openMesh({
   }
 
   /**
-   * Returns the connection to a node: synchronously if known, so that messages keep their order; else after one member
-   * lookup.
-   * Undefined if unknown, or if the messages that wait for lookups exceed their limit. `bytes` is 0 for a
-   * request, whose sender waits.
+   * Returns the connection to a node: synchronously if known, so that messages keep their order; else after one
+   * member lookup. Undefined if unknown, or if the messages that wait for lookups exceed their limit. `bytes` is
+   * 0 for a request, because its sender waits.
    */
   function connectionFor(to: string, bytes: number): PeerConnection | undefined | Promise<PeerConnection | undefined> {
     const known = connections.get(to);

@@ -1,4 +1,4 @@
-/** Closes connections whose peer no longer answers pings: a frozen process keeps its connections open. */
+/** Closes a connection when its peer stops answering pings: a frozen process keeps its connections open. */
 import type { WebSocket } from 'ws';
 import type { After } from '../platform/process/timer.js';
 
@@ -6,7 +6,7 @@ const PING_MS = 1000;
 /** Unanswered pings in a row before the cut. Counted, not timed: this process may have been paused itself. */
 const MAX_UNANSWERED = 4;
 
-/** Terminates a connection whose peer has not answered for about 4 s. */
+/** Terminates a connection after about 4 s without an answer of its peer. */
 export function keepAlive(socket: WebSocket, after: After): void {
   let unanswered = 0;
   const ping = () => {

@@ -12,7 +12,7 @@ import type { Derivation } from '../../application/ports/index.js';
 
 /** Alphabet of ids, in the order in which stores sort. */
 const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
-/** 36 bits of time, until 2109. The other 96 bits are derived, as many as every id promises. */
+/** 36 bits of time, until 2109. The other 96 bits are derived; every id has at least 96. */
 const TIME_CHARS = 6;
 const TICK_MS = 64;
 

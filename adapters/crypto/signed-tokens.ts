@@ -35,8 +35,8 @@ export function createSignedTokens(key: Uint8Array): SignedTokens {
 }
 
 /**
- * Accepts only the exact encoding of `sign`: decoders ignore trailing characters and unused bits, so many texts
- * would count as one token.
+ * Accepts only the exact encoding of `sign`: decoders ignore trailing characters and unused bits, so one token
+ * would have many valid texts.
  */
 function hasCanonicalSignature(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1);

@@ -87,7 +87,7 @@ async function* connect(
   codec: Codec,
   selection: Selection,
   from: Position | 'start',
-  atOnce: number,
+  batchSize: number,
   signal: AbortSignal,
 ): AsyncGenerator<Batch> {
   let scanned: Position | undefined;
@@ -103,7 +103,7 @@ async function* connect(
       fromPosition: from === 'start' ? START : { commit: from, prepare: from },
       filter: filterOf(selection, checkpointReached),
     },
-    { highWaterMark: atOnce },
+    { highWaterMark: batchSize },
   );
   const onEnd = (error?: unknown) => {
     failed ??= error ?? new UnavailableError('the event store closed the subscription');
@@ -128,8 +128,8 @@ async function* connect(
       // buffered.
       const checkpoint = scanned;
       const wasCaughtUp = caughtUp;
-      const batch = drain(subscription, codec, atOnce);
-      const idle = batch.read < atOnce;
+      const batch = drain(subscription, codec, batchSize);
+      const idle = batch.read < batchSize;
       const candidate = idle ? latestOf(batch.position, checkpoint) : batch.position;
       // A checkpoint may be older than the latest event; the position never moves back.
       const position = candidate !== undefined && candidate > (last ?? -1n) ? candidate : undefined;
@@ -167,11 +167,11 @@ function filterOf(selection: Selection, checkpointReached: Checkpoint) {
 
 type Checkpoint = (subscription: unknown, position: { commit: bigint }) => Promise<void>;
 
-function drain(subscription: AllStreamSubscription, codec: Codec, atOnce: number) {
+function drain(subscription: AllStreamSubscription, codec: Codec, batchSize: number) {
   const events = [];
   let read = 0;
   let position: Position | undefined;
-  while (read < atOnce) {
+  while (read < batchSize) {
     const resolved = subscription.read();
     if (resolved === null) break;
     read++;

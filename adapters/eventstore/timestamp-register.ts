@@ -1,4 +1,4 @@
-/** A note with the store's timestamp, kept in the metadata of a stream, of which the store keeps the latest. */
+/** Stores a note with the store's timestamp in the metadata of a stream; only the latest is retained. */
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { TimeMark } from '../../application/time/index.js';
 import type { createAppendDeadline } from './append-deadline.js';

@@ -24,11 +24,11 @@ const SLOW_CALLS: ReadonlySet<unknown> = new Set(['createIndex', 'createIndexes'
 const SLOW_CALL_MS = 60_000;
 
 /**
- * Wraps a database, collection or cursor, and whatever it returns. Every call gets a deadline and rejects with
+ * Wraps a database, collection or cursor, and everything it returns. Each call gets a deadline and rejects with
  * `UnavailableError` when the server is unreachable, stepping down, out of disk, silent or damaged. Other errors
  * of the server stay the driver's own.
- * The server stops work whose caller has given up: a call by its time limit, a query (`leave`) because its
- * connection is closed.
+ * The server stops abandoned work: a call by its time limit, a query because its connection is closed
+ * (`onAbandon`).
  */
 export function withCallPolicy<Target extends object>(target: Target, onAbandon?: () => void): Target {
   const proxy: Target = new Proxy(target, {
@@ -41,7 +41,7 @@ export function withCallPolicy<Target extends object>(target: Target, onAbandon?
         const result: unknown = member.apply(target, target instanceof Collection ? withTimeLimit(name, args) : args);
         if (result === target) return proxy;
         if (result instanceof Promise)
-          return answered(result, SLOW_CALLS.has(name) ? SLOW_CALL_MS : STORE_CALL_MS, onAbandon);
+          return callServer(result, SLOW_CALLS.has(name) ? SLOW_CALL_MS : STORE_CALL_MS, onAbandon);
         return callsServer(result) ? withCallPolicy(result, onAbandon) : result;
       };
     },
@@ -107,7 +107,7 @@ async function readAll<T>(cursor: AbstractCursor<T>): Promise<T[]> {
 }
 
 /** Awaits one call within a deadline. `onTimeout` runs when the call is given up. */
-export async function answered<T>(call: Promise<T>, ms: number, onTimeout?: () => void): Promise<T> {
+export async function callServer<T>(call: Promise<T>, ms: number, onTimeout?: () => void): Promise<T> {
   try {
     return await withDeadline(ms, call, 'MongoDB');
   } catch (error) {

@@ -1,7 +1,7 @@
 /** The connection to MongoDB: one client, two databases (read models, and keys apart from them). */
 import { type Db, type DbOptions, MongoClient, ReadConcern } from 'mongodb';
 import { STORE_CALL_MS } from '../../application/concurrency/index.js';
-import { answered, withCallPolicy } from './call-policy.js';
+import { callServer, withCallPolicy } from './call-policy.js';
 
 /** Default server selection timeout at start, and the limit for a silent connection. */
 const CONNECT_MS = 10_000;
@@ -47,7 +47,7 @@ export async function connectMongo(url: string, database: string, withinMs = CON
     promoteLongs: false,
     ignoreUndefined: true,
   });
-  await answered(client.connect(), withinMs + STORE_CALL_MS).catch((error) => {
+  await callServer(client.connect(), withinMs + STORE_CALL_MS).catch((error) => {
     // Not awaited; open work of the client would keep the process alive.
     client.close().catch(() => {});
     throw error;

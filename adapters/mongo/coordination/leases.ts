@@ -69,7 +69,7 @@ export function createLeases(
       return undefined;
     },
     async holder(name) {
-      // Read before the query, whose answer may take as long as a lease lasts.
+      // Read before the query, which may take as long as a lease lasts.
       const unchanged = observed.unchanged(name);
       const row = await observed.refresh(name);
       if (!row || row.until.getTime() === RELEASED.getTime()) return undefined;
@@ -80,10 +80,7 @@ export function createLeases(
 
 type LeaseState = Pick<LeaseRow, 'fence' | 'until'>;
 
-/**
- * Observes leases of other nodes. One that is not renewed within its duration has expired, whatever its holder's
- * clock says.
- */
+/** Observes leases of other nodes. One that is not renewed in time has expired, regardless of its holder's clock. */
 function observeLeases(rows: Collection<LeaseRow>, { leaseMs, monotonic }: Times) {
   const states = new Map<string, LeaseState & { readonly since: number }>();
   return {

@@ -118,7 +118,7 @@ function createKeyStore(
     return key;
   }
 
-  /** Batches lookups of the same moment: a page of events may have as many subjects. */
+  /** Batches lookups of the same moment: a page of events may need many subjects' keys. */
   const createLookup = (options: FindOptions) =>
     createBatchLoader(async (subjects) => {
       const all = await rows.find({ _id: { $in: [...subjects] } }, options).toArray();

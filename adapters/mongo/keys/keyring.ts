@@ -31,7 +31,7 @@ export interface Keyring {
 
 const linkName = (id: string): string => `secret ${id}`;
 
-/** A damaged link whose secret still wraps keys. The message says what can be done. */
+/** A damaged link to a secret that still wraps keys. The message says what can be done. */
 export class DamagedLink extends UnavailableError {
   constructor(db: Db, id: string, subject: string) {
     const withoutKeys = 'those keys are lost; delete the row, and the data encrypted with them will be shown as erased';

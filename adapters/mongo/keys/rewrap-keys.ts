@@ -7,12 +7,12 @@ const BATCH_KEYS = 500;
 
 export interface RewrapResult {
   readonly wrapped: number;
-  /** Subjects whose keys no known secret opens. */
+  /** Subjects with keys that no known secret opens. */
   readonly unopened: readonly string[];
 }
 
 /**
- * Re-wraps the keys whose id passes `filter`. `progress` gets the number so far after each batch; an error it
+ * Re-wraps the keys that `filter` selects by id. `progress` gets the number so far after each batch; an error it
  * throws stops the work.
  */
 export async function rewrapAll(

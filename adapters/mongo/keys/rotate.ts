@@ -31,7 +31,7 @@ export interface RotationOptions extends SecretSource {
   readonly fresh: Buffer;
   readonly logger: Logger;
   readonly progress?: (wrapped: number) => void;
-  /** Throws if another process may be rotating too, whose stored secret this one would overwrite. */
+  /** Throws if another process may be rotating too: this one would overwrite its stored secret. */
   readonly assertAlone?: () => void;
 }
 

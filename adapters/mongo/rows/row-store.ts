@@ -210,7 +210,7 @@ async function complete(
   }
 }
 
-/** Filters out writes whose row is newer. */
+/** Returns the writes that are not in effect yet; those with a newer row are. */
 async function filterPending(rows: Collection<Row>, writes: readonly RowWrite[]): Promise<RowWrite[]> {
   const _id = { $in: [...new Set(writes.map(idOf))].filter((id) => id !== undefined) };
   const found = await rows.find({ _id }).project<Pick<Row, '_id' | '_at'>>({ _at: 1 }).toArray();
@@ -223,7 +223,7 @@ async function filterPending(rows: Collection<Row>, writes: readonly RowWrite[])
 }
 
 /**
- * Returns the index of the first write whose row is newer than its event: its guard did not match, and the upsert
+ * Returns the index of the first write with a row newer than its event: its guard did not match, and the upsert
  * collided with the row. Rethrows other errors.
  */
 function collisionIndex(error: unknown): number {

@@ -1,4 +1,4 @@
-/** Reads profiles from the answers of OAuth providers, whose field names differ. */
+/** Reads profiles from the answers of OAuth providers, which use different field names. */
 import type { Profile } from '../../../application/ports/index.js';
 
 type Answer = { readonly [member: string]: unknown };

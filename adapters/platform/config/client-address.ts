@@ -59,8 +59,8 @@ export function isLoopback(address: string): boolean {
 }
 
 /**
- * Returns the network by which clients are counted: an IPv4 address (also if mapped to IPv6), or the /64 of an
- * IPv6 address, since a client has a whole /64. Other text is returned unchanged.
+ * Returns the network to count a client under: an IPv4 address (also if mapped to IPv6), or the /64 of an IPv6
+ * address, since a client has a whole /64. Other text is returned unchanged.
  */
 export function networkOf(address: string): string {
   const bare = bareAddress(address);

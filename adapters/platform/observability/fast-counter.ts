@@ -1,4 +1,4 @@
-/** A Prometheus counter for frequent events: adds up outside of the library, whose labels cost ten times as much. */
+/** A Prometheus counter for frequent events: adds up outside of the library, where labels cost ten times as much. */
 import { Counter, type CounterConfiguration } from 'prom-client';
 
 /** Creates a counter by service, collected on each scrape. */

@@ -47,7 +47,7 @@ export function createLogger({ level, format, fields = {}, to }: LoggerOptions):
 
 const LINES_DROPPED = 'log lines dropped because the output was not read';
 
-/** Writes lines directly, so that none is lost when the process ends, and drops them when nobody reads. */
+/** Writes lines directly, so that none is lost when the process ends, and drops them while the output is not read. */
 function dropUnread(to: Output, onDropped: (lines: number) => void): DestinationStream {
   let dropped = 0;
   return {

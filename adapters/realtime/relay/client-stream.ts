@@ -1,4 +1,4 @@
-/** Sends ring items to one client at the client's pace; buffers no more than the network accepts. */
+/** Sends ring items to one client at its own pace; buffers only what the network accepts. */
 import type { Position } from '../../../application/ports/index.js';
 import type { Ring, RingItem } from './ring.js';
 import { type Frame, frame, HIGH_WATER_MARK, type Sink } from './sink.js';
@@ -76,13 +76,13 @@ export function createStream<Item extends RingItem>(
     wake();
   }
 
-  async function sendNext(frameToSend: Frame): Promise<boolean> {
+  async function sendNext(ephemeral: Frame): Promise<boolean> {
     if (!hasRoom())
       await new Promise<void>((resolve) => {
         onRoom = resolve;
       });
     if (state === 'over') return false;
-    send(frameToSend);
+    send(ephemeral);
     return true;
   }
 
@@ -145,10 +145,10 @@ export function createStream<Item extends RingItem>(
     reset,
     pump: () => pump(),
     /** Sends an ephemeral frame, after the ring items published before it. */
-    sendEphemeral(frameToSend: Frame) {
-      if (state === 'live') return send(frameToSend);
-      pendingEphemeral.push(frameToSend);
-      pendingBytes += frameToSend.json.length;
+    sendEphemeral(ephemeral: Frame) {
+      if (state === 'live') return send(ephemeral);
+      pendingEphemeral.push(ephemeral);
+      pendingBytes += ephemeral.json.length;
     },
     /** Bytes sent to the stream that the network has not accepted. */
     unread: () => sink.buffered() + pendingBytes,
@@ -172,8 +172,8 @@ export function createStream<Item extends RingItem>(
     },
 
     /** Sends a frame when there is room, in order. Resolves with false if the stream ended before. */
-    sendWithBackpressure(frameToSend: Frame): Promise<boolean> {
-      const result = sendQueue.then(() => sendNext(frameToSend));
+    sendWithBackpressure(ephemeral: Frame): Promise<boolean> {
+      const result = sendQueue.then(() => sendNext(ephemeral));
       sendQueue = result;
       return result;
     },

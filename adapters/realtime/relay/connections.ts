@@ -37,7 +37,7 @@ export interface ConnectionsOptions<Item extends RingItem> {
   readonly head: () => Promise<Position>;
   /** Called when an item could not be picked; it is tried again. */
   readonly failed?: ((error: unknown) => void) | undefined;
-  /** Clock by which authorizations expire. */
+  /** Clock for the expiry of authorizations. */
   readonly clock?: Clock | undefined;
   readonly observe?: RelayObserver | undefined;
   readonly beatMs?: number | undefined;
@@ -58,7 +58,7 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
   const { ring, head, failed = () => {}, clock = Date, observe, beatMs = HEARTBEAT_MS } = options;
   const open = new Set<Stream<Item>>();
   const byKey = new Map<string, Set<Stream<Item>>>();
-  /** Timers of streams whose authorization expires. */
+  /** Timers of streams with an expiring authorization. */
   const expiryTimers = new Map<Stream<Item>, Timer>();
   let closed = false;
   let latest: Position = ring.horizon;

@@ -63,7 +63,7 @@ export interface RelayOptions<State, Event extends DomainEvent> {
   readonly from?: Position;
   /** State of the audience at `from`; initially its state at the beginning of the log. */
   readonly seed?: State;
-  /** Clock by which authorizations expire. */
+  /** Clock for the expiry of authorizations. */
   readonly clock?: Clock;
   readonly observe?: RelayObserver;
   readonly beatMs?: number | undefined;

@@ -9,7 +9,7 @@ const FREE_BYTES = 16 * 1024;
 const CONTROL_BYTES = 6;
 
 /** Calls back once when there is no room for the rest of an incomplete message. */
-export function watchUnfinished(
+export function trackIncompleteMessages(
   socket: WebSocket,
   network: Duplex,
   bytes: Pick<Reservation, 'acquire' | 'giveBack'>,

@@ -7,7 +7,7 @@ import { type After, afterAll } from '../../platform/process/timer.js';
 import type { Sink } from '../relay/sink.js';
 import { closeCodeOf, closeSocket, isClosedHere, terminateSocket } from './closed-sockets.js';
 import { waitForSlot } from './fair-turns.js';
-import { watchUnfinished } from './fragment-limit.js';
+import { trackIncompleteMessages } from './fragment-limit.js';
 import { messageCost } from './message-cost.js';
 import { createRate } from './message-rate.js';
 import type { Message, Misunderstanding, Read } from './message-schema.js';
@@ -164,7 +164,7 @@ export function runSession(
   const onActivity = () => {
     lastActivity = clock.now();
   };
-  watchUnfinished(socket, network, bytes, () => {
+  trackIncompleteMessages(socket, network, bytes, () => {
     closeSocket(socket, CLOSE.later, 'Too much is under way');
     // Reads nothing more, not even its close frame.
     setImmediate(() => socket.terminate());

@@ -23,8 +23,8 @@ interface Upgrade {
 /** Larger messages close the connection with 1009. */
 const MESSAGE_BYTES = 1024 * 1024;
 /**
- * Maximum fragments of a message. Each costs a hundred bytes or more, however small; a few times as many as TCP
- * segments produce.
+ * Maximum fragments of a message. Each costs a hundred bytes or more, however small. A few times the number of
+ * TCP segments.
  */
 const MESSAGE_PIECES = 4096;
 

@@ -22,7 +22,7 @@ import {
   MongoServerError,
   MongoTopologyClosedError,
 } from 'mongodb';
-import { answered, withCallPolicy } from '../../../adapters/mongo/call-policy.js';
+import { callServer, withCallPolicy } from '../../../adapters/mongo/call-policy.js';
 import { connectMongo } from '../../../adapters/mongo/client.js';
 import { STORE_CALL_MS } from '../../../application/concurrency/deadline.js';
 import { isTransient, StoreFullError } from '../../../application/ports/errors.js';
@@ -84,7 +84,7 @@ describe('what MongoDB says', () => {
     Object.defineProperty(new MongoError('of the pool'), 'name', { value: name }) as Error;
   /** As a bulk write wraps what ended it. */
   const bulk = (error: object) => new MongoBulkWriteError(error as never, {} as never);
-  const meant = (error: unknown) => rejection(answered(Promise.reject(error), 1000));
+  const meant = (error: unknown) => rejection(callServer(Promise.reject(error), 1000));
 
   it('is "not now" when the server is away, stepping down or busy', async () => {
     const away = [
