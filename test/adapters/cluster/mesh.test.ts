@@ -158,7 +158,7 @@ describe('the mesh', () => {
       });
       await eventually(() => attempts.lives > 6 && attempts.killed > 6);
       expect(warnings).to.have.length(1);
-      expect(warnings[0]).to.include('can not be reached');
+      expect(warnings[0]).to.include('cannot connect to a live node');
     } finally {
       for (const door of doors) door.close();
     }
