@@ -1,6 +1,6 @@
 /**
  * Connects every node of an installation to every other, for messages that are not in the event log
- * (docs/mesh.md).
+ * (docs/guide/cluster.md).
  */
 import type { Cluster, Logger, Members, MessageHandler } from '../../application/ports/index.js';
 import { type After, afterAll } from '../platform/process/timer.js';

@@ -36,7 +36,7 @@ export function openSse(response: ServerResponse, headers: { readonly [name: str
 }
 
 const encode = encodedOnce(({ json, position }) => {
-  // In one block: clients ignore the id of a block without data (docs/relay.md).
+  // In one block: clients ignore the id of a block without data (docs/guide/relay.md).
   const cursor = position === undefined ? '' : `id: ${position}\n`;
   return Buffer.from(`${cursor}data: ${json}\n\n`);
 });

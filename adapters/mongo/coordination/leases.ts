@@ -1,4 +1,4 @@
-/** Leases in MongoDB: elect one node as projector, reaction runner, builder or sweeper (docs/nodes.md). */
+/** Leases in MongoDB: elect one node as projector, reaction runner, builder or sweeper (docs/guide/many-nodes.md). */
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
 import { STORE_CALL_MS, withDeadline } from '../../../application/concurrency/index.js';

@@ -49,7 +49,7 @@ export interface ConnectionsOptions<Item extends RingItem> {
  */
 const MAX_BUFFERED = 2 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
-/** Heartbeats without reading after which a client is cut. It resumes with its cursor (docs/relay.md). */
+/** Heartbeats without reading after which a client is cut. It resumes with its cursor (docs/guide/relay.md). */
 const MAX_UNANSWERED_BEATS = 4;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const NO_STREAMS: ReadonlySet<never> = new Set();

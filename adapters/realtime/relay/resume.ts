@@ -1,4 +1,4 @@
-/** Decides where a stream starts from its client's cursor (docs/relay.md). */
+/** Decides where a stream starts from its client's cursor (docs/guide/relay.md). */
 import type { Position } from '../../../application/ports/index.js';
 
 /**
