@@ -14,13 +14,13 @@ export const commonSettings = {
     type: 'string',
     minLength: 1,
     default: './data',
-    description: 'Directory of the embedded engines and of everything made at the first start',
+    description: 'Directory for the embedded engines and everything created at the first start',
   },
   secret: {
     type: 'string',
     minLength: SECRET_CHARACTERS,
     secret: true,
-    description: 'Wraps all keys, the same on all nodes; without it one is made and kept in the data directory',
+    description: 'Secret that wraps all keys, the same on all nodes; if not set, one is generated and stored in the data directory',
   },
   host: {
     ...listenAddress,
@@ -44,25 +44,25 @@ export const commonSettings = {
     pattern: '^[A-Za-z0-9_-]{1,38}$',
     form: '1 to 38 letters, digits, - or _',
     default: 'annals',
-    description: 'Database of the read models; the keys live in one beside it',
+    description: 'Database of the read models; the keys are stored in a second one with the suffix _keys',
   },
   'mesh.host': {
     ...listenAddress,
     default: '127.0.0.1',
-    description: 'Address on which a node hears the other nodes, never clients',
+    description: 'Address on which a node accepts connections of other nodes, never of clients',
   },
   'mesh.port': {
     type: 'integer',
     minimum: 0,
     maximum: 65535,
     default: 0,
-    description: 'Port on which a node hears the other nodes; 0 picks a free one',
+    description: 'Port on which a node accepts connections of other nodes; 0 picks a free one',
   },
   'mesh.address': {
     type: 'string',
     pattern: '^(?:[^\\s:/\\[\\]]+|\\[[0-9A-Fa-f:.]+\\])(?::\\d{1,5})?$',
     form: 'a host, or host:port; IPv6 in brackets',
-    description: 'Where the other nodes reach it; `mesh.host` and its port unless given',
+    description: 'Address that other nodes connect to; default mesh.host and its port',
   },
   'operations.port': {
     type: 'integer',
@@ -74,13 +74,13 @@ export const commonSettings = {
   'operations.token': {
     ...tokenOf(16),
     secret: true,
-    description: 'Bearer token for the operations port; without it only this machine may ask',
+    description: 'Bearer token for the operations port; if not set, only this machine has access',
   },
   'log.level': {
     type: 'string',
     enum: ['debug', 'info', 'warn', 'error', 'silent'],
     default: 'info',
-    description: 'What is worth a line',
+    description: 'Minimum level of log lines',
   },
   'log.format': {
     type: 'string',
@@ -92,12 +92,12 @@ export const commonSettings = {
     type: 'integer',
     minimum: 1,
     default: 10_000,
-    description: 'Connections of clients to all services; fewer where the limit of open files is low',
+    description: 'Maximum client connections to all services; fewer if the limit of open files is low',
   },
   'server.trustedProxies': {
     type: 'array',
     items: { type: 'string' },
     default: [],
-    description: 'Addresses and CIDR blocks whose X-Forwarded-For is believed',
+    description: 'Addresses and CIDR blocks of proxies whose X-Forwarded-For is trusted',
   },
 } as const satisfies Settings;
