@@ -20,7 +20,8 @@ export const commonSettings = {
     type: 'string',
     minLength: SECRET_CHARACTERS,
     secret: true,
-    description: 'Secret that wraps all keys, the same on all nodes; if not set, one is generated and stored in the data directory',
+    description:
+      'Secret that wraps all keys, the same on all nodes; if not set, one is generated and stored in the data directory',
   },
   host: {
     ...listenAddress,

@@ -243,7 +243,10 @@ describe('the secret of the key database', function () {
             ({ message }) => message !== 'killed',
           );
           if (looksFirst) {
-            const sources: Partial<SecretSource>[] = [sourceOf(kept), ...(next ? [{ given: next } satisfies Partial<SecretSource>] : [])];
+            const sources: Partial<SecretSource>[] = [
+              sourceOf(kept),
+              ...(next ? [{ given: next } satisfies Partial<SecretSource>] : []),
+            ];
             const found = await Promise.all(sources.map((source) => opened(db, source).catch(() => undefined)));
             expect(found.filter(Boolean), `${writes} writes`).to.deep.include(before);
           }
