@@ -1,4 +1,4 @@
-/** `annals engines`: the two embedded engines alone, for other processes to use. */
+/** `annals engines`: runs only the embedded engines, for other processes. */
 import { resolve } from 'node:path';
 import { startEngines } from '@annals/engines';
 import { maskCredentials } from '../../adapters/platform/config/mask.js';
@@ -8,9 +8,8 @@ import type { Call, CommandSpec } from './command.js';
 
 export const engines: CommandSpec = {
   description:
-    'Starts the embedded event store and the embedded MongoDB on the data directory and leaves them running. ' +
-    'Every other command of the same user with the same data directory finds them, by the addresses and the secret ' +
-    'of this start in its runtime.json, and uses them.',
+    'Runs the embedded EventStoreDB and the embedded MongoDB on the data directory. Other commands of the same user ' +
+    'with the same data directory find and use them, by the addresses and the secret in its runtime.json.',
   examples: [
     ['engines', 'on ./data'],
     ['engines --data-dir /var/lib/annals', 'on another directory'],
@@ -20,7 +19,7 @@ export const engines: CommandSpec = {
     const logger = createLogger({ level: values['log.level'], format: values['log.format'] });
     const dataDir = resolve(values.dataDir);
     const starting = startEngines({ dataDir, logger });
-    // From the beginning: engines that are told to go while they start are waited for, and stopped.
+    // From the beginning: a signal during the start waits for the engines and stops them.
     shutdownOn({ steps: [{ name: 'engines', run: async () => (await starting).stop() }], logger });
     const running = await starting;
     const [eventStoreUrl, mongoUrl] = [running.eventStoreUrl, running.mongoUrl].map(maskCredentials);

@@ -1,4 +1,4 @@
-/** Connects this process with the other nodes, once a service wants to speak with them. */
+/** Connects this process to the other nodes when a service first needs them. */
 import { randomBytes } from 'node:crypto';
 import { type OpenMesh, openMesh } from '../../adapters/cluster/cluster.js';
 import { joinMembers } from '../../adapters/mongo/coordination/membership.js';
@@ -7,19 +7,19 @@ import type { Cluster, Logger } from '../../application/ports/index.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Kernel } from './kernel.js';
 
-export interface MeshingOptions {
+export interface NodeClusterOptions {
   readonly kernel: Pick<Kernel, 'node' | 'mongo' | 'derivation'>;
   readonly values: Pick<AnnalsValues, 'mesh.host' | 'mesh.port' | 'mesh.address'>;
   readonly metrics: Pick<Metrics, 'mesh'>;
   readonly logger: Logger;
 }
 
-export function createMeshing({ kernel, values, metrics, logger }: MeshingOptions) {
+export function createNodeCluster({ kernel, values, metrics, logger }: NodeClusterOptions) {
   let opening: Promise<OpenMesh> | undefined;
-  let opened: OpenMesh | undefined;
+  let current: OpenMesh | undefined;
 
   async function open(): Promise<OpenMesh> {
-    // A node keeps its name when it starts again, and those who were connected to it before are not any more.
+    // Distinguishes the runs of a node, which keeps its name over restarts while its connections are lost.
     const run = `${kernel.node}~${randomBytes(4).toString('hex')}`;
     const mesh = await openMesh({
       run,
@@ -34,13 +34,13 @@ export function createMeshing({ kernel, values, metrics, logger }: MeshingOption
           {
             looked,
             unreached,
-            failed: (err) => logger.warn({ err }, 'it is not known which nodes live, looking again'),
+            failed: (err) => logger.warn({ err }, 'the list of live nodes could not be read, trying again'),
           },
         ),
       observe: metrics.mesh,
       logger,
     });
-    opened = mesh;
+    current = mesh;
     logger.info({ run, address: mesh.address }, `other nodes on ${mesh.address}`);
     return mesh;
   }
@@ -50,8 +50,8 @@ export function createMeshing({ kernel, values, metrics, logger }: MeshingOption
       opening ??= open();
       return (await opening).channel(name);
     },
-    /** The names of others that can't reach this one; nobody where no service speaks with them. */
-    unreachedBy: (): readonly string[] => opened?.unreachedBy() ?? [],
+    /** Names of nodes that can't reach this one; empty while no service uses the cluster. */
+    unreachedBy: (): readonly string[] => current?.unreachedBy() ?? [],
     async close() {
       const mesh = await opening?.catch(() => undefined);
       await mesh?.close();

@@ -1,4 +1,4 @@
-/** Connects the ports of the application to their adapters: what every command of the program stands on. */
+/** Connects the ports of the application to their adapters, for all commands of the program. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
@@ -43,9 +43,9 @@ export interface KernelOptions {
   readonly eventStoreUrl: string;
   readonly mongoUrl: string;
   readonly mongoDatabase: string;
-  /** The secret that wraps the keys; without it one that is kept beside them. */
+  /** The secret that wraps the keys. Default: one stored next to them. */
   readonly secret?: (keys: Db) => SecretSource;
-  /** Names this process in leases. */
+  /** Name of this process in leases. */
   readonly node: string;
   readonly release: string;
   readonly catalogs: readonly Catalog[];
@@ -53,11 +53,11 @@ export interface KernelOptions {
   readonly logger: Logger;
   readonly onAppended?: (stream: string, events: number) => void;
   readonly onConflict?: (stream: string) => void;
-  /** Something sealed can never be opened again, and is shown as erased. */
-  readonly onUnopened?: () => void;
+  /** Called for data that can never be decrypted again and is treated as erased. */
+  readonly onUndecryptable?: () => void;
 }
 
-/** A kernel for a command that works with all services and serves none. Stops the servers when it can't be had. */
+/** Opens a kernel for a command that serves nothing. Stops the servers if that fails. */
 export const openKernel = (
   servers: Servers,
   values: AnnalsValues,
@@ -80,8 +80,8 @@ export const openKernel = (
 
 export type Kernel = Awaited<ReturnType<typeof createKernel>>;
 
-const DOUBLED =
-  'another process bears the name of this node: the data directory was copied; remove node/name from the copy';
+const DUPLICATE_NODE =
+  'another process uses the name of this node, as after copying the data directory; remove node/name from the copy';
 
 /** Connects to both servers and waits until they answer. */
 export async function createKernel(options: KernelOptions) {
@@ -93,7 +93,7 @@ export async function createKernel(options: KernelOptions) {
     events: { ...servedEvents, ...events },
   }));
 
-  const { secret = (beside) => ({ kept: secretBesideKeys(beside) }) } = options;
+  const { secret = (db) => ({ kept: secretBesideKeys(db) }) } = options;
   const { keys, installation } = await openKeys(mongo.keys, secret(mongo.keys), randomBytes(32), logger).catch(
     async (error) => {
       await mongo.close();
@@ -101,21 +101,21 @@ export async function createKernel(options: KernelOptions) {
     },
   );
 
-  const unopened = countUndecryptable(logger, () => options.onUnopened?.());
-  const telling = createVault(keys, aes256gcm);
-  const vault = treatAsErased(telling, unopened.told);
+  const undecryptable = countUndecryptable(logger, () => options.onUndecryptable?.());
+  const throwingVault = createVault(keys, aes256gcm);
+  const vault = treatAsErased(throwingVault, undecryptable.told);
   const codec = createCodec(catalogs, vault);
   const log = createEventLog(client, codec, logger);
   const clock = createStoreClock({ ask: log.time, logger });
   const lasting = createClockJumpGuard({ clock, ...log, logger });
   const follow = createFollow(client, codec, logger);
-  const reveal = createEventDecryptor(telling, unopened.told);
+  const reveal = createEventDecryptor(throwingVault, undecryptable.told);
   const streams = createAggregateStore(log, reveal);
   const served = createActiveBuilds();
   const checkpoints = createCheckpoints(mongo.models);
   const leases = createLeases(mongo.models, node, {
     clock,
-    doubled: (owner) => logger.error({ owner }, DOUBLED),
+    doubled: (owner) => logger.error({ owner }, DUPLICATE_NODE),
   });
   const builds = createBuilds(mongo.models, vault);
 
@@ -124,7 +124,7 @@ export async function createKernel(options: KernelOptions) {
     (projection) => checkpoints.read(served.collection(projection) ?? ''),
   );
 
-  /** To be told of every append before its command is answered. */
+  /** Called for every append before its command is answered. */
   const appended = (stream: string, position: Position, events: number) => {
     settled.appended(stream, position);
     options.onAppended?.(stream, events);
@@ -141,9 +141,9 @@ export async function createKernel(options: KernelOptions) {
     conflicted: (stream) => options.onConflict?.(stream),
   });
 
-  /** The position of the last event of the log; one is there from birth. */
+  /** Position of the last event of the log. */
   const head = async () => (await headOf(client)) ?? 0n;
-  /** For what the program itself does, on nobody's request. */
+  /** Context for commands that the program itself runs. */
   const systemContext = (actor: string): CommandContext => {
     const commandId = newCommandId();
     return { commandId, actor, correlationId: commandId };
@@ -167,24 +167,24 @@ export async function createKernel(options: KernelOptions) {
     catalogs,
     mongo,
     client,
-    /** For what reads in threads of its own; with credentials, perhaps. */
+    /** Connects worker threads to the read models. May hold credentials. */
     models: { url: options.mongoUrl, database: options.mongoDatabase },
     log,
     clock,
-    /** For what lets go of what was kept for days. */
+    /** Clock for retention of days. */
     lasting,
     follow,
     keys,
     vault,
     reveal,
-    /** For who goes through the log but once. */
-    revealOnce: createEventDecryptor(telling, unopened.told, { once: true }),
-    /** For the live feed, from where this node began. */
-    revealLive: createEventDecryptor(telling, unopened.told, { live: true }),
-    /** How many things this process has met that can never be opened. */
-    unopened: unopened.count,
-    /** Tells of one more. */
-    toldUnopened: unopened.told,
+    /** Decrypts for a single pass through the log. */
+    revealOnce: createEventDecryptor(throwingVault, undecryptable.told, { once: true }),
+    /** Decrypts for the live feed, from the start of this node. */
+    revealLive: createEventDecryptor(throwingVault, undecryptable.told, { live: true }),
+    /** How many undecryptable values this process has met. */
+    undecryptableCount: undecryptable.count,
+    /** Counts and logs one more. */
+    onUndecryptable: undecryptable.told,
     streams,
     handle,
     repetition,
@@ -197,12 +197,12 @@ export async function createKernel(options: KernelOptions) {
     windows: createWindows(mongo.models),
     snapshots: encryptSnapshots(createSnapshots(mongo.models), {
       sealBytes: vault.sealBytes,
-      openBytes: telling.openBytes,
+      openBytes: throwingVault.openBytes,
     }),
     leases,
     lifecycle,
     derivation: createDerivation(installation),
-    /** One for all services: they share the cores that it is done on. */
+    /** One for all services: they share the cores it runs on. */
     passwords: createPasswordHashing(),
     head,
     systemContext,

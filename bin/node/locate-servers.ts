@@ -1,4 +1,4 @@
-/** Finds the servers a command works with: those configured, those already running here, or engines of its own. */
+/** Finds the servers of a command: configured ones, engines already running here, or engines it starts itself. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,61 +19,62 @@ import type { Logger } from '../../application/ports/index.js';
 import type { AnnalsValues } from '../settings.js';
 
 export interface Servers {
-  /** Both may hold credentials: not for a log, nor for a command line. */
+  /** Both may hold credentials: keep them out of logs and command lines. */
   readonly eventStoreUrl: string;
   readonly mongoUrl: string;
-  /** For people: what kind of servers these are. */
+  /** Kind of servers, for people. */
   readonly kind: 'given' | 'embedded' | 'embedded, of another process';
-  /** How many damaged events the event store has left out, where this process runs it. */
+  /** How many damaged events the event store has skipped, where this process runs it. */
   damaged?(): number;
-  /** What each engine takes of memory, in bytes, by its name, where this process runs them. */
+  /** Memory of each engine in bytes, by its name, where this process runs them. */
   memory?(): ReadonlyMap<string, number>;
   /**
-   * Where another process runs them: resolves, with why, when they never come back. Engines of another start have
-   * taken their place, whose secret nobody knows who has not looked for it; or they have gone, and for `goneMs` nobody
-   * has begun to start others.
+   * Where another process runs the engines: resolves when they are lost for good. They were `replaced` by engines of
+   * another start with an unknown secret, or are `gone` and nothing has restarted them for `restartMs`.
    */
-  lost?(goneMs?: number): Promise<'replaced' | 'gone'>;
-  /** Stops the engines, if they are this process's own. */
+  awaitLoss?(restartMs?: number): Promise<'replaced' | 'gone'>;
+  /** Stops the engines, if this process started them. */
   stop(): Promise<void>;
 }
 
-/** How long engines that another process is starting are waited for, ms: they may have much to take up. */
+/** How long to wait for engines that another process is starting, in ms. They may have much to recover. */
 const STARTING_MS = 30_000;
-const LOOK_AGAIN_MS = 50;
-/** How soon it is seen that another process has started its engines anew, or has ended. */
-const LOST_EVERY_MS = 1000;
-/** How long whoever watches the other process has for starting it again. */
-const GONE_MS = 10_000;
+const RETRY_MS = 50;
+/** Interval of the check whether the other process has restarted its engines or has ended. */
+const CHECK_MS = 1000;
+/** How long a supervisor has to restart the other process. */
+const RESTART_MS = 10_000;
 
 export interface FindOptions {
-  /** For a command, which is done at some time; who serves relies on no engines that go with one, and waits for its end. */
+  /** For commands, which end by themselves. A server never uses the engines of a command: it waits for its end. */
   readonly passing?: boolean;
   readonly startingMs?: number;
+  /** Default: the logger. */
+  readonly engineLogger?: Logger;
 }
 
 /**
- * Starts engines only where no addresses are given and none run on the data directory. Rejects with `DirectoryInUse`
- * where another process holds it for `startingMs` without engines to be found.
+ * Starts engines only if no addresses are configured and none run on the data directory. Rejects with `DirectoryInUse`
+ * if another process locks it for `startingMs` without running engines.
  */
 export async function findServers(
   values: Pick<AnnalsValues, 'eventStore.url' | 'mongo.url' | 'dataDir'>,
   logger: Logger,
-  { passing = false, startingMs = STARTING_MS }: FindOptions = {},
+  { passing = false, startingMs = STARTING_MS, engineLogger = logger }: FindOptions = {},
 ): Promise<Servers> {
   const { 'eventStore.url': eventStoreUrl, 'mongo.url': mongoUrl } = values;
   if (eventStoreUrl && mongoUrl) return { eventStoreUrl, mongoUrl, kind: 'given', stop: async () => {} };
   const dataDir = resolve(values.dataDir);
   let until = performance.now() + startingMs;
-  let told = '';
-  const tell = (message: string) => {
-    if (message !== told) logger.info({ dataDir }, message);
-    told = message;
+  let lastMessage = '';
+  const logOnce = (message: string) => {
+    if (message !== lastMessage) logger.info({ dataDir }, message);
+    lastMessage = message;
   };
-  for (; ; await delay(LOOK_AGAIN_MS)) {
+  for (; ; await delay(RETRY_MS)) {
     const running = findRuntime(dataDir);
     if (running?.passing && !passing) {
-      tell(`a command works on ${dataDir}, process ${running.pid}: this goes on once that is done`);
+      logOnce(`waiting for a command that uses ${dataDir} to end, process ${running.pid}`);
       until = performance.now() + startingMs;
       continue;
     }
@@ -81,33 +82,33 @@ export async function findServers(
       return {
         ...running,
         kind: 'embedded, of another process',
-        lost: (goneMs) => lostIn(dataDir, running, goneMs),
+        awaitLoss: (restartMs) => awaitLoss(dataDir, running, restartMs),
         stop: async () => {},
       };
     try {
-      const engines: Engines = await startEngines({ dataDir, passing, logger });
+      const engines: Engines = await startEngines({ dataDir, passing, logger: engineLogger });
       return { ...engines, kind: 'embedded' };
     } catch (error) {
-      // They are being started, or stopped: soon they can be found, or the directory is free.
+      // The engines are starting or stopping: soon they can be found, or the directory is free.
       if (!(error instanceof DirectoryInUse) || performance.now() > until) throw error;
-      tell(`${error.message}, whose engines are waited for`);
+      logOnce(`${error.message}; waiting for its engines`);
     }
   }
 }
 
-async function lostIn(dataDir: string, { pid, startedAt }: Runtime, goneMs = GONE_MS) {
-  for (let goneSince: number | undefined; ; ) {
-    await delay(LOST_EVERY_MS, undefined, { ref: false });
-    const now = readRuntime(dataDir);
-    if (now && (now.pid !== pid || now.startedAt !== startedAt)) return 'replaced';
-    goneSince = now && isAlive(pid) ? undefined : (goneSince ?? performance.now());
-    // The lock is looked at last, for whoever starts some wants it: who has it may take long to have them ready.
-    const isGone = goneSince !== undefined && performance.now() - goneSince >= goneMs;
-    if (isGone && isFree(dataDir)) return 'gone';
+async function awaitLoss(dataDir: string, { pid, startedAt }: Runtime, restartMs = RESTART_MS) {
+  for (let missingSince: number | undefined; ; ) {
+    await delay(CHECK_MS, undefined, { ref: false });
+    const current = readRuntime(dataDir);
+    if (current && (current.pid !== pid || current.startedAt !== startedAt)) return 'replaced';
+    missingSince = current && isAlive(pid) ? undefined : (missingSince ?? performance.now());
+    // Checked last: a process that holds the lock may be starting engines, which can take long.
+    const isMissing = missingSince !== undefined && performance.now() - missingSince >= restartMs;
+    if (isMissing && isFree(dataDir)) return 'gone';
   }
 }
 
-/** Where it can't be told now, it is looked at again. */
+/** False while the lock can't be checked; the caller checks again. */
 function isFree(dataDir: string): boolean {
   try {
     return !isLocked(dataDir);
@@ -120,7 +121,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // One of another user lives as well.
+    // EPERM: alive, but of another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
@@ -129,8 +130,8 @@ const [NODE, NAME] = ['node', 'name'];
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /**
- * The name of this process in leases. The first process on a data directory keeps its name over restarts, so that
- * it takes up its leases at once; any further one gets a name of its own.
+ * Names this process in leases. The first process on a data directory keeps its name over restarts, so that it gets
+ * its leases back without waiting for them to expire; any further process gets a new name.
  */
 export function nodeName(dataDir: string): string {
   const directory = join(resolve(dataDir), NODE);
@@ -141,16 +142,16 @@ export function nodeName(dataDir: string): string {
     throw error;
   }
   const file = join(directory, NAME);
-  const kept = existsSync(file) && readFileSync(file, 'utf8').trim();
-  // What a failing disk left of one names nobody.
-  if (kept && UUID.test(kept)) return kept;
+  const stored = existsSync(file) && readFileSync(file, 'utf8').trim();
+  // A failing disk may have left half a name.
+  if (stored && UUID.test(stored)) return stored;
   const name = randomUUID();
   writePrivately(file, `${name}\n`);
   return name;
 }
 
-/** Gives a copy of a data directory the name that is kept in this one, if there is any. */
-export function takeName(dataDir: string, copy: string): void {
+/** Copies the stored node name, if any, to a copy of the data directory. */
+export function copyNodeName(dataDir: string, copy: string): void {
   const file = join(dataDir, NODE, NAME);
   if (!existsSync(file)) return;
   privateDirectory(join(copy, NODE));

@@ -1,4 +1,4 @@
-/** Relays that know of their audience what was before the feed begins, and keep it for the next start. */
+/** Creates relays with the restored state of their audience, and saves snapshots of it for the next start. */
 import type { Metrics } from '../../adapters/platform/observability/metrics.js';
 import { createRelay, type Relay } from '../../adapters/realtime/relay/relay.js';
 import { maxPosition } from '../../application/consistency/index.js';
@@ -22,38 +22,38 @@ export interface RelaysOptions {
     'catalogs' | 'follow' | 'log' | 'reveal' | 'snapshots' | 'windows' | 'leases' | 'head' | 'clock'
   >;
   readonly metrics: Metrics;
-  /** By service: where the feed begins. Moved on where its audience is not known so early. */
+  /** By service: where the feed starts. Advanced where the audience can't be restored from that early. */
   readonly windows: Map<string, WindowStart>;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
-type KeptOf<State> = Pick<KeepOptions<State>, 'service' | 'form' | 'reached' | 'kept' | 'begun'>;
+type SnapshotSource<State> = Pick<KeepOptions<State>, 'service' | 'form' | 'reached' | 'kept' | 'begun'>;
 
-/** How often it is looked whether the next start would need another snapshot. */
-const LOOK_EVERY_MS = 1000;
-/** So often it is not looked after one was written, which can be of megabytes. What is done meanwhile is read again. */
-const LOOKS_LEFT_OUT = 30;
+/** Interval of the check whether the next start would need a newer snapshot. */
+const CHECK_EVERY_MS = 1000;
+/** Checks skipped after a snapshot was written, which can take megabytes. The next start reads the events since. */
+const SKIPPED_CHECKS = 30;
 
 export function createRelays({ kernel, metrics, windows, logger, signal }: RelaysOptions) {
   const { follow, snapshots, leases, head, clock } = kernel;
-  const kept: ((feed: Feed) => Promise<void>)[] = [];
+  const snapshotWriters: ((feed: Feed) => Promise<void>)[] = [];
 
-  function keep<State>(relay: Relay<State>, of: KeptOf<State>, feed: Feed) {
-    const { service } = of;
+  function writeSnapshots<State>(relay: Relay<State>, source: SnapshotSource<State>, feed: Feed) {
+    const { service } = source;
     const now = () => ({
       state: relay.state(),
       position: maxPosition(relay.position(), feed.resumeFrom(service)),
     });
-    const look = createSnapshotKeeper({ ...of, snapshots, windows: kernel.windows, now });
-    let leftOut = 0;
+    const saveIfNeeded = createSnapshotKeeper({ ...source, snapshots, windows: kernel.windows, now });
+    let skipped = 0;
     const run = async () => {
-      if (leftOut-- > 0) return;
-      leftOut = (await look()) ? LOOKS_LEFT_OUT : 0;
+      if (skipped-- > 0) return;
+      skipped = (await saveIfNeeded()) ? SKIPPED_CHECKS : 0;
     };
     return runPeriodically({
       name: `${service}.audience`,
-      everyMs: LOOK_EVERY_MS,
+      everyMs: CHECK_EVERY_MS,
       run,
       leases,
       logger,
@@ -62,7 +62,7 @@ export function createRelays({ kernel, metrics, windows, logger, signal }: Relay
   }
 
   return {
-    async make<State, Event extends DomainEvent>(
+    async create<State, Event extends DomainEvent>(
       service: string,
       audience: Audience<State, Event>,
       beatMs?: number,
@@ -70,18 +70,21 @@ export function createRelays({ kernel, metrics, windows, logger, signal }: Relay
       const catalog = kernel.catalogs.find((each) => each.service === service)!;
       const reveal = (event: RecordedEvent) => kernel.reveal(catalog, event);
       const ports = { follow, log: kernel.log, reveal, snapshots, logger, signal };
-      const begun = await restoreFold(service, foldOf(audience), windows.get(service)!, ports);
-      const { window, kept: read } = begun;
+      const restored = await restoreFold(service, foldOf(audience), windows.get(service)!, ports);
+      const { window, kept: savedSize } = restored;
       windows.set(service, window);
       const from = window.horizon;
       const observe = metrics.relay(service);
-      const relay = createRelay({ audience, from, seed: begun.state, head, clock, observe, beatMs });
+      const relay = createRelay({ audience, from, seed: restored.state, head, clock, observe, beatMs });
       const { snapshot: form, reached } = audience;
-      if (form) kept.push((feed) => keep(relay, { service, form, reached, kept: read, begun }, feed));
+      if (form) {
+        const source = { service, form, reached, kept: savedSize, begun: restored };
+        snapshotWriters.push((feed) => writeSnapshots(relay, source, feed));
+      }
       return relay;
     },
 
-    /** Keeps snapshots of all that were made; settle when the signal has stopped it. */
-    keep: (feed: Feed): readonly Promise<void>[] => kept.map((begin) => begin(feed)),
+    /** Saves snapshots of all created relays in the background; settles after abort. */
+    saveSnapshots: (feed: Feed): readonly Promise<void>[] => snapshotWriters.map((start) => start(feed)),
   };
 }

@@ -1,17 +1,18 @@
-/** Runs services, read models, reactions and the operations port: this process as one node of one or many. */
+/** Runs this process as a node: services, projectors, reactions and the operations port. */
 import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
 import { keepTicksQuick } from '@annals/engines';
 import {
   type ConnectionLimit,
   createConnectionLimit,
-  mostConnections,
+  maxConnections,
 } from '../../adapters/http/hardening/connection-limit.js';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
 import { createBudgets } from '../../adapters/http/server/budgets.js';
 import { type ListenOptions, listen } from '../../adapters/http/server/http-server.js';
 import { createClientAddress, isTrustedBy, networkOf } from '../../adapters/platform/config/client-address.js';
 import { maskCredentials } from '../../adapters/platform/config/mask.js';
+import { startLogger } from '../../adapters/platform/observability/logger.js';
 import { createMetrics, type Metrics } from '../../adapters/platform/observability/metrics.js';
 import { reportOutages } from '../../adapters/platform/observability/outages.js';
 import { urlOf } from '../../adapters/platform/process/format-url.js';
@@ -29,30 +30,32 @@ import {
 } from '../../application/subscription/index.js';
 import { groupsOf, type Progress, type ReadModel, runProjector } from '../../projections/kernel/index.js';
 import type { AnnalsValues } from '../settings.js';
-import { createMeshing } from './cluster.js';
+import { createNodeCluster } from './cluster.js';
 import { createKernel, type Kernel } from './kernel.js';
 import { nodeName, type Servers } from './locate-servers.js';
 import { createRelays } from './relays.js';
 import { release } from './release.js';
 import { secretSource } from './secret.js';
 import type { Part, RunningService, Service, ServiceContext } from './service.js';
+import type { Listener } from './start-table.js';
 import { statusOf } from './status.js';
-import { adopt } from './switch-build.js';
+import { switchBuild } from './switch-build.js';
 
 /**
- * Connects everything and listens; resolves when it is ready. `opened` is told how to close each thing that was
- * opened, in order, also when a later one fails.
+ * Connects everything and listens; resolves with the ports once the node is ready.
+ *
+ * @param onOpen Called in order for each resource with the function that closes it, also when a later one fails.
  */
-export async function begin(
-  chosen: readonly Service[],
+export async function runNode(
+  services: readonly Service[],
   values: AnnalsValues,
   servers: Servers,
   processLogger: Logger,
-  opened: (name: string, close: Step['run']) => void,
-): Promise<void> {
+  onOpen: (name: string, close: Step['run']) => void,
+): Promise<readonly Listener[]> {
   keepTicksQuick();
   const metrics = createMetrics();
-  const projections = chosen.flatMap((service) => service.projections);
+  const projections = services.flatMap((service) => service.projections);
   const logger: Logger = reportOutages(processLogger, {
     'the event store': async () => {
       await kernel.head();
@@ -66,19 +69,19 @@ export async function begin(
     secret: (keys) => secretSource(values, servers, keys),
     node: nodeName(values.dataDir),
     release,
-    catalogs: chosen.map(({ catalog }) => catalog),
+    catalogs: services.map(({ catalog }) => catalog),
     projections,
     logger,
     onAppended: metrics.appended,
     onConflict: metrics.conflicted,
-    onUnopened: metrics.unopened,
+    onUndecryptable: metrics.unopened,
   });
-  opened('drivers', kernel.close);
+  onOpen('drivers', kernel.close);
   if (servers.kind === 'given' && !values.secret) logger.warn({}, NO_SECRET);
   for (const cache of [...kernel.streams.caches, ...kernel.vault.caches]) metrics.cache(cache);
 
   const running = new AbortController();
-  // Everything in the background waits on it at once: more than Node takes for a leak.
+  // All background work listens to it: more listeners than Node's leak warning allows.
   setMaxListeners(0, running.signal);
   const { signal } = running;
   const onProgress = ({ events }: Progress) => logger.info({ events }, 'building a read model');
@@ -86,33 +89,34 @@ export async function begin(
   metrics.clock(kernel.clock.skewMs);
   if (servers.damaged) metrics.damaged(servers.damaged);
   if (servers.memory) metrics.engines(servers.memory);
-  // First: the feed has to tell of every switch that comes after what is learned now of what is served.
-  const begun = await kernel.head();
-  // Before anything is written: a log that was restored may lack no more than that.
+  // Read before the active builds, so that the feed delivers every switch after them.
+  const startHead = await kernel.head();
+  // Before anything is written: otherwise new events could hide that a restored log is behind its read models.
   await kernel.lifecycle.ensureActive(projections, kernel.served, { signal, onProgress, onAhead });
-  // Before anything is stamped with a time. Whatever can't be undone asks again.
-  await kernel.clock.compare().catch((err) => logger.warn({ err }, 'the event store did not say what time it is'));
-  const context = { kernel, values, release, metrics, logger, signal, begun };
-  const windows = await readWindows(kernel, chosen, begun);
+  // Before any event gets a timestamp. Irreversible work compares the clocks again.
+  await kernel.clock.compare().catch((err) => logger.warn({ err }, "the event store's clock could not be read"));
+  const context = { kernel, values, release, metrics, logger, signal, startHead };
+  const windows = await readWindows(kernel, services, startHead);
   const relays = createRelays({ kernel, metrics, windows, logger, signal });
-  const meshing = createMeshing({ kernel, values, metrics, logger });
-  opened('mesh', meshing.close);
+  const startDetails = startLogger(logger, values['log.format']);
+  const cluster = createNodeCluster({ kernel, values, metrics, logger: startDetails });
+  onOpen('mesh', cluster.close);
   const urls = new Map<string, string>();
-  const connecting = chosen.map(async (service) => {
+  const connecting = services.map(async (service) => {
     const { horizon } = windows.get(service.name)!;
     const url = () => urls.get(service.name) ?? urlOf(values.host, service.port(values));
-    const relay: ServiceContext['relay'] = (...of) => relays.make(service.name, ...of);
-    const mesh = () => meshing.channel(service.name);
-    return { service, connected: await service.connect({ ...context, horizon, url, relay, mesh }) };
+    const relay: ServiceContext['relay'] = (...options) => relays.create(service.name, ...options);
+    const openCluster = () => cluster.channel(service.name);
+    return { service, connected: await service.connect({ ...context, horizon, url, relay, openCluster }) };
   });
   const connected = await Promise.all(connecting);
   const parts = connected.map(({ service, connected }) => start(service, connected, context, signal));
   for (const { service, connected } of parts)
-    metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.kept });
-  const feed = startFeed(kernel, parts, windows, begun, logger, signal);
-  const following = [feed.stopped, ...relays.keep(feed)];
-  opened('background', () => stopBackground(running, parts, following));
-  // From here on this node's readers are owed whatever was in the log before.
+    metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.bufferedBytes });
+  const feed = startFeed(kernel, parts, windows, startHead, logger, signal);
+  const subscriptions = [feed.stopped, ...relays.saveSnapshots(feed)];
+  onOpen('background', () => stopBackground(running, parts, subscriptions));
+  // From here on reads on this node include everything the log held before its start.
   for (const [service, last] of await feed.ready) kernel.settled.startedAt(service, last);
   for (const { connected } of parts) await connected.start?.();
 
@@ -121,46 +125,51 @@ export async function begin(
     host: values.host,
     derivation: kernel.derivation,
     logger,
-    answered: metrics.answered,
-    clientAddress: createClientAddress(proxies, () => logger.warn({}, DOUBTED_PROXY)),
+    onResponse: metrics.answered,
+    clientAddress: createClientAddress(proxies, () => logger.warn({}, UNTRUSTED_PROXY)),
   };
-  const doors: Step['run'][] = [];
-  // All at once: none has to wait until another has answered what is under way there.
-  opened('connections', () => allOf(doors));
-  const open = async ({ policy, routes, signIn }: Door, port: number, common: Common = {}) => {
-    const { url, close } = await listen(policy, routes, { ...http, port, ...common });
-    urls.set(policy.service, url);
-    doors.unshift(close);
-    logger.info({ service: policy.service, url, signIn }, `${policy.service} on ${url}`);
+  const listeners: Listener[] = [];
+  const closers: Step['run'][] = [];
+  // In parallel: closing one port may wait for its pending responses.
+  onOpen('connections', () => closeAll(closers));
+  const open = async ({ policy, routes, signIn, signInSummary = signIn }: Port, port: number, shared: Shared = {}) => {
+    const { service } = policy;
+    const { url, close } = await listen(policy, routes, { ...http, port, ...shared });
+    urls.set(service, url);
+    listeners.push({ service, url, signIn: signInSummary });
+    closers.unshift(close);
+    startDetails.info({ service, url, signIn }, `${service} on ${url}`);
   };
-  const common = shared(values['server.connections'], isTrustedBy(proxies), metrics);
+  const shared = sharedLimits(values['server.connections'], isTrustedBy(proxies), metrics);
   for (const { service, connected } of parts) {
-    await open(connected, service.port(values), common);
-    doors.unshift(connected.close);
+    await open(connected, service.port(values), shared);
+    closers.unshift(connected.close);
   }
   const policy = operationsPolicy(release);
-  const status = statusOf(kernel, parts, feed, servers.damaged, meshing.unreachedBy);
+  const status = statusOf(kernel, parts, feed, servers.damaged, cluster.unreachedBy);
   const access = { host: values.host, token: values['operations.token'] };
   const routes = operationsRoutes(policy, status, metrics, access);
-  const door = { policy, routes, signIn: operationsSignIn(access) };
-  await open(door, values['operations.port'], { connections: fewFor(policy.service, metrics) });
+  const operations = { policy, routes, signIn: operationsSignIn(access) };
+  await open(operations, values['operations.port'], { connections: operationsConnections(policy.service, metrics) });
   const [engines, dataDir] = [servers.kind, resolve(values.dataDir)];
-  logger.info({ engines, ...given(values), dataDir, node: kernel.node, ms: sinceStart() }, 'ready');
+  const ms = Math.round(performance.now());
+  startDetails.info({ engines, ...configuredServers(values), dataDir, node: kernel.node, ms }, 'ready');
+  return listeners;
 }
 
-/** Begins all in their order; settles when all have, and rejects if one did. */
-async function allOf(steps: readonly Step['run'][]): Promise<void> {
-  const ended = await Promise.allSettled(steps.map(async (run) => run()));
-  const failed = ended.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
-  if (failed.length > 0) throw new AggregateError(failed, failed.map(String).join('; '));
+/** Starts all in their order; settles when all have, and rejects if one did. */
+async function closeAll(closers: readonly Step['run'][]): Promise<void> {
+  const results = await Promise.allSettled(closers.map(async (close) => close()));
+  const failures = results.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('; '));
 }
 
-/** What the ports of all services have in common. */
-type Common = Pick<ListenOptions, 'connections' | 'budgets'>;
+/** Limits that the ports of all services share. */
+type Shared = Pick<ListenOptions, 'connections' | 'budgets'>;
 
-/** A proxy's connections are of many callers: they have no share, what is asked through them has that of who asks. */
-function shared(wanted: number, isProxy: (address: string) => boolean, metrics: Metrics): Common {
-  const connections = createBudget('connections', mostConnections(wanted));
+/** Connections of a trusted proxy carry many callers: they count per request, by the forwarded address. */
+function sharedLimits(limit: number, isProxy: (address: string) => boolean, metrics: Metrics): Shared {
+  const connections = createBudget('connections', maxConnections(limit));
   const budgets = createBudgets(connections.limit);
   for (const budget of [connections, ...Object.values(budgets)]) metrics.budget(budget);
   return {
@@ -169,47 +178,45 @@ function shared(wanted: number, isProxy: (address: string) => boolean, metrics: 
   };
 }
 
-/** The operations port must answer however many clients the others have, and those who crowd at it keep out nobody. */
-function fewFor(name: string, metrics: Metrics): ConnectionLimit {
+/** A limit of its own, so that the operations port answers however many clients the services have. */
+function operationsConnections(name: string, metrics: Metrics): ConnectionLimit {
   const connections = createBudget(name, OPERATIONS_CONNECTIONS);
   metrics.budget(connections);
   return createConnectionLimit(connections, networkOf);
 }
 
-/** Of the files that are kept for the process's own use, so many are for whoever watches it. */
+/** Taken from the file descriptors that the connection limit reserves for the process itself. */
 const OPERATIONS_CONNECTIONS = 100;
 
-type Door = Pick<RunningService, 'policy' | 'routes' | 'signIn'>;
+type Port = Pick<RunningService, 'policy' | 'routes' | 'signIn' | 'signInSummary'>;
 
-/** The addresses of servers that are not ours to start. */
-function given({ 'eventStore.url': eventStore, 'mongo.url': mongo }: AnnalsValues) {
+/** The addresses of servers that this program did not start, without credentials. */
+function configuredServers({ 'eventStore.url': eventStore, 'mongo.url': mongo }: AnnalsValues) {
   if (!eventStore || !mongo) return {};
   return { eventStore: maskCredentials(eventStore), mongo: maskCredentials(mongo) };
 }
 
-const DOUBTED_PROXY =
-  'a proxy on this machine says for whom it asks, and is not believed: all who come through it count as one, until it is in server.trustedProxies';
+const UNTRUSTED_PROXY =
+  'a proxy on this machine sends forwarded addresses but is not trusted, so all its clients share one rate limit; add it to server.trustedProxies';
 
 const NO_SECRET =
-  'secret is not set: it is kept beside the keys that it wraps; set it, the same on all nodes, and run annals keys rotate';
+  'secret is not set, so the wrapping secret is stored next to the keys it wraps; set the same secret on all nodes and run annals keys rotate';
 
 const AHEAD =
-  'the read model is ahead of the log, or may be, as after a backup of the log was restored: building it anew before it is served';
-
-const sinceStart = () => Math.round(performance.now());
+  'the read model is or may be ahead of the log, as after restoring a backup of the log; rebuilding it before it is served';
 
 interface PartContext {
   readonly kernel: Kernel;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Where the log ended before anybody was served. */
-  readonly begun: Position;
+  /** Head of the log at the start of this node. */
+  readonly startHead: Position;
 }
 
 function start(
   service: Service,
   connected: RunningService,
-  { kernel, metrics, logger, begun }: PartContext,
+  { kernel, metrics, logger, startHead }: PartContext,
   signal: AbortSignal,
 ): Part {
   const { name, projections } = service;
@@ -222,77 +229,68 @@ function start(
     connected,
     projectors: groupsOf(name, projections).map((group) => ({
       ...group,
-      projector: runProjector({
-        ...common,
-        group,
-        builds,
-        served,
-        head,
-        advanced: advanced,
-        debounceUntilAwaited: debounceUntilAwaited,
-      }),
+      projector: runProjector({ ...common, group, builds, served, head, advanced, debounceUntilAwaited }),
     })),
     background: [
-      ...connected.reactions.map((reaction) => runReaction({ ...common, reaction, head, begun, reacted })),
+      ...connected.reactions.map((reaction) => runReaction({ ...common, reaction, head, begun: startHead, reacted })),
       ...connected.periodic.map((work) => runPeriodically({ ...work, leases, logger, signal })),
     ],
   };
 }
 
-/** Where the streams of each service can be resumed from, as the last node left it. */
+/** Reads from where the streams of each service can be resumed, as the last node stored it. */
 async function readWindows(
   kernel: Kernel,
-  chosen: readonly Service[],
+  services: readonly Service[],
   head: Position,
 ): Promise<Map<string, WindowStart>> {
-  const found = chosen.map(async ({ name, projections }) => {
-    const projected = await projectedOf(kernel, projections);
+  const windows = services.map(async ({ name, projections }) => {
+    const projected = await lowestCheckpoint(kernel, projections);
     return [name, await readWindow(kernel.windows, name, head, projected)] as const;
   });
-  return new Map(await Promise.all(found));
+  return new Map(await Promise.all(windows));
 }
 
-/** How far all of these are by their checkpoints; undefined while one of them has none: it shows nothing yet. */
-async function projectedOf({ checkpoints, served }: Kernel, projections: readonly ReadModel[]) {
-  const read = projections.map(({ name }) => checkpoints.read(served.collection(name) ?? ''));
-  const known = (await Promise.all(read)).filter((each) => each !== undefined);
-  const [least] = known.length < read.length ? [] : known.sort((a, b) => (a < b ? -1 : 1));
-  return least;
+/** The lowest checkpoint of these read models; undefined while one of them has none and is still empty. */
+async function lowestCheckpoint({ checkpoints, served }: Kernel, projections: readonly ReadModel[]) {
+  const reads = projections.map(({ name }) => checkpoints.read(served.collection(name) ?? ''));
+  const positions = (await Promise.all(reads)).filter((each) => each !== undefined);
+  const [lowest] = positions.length < reads.length ? [] : positions.sort((a, b) => (a < b ? -1 : 1));
+  return lowest;
 }
 
 function startFeed(
   kernel: Kernel,
   parts: readonly Part[],
   windows: ReadonlyMap<string, WindowStart>,
-  begun: Position,
+  startHead: Position,
   logger: Logger,
   signal: AbortSignal,
 ): Feed {
-  const { catalogs, windows: saved, follow, reveal, revealLive, streams, vault } = kernel;
+  const { windows: store, ...ports } = kernel;
   const projections = parts.flatMap(({ service }) => service.projections);
   const publishers = new Map(parts.map(({ service, connected }) => [service.name, connected.publish]));
   return runLiveFeed({
-    catalogs,
+    ...ports,
     windows,
-    begun,
-    saved,
-    follow,
-    reveal,
-    revealLive,
-    streams,
-    vault,
+    begun: startHead,
+    saved: store,
     publish: (service, event) => publishers.get(service)?.(event),
-    switched: (event) => void adopt(kernel, projections, event, logger, signal),
+    switched: (event) => void switchBuild(kernel, projections, event, logger, signal),
     logger,
     signal,
   });
 }
 
-async function stopBackground(running: AbortController, parts: readonly Part[], following: readonly Promise<void>[]) {
+async function stopBackground(
+  running: AbortController,
+  parts: readonly Part[],
+  subscriptions: readonly Promise<void>[],
+) {
   running.abort();
-  const all = parts.flatMap(({ projectors, background }) => [
+  const work = parts.flatMap(({ projectors, background }) => [
     ...projectors.map(({ projector }) => projector.stopped),
     ...background,
   ]);
-  await Promise.all([...following, ...all]);
+  await Promise.all([...subscriptions, ...work]);
 }

@@ -1,4 +1,4 @@
-/** The secret that wraps the keys: configured, or kept by the program. */
+/** Finds the secret that wraps the keys: configured, or stored by the program. */
 import { join, resolve } from 'node:path';
 import type { Db } from 'mongodb';
 import type { SecretSource } from '../../adapters/mongo/keys/key-store.js';
@@ -7,7 +7,7 @@ import { secretFile } from '../../adapters/platform/config/secret-file.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Servers } from './locate-servers.js';
 
-/** Where none is configured it is kept in the data directory of the engines; with servers that are given, in `keys`. */
+/** Without a configured secret: a file in the data directory, or with configured servers the `keys` database. */
 export const secretSource = (
   { secret, dataDir }: Pick<AnnalsValues, 'secret' | 'dataDir'>,
   { kind }: Pick<Servers, 'kind'>,

@@ -1,4 +1,4 @@
-/** What a service is to the program: its parts as plain objects, to be connected and run (docs/guide/services.md). */
+/** The interface of a service to the program: plain objects that are connected and run (docs/guide/services.md). */
 import type { ServicePolicy } from '../../adapters/http/server/policy.js';
 import type { Route } from '../../adapters/http/server/route.js';
 import type { Metrics } from '../../adapters/platform/observability/metrics.js';
@@ -11,7 +11,7 @@ import type { AnnalsValues } from '../settings.js';
 import type { Kernel } from './kernel.js';
 
 export interface Service<C extends Catalog = Catalog> {
-  /** Its one word. */
+  /** One word. */
   readonly name: string;
   readonly catalog: C;
   readonly projections: readonly ReadModel[];
@@ -25,36 +25,41 @@ export interface ServiceContext {
   readonly release: string;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Where the service listens; as configured until it is up, which may be on any free port. */
+  /** Address of the service; as configured until it listens, possibly on any free port. */
   readonly url: () => string;
-  /** Aborted when the process stops: ends what goes on in the background. */
+  /** Aborted when the process stops; ends all background work. */
   readonly signal: AbortSignal;
-  /** Every event of the service after this position will be published: streams can be resumed from here on. */
+  /** All events of the service after this position are published, so streams can resume from here. */
   readonly horizon: Position;
-  /** Makes the service's relay, once: what its audience had come to by then is known to it. Streams show
-   * every `beatMs` that they live, where the usual is not promised. */
+  /**
+   * Creates the service's relay, with the current state of its audience. Call once.
+   *
+   * @param beatMs Interval of keepalives, where clients are promised another than the default.
+   */
   relay<State, Event extends DomainEvent>(
     audience: Audience<State, Event>,
     beatMs?: number,
   ): Promise<Relay<State, Event>>;
-  /** Speaks with the same service on other nodes, once; where none does, the process has no port for it. */
-  mesh(): Promise<Cluster>;
+  /** Opens a channel to the same service on other nodes. The cluster port opens on the first call. */
+  openCluster(): Promise<Cluster>;
 }
 
 export interface RunningService<C extends Catalog = Catalog> {
   readonly policy: ServicePolicy;
-  /** For the start-up output: how callers sign in, or that everybody may do what. */
+  /** For the start-up output: how callers sign in, or what is open to everyone. */
   readonly signIn: string;
+  /** Default: `signIn`. Shorter, for the start table of a terminal. */
+  readonly signInSummary?: string;
   readonly routes: readonly Route[];
-  /** Takes every event of the service, in log order; must not wait for anything. */
+  /** Receives every event of the service in log order; must not block. */
   publish(event: LiveEvent<C>): void;
-  /** Settles what must be there before anybody is served; every node does it at its start, perhaps at once. */
+  /** Creates what must exist before requests are served. All nodes run it at their start, possibly concurrently. */
   start?(): Promise<void>;
   readonly reactions: readonly AnyReaction[];
   readonly periodic: readonly Periodic[];
-  /** What its relay keeps for clients that come back, in bytes. */
-  kept(): number;
-  /** Tells all streams to come back. */
+  /** Bytes its relay retains for clients that reconnect. */
+  bufferedBytes(): number;
+  /** Ends all streams and asks their clients to reconnect. */
   close(): void;
 }
 
@@ -62,30 +67,30 @@ export interface Periodic {
   /** `<service>.<what>`. */
   readonly name: string;
   readonly everyMs: number;
-  /** While it says no, another node does it. */
+  /** While it returns false, another node runs the job. */
   readonly mayRun?: () => boolean;
   run(stop: AbortSignal): Promise<void>;
 }
 
 /** The relay's part of a running service. */
-export const relayed = <State, Event extends DomainEvent>(
+export const relayMembers = <State, Event extends DomainEvent>(
   relay: Relay<State, Event>,
-): Pick<Relay<State, Event>, 'publish' | 'kept' | 'close'> => ({
+): Pick<RunningService, 'bufferedBytes'> & Pick<Relay<State, Event>, 'publish' | 'close'> => ({
   publish: relay.publish,
-  kept: relay.kept,
+  bufferedBytes: relay.kept,
   close: relay.close,
 });
 
-/** Some of a service's read models, and the loop that keeps them up. */
+/** A group of read models of a service and the projector that updates them. */
 export interface RunningGroup extends ProjectorGroup {
   readonly projector: Projector;
 }
 
-/** A service as this process runs it. */
+/** A service running in this process. */
 export interface Part {
   readonly service: Service;
   readonly connected: RunningService;
   readonly projectors: readonly RunningGroup[];
-  /** Reactions and periodic work; settle when the signal has stopped them. */
+  /** Reactions and periodic jobs; settle after abort. */
   readonly background: readonly Promise<void>[];
 }

@@ -1,4 +1,4 @@
-/** The mail server as it is configured, for every service that sends mail. */
+/** The configured mail server, for all services that send mail. */
 import type { SmtpOptions } from '../../adapters/outbound/mail/smtp.js';
 import { isLoopback } from '../../adapters/platform/config/client-address.js';
 import type { Logger } from '../../application/ports/index.js';

@@ -1,4 +1,4 @@
-/** The process log: pino, one JSON line per message, or formatted lines on a terminal. */
+/** The process log: pino, written as JSON lines or, on a terminal, as lines for people. */
 import { type DestinationStream, pino } from 'pino';
 import { type Logger, UnavailableError } from '../../../application/ports/index.js';
 import { MASK, maskCredentials } from '../config/mask.js';
@@ -8,26 +8,40 @@ export interface LoggerOptions {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** `auto` is pretty on a terminal and json elsewhere. */
   readonly format: 'auto' | 'json' | 'pretty';
-  /** Fields added to every line. */
+  /** Added to every line. */
   readonly fields?: { readonly [name: string]: string };
   /** Default: standard output. */
   readonly to?: Output;
 }
 
-/** `writableLength`: unread bytes. `isTTY`: it is a terminal. */
+/** `writableLength`: buffered bytes the reader has not taken yet. */
 export type Output = DestinationStream & { readonly writableLength?: number; readonly isTTY?: boolean };
 
-/** Unread bytes beyond which lines are dropped instead of blocking the process. */
-const MAX_UNREAD_BYTES = 1024 * 1024;
+/** Most bytes buffered for a slow reader; further lines are dropped so that the process never waits for it. */
+const MAX_BUFFERED_BYTES = 1024 * 1024;
 
-/** Fields that must never be logged; redacted as a safety net. */
+/** Masked as a safety net; callers must not log them in the first place. */
 const SECRETS = ['token', 'sessionToken', 'inviteToken', 'accessToken', 'refreshToken', 'ingestToken']
   .concat(['password', 'secret', 'authorization', 'cookie', 'set-cookie', 'x-analytics-token'])
   .concat(['body', 'query', 'querystring', 'ciphertext', 'signature']);
 
+/** Whether lines are written for people instead of programs. */
+export const isPretty = (format: LoggerOptions['format'], to: Output = process.stdout): boolean =>
+  format === 'pretty' || (format === 'auto' && to.isTTY === true);
+
+/** A logger for details of the start: `debug` where a start table is printed instead, `info` elsewhere. */
+export const startLogger = (logger: Logger, format: LoggerOptions['format']): Logger =>
+  isPretty(format)
+    ? {
+        debug: (fields, message) => logger.debug(fields, message),
+        info: (fields, message) => logger.debug(fields, message),
+        warn: (fields, message) => logger.warn(fields, message),
+        error: (fields, message) => logger.error(fields, message),
+      }
+    : logger;
+
 export function createLogger({ level, format, fields = {}, to }: LoggerOptions): Logger {
-  const stream = dropUnread(to ?? process.stdout, (lines) => logger.warn({ lines }, LINES_DROPPED));
-  const pretty = format === 'pretty' || (format === 'auto' && (to ?? process.stdout).isTTY === true);
+  const stream = dropWhenFull(to ?? process.stdout, (lines) => logger.warn({ lines }, LINES_DROPPED));
   const logger = pino(
     {
       level,
@@ -40,45 +54,47 @@ export function createLogger({ level, format, fields = {}, to }: LoggerOptions):
         censor: MASK,
       },
     },
-    pretty ? { write: (line) => stream.write(prettyLine(line)) } : stream,
+    isPretty(format, to) ? { write: (line) => stream.write(prettyLine(line)) } : stream,
   );
   return logger;
 }
 
-const LINES_DROPPED = 'log lines dropped because the output was not read';
+const LINES_DROPPED = 'log lines were dropped here because the output was not read';
 
-/** Writes lines directly, so that none is lost when the process ends, and drops them while the output is not read. */
-function dropUnread(to: Output, onDropped: (lines: number) => void): DestinationStream {
+/** Writes without a buffer of its own, so that no line is lost at the end; drops lines while the output is full. */
+function dropWhenFull(to: Output, reportDropped: (lines: number) => void): DestinationStream {
   let dropped = 0;
   return {
     write(line) {
-      if ((to.writableLength ?? 0) > MAX_UNREAD_BYTES) {
+      if ((to.writableLength ?? 0) > MAX_BUFFERED_BYTES) {
         dropped++;
         return;
       }
       const lines = dropped;
       dropped = 0;
-      if (lines > 0) onDropped(lines);
+      if (lines > 0) reportDropped(lines);
       to.write(line);
     },
   };
 }
 
 /**
- * Keeps only the fields that explain an error: drivers attach whole commands and documents. Stacks of
- * `UnavailableError` are left out: outages are expected and every caller logs them.
+ * Logs type, message, code and stack only: drivers attach whole commands and documents to their errors. The stack of an
+ * unavailable store is left out: any part of the program may notice it first.
  */
-function serializeError(error: unknown, isCause = false): object {
-  if (!(error instanceof Error)) return { message: 'a non-error value was thrown' };
+function serializeError(error: unknown, isWithin = false): object {
+  if (!(error instanceof Error)) return { message: 'a value was thrown that is not an Error' };
   const { name, message, stack, cause } = error;
-  const omitStack = isCause || error instanceof UnavailableError;
+  const isExpected = isWithin || error instanceof UnavailableError;
   const code = 'code' in error ? error.code : undefined;
   return {
     type: name,
     message: maskCredentials(message),
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
-    ...(stack && !omitStack ? { stack: maskCredentials(stack) } : {}),
-    ...(cause instanceof Error ? { cause: serializeError(cause, omitStack) } : {}),
-    ...(error instanceof AggregateError ? { errors: error.errors.map((each) => serializeError(each, omitStack)) } : {}),
+    ...(stack && !isExpected ? { stack: maskCredentials(stack) } : {}),
+    ...(cause instanceof Error ? { cause: serializeError(cause, isExpected) } : {}),
+    ...(error instanceof AggregateError
+      ? { errors: error.errors.map((each) => serializeError(each, isExpected)) }
+      : {}),
   };
 }
