@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The program: its commands, and what becomes of their errors. */
+/** Entry point of the program: runs commands and reports their errors. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../adapters/platform/config/config-error.js';
 import { maskCredentials } from '../adapters/platform/config/mask.js';
@@ -8,7 +8,7 @@ import { addCommands, checkCommandNames } from './commands/command.js';
 import { outsideCause } from './commands/failure.js';
 import { release } from './node/release.js';
 
-/** The command line or the configuration is wrong; nothing was begun. 1 is for commands that failed. */
+/** Exit code for a wrong command line or configuration, before anything was started. 1: the command failed. */
 const USAGE = 2;
 
 const program = new Command('annals')
@@ -18,52 +18,52 @@ const program = new Command('annals')
   .addHelpText(
     'after',
     `
-Every setting can be given as a flag, in the environment and in a configuration file, in this order of
+Every setting can be set by a flag, in the environment and in a configuration file, in this order of
 precedence: --rooms-port 8004, ANNALS_ROOMS_PORT=8004, { rooms: { port: 8004 } }. "annals config" shows them all.
 
-Exit codes: 0 done, 1 the command failed, ${USAGE} the command line or the configuration is wrong.`,
+Exit codes: 0 success, 1 the command failed, ${USAGE} wrong command line or configuration.`,
   )
-  .configureOutput({ outputError: (text) => complain(oneLine(text)) })
+  .configureOutput({ outputError: (text) => printError(oneLine(text)) })
   .exitOverride();
 
 addCommands(program, commands, (code) => {
   process.exitCode = code;
 });
 
-/** So long what is under way has to end by itself after a failure. */
-const ENDING_MS = 2000;
+/** How long pending work may delay the exit after a failure. */
+const EXIT_DELAY_MS = 2000;
 
-// Whoever reads our output may have read enough.
+// The reader of a pipe may close it early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 
 try {
-  const given = process.argv.slice(2);
-  checkCommandNames(program, given);
-  await program.parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' });
+  const args = process.argv.slice(2);
+  checkCommandNames(program, args);
+  await program.parseAsync(args.length > 0 ? args : ['--help'], { from: 'user' });
 } catch (error) {
-  process.exitCode = failed(error);
-  // What a driver still waits for, of a store that does not answer, would keep the process from ever ending.
-  setTimeout(() => process.exit(), ENDING_MS).unref();
+  process.exitCode = reportFailure(error);
+  // A driver waiting for a store that does not answer would keep the process alive.
+  setTimeout(() => process.exit(), EXIT_DELAY_MS).unref();
 }
 
-function complain(text: string) {
+function printError(text: string) {
   process.stderr.write(`annals: ${maskCredentials(text)}\n`);
 }
 
-function failed(error: unknown): number {
-  // Commander has said what there is to say, or has shown help or the version.
+function reportFailure(error: unknown): number {
+  // Commander has already printed its error, the help or the version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
   if (error instanceof ConfigError) {
-    complain(error.message);
+    printError(error.message);
     return USAGE;
   }
-  complain(outsideCause(error) ?? (error instanceof Error ? (error.stack ?? error.message) : 'failed'));
+  printError(outsideCause(error) ?? (error instanceof Error ? (error.stack ?? error.message) : 'failed'));
   return 1;
 }
 
-/** Commander puts its suggestion on a line of its own. */
+/** Joins commander's message and its suggestion, which is on a separate line. */
 function oneLine(text: string): string {
   return text
     .trim()

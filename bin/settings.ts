@@ -1,4 +1,4 @@
-/** Everything that can be configured: the common settings and those of every service, and what must not be combined. */
+/** All settings of the program, and the rules that combinations of them must meet. */
 import { createClientAddress } from '../adapters/platform/config/client-address.js';
 import type { Config } from '../adapters/platform/config/config.js';
 import { commonSettings } from '../adapters/platform/config/settings.js';
@@ -24,7 +24,7 @@ export const settings = {
   ...roomsSettings,
 };
 
-/** What `serve` can run; the services themselves are in `bin/services/all.ts`, which loads all they stand on. */
+/** Names of the services. The services themselves are in `bin/services/all.ts`, which is slow to load. */
 export const serviceNames = ['chat', 'meeting', 'analytics', 'logs', 'rooms'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
@@ -36,11 +36,11 @@ const serviceSettings: { readonly [service in ServiceName]: Settings } = {
   rooms: roomsSettings,
 };
 
-/** Keys of the settings that `serve` reads for these services. */
+/** Keys of the settings that `serve` uses for these services. */
 export const settingsServing = (services: readonly ServiceName[]): readonly string[] =>
   [commonSettings, ...services.map((service) => serviceSettings[service])].flatMap(Object.keys);
 
-/** Keys of the settings by which a command finds the stores and opens what is sealed. */
+/** Keys of the settings a command needs to find the stores and to decrypt data. */
 export const STORE_SETTINGS = [
   'dataDir',
   'secret',
@@ -68,11 +68,11 @@ const rules: readonly Rule<AnnalsSettings>[] = [
   },
   (values) =>
     values['rooms.minTtlMs'] > values['rooms.maxTtlMs']
-      ? { key: 'rooms.minTtlMs', reason: 'must not be more than rooms.maxTtlMs' }
+      ? { key: 'rooms.minTtlMs', reason: 'must be at most rooms.maxTtlMs' }
       : undefined,
   (values) =>
     ['0.0.0.0', '::', '[::]'].includes(values['mesh.host']) && !values['mesh.address']
-      ? { key: 'mesh.address', reason: 'must be given where mesh.host is all addresses of a machine' }
+      ? { key: 'mesh.address', reason: 'is required when mesh.host is a wildcard address' }
       : undefined,
   ...meetingRules,
   ...logsRules,
@@ -94,7 +94,7 @@ const rules: readonly Rule<AnnalsSettings>[] = [
       ? undefined
       : {
           key: values['mongo.url'] ? 'eventStore.url' : 'mongo.url',
-          reason: 'must be given as well: both servers are yours, or both are embedded',
+          reason: 'is required as well: configure both servers, or neither to use the embedded ones',
         },
 ];
 
@@ -106,7 +106,7 @@ const servedRules: { readonly [service in ServiceName]: readonly Rule<AnnalsSett
   rooms: [],
 };
 
-/** What must not be combined where these services are run; what opens no door of a service needs none locked. */
+/** The rules for these services. Rules about access to a service apply only where it runs. */
 export const rulesOf = (served: readonly ServiceName[]): readonly Rule<AnnalsSettings>[] => [
   ...rules,
   ...served.flatMap((service) => servedRules[service]),

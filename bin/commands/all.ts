@@ -1,4 +1,4 @@
-/** All commands of the program. */
+/** Lists all commands of the program. */
 import { analyticsCommands } from './analytics/all.js';
 import { chatCommands } from './chat/all.js';
 import type { Listed } from './command.js';
@@ -13,12 +13,12 @@ export const commands: readonly Listed[] = [
   },
   {
     name: 'engines',
-    summary: 'Run the embedded engines alone',
+    summary: 'Run only the embedded engines',
     load: async () => (await import('./engines.js')).engines,
   },
   {
     name: 'config',
-    summary: 'Show the effective configuration and where each value came from',
+    summary: 'Show the effective configuration and the source of each value',
     load: async () => (await import('./config.js')).config,
   },
   {
@@ -28,12 +28,12 @@ export const commands: readonly Listed[] = [
   },
   {
     name: 'replay',
-    summary: 'Read the events of the log',
+    summary: 'Print the events of the log',
     load: async () => (await import('./replay.js')).replay,
   },
   {
     name: 'scavenge',
-    summary: 'Take deleted and expired events off the disk',
+    summary: 'Remove deleted and expired events from the disk',
     load: async () => (await import('./scavenge.js')).scavenge,
   },
   {
@@ -43,31 +43,32 @@ export const commands: readonly Listed[] = [
   },
   {
     name: 'keys',
-    summary: 'Wrap all keys anew under another secret',
+    summary: 'Rewrap all keys with a new secret',
     load: async () => (await import('./keys.js')).keys,
   },
   {
     name: 'erase',
-    summary: 'Make unreadable for ever what is about a person',
-    description: 'Destroys keys: what they sealed is gone, in the log, its backups and everywhere.',
+    summary: 'Erase personal data',
+    description:
+      'Destroys encryption keys: their data becomes unreadable in the log, in its backups and everywhere else.',
     commands: eraseCommands,
   },
   {
     name: 'chat',
-    summary: 'Take all out that the chat holds',
-    description: 'Talks to the stores, beside a running server or without one.',
+    summary: 'Export chat data',
+    description: 'Works on the stores, with or without a running server.',
     commands: chatCommands,
   },
   {
     name: 'logs',
-    summary: 'Query, count, watch and import log records',
-    description: 'Talks to the log service over its API, here or elsewhere.',
+    summary: 'Query, count, tail and import log records',
+    description: 'Uses the API of a log service, local or remote.',
     commands: logsCommands,
   },
   {
     name: 'analytics',
-    summary: 'Count hits of the past, and make sites to look at',
-    description: 'Talks to the stores, beside a running server or without one.',
+    summary: 'Import past hits and create demo sites',
+    description: 'Works on the stores, with or without a running server.',
     commands: analyticsCommands,
   },
 ];

@@ -1,4 +1,4 @@
-/** `annals backup`: a copy of the data directory that can be started on, made beside a running server or without one. */
+/** `annals backup`: copies the data directory, with or without a running server. */
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import {
@@ -16,7 +16,7 @@ import { copyDirectoryStore } from '../../adapters/filesystem/copy-store.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
 import { createCheckpoints } from '../../adapters/mongo/coordination/checkpoints.js';
 import { onEnd } from '../../adapters/platform/process/signals.js';
-import { takeName } from '../node/locate-servers.js';
+import { copyNodeName } from '../node/locate-servers.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed } from './failure.js';
@@ -25,123 +25,127 @@ import { noData } from './stores.js';
 
 export const backup: CommandSpec = {
   description:
-    'Copies the data directory, with the secret that was made there, into a directory outside of it that is not there ' +
-    'yet and is started on like any other. A server may go on meanwhile: all that it has acknowledged before is in the ' +
-    'copy. It is made as <directory>.unfinished, tried, and renamed at last: what has the name is whole. Given servers ' +
-    'are backed up with their own tools.',
+    'Copies the data directory, including a generated secret, to a new directory outside of it, on which a server can ' +
+    'be started. Works with or without a running server: the copy contains everything acknowledged before the command. ' +
+    'The copy is made as <directory>.unfinished, tested and renamed at the end, so a directory with the final name is ' +
+    'complete. Back up configured servers with their own tools.',
   examples: [
-    ['backup /var/backups/annals-1', 'of ./data'],
-    ['backup /var/backups/annals-2 --data-dir /var/lib/annals', 'of another directory'],
-    ['serve --data-dir /var/backups/annals-1', 'what was copied'],
+    ['backup /var/backups/annals-1', 'back up ./data'],
+    ['backup /var/backups/annals-2 --data-dir /var/lib/annals', 'back up another directory'],
+    ['serve --data-dir /var/backups/annals-1', 'start a server on the copy'],
   ],
-  arguments: [new Argument('<directory>', 'Where the copy is made')],
+  arguments: [new Argument('<directory>', 'Target directory; must not exist')],
   async run({ config: { values }, args: [directory = ''] }: Call) {
-    if (values['eventStore.url'] || values['mongo.url']) throw new Failed(GIVEN);
+    if (values['eventStore.url'] || values['mongo.url']) throw new Failed(CONFIGURED_SERVERS);
     const [from, to] = [resolve(values.dataDir), resolve(directory)];
     if (!areStoresMarked(from)) throw noData(from);
-    if (isWithin(from, to)) throw new Failed(`${to} is in the data directory ${from}: name one outside of it`);
-    if (existsSync(to)) throw new Failed(`${to} is there already: name a directory that is not`);
-    const begun = performance.now();
+    if (isWithin(from, to))
+      throw new Failed(`${to} is inside the data directory ${from}; choose a directory outside of it`);
+    if (existsSync(to)) throw new Failed(`${to} already exists; choose a new directory`);
+    const started = performance.now();
     const unfinished = `${to}.unfinished`;
-    const lock = takeOver(unfinished);
+    const lock = createTarget(unfinished);
     const remove = () => rmSync(unfinished, { recursive: true, force: true });
-    const listening = onEnd(
+    const unwatch = onEnd(
       () => {
         remove();
-        process.stderr.write('annals: stopped, and nothing is left of it\n');
+        process.stderr.write('annals: stopped; the unfinished copy was removed\n');
         process.exit(1);
       },
       () => {},
     );
     try {
-      const { bytes, isApart } = await copy(from, unfinished);
-      // Whoever tries it is to have it.
+      const { bytes, isBehindRows } = await copy(from, unfinished);
+      // The engines of the test need the lock.
       lock.release();
-      await tryOut(unfinished, values, isApart);
+      await testCopy(unfinished, values, isBehindRows);
       flushDirectory(unfinished);
       renameSync(unfinished, to);
       flushDirectory(dirname(to));
-      const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-      say(`${to}: ${megabytes(bytes)} in ${seconds} s`);
-      if (isApart) say('events came meanwhile: its read models are built anew at its first start');
-      if (values.secret) say('the configured secret is not in it, and without that nothing in it opens');
+      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      print(`${to}: ${megabytes(bytes)} in ${seconds} s`);
+      if (isBehindRows)
+        print('events were written during the backup; the read models of the copy are rebuilt at its first start');
+      if (values.secret) print('the copy does not contain the configured secret, which is needed to read it');
       return 0;
     } catch (error) {
       remove();
       throw error;
     } finally {
-      listening();
+      unwatch();
     }
   },
 };
 
-const GIVEN =
-  'given servers are backed up with their own tools: the event store first, then MongoDB with both databases';
+const CONFIGURED_SERVERS =
+  'back up configured servers with their own tools: the event store first, then MongoDB with both databases';
 
-/** Whether a path is that of a directory, or leads into it. */
+/** Whether a path is the directory or inside it. */
 function isWithin(directory: string, path: string): boolean {
   const [first] = relative(realpathSync(directory), realPathOf(path)).split(sep);
   return first !== '..';
 }
 
-/** Where a path leads through symbolic links, also one that is not there yet. */
+/** Resolves symbolic links, also for a path that does not exist yet. */
 const realPathOf = (path: string): string =>
   existsSync(path) ? realpathSync(path) : join(realPathOf(dirname(path)), basename(path));
 
-/** Makes the directory, or begins anew where another process was killed at it. Rejects while one is at it still. */
-function takeOver(unfinished: string) {
+/** Creates and locks the directory, replacing that of a killed backup. Throws while another backup is running. */
+function createTarget(unfinished: string) {
   if (existsSync(unfinished)) {
-    if (!existsSync(join(unfinished, 'lock'))) throw new Failed(`${unfinished} is in the way: remove it`);
+    if (!existsSync(join(unfinished, 'lock')))
+      throw new Failed(`${unfinished} already exists and is not a backup; remove it`);
     lockDirectory(unfinished).release();
-    // Engines of one that was killed may be going down in it.
+    // Engines of a killed backup may still be shutting down in it.
     rmSync(unfinished, { recursive: true, maxRetries: 10 });
   }
   return lockDirectory(unfinished);
 }
 
 /**
- * The log first: the keys of all its events, and the bytes of all its files, are there then. `isApart`: more was
- * written to it before MongoDB was copied, so that its rows may show what the copied log knows nothing of.
+ * Copies the log first, as keys and files are written before the events that need them.
+ *
+ * `isBehindRows`: the log was written to before MongoDB was copied, so rows may reflect events the copy lacks.
  */
-async function copy(from: string, to: string): Promise<{ bytes: number; isApart: boolean }> {
-  // Whatever lmdb makes is for this user alone.
+async function copy(from: string, to: string): Promise<{ bytes: number; isBehindRows: boolean }> {
+  // Makes files that lmdb creates private to this user.
   process.umask(0o077);
   const log = await openToCopy(from, 'eventstore');
   const rows = await openToCopy(from, 'mongo');
   try {
     const written = log.written();
-    const secret = secretIn(from);
-    const logBytes = await copied('event store', log, to);
-    const rowBytes = await copied('MongoDB', rows, to);
-    const isApart = log.written() !== written;
-    if (secretIn(from) !== secret) throw new Failed('the secret was rotated meanwhile: begin again');
+    const secret = readSecret(from);
+    const logBytes = await copyStore('event store', log, to);
+    const rowBytes = await copyStore('MongoDB', rows, to);
+    const isBehindRows = log.written() !== written;
+    if (readSecret(from) !== secret) throw new Failed('the secret was rotated during the backup; try again');
     if (secret !== undefined) writePrivately(join(to, 'secret'), secret);
-    // Who starts on it goes by the name under which leases are held in it, and need not wait for their end.
-    takeName(from, to);
+    // A server on the copy then owns the copied leases and need not wait for them to expire.
+    copyNodeName(from, to);
     const { files, bytes } = await copyDirectoryStore(join(from, 'files'), join(to, 'files'));
-    say(`files: ${files}, ${megabytes(bytes)}`);
+    print(`files: ${files}, ${megabytes(bytes)}`);
     mark(to);
-    return { bytes: logBytes + rowBytes + bytes, isApart };
+    return { bytes: logBytes + rowBytes + bytes, isBehindRows };
   } finally {
     await Promise.all([log.close(), rows.close()]);
   }
 }
 
-async function copied(name: string, store: StoreToCopy, to: string): Promise<number> {
+async function copyStore(name: string, store: StoreToCopy, to: string): Promise<number> {
   const bytes = await store.copyTo(to).catch(({ message }) => {
-    throw new Failed(`the ${name} can't be copied: ${message}`);
+    throw new Failed(`the ${name} could not be copied: ${message}`);
   });
-  say(`${name}: ${megabytes(bytes)}`);
+  print(`${name}: ${megabytes(bytes)}`);
   return bytes;
 }
 
-function secretIn(dataDir: string): string | undefined {
+function readSecret(dataDir: string): string | undefined {
   const path = join(dataDir, 'secret');
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
 
-/** Rejects when no engines start on it. Where its rows may be ahead of its log, they are taken for such at the next start. */
-async function tryOut(dataDir: string, values: AnnalsValues, isApart: boolean): Promise<void> {
+/** Rejects if the engines do not start on the copy. Marks read models that may be ahead of the log for a rebuild. */
+async function testCopy(dataDir: string, values: AnnalsValues, isBehindRows: boolean): Promise<void> {
   const logger = createCommandLogger(values);
   const engines = await startEngines({ dataDir, passing: true, logger });
   try {
@@ -149,9 +153,9 @@ async function tryOut(dataDir: string, values: AnnalsValues, isApart: boolean): 
     try {
       const checkpoints = createCheckpoints(mongo.models);
       const all = await checkpoints.all();
-      // A row is written before its checkpoint is, which so says too little. A build that has rows and none is built
-      // anew; what is no build (`reaction:…`) has only what it says.
-      for (const name of isApart ? all.keys() : []) if (!name.includes(':')) await checkpoints.forget(name);
+      // Rows are written before their checkpoint, so it can not tell whether they are ahead. A build with rows and
+      // without a checkpoint is rebuilt; checkpoints of reactions (`reaction:…`) stay.
+      for (const name of isBehindRows ? all.keys() : []) if (!name.includes(':')) await checkpoints.forget(name);
     } finally {
       await mongo.close();
     }
@@ -160,5 +164,5 @@ async function tryOut(dataDir: string, values: AnnalsValues, isApart: boolean): 
   }
 }
 
-const say = (line: string) => void process.stdout.write(`${line}\n`);
+const print = (line: string) => void process.stdout.write(`${line}\n`);
 const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`;

@@ -1,11 +1,11 @@
-/** The shape of a command of the program, and how commander gets to know it. */
+/** Defines commands of the program and registers them with commander. */
 import { type Argument, type Command, Help, Option } from 'commander';
 import { loadConfig } from '../../adapters/platform/config/config.js';
 import { flagNames, suggestion } from '../../adapters/platform/config/setting-names.js';
 import type { Setting } from '../../application/config/setting.js';
 import { type AnnalsConfig, rulesOf, type ServiceName, STORE_SETTINGS, settings } from '../settings.js';
 
-/** A command as the help lists it. What stands behind it is loaded when it is called: much, in most of them. */
+/** A command as the help lists it. Its module is loaded when it is called, as most import much. */
 export type Listed = {
   readonly name: string;
   /** One line. */
@@ -14,28 +14,28 @@ export type Listed = {
 
 export interface CommandSpec {
   readonly description: string;
-  /** A command line without the program's name, and what it does. */
-  readonly examples: readonly (readonly [line: string, does: string])[];
+  /** Command lines without the program name, with a description. */
+  readonly examples: readonly (readonly [line: string, description: string])[];
   readonly arguments?: readonly Argument[];
-  /** Besides the settings, which every command takes. */
+  /** In addition to the settings, which every command accepts. */
   readonly options?: readonly Option[];
-  /** Keys of the settings that it reads with these arguments, for its help; by default those of the stores. */
+  /** Keys of the settings it uses with these arguments, for its help. Default: those of the stores. */
   reads?(args: readonly string[]): readonly string[];
-  /** The services that are run with these arguments, or might be: their configuration must be one that may run. */
+  /** The services these arguments run: the configuration is validated for them. */
   serves?(args: readonly string[]): readonly ServiceName[];
-  /** Resolves to the exit code, 0 if it is nothing else. Throws a `ConfigError` for what the user can put right. */
+  /** Resolves with the exit code, default 0. Rejects with `ConfigError` for mistakes in the command line or settings. */
   run(call: Call): Promise<number | undefined>;
 }
 
 export interface Call {
   readonly config: AnnalsConfig;
-  /** The arguments; those that may be repeated are all here, one after the other. */
+  /** All arguments, variadic ones flattened. */
   readonly args: readonly string[];
-  /** The command's own options, by commander's names (`--dry-run` is `dryRun`). */
+  /** The command's own options by camel-cased name. */
   readonly options: { readonly [name: string]: unknown };
 }
 
-/** `parent` gets the commands, which behave like it in help and errors; `exit` gets the exit code of the one called. */
+/** Adds commands that inherit help and error settings from `parent`. `exit` receives the exit code. */
 export function addCommands(parent: Command, listed: readonly Listed[], exit: (code: number) => void) {
   for (const { name, summary, ...more } of listed) {
     const command = parent.createCommand(name).summary(summary).copyInheritedSettings(parent);
@@ -43,10 +43,10 @@ export function addCommands(parent: Command, listed: readonly Listed[], exit: (c
     parent.addCommand(command);
   }
   parent.hook('preSubcommand', async (_, called) => {
-    const found = listed.find(({ name }) => name === called.name());
-    if (found && 'load' in found) complete(called, await found.load(), exit);
+    const command = listed.find(({ name }) => name === called.name());
+    if (command && 'load' in command) complete(called, await command.load(), exit);
   });
-  // Commander's own would show the help of a command that is not loaded.
+  // Commander's own help command does not load the module of the command.
   const help = parent.createCommand('help').summary('Show help for a command').argument('[command...]');
   help.action(async (words) => {
     await parent.parseAsync([...words, '--help'], { from: 'user' });
@@ -54,19 +54,19 @@ export function addCommands(parent: Command, listed: readonly Listed[], exit: (c
   parent.helpCommand(false).addCommand(help.copyInheritedSettings(parent));
 }
 
-/** Refuses a word that names no command, also where commander would only show help. */
+/** Fails for an unknown command, also where commander would only show help. */
 export function checkCommandNames(program: Command, words: readonly string[]): void {
   let parent: Command = program;
   for (const word of words) {
     if (word.startsWith('-') || parent.commands.length === 0) return;
     if (word === 'help') continue;
     const names = parent.commands.map((each) => each.name());
-    const named = parent.commands[names.indexOf(word)];
-    if (!named) {
-      const listed = `it must be one of ${names.join(', ')}${suggestion(word, names)}`;
-      parent.error(`unknown command '${word}', ${listed}`);
+    const command = parent.commands[names.indexOf(word)];
+    if (!command) {
+      const expected = `it must be one of ${names.join(', ')}${suggestion(word, names)}`;
+      parent.error(`unknown command '${word}', ${expected}`);
     }
-    parent = named;
+    parent = command;
   }
 }
 
@@ -84,9 +84,9 @@ function complete(command: Command, spec: CommandSpec, exit: (code: number) => v
     }
   }
   command.configureHelp({
-    visibleOptions(shown) {
-      const read = new Set<string>(spec.reads?.(shown.args) ?? STORE_SETTINGS);
-      const options = Help.prototype.visibleOptions.call(this, shown);
+    visibleOptions(target) {
+      const read = new Set<string>(spec.reads?.(target.args) ?? STORE_SETTINGS);
+      const options = Help.prototype.visibleOptions.call(this, target);
       return options.filter((option) => read.has(keys.get(option) ?? '') || !keys.has(option));
     },
   });
@@ -95,7 +95,7 @@ function complete(command: Command, spec: CommandSpec, exit: (code: number) => v
     const { args } = command;
     const config = await loadConfig(
       settings,
-      { flags: givenFlags(command), env: process.env, directory: process.cwd(), file: options.config },
+      { flags: flagsOfCommandLine(command), env: process.env, directory: process.cwd(), file: options.config },
       rulesOf(spec.serves?.(args) ?? []),
     );
     exit((await spec.run({ config, args, options })) ?? 0);
@@ -106,8 +106,8 @@ function settingOption(flag: string, key: string, setting: Setting): Option {
   const { type, description, default: initial, enum: words } = setting;
   const value = type === 'boolean' ? '[true|false]' : `<${words?.join('|') ?? VALUE_NAMES[type] ?? type}>`;
   const section = key.includes('.') ? key.slice(0, key.indexOf('.')) : 'general';
-  const shown = initial === undefined ? '' : ` (default: ${[initial].flat().join(', ') || 'none'})`;
-  return new Option(`${flag} ${value}`, description + shown).helpGroup(`Settings, ${section}:`);
+  const suffix = initial === undefined ? '' : ` (default: ${[initial].flat().join(', ') || 'none'})`;
+  return new Option(`${flag} ${value}`, description + suffix).helpGroup(`Settings, ${section}:`);
 }
 
 const VALUE_NAMES: { readonly [type: string]: string } = {
@@ -116,20 +116,20 @@ const VALUE_NAMES: { readonly [type: string]: string } = {
   object: 'json',
 };
 
-/** Only what stands on the command line, so that file and environment can be heard for the rest. */
-function givenFlags(command: Command): { [flag: string]: string } {
-  const given: { [flag: string]: string } = {};
+/** Only flags of the command line, so that file and environment apply to the rest. */
+function flagsOfCommandLine(command: Command): { [flag: string]: string } {
+  const flags: { [flag: string]: string } = {};
   for (const [key, setting] of Object.entries(settings)) {
     for (const flag of flagNames(key, setting)) {
       const name = new Option(flag).attributeName();
-      if (command.getOptionValueSource(name) === 'cli') given[flag] = String(command.getOptionValue(name));
+      if (command.getOptionValueSource(name) === 'cli') flags[flag] = String(command.getOptionValue(name));
     }
   }
-  return given;
+  return flags;
 }
 
 function examples({ examples }: CommandSpec): string {
   const width = Math.max(...examples.map(([line]) => line.length));
-  const lines = examples.map(([line, does]) => `  annals ${line.padEnd(width)}  ${does}`);
+  const lines = examples.map(([line, description]) => `  annals ${line.padEnd(width)}  ${description}`);
   return `\nExamples:\n${lines.join('\n')}`;
 }

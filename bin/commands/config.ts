@@ -1,4 +1,4 @@
-/** `annals config`: the effective configuration, where each value came from, and no secret. */
+/** `annals config`: shows the effective configuration and the source of each value, without secrets. */
 import { Option } from 'commander';
 import { maskEntry } from '../../adapters/platform/config/mask.js';
 import { envName, flagName } from '../../adapters/platform/config/setting-names.js';
@@ -8,12 +8,12 @@ import type { Call, CommandSpec } from './command.js';
 
 export const config: CommandSpec = {
   description:
-    'Shows every setting with its effective value and where that came from: a flag, the environment, the ' +
+    'Shows every setting with its effective value and its source: a flag, the environment, the ' +
     'configuration file or the default. Secrets and credentials in addresses are masked.',
   examples: [
-    ['config', 'what would be used here and now'],
-    ['config --json', 'the same for programs, with the names of variables and flags'],
-    ['config --rooms-port 8004', 'what a flag would change'],
+    ['config', 'the current configuration'],
+    ['config --json', 'for programs, with the names of variables and flags'],
+    ['config --rooms-port 8004', 'the effect of a flag'],
   ],
   options: [new Option('--json', 'Print JSON')],
   reads: () => Object.keys(settings),
@@ -39,15 +39,15 @@ function asJson(entries: readonly Entry[], file: string | undefined): string {
 function asTable(entries: readonly Entry[], file: string | undefined): string {
   const rows = [
     ['SETTING', 'VALUE', 'FROM'],
-    ...entries.map((entry) => [entry.key, shown(maskEntry(entry)), whence(entry)]),
+    ...entries.map((entry) => [entry.key, format(maskEntry(entry)), sourceOf(entry)]),
   ];
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
   const lines = rows.map(([key, value, from]) => `${key!.padEnd(widths[0]!)}  ${value!.padEnd(widths[1]!)}  ${from}`);
   return `${lines.join('\n')}\n\nConfiguration file: ${file ?? 'none'}\n`;
 }
 
-const shown = (value: unknown) =>
+const format = (value: unknown) =>
   value === undefined ? '-' : typeof value === 'string' ? value : JSON.stringify(value);
 
-const whence = ({ origin: { from, name } }: Entry) =>
+const sourceOf = ({ origin: { from, name } }: Entry) =>
   from === 'default' || from === 'file' || name === undefined ? from : `${from} ${name}`;

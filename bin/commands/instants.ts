@@ -1,4 +1,4 @@
-/** Points in time as people write them after a flag. */
+/** Parses points in time on the command line. */
 import { InvalidArgumentError } from 'commander';
 import { instantOfQuery, parseTimestamp } from '../../domain/logs/timestamp.js';
 
@@ -8,12 +8,16 @@ export const INSTANT = 'ISO 8601, Unix ms, or an age such as 90s, 15m, 2h, 7d';
 
 const UNITS: { readonly [unit: string]: number } = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Unix ms. Without an offset it is UTC, and a date stands for its whole day: `end` says which end of it. */
+/**
+ * Parses to Unix ms, as UTC unless the text has an offset.
+ *
+ * @param end Whether a date without a time means the end of its day or the start.
+ */
 export const instant =
   (end: boolean) =>
   (text: string): number => {
     const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-    const found = count === undefined ? instantOfQuery(text, end) : Date.now() - Number(count) * UNITS[unit]!;
-    if (found === undefined) throw new InvalidArgumentError(`It must be a time: ${INSTANT}.`);
-    return found;
+    const time = count === undefined ? instantOfQuery(text, end) : Date.now() - Number(count) * UNITS[unit]!;
+    if (time === undefined) throw new InvalidArgumentError(`It must be a time: ${INSTANT}.`);
+    return time;
   };

@@ -1,4 +1,4 @@
-/** `annals keys rotate`: another secret for the keys. */
+/** `annals keys rotate`: rewraps all keys with a new secret. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,18 +19,18 @@ const FLAG = '--new-secret-file';
 
 export const keys: CommandSpec = {
   description:
-    'rotate puts another secret in force and wraps every key in the key database anew under it; identifiers, tokens ' +
-    'and all that is sealed stay as they are. Without a configured secret a fresh one takes the place of the one ' +
-    'that the program keeps, and running nodes take it up by themselves. With a configured one name the new one by ' +
-    `${FLAG}, then configure it on every node and restart them: until then they answer 503 where they need a key ` +
-    'that they do not hold. To go from a kept secret to a configured one, configure it and run this. It may be cut ' +
-    'short at any moment; the same command goes on.',
+    'rotate puts a new secret in force and rewraps all keys in the key database with it; identifiers, tokens and ' +
+    'encrypted data stay as they are. Without a configured secret it generates a new stored one, and running nodes ' +
+    `pick it up by themselves. With a configured secret pass the new one with ${FLAG}, then configure it on ` +
+    'every node and restart them: until then they answer 503 where they need a key they can not unwrap. To go from ' +
+    'a stored secret to a configured one, configure it and run this command. It can be interrupted at any time; run ' +
+    'the same command again to continue.',
   examples: [
-    ['keys rotate', 'a fresh secret where none is configured'],
-    [`keys rotate ${FLAG} /run/secrets/annals-new`, 'another one than is configured'],
+    ['keys rotate', 'a new generated secret, where none is configured'],
+    [`keys rotate ${FLAG} /run/secrets/annals-new`, 'a new configured secret'],
   ],
   arguments: [new Argument('<what>', 'What to do').choices(['rotate'])],
-  options: [new Option(`${FLAG} <path>`, 'File whose text is the new secret')],
+  options: [new Option(`${FLAG} <path>`, 'File with the new secret')],
   async run({ config: { values }, options }: Call) {
     const next = newSecretIn(options.newSecretFile);
     const logger = createCommandLogger(values);
@@ -45,10 +45,16 @@ export const keys: CommandSpec = {
         try {
           assertHeld();
         } catch (cause) {
-          throw new UnavailableError('MongoDB was away for too long; the same command goes on', { cause });
+          throw new UnavailableError('MongoDB was unavailable for too long; run the same command again to continue', {
+            cause,
+          });
         }
       };
-      const { wrapped, unopened, isKept } = await rotate(mongo.keys, {
+      const {
+        wrapped,
+        unopened: undecryptable,
+        isKept: isStored,
+      } = await rotate(mongo.keys, {
         ...secretSource(values, servers, mongo.keys),
         next,
         fresh: randomBytes(32),
@@ -56,14 +62,16 @@ export const keys: CommandSpec = {
         assertAlone,
         progress: assertAlone,
       });
-      const then = isKept ? '' : '; configure it on every node, and restart them';
-      process.stdout.write(`${wrapped} ${wrapped === 1 ? 'key' : 'keys'} wrapped anew, under the new secret${then}\n`);
-      const [first] = unopened;
+      const nextStep = isStored ? '' : '; configure it on every node and restart them';
+      process.stdout.write(`${wrapped} ${wrapped === 1 ? 'key' : 'keys'} rewrapped with the new secret${nextStep}\n`);
+      const [first] = undecryptable;
       if (first === undefined) return 0;
-      throw new Failed(`${unopened.length} keys are opened by no secret at hand, the first of them that of ${first}`);
+      throw new Failed(
+        `${undecryptable.length} keys can not be unwrapped with any available secret, the first of them of ${first}`,
+      );
     } catch (error) {
       if (!(error instanceof NoNewSecret)) throw error;
-      throw new ConfigError(FLAG, 'must name the new secret, since a configured one is in force');
+      throw new ConfigError(FLAG, 'is required to replace a configured secret');
     } finally {
       await lease?.release().catch(() => {});
       await mongo?.close();
@@ -72,25 +80,25 @@ export const keys: CommandSpec = {
   },
 };
 
-/** The lease of a rotation that was killed lapses within this time; a rotation that goes on keeps its lease. */
-const LAPSE_MS = 2 * LEASE_MS;
-const LOOK_AGAIN_MS = 250;
+/** The lease of a killed rotation expires within this time; a running rotation renews its lease. */
+const EXPIRY_MS = 2 * LEASE_MS;
+const RETRY_MS = 250;
 
-/** Waits for the lease that a rotation which was killed has left; rejects with `Failed` while another one goes on. */
+/** Waits for the lease of a killed rotation to expire; rejects with `Failed` while another rotation is running. */
 async function acquireLease(leases: Leases): Promise<Lease> {
-  const until = performance.now() + LAPSE_MS;
+  const until = performance.now() + EXPIRY_MS;
   for (let isFirst = true; ; isFirst = false) {
     const lease = await leases.acquire('keys.rotate');
     if (lease) return lease;
     if (performance.now() > until) throw new Failed('another process is rotating the secret');
     if (isFirst) process.stderr.write(WAITING);
-    await delay(LOOK_AGAIN_MS);
+    await delay(RETRY_MS);
   }
 }
 
 const WAITING =
-  'annals: another process is rotating the secret, or was killed at it: waiting up to ' +
-  `${LAPSE_MS / 1000} s for its lease to lapse\n`;
+  'annals: another process is rotating the secret or was killed while doing so; waiting up to ' +
+  `${EXPIRY_MS / 1000} s for its lease to expire\n`;
 
 function newSecretIn(path: unknown): string | undefined {
   if (typeof path !== 'string') return undefined;
@@ -98,8 +106,8 @@ function newSecretIn(path: unknown): string | undefined {
   try {
     secret = readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new ConfigError(FLAG, `must name a file that can be read: ${outsideCause(error)}`);
+    throw new ConfigError(FLAG, `must be a readable file: ${outsideCause(error)}`);
   }
   if (secret.length >= SECRET_CHARACTERS) return secret;
-  throw new ConfigError(FLAG, `must name a file of ${SECRET_CHARACTERS} characters or more`);
+  throw new ConfigError(FLAG, `must be a file of at least ${SECRET_CHARACTERS} characters`);
 }

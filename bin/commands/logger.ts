@@ -1,4 +1,4 @@
-/** The logger of commands whose standard output is their result. */
+/** The logger of commands that print their result to standard output. */
 import { createLogger } from '../../adapters/platform/observability/logger.js';
 import type { Logger } from '../../application/ports/index.js';
 import type { AnnalsValues } from '../settings.js';

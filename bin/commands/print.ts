@@ -1,10 +1,10 @@
-/** Writes to standard output no faster than it is read. */
+/** Writes to standard output with backpressure. */
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
-/** Resolves when there is room for more, or when the signal says that no more comes; leaves no listener behind. */
+/** Resolves when the output accepts more, or on abort. */
 export async function print(text: string, stop: AbortSignal, output: Writable = process.stdout): Promise<void> {
   if (stop.aborted || output.write(text)) return;
-  // What goes wrong with the output is told to whoever listens for its errors.
+  // Errors of the output are handled by its own 'error' listeners.
   await once(output, 'drain', { signal: stop }).catch(() => {});
 }

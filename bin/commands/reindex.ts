@@ -1,4 +1,4 @@
-/** `annals reindex`: rebuilds read models from the log, beside the served ones, and switches to them. */
+/** `annals reindex`: rebuilds read models from the log next to the active ones, then switches to them. */
 import { MultiBar } from 'cli-progress';
 import { Argument, Option } from 'commander';
 import { onEnd } from '../../adapters/platform/process/signals.js';
@@ -8,7 +8,7 @@ import { type Kernel, openKernel } from '../node/kernel.js';
 import { services } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
 import { createCommandLogger } from './logger.js';
-import { createPatience } from './retry-store.js';
+import { createStoreRetries } from './retry-store.js';
 import { findStores } from './stores.js';
 import { table } from './table.js';
 
@@ -16,42 +16,39 @@ const projections = services.flatMap((service) => service.projections);
 
 export const reindex: CommandSpec = {
   description:
-    'Builds the named read models, or all of them, anew beside those that are served, and switches to them once ' +
-    'they are complete: queries never see a partial one. Ctrl-C stops; the same command goes on where it stopped.',
+    'Rebuilds the named read models, or all of them, next to the active ones and switches to them once they are ' +
+    'complete: queries never see a partial one. Ctrl-C stops; run the same command again to continue.',
   examples: [
-    ['reindex', 'all of them'],
-    ['reindex rooms.state', 'one of them'],
-    ['reindex --check', 'compare what is served with what the log says, and change nothing'],
-    ['reindex --list', 'the names, versions and places'],
+    ['reindex', 'all read models'],
+    ['reindex rooms.state', 'one read model'],
+    ['reindex --check', 'compare the active read models with a rebuild, and change nothing'],
+    ['reindex --list', 'names, versions and positions'],
   ],
   arguments: [new Argument('[projection...]', 'Read models').choices(projections.map(({ name }) => name))],
   options: [
-    new Option(
-      '--check',
-      'Compare the served rows, as far as they are kept up, with a rebuild; exit code 1 if they differ',
-    ),
+    new Option('--check', 'Compare the active rows, up to their position, with a rebuild; exit code 1 if they differ'),
     new Option('--list', 'List the read models').conflicts('check'),
   ],
   async run({ config: { values }, args, options }: Call) {
     const logger = createCommandLogger(values);
-    const chosen = args.length > 0 ? projections.filter(({ name }) => args.includes(name)) : projections;
+    const selected = args.length > 0 ? projections.filter(({ name }) => args.includes(name)) : projections;
     const servers = await findStores(values, logger);
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();
     onEnd(interrupt, () => process.exit(1));
     const kernel = await openKernel(servers, values, services, logger);
     try {
-      if (options.list) return await list(kernel, chosen);
+      if (options.list) return await list(kernel, selected);
       let code = 0;
-      // Those of a service at once: the log is read once for all of them.
-      for (const name of new Set(chosen.map(({ name }) => serviceOf(name)))) {
-        const some = chosen.filter((projection) => serviceOf(projection.name) === name);
-        code = Math.max(code, await runAll(kernel, some, Boolean(options.check), interrupted.signal));
+      // Read models of one service run together, so that the log is read once for all of them.
+      for (const name of new Set(selected.map(({ name }) => serviceOf(name)))) {
+        const group = selected.filter((projection) => serviceOf(projection.name) === name);
+        code = Math.max(code, await runAll(kernel, group, Boolean(options.check), interrupted.signal));
       }
       return code;
     } catch (error) {
       if (!interrupted.signal.aborted) throw error;
-      process.stderr.write('stopped; the same command goes on from here\n');
+      process.stderr.write('annals: stopped; run the same command again to continue\n');
       return 1;
     } finally {
       await kernel.close();
@@ -60,23 +57,23 @@ export const reindex: CommandSpec = {
   },
 };
 
-/** Rejects, when all have come to their end, with what the first of those that failed did. */
+/** Settles when all have; rejects with the first failure in their order. */
 async function runAll(
   kernel: Kernel,
-  some: readonly ReadModel[],
+  group: readonly ReadModel[],
   check: boolean,
   signal: AbortSignal,
 ): Promise<number> {
-  const shares = kernel.lifecycle.shares(some);
+  const shares = kernel.lifecycle.shares(group);
   const bars = progressBars();
-  const running = some.map((projection) => {
+  const runs = group.map((projection) => {
     const share = shares.get(projection)!;
-    const { say } = bars;
-    return run(kernel, projection, { check, signal, share, say, bar: bars.add(projection.name) });
+    const { print } = bars;
+    return run(kernel, projection, { check, signal, share, print, bar: bars.add(projection.name) });
   });
-  const ended = await Promise.allSettled(running);
+  const results = await Promise.allSettled(runs);
   bars.stop();
-  const codes = ended.map((each) => {
+  const codes = results.map((each) => {
     if (each.status === 'rejected') throw each.reason;
     return each.value;
   });
@@ -87,49 +84,49 @@ interface RunOptions {
   readonly check: boolean;
   readonly signal: AbortSignal;
   readonly share: Share;
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
   readonly bar: ReturnType<ReturnType<typeof progressBars>['add']>;
 }
 
 async function run(
   kernel: Kernel,
   projection: ReadModel,
-  { check, signal, share, say, bar }: RunOptions,
+  { check, signal, share, print, bar }: RunOptions,
 ): Promise<number> {
   const { name } = projection;
   const started = performance.now();
-  const patience = createPatience(signal, ({ message }) => {
-    process.stderr.write(`annals: ${name}: ${message}; trying again\n`);
+  const retries = createStoreRetries(signal, ({ message }) => {
+    process.stderr.write(`annals: ${name}: ${message}, trying again\n`);
   });
   let events = 0;
   const onProgress = (progress: Progress, until: bigint) => {
-    patience.renew();
+    retries.reset();
     events = progress.events;
     bar.update(progress, until);
   };
-  const said = () => `${events} events in ${((performance.now() - started) / 1000).toFixed(1)} s`;
+  const summary = () => `${events} events in ${((performance.now() - started) / 1000).toFixed(1)} s`;
   try {
     if (!check) {
       const onWaiting = () =>
-        void process.stderr.write(`annals: ${name}: waits until what was served before is dropped (20 s)\n`);
+        void process.stderr.write(`annals: ${name}: waiting until the previous build is dropped (20 s)\n`);
       const rebuild = (share?: Share) =>
         kernel.lifecycle.rebuild(projection, { signal, onProgress, onWaiting, ...(share && { share }) });
-      const collection = await patience.with(
+      const collection = await retries.run(
         () => rebuild(share),
         () => rebuild(),
       );
-      say(`${name}: rebuilt, ${said()}, now served from ${collection}\n`);
+      print(`${name}: rebuilt, ${summary()}, now active: ${collection}\n`);
       return 0;
     }
     const compare = (share?: Share) =>
       kernel.lifecycle.check(projection, { signal, onProgress, ...(share && { share }) });
-    const differences = await patience.with(
+    const differences = await retries.run(
       () => compare(share),
       () => compare(),
     );
     const rows = differences.map(({ id, problem }) => `${name}: row ${id} is ${problem}\n`).join('');
     const verdict = differences.length === 0 ? 'equals its rebuild' : `${differences.length} rows differ`;
-    say(`${rows}${name}: ${verdict}, ${said()}\n`);
+    print(`${rows}${name}: ${verdict}, ${summary()}\n`);
     return differences.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof BuildInProgress)) throw error;
@@ -140,9 +137,9 @@ async function run(
   }
 }
 
-async function list(kernel: Kernel, chosen: readonly ReadModel[]): Promise<number> {
+async function list(kernel: Kernel, selected: readonly ReadModel[]): Promise<number> {
   const head = await kernel.head();
-  const rows = chosen.map(async (projection) => {
+  const rows = selected.map(async (projection) => {
     const { state } = await kernel.lifecycle.current(projection);
     const position = state && (await kernel.checkpoints.read(state.collection));
     const version =
@@ -157,7 +154,7 @@ async function list(kernel: Kernel, chosen: readonly ReadModel[]): Promise<numbe
   return 0;
 }
 
-/** On a terminal only; elsewhere the last line says it all. */
+/** Progress bars on a terminal; elsewhere only the final lines are printed. */
 function progressBars() {
   const bars = new MultiBar({
     format: '{name} {bar} {percentage}% | {events} events | {rate}/s | {eta_formatted} left',
@@ -167,14 +164,14 @@ function progressBars() {
   });
   const { isTTY } = process.stderr;
   const started = performance.now();
-  const later: string[] = [];
+  const deferred: string[] = [];
   return {
     stop() {
       bars.stop();
-      process.stdout.write(later.join(''));
+      process.stdout.write(deferred.join(''));
     },
-    /** Between bars it could not be read: it comes after them. */
-    say: (text: string) => void (isTTY ? later.push(text) : process.stdout.write(text)),
+    /** Printed after the bars on a terminal, where they would overwrite it. */
+    print: (text: string) => void (isTTY ? deferred.push(text) : process.stdout.write(text)),
     add(name: string) {
       let bar: ReturnType<typeof bars.create> | undefined;
       return {

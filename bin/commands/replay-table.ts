@@ -1,23 +1,27 @@
-/** Events as rows of a table, for an auditor's terminal. */
+/** Formats events as rows of a table on a terminal. */
 import { safe } from '../../adapters/platform/observability/safe-text.js';
 import type { RevealedEvent } from '../../application/ports/index.js';
 
 const HEAD = ['TIME', 'POSITION', 'STREAM', 'TYPE', 'ACTOR', 'DATA'] as const;
 const WIDTHS = [24, 12, 40, 20, 24] as const;
-/** What is seen of an event in any case: all columns, and the beginning of its data. */
-const LEAST = 160;
+/** Characters shown of every event: all columns and the start of its data. */
+const MIN_CHARACTERS = 160;
 
-/** A printer of rows, the head before the first. On a terminal each takes whole lines of it, as few as show enough. */
+/**
+ * Creates a row formatter that prints the head before the first row.
+ *
+ * @param columns Width of the terminal; rows are cut to the fewest whole lines that show `MIN_CHARACTERS`.
+ */
 export function tablePrinter(columns?: number): (event: RevealedEvent) => string {
-  const most = columns ? columns * Math.ceil(LEAST / columns) : Number.POSITIVE_INFINITY;
-  let begun = false;
+  const maxLength = columns ? columns * Math.ceil(MIN_CHARACTERS / columns) : Number.POSITIVE_INFINITY;
+  let hasHead = false;
   const line = (cells: readonly string[]) => {
     const text = cells.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0)).join(' ');
-    return `${safe(text).slice(0, most)}\n`;
+    return `${safe(text).slice(0, maxLength)}\n`;
   };
   return ({ recordedAt, position, stream, type, metadata, data, erased, revision }) => {
-    const head = begun ? '' : line(HEAD);
-    begun = true;
+    const head = hasHead ? '' : line(HEAD);
+    hasHead = true;
     const content = `${erased ? '(erased) ' : ''}${JSON.stringify(data)}`;
     const where = Number.isSafeInteger(revision) ? `${stream}@${revision}` : stream;
     const time = new Date(recordedAt).toISOString();

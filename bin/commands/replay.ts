@@ -1,4 +1,4 @@
-/** `annals replay`: the log as an auditor reads it, decoded, as a table or as NDJSON. */
+/** `annals replay`: prints events of the log for audits, as a table or as NDJSON. */
 import { InvalidArgumentError, Option } from 'commander';
 import { startAfter } from '../../adapters/eventstore/subscription.js';
 import { suggestion } from '../../adapters/platform/config/setting-names.js';
@@ -21,24 +21,24 @@ const names = services.map(({ name }) => name);
 
 export const replay: CommandSpec = {
   description:
-    'Prints the events of the log in order, opened where the key of their subject still exists. What was erased ' +
-    'shows as its fallback, marked as erased.',
+    'Prints the events of the log in order, decrypted where the key of their subject still exists. Erased data is ' +
+    'formatEvent as a placeholder and marked as erased.',
   examples: [
-    ['replay --service rooms', 'all that happened in rooms'],
-    ['replay --stream rooms.room-8Yt... --format ndjson', 'the history of one room, for programs'],
-    ['replay --type RoomBurned --from 2026-11-01', 'which rooms were burned since'],
-    ['replay --follow', 'all, and what comes'],
+    ['replay --service rooms', 'all events of the room service'],
+    ['replay --stream rooms.room-8Yt... --format ndjson', 'the events of one room, for programs'],
+    ['replay --type RoomBurned --from 2026-11-01', 'rooms burned since that day'],
+    ['replay --follow', 'all events, then new ones'],
   ],
   options: [
     new Option('--service <name...>', 'Only these services').choices(names),
     new Option('--stream <name>', 'Only this stream'),
-    new Option('--type <name...>', 'Only these types of event, for example RoomBurned').argParser(eventType),
-    new Option('--actor <id>', 'Only what this actor caused'),
-    new Option('--correlation <id>', 'Only what this request caused (X-Request-Id)'),
+    new Option('--type <name...>', 'Only these event types, for example RoomBurned').argParser(eventType),
+    new Option('--actor <id>', 'Only events of this actor'),
+    new Option('--correlation <id>', 'Only events of this request (X-Request-Id)'),
     new Option('--from <time>', `Only events since: ${INSTANT}`).argParser(instant(false)),
-    new Option('--to <time>', 'Only events until then; a date stands for its whole day').argParser(instant(true)),
-    new Option('--position <n>', 'Only events after this position of the log').argParser(position),
-    new Option('--follow', 'Go on with what comes, until Ctrl-C'),
+    new Option('--to <time>', 'Only events until this time; a date includes its whole day').argParser(instant(true)),
+    new Option('--position <n>', 'Only events after this log position').argParser(position),
+    new Option('--follow', 'Keep printing new events until Ctrl-C'),
     new Option('--format <how>', 'table on a terminal, ndjson elsewhere').choices(['table', 'ndjson']),
   ],
   async run({ config: { values }, options }: Call) {
@@ -52,23 +52,23 @@ export const replay: CommandSpec = {
     process.stdout.once('error', interrupt);
     const kernel = await openKernel(servers, values, services, logger);
     try {
-      const shown =
+      const formatEvent =
         format === 'table'
           ? tablePrinter(process.stdout.columns)
           : (event: RevealedEvent) => `${safe(JSON.stringify(plain(event)))}\n`;
-      // Whoever follows waits for a store that does not answer, for ever.
+      // Fails early if the store does not answer; with --follow it is awaited.
       if (!options.follow) await kernel.head();
       const ports = { ...kernel, reveal: kernel.revealOnce };
       const start = filter.after === undefined ? 'start' : await startAfter(kernel.client, filter.after);
       const { signal } = interrupted;
-      const found = replayLog(ports, filter, { live: Boolean(options.follow), start, signal });
-      for await (const page of found) {
-        for (const piece of pieces(page, shown)) await print(piece, signal);
+      const eventPages = replayLog(ports, filter, { live: Boolean(options.follow), start, signal });
+      for await (const page of eventPages) {
+        for (const chunk of chunks(page, formatEvent)) await print(chunk, signal);
         if (signal.aborted) break;
       }
       return 0;
     } catch (error) {
-      throw error instanceof NoSuchStream ? new Failed(whyNothing(error)) : error;
+      throw error instanceof NoSuchStream ? new Failed(describeMissing(error)) : error;
     } finally {
       await kernel.close();
       await servers.stop();
@@ -76,24 +76,24 @@ export const replay: CommandSpec = {
   },
 };
 
-/** Characters of a piece of output: each is a call of the system, which costs more than a line. */
-const PIECE = 64 * 1024;
+/** Characters per write: a system call costs more than formatting a line. */
+const CHUNK_CHARACTERS = 64 * 1024;
 
-function* pieces(page: readonly RevealedEvent[], shown: (event: RevealedEvent) => string): Generator<string> {
-  let piece = '';
+function* chunks(page: readonly RevealedEvent[], formatEvent: (event: RevealedEvent) => string): Generator<string> {
+  let chunk = '';
   for (const event of page) {
-    piece += shown(event);
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = '';
+    chunk += formatEvent(event);
+    if (chunk.length < CHUNK_CHARACTERS) continue;
+    yield chunk;
+    chunk = '';
   }
-  if (piece !== '') yield piece;
+  if (chunk !== '') yield chunk;
 }
 
-const whyNothing = ({ stream, found }: NoSuchStream) =>
+const describeMissing = ({ stream, found }: NoSuchStream) =>
   found === 'missing'
     ? `there is no stream ${stream}`
-    : `the stream ${stream} was ended for ever; what came before is read without --stream`;
+    : `the stream ${stream} is deleted; events before that can be read without --stream`;
 
 function filterOf(options: Call['options']): ReplayFilter {
   const text = (name: string) => (typeof options[name] === 'string' ? options[name] : undefined);
@@ -111,13 +111,13 @@ function filterOf(options: Call['options']): ReplayFilter {
 
 const TYPES = new Set(services.flatMap(({ catalog }) => Object.keys(catalog.events)).concat(Object.keys(servedEvents)));
 
-function eventType(text: string, before: readonly string[] = []): readonly string[] {
-  if (TYPES.has(text)) return [...before, text];
-  throw new InvalidArgumentError(`It is no type of event${suggestion(text, TYPES) || '.'}`);
+function eventType(text: string, previous: readonly string[] = []): readonly string[] {
+  if (TYPES.has(text)) return [...previous, text];
+  throw new InvalidArgumentError(`It is not an event type${suggestion(text, TYPES) || '.'}`);
 }
 
 function position(text: string): bigint {
-  if (!/^\d{1,19}$/.test(text)) throw new InvalidArgumentError('It must be a position of the log.');
+  if (!/^\d{1,19}$/.test(text)) throw new InvalidArgumentError('It must be a log position.');
   return BigInt(text);
 }
 

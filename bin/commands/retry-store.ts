@@ -1,39 +1,39 @@
-/** For commands that take long: what a store has not done in time is tried again, with a word, and not given up. */
+/** Retries store calls of long commands while the store is unavailable. */
 import { sleep } from '../../application/concurrency/index.js';
 import { UnavailableError } from '../../application/ports/index.js';
 
-/** Since anything was done last, ms. */
-const PATIENCE_MS = 60_000;
-const AGAIN_MS = 1000;
+/** How long retries go on without progress. */
+const TIMEOUT_MS = 60_000;
+const RETRY_MS = 1000;
 
-export interface Patience {
-  /** Something was done. */
-  renew(): void;
-  /** What one of the attempts comes to; rejects with what is wrong where it is no silence, or the patience is at its end. */
-  with<Answer>(first: () => Promise<Answer>, again?: () => Promise<Answer>): Promise<Answer>;
+export interface StoreRetries {
+  /** Restarts the timeout after progress. */
+  reset(): void;
+  /** Resolves with the first successful attempt. Rejects on other errors than `UnavailableError` and after the timeout. */
+  run<Result>(first: () => Promise<Result>, retry?: () => Promise<Result>): Promise<Result>;
 }
 
-/** `tell`: what is told before it is tried again, `againMs` later. */
-export function createPatience(
+/** @param onRetry Called before the wait of `retryMs` between attempts. */
+export function createStoreRetries(
   signal: AbortSignal,
-  tell: (error: UnavailableError) => void,
-  { patienceMs = PATIENCE_MS, againMs = AGAIN_MS } = {},
-): Patience {
-  let since = performance.now();
+  onRetry: (error: UnavailableError) => void,
+  { timeoutMs = TIMEOUT_MS, retryMs = RETRY_MS } = {},
+): StoreRetries {
+  let lastProgress = performance.now();
   return {
-    renew() {
-      since = performance.now();
+    reset() {
+      lastProgress = performance.now();
     },
-    async with(first, again = first) {
-      for (let attempt = first; ; attempt = again) {
+    async run(first, retry = first) {
+      for (let attempt = first; ; attempt = retry) {
         try {
           return await attempt();
         } catch (error) {
-          const isSilence = error instanceof UnavailableError;
-          if (!isSilence || signal.aborted || performance.now() - since > patienceMs) throw error;
-          tell(error);
+          const isUnavailable = error instanceof UnavailableError;
+          if (!isUnavailable || signal.aborted || performance.now() - lastProgress > timeoutMs) throw error;
+          onRetry(error);
         }
-        await sleep(againMs, signal);
+        await sleep(retryMs, signal);
       }
     },
   };

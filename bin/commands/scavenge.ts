@@ -1,4 +1,4 @@
-/** `annals scavenge`: takes deleted and expired events off the disk of the event store. */
+/** `annals scavenge`: removes deleted and expired events from the disk of the event store. */
 import { scavenge as scavengeStore } from '../../adapters/eventstore/scavenge.js';
 import type { Call, CommandSpec } from './command.js';
 import { createCommandLogger } from './logger.js';
@@ -6,8 +6,8 @@ import { findStores } from './stores.js';
 
 export const scavenge: CommandSpec = {
   description:
-    'Makes the event store remove from its disk what no reader can see any more: events of ended streams, and ' +
-    'those over the age or number that their stream keeps. The embedded engine also does so once a day.',
+    'Removes events from the disk of the event store that no reader can see any more: those of deleted streams, and ' +
+    'those beyond the maximum age or count of their stream. The embedded engine also does this once a day.',
   examples: [['scavenge', 'and wait until it is done']],
   async run({ config: { values } }: Call) {
     const servers = await findStores(values, createCommandLogger(values));

@@ -1,6 +1,6 @@
-/** Rows of text in columns, for people. */
+/** Formats rows of text as aligned columns. */
 
-/** The first row is the head. Every column but the last is padded to its widest cell. */
+/** Pads every column but the last to its widest cell. The first row is the head and sets the number of columns. */
 export function table(rows: readonly (readonly string[])[]): string {
   const [head = []] = rows;
   const widths = head.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));

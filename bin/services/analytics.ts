@@ -1,4 +1,4 @@
-/** The analytics service, put together. */
+/** Composes the analytics service. */
 import { createAnalyticsAdmission } from '../../adapters/http/analytics/admission.js';
 import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
 import { analyticsRoutes } from '../../adapters/http/analytics/routes.js';
@@ -42,7 +42,7 @@ import { createRawCounter, raw as rawModel } from '../../projections/analytics/r
 import type { Service } from '../node/service.js';
 import { smtpOf } from '../node/smtp.js';
 import type { AnnalsValues } from '../settings.js';
-import { signInLine, unmailedLinks } from './analytics/sign-in.js';
+import { describeSignIn, summarizeSignIn, unsentLinksWarning } from './analytics/sign-in.js';
 
 export const analytics: Service<typeof catalog> = {
   name: 'analytics',
@@ -55,28 +55,28 @@ export const analytics: Service<typeof catalog> = {
     const build = () => served.collection(daysModel.name);
     const days = createDayReader({ db: mongo.models, vault, build });
     const origin = { service: 'analytics', release };
-    let heard: Position = 0n;
-    const directory = createDirectory({ streams, heard: () => heard });
+    let livePosition: Position = 0n;
+    const directory = createDirectory({ streams, heard: () => livePosition });
     const sites = createSites({
       handle,
       directory,
       vault,
       derivation,
       clock,
-      // What was counted a moment ago counts.
+      // Includes hits acknowledged just before.
       countDays: async (instance) => {
         await settled.wait(DAYS_MODEL, settled.latestOf('analytics'));
         return days.countDays(instance);
       },
-      base: () => baseOf(values['analytics.appUrl'] ?? url()),
+      base: () => baseUrl(values['analytics.appUrl'] ?? url()),
     });
     const visitorDays = createDailyVisitorKeys({ handle, streams, vault, clock, context });
     const appender = createGroupCommit({ log, logger, appended });
     const storeRaw = values['analytics.storeRaw'];
-    const collecting = createHitBatcher({ appender, streams, origin, storeRaw });
+    const hitBatcher = createHitBatcher({ appender, streams, origin, storeRaw });
     const attempts = createAttempts();
     const agents = createAgents();
-    for (const { cache } of [collecting, attempts, agents, days]) metrics.cache(cache);
+    for (const { cache } of [hitBatcher, attempts, agents, days]) metrics.cache(cache);
     const filterBots = values['analytics.filterBots'];
     const honorDoNotTrack = values['analytics.honorDoNotTrack'];
     const retentionDays = values['analytics.retentionDays'];
@@ -86,7 +86,7 @@ export const analytics: Service<typeof catalog> = {
       isTokenOf: sites.isTokenOf,
       agents,
       visitorDays,
-      collecting,
+      collecting: hitBatcher,
       requests: createRequests({ log, origin, retentionDays, appended }),
       attempts,
       clock,
@@ -96,26 +96,26 @@ export const analytics: Service<typeof catalog> = {
     });
     const raw = createRawCounter(mongo.models, () => served.collection(rawModel.name));
     const rawRetentionHours = values['analytics.rawRetentionHours'];
-    const kept = { retentionDays, rawRetentionHours };
-    const cleanup = createCleanup({ handle, clock: kernel.lasting, settled, days, raw, ...kept });
+    const retention = { retentionDays, rawRetentionHours };
+    const cleanup = createCleanup({ handle, clock: kernel.lasting, settled, days, raw, ...retention });
     const live = createLive({
       hitsOf: async (event) => (await kernel.reveal<HitsCollected>(catalog, event)).data.secret.hits,
       from: horizon,
       head: kernel.head,
       clock,
       observe: metrics.relay('analytics'),
-      failed: (err) => logger.error({ err }, 'the live view waits for hits'),
+      failed: (err) => logger.error({ err }, 'the live view could not read hits and waits'),
     });
-    const given = values['analytics.adminToken'];
-    // The same at every start, and on every node.
-    const adminToken = given ?? derivation.secret('analytics.admin-token').toString('base64url');
+    const configuredToken = values['analytics.adminToken'];
+    // Derived, so that it is the same after every start and on every node.
+    const adminToken = configuredToken ?? derivation.secret('analytics.admin-token').toString('base64url');
     const appUrl = values['analytics.appUrl'];
     const logins = createLogins({ ...kernel, isAllowed: isAllowedBy(values) });
     const hasEmail = values['email.host'] !== undefined;
     const mailer = hasEmail ? createMailer(smtpOf(values, logger)) : undefined;
     if (mailer) signal.addEventListener('abort', mailer.close, { once: true });
-    const unmailed = unmailedLinks(values);
-    if (unmailed !== undefined) logger.warn({}, unmailed);
+    const warning = unsentLinksWarning(values);
+    if (warning !== undefined) logger.warn({}, warning);
     const dashboardUrl = () => appUrl ?? url();
     const mail = { mailer, logins, derivation, logger, appUrl: dashboardUrl, signal };
     const policy = analyticsPolicy(release);
@@ -153,17 +153,18 @@ export const analytics: Service<typeof catalog> = {
     });
     return {
       policy,
-      signIn: signInLine(values, adminToken),
+      signIn: describeSignIn(values, adminToken),
+      signInSummary: summarizeSignIn(values, adminToken),
       routes: [...routes, openapiRoute(policy, routes)],
       publish: fanOut<LiveEvent<typeof catalog>>((event) => {
-        heard = event.position;
+        livePosition = event.position;
         if (event.type === 'SiteDeleted') {
           days.forget(event.data.instance);
           attempts.forget(event.data.instance);
         }
         if (event.type !== 'VisitorDayEnded') return;
         visitorDays.forget(event.data.day);
-        collecting.forget(event.data.day);
+        hitBatcher.forget(event.data.day);
       }, live.publish),
       reactions: [
         eraseReaction({ log, vault, streams }),
@@ -191,19 +192,19 @@ export const analytics: Service<typeof catalog> = {
           mayRun: clock.inSync,
         },
       ],
-      kept: live.kept,
+      bufferedBytes: live.kept,
       close: live.close,
     };
   },
 };
 
-/** Of an address that people are given, as it stands before further paths. */
-function baseOf(address: string): string {
+/** Removes query and trailing slashes from a URL, so that paths can be appended. */
+function baseUrl(address: string): string {
   const { origin, pathname } = new URL(address);
   return origin + pathname.replace(/\/+$/, '');
 }
 
-/** What one network may ask for: any address can be named, and each that is gets a stream. */
+/** Sign-in links per network: any address can be entered, and each gets a stream. */
 const LINKS_PER_NETWORK = 300;
 const LINKS_MS = 15 * 60_000;
 

@@ -1,4 +1,4 @@
-/** The chat service, put together. */
+/** Composes the chat service. */
 import { eventsRoute } from '../../adapters/http/chat/events.js';
 import { chatPolicy } from '../../adapters/http/chat/policy.js';
 import { createChatQuotas } from '../../adapters/http/chat/quotas.js';
@@ -8,41 +8,41 @@ import { seedAggregatesFromRelay } from '../../application/chat/seed-aggregates.
 import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
 import { catalog } from '../../domain/chat/catalog.js';
 import { sessionStream } from '../../domain/chat/session.js';
-import { relayed, type Service } from '../node/service.js';
+import { relayMembers, type Service } from '../node/service.js';
 import { administrationProjections, createAdministration } from './chat/administration.js';
 import { fileStoreName, fileStoreOf } from './chat/files.js';
 import { connectIdentity } from './chat/identity.js';
-import { createTalk, talkProjections } from './chat/messaging.js';
+import { createMessaging, messagingProjections } from './chat/messaging.js';
 import { createSearching, searchProjections } from './chat/searching.js';
 
-const LOST_FILES =
-  'the bytes of files that the log knows of are not in their store: these files are answered 404, and all else goes on; restore the store from a backup';
+const MISSING_FILES =
+  'some uploaded files are missing from the file store; they answer 404 until the store is restored from a backup';
 
-/** Promised to clients of its stream. */
+/** Keepalive interval that clients of the stream rely on. */
 const BEAT_MS = 25_000;
 
 export const chat: Service<typeof catalog> = {
   name: 'chat',
   catalog,
-  projections: [...talkProjections, ...administrationProjections, ...searchProjections],
+  projections: [...messagingProjections, ...administrationProjections, ...searchProjections],
   port: (values) => values['chat.port'],
   async connect(context) {
     const { kernel, values, release, logger, metrics } = context;
     const { clock } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
-    const base = () => seedAggregatesFromRelay(kernel.streams, relay.state());
-    base();
+    const seedAggregates = () => seedAggregatesFromRelay(kernel.streams, relay.state());
+    seedAggregates();
     const quotas = createChatQuotas(values);
-    const identity = connectIdentity({ ...context, heard: relay.position, quotas });
-    const { admission, audit, doors, signIn, reactions } = identity;
+    const identity = connectIdentity({ ...context, feedPosition: relay.position, quotas });
+    const { admission, audit, guards, signIn, reactions } = identity;
     const fileStore = fileStoreOf(kernel, values);
-    const talk = createTalk({ ...context, admission, doors, fileStore, quotas });
-    for (const budget of talk.budgets) metrics.budget(budget);
-    const administration = createAdministration({ kernel, admission, audit, doors, talk, quotas, logger });
-    const searching = createSearching({ kernel, admission, doors, metrics });
+    const messaging = createMessaging({ ...context, admission, guards, fileStore, quotas });
+    for (const budget of messaging.budgets) metrics.budget(budget);
+    const administration = createAdministration({ kernel, admission, audit, guards, messaging, quotas, logger });
+    const searching = createSearching({ kernel, admission, guards, metrics });
     const routes = [
       ...identity.routes,
-      ...talk.routes,
+      ...messaging.routes,
       ...administration.routes,
       ...searching.routes,
       eventsRoute({ admission, relay, clock, presence: administration.presence }),
@@ -52,33 +52,35 @@ export const chat: Service<typeof catalog> = {
       policy,
       signIn,
       routes: [...routes, ...documentRoutes(policy, routes)],
-      ...relayed(relay),
+      ...relayMembers(relay),
       publish: fanOut<LiveEvent<typeof catalog>>(
         relay.publish,
         (event) => endBy(event, relay),
         (event) => {
           if (event.type !== 'UserErased') return;
-          // Whom nobody is to read any more is also in what was told, and in what is remembered of their sessions.
+          // The relay's buffer and the cached sessions still hold data of the erased user.
           relay.forget();
           kernel.streams.forget(sessionStream(event.data.userId));
         },
-        // Forgotten with what was erased: the relay has it, without that.
-        (event) => (event.type === 'UserErased' || event.type === 'ChannelDeleted') && base(),
-        (event) => event.type !== 'ProjectionSwitched' && talk.hear(event),
+        // Drops the erased data from cached aggregates; the relay's state no longer has it.
+        (event) => (event.type === 'UserErased' || event.type === 'ChannelDeleted') && seedAggregates(),
+        (event) => event.type !== 'ProjectionSwitched' && messaging.onEvent(event),
       ),
       async start() {
         const admin = await identity.start();
         const first = values['chat.defaultChannel'];
-        if (first) await talk.channels.createFirst(admin.id, first, kernel.systemContext('chat.start'));
-        // Nobody waits for it.
-        searching.prepare().catch((err) => logger.warn({ err }, 'nothing is read ahead for searches'));
-        talk.lostFiles().then(
-          (found) => found.lost > 0 && logger.error({ ...found, store: fileStoreName(values) }, LOST_FILES),
-          (err) => logger.warn({ err }, 'it was not looked whether the bytes of files are there'),
+        if (first) await messaging.channels.createFirst(admin.id, first, kernel.systemContext('chat.start'));
+        // In the background.
+        searching
+          .prepare()
+          .catch((err) => logger.warn({ err }, 'the search index could not be preloaded; searches still work'));
+        messaging.findMissingFiles().then(
+          (result) => result.lost > 0 && logger.error({ ...result, store: fileStoreName(values) }, MISSING_FILES),
+          (err) => logger.warn({ err }, 'could not check for missing files'),
         );
       },
-      reactions: [...reactions, ...talk.reactions],
-      periodic: [...identity.periodic, ...administration.periodic, ...talk.periodic],
+      reactions: [...reactions, ...messaging.reactions],
+      periodic: [...identity.periodic, ...administration.periodic, ...messaging.periodic],
     };
   },
 };

@@ -1,4 +1,4 @@
-/** The log service, put together. */
+/** Composes the log service. */
 import { resolve } from 'node:path';
 import { createFilesIn, machineHash, nextPiece, writerOf } from '../../adapters/filesystem/tail-file.js';
 import { createLogAdmission } from '../../adapters/http/logs/admission.js';
@@ -48,10 +48,10 @@ export const logs: Service<typeof catalog> = {
       kernel,
       serving: () => ({ build: build(), version: version() }),
       budgetMs,
-      cache: metrics.cache,
+      onCache: metrics.cache,
       logger,
     });
-    // When the connections have ended: nobody waits for it any more.
+    // Aborted after all connections have ended, so no query is pending.
     signal.addEventListener('abort', () => void searcher.close(), { once: true });
     const queries = createLogQueries({ searcher, budgetMs, version });
     for (const cache of queries.caches) metrics.cache(cache);
@@ -65,7 +65,7 @@ export const logs: Service<typeof catalog> = {
       from: horizon,
       head: kernel.head,
       observe: metrics.relay('logs'),
-      failed: (err) => logger.error({ err }, 'the live tail waits for a batch'),
+      failed: (err) => logger.error({ err }, 'the live tail could not read a batch and waits'),
     });
     const admission = createLogAdmission({
       apiToken: values['logs.apiToken'],
@@ -90,7 +90,7 @@ export const logs: Service<typeof catalog> = {
       ...(await withDeadline(HEALTH_MS, alerting.alerts.health(), 'alerting').catch(() => ({}))),
       tail: { streams: tail.streams() },
     });
-    const asking = { admit: admission.query, security: admission.security };
+    const auth = { admit: admission.query, security: admission.security };
     const rebuilds = rebuildsOf(records, kernel, closing.signal);
     const recordRoutes = logsRoutes({
       admission,
@@ -105,7 +105,7 @@ export const logs: Service<typeof catalog> = {
       }),
       health: { version: release, index: health, storage, sections },
     });
-    const routes = [...recordRoutes, ...alertRoutes({ ...alerting, ...asking })];
+    const routes = [...recordRoutes, ...alertRoutes({ ...alerting, ...auth })];
     const policy = logsPolicy(release, {
       open: !admission.mode.required,
       password: admission.mode.basic,
@@ -146,7 +146,7 @@ export const logs: Service<typeof catalog> = {
           ? [{ name: `logs.watch-${machineHash(directories)}`, everyMs: WATCH_EVERY_MS, run: watch }]
           : []),
       ],
-      kept: tail.kept,
+      bufferedBytes: tail.kept,
       close() {
         closing.abort();
         tail.close();

@@ -1,4 +1,4 @@
-/** The meeting service, put together. */
+/** Composes the meeting service. */
 import { createCallerOf } from '../../adapters/http/meeting/caller-digest.js';
 import { meetingPolicy } from '../../adapters/http/meeting/policy.js';
 import { meetingRoutes } from '../../adapters/http/meeting/routes.js';
@@ -15,19 +15,19 @@ import { createMeetingRooms } from '../../application/meeting/rooms.js';
 import { iceServersOf, returnMsOf, turnOf } from '../../application/meeting/settings.js';
 import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
 import { catalog } from '../../domain/meeting/catalog.js';
-import { relayed, type Service } from '../node/service.js';
-import { connectAcross } from './meeting/cluster.js';
-import { createKeeping, keepingProjections } from './meeting/retention.js';
+import { relayMembers, type Service } from '../node/service.js';
+import { connectMeetingCluster } from './meeting/cluster.js';
+import { createRetention, retentionProjections } from './meeting/retention.js';
 import { connectSignaling } from './meeting/signaling.js';
 
 const MINUTE_MS = 60_000;
-/** That are hashed or wait for it: fewer than may wait in all, so that other services have some of the room. */
-const PASSWORDS = 40;
+/** Passwords being hashed or queued: fewer than the hashing queue holds, so that other services keep some slots. */
+const MAX_HASHING = 40;
 
 export const meeting: Service<typeof catalog> = {
   name: 'meeting',
   catalog,
-  projections: keepingProjections,
+  projections: retentionProjections,
   port: (values) => values['meeting.port'],
   async connect({ kernel, values, release, metrics, ...context }) {
     const { clock, derivation, settled } = kernel;
@@ -35,11 +35,11 @@ export const meeting: Service<typeof catalog> = {
     const relay = await context.relay(audience);
     const census = createCensus(relay.state(), relay.position(), await kernel.head());
     const maxLatentRooms = values['meeting.maxLatentRooms'];
-    const hashing = createBudget('meeting.passwords', PASSWORDS);
+    const hashing = createBudget('meeting.passwords', MAX_HASHING);
     metrics.budget(hashing);
     const passwords = createRoomPasswords({ hashing: kernel.passwords, derivation, budget: hashing });
     const policy = meetingPolicy(release);
-    const across = await connectAcross({ ...context, kernel, values, metrics, relay, audience, census });
+    const cluster = await connectMeetingCluster({ ...context, kernel, values, metrics, relay, audience, census });
     const callerOf = createCallerOf(derivation);
     const limitCreates = createSlidingLimit(values['meeting.createPerMinute'], MINUTE_MS);
     const signaling = connectSignaling({
@@ -54,9 +54,9 @@ export const meeting: Service<typeof catalog> = {
       passwords,
       callerOf,
       limitCreates,
-      ...across,
+      ...cluster,
     });
-    const plain = meetingRoutes({
+    const httpRoutes = meetingRoutes({
       rooms: createMeetingRooms({
         ...kernel,
         passwords,
@@ -73,13 +73,13 @@ export const meeting: Service<typeof catalog> = {
       release,
       uptimeMs: () => process.uptime() * 1000,
     });
-    const keeping = createKeeping({ kernel, values, metrics, rooms: relay.state });
-    const routes = [...plain, ...keeping.routes, signaling.route];
+    const retention = createRetention({ kernel, values, metrics, rooms: relay.state });
+    const routes = [...httpRoutes, ...retention.routes, signaling.route];
     return {
       policy,
-      signIn: 'no sign-in: who makes a room gets a creator token, who enters one gives its password',
+      signIn: 'no sign-in; creating a room returns a creator token, joining may need its password',
       routes: [...routes, openapiRoute(policy, routes)],
-      ...relayed(relay),
+      ...relayMembers(relay),
       publish: fanOut<LiveEvent<typeof catalog>>(
         (event) => event.type !== 'ProjectionSwitched' && signaling.hear(event),
         relay.publish,
@@ -94,8 +94,8 @@ export const meeting: Service<typeof catalog> = {
         signaling.close();
         relay.close();
       },
-      reactions: keeping.reactions,
-      periodic: [...across.periodic, ...keeping.periodic],
+      reactions: retention.reactions,
+      periodic: [...cluster.periodic, ...retention.periodic],
     };
   },
 };

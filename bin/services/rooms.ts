@@ -1,4 +1,4 @@
-/** The room service, put together. */
+/** Composes the room service. */
 import { roomsPolicy } from '../../adapters/http/rooms/policy.js';
 import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
@@ -14,7 +14,7 @@ import { fanOut, type LiveEvent } from '../../application/subscription/index.js'
 import { catalog } from '../../domain/rooms/catalog.js';
 import { handlerFor } from '../../domain/shared/index.js';
 import { state } from '../../projections/rooms/room-state.js';
-import { relayed, type Service } from '../node/service.js';
+import { relayMembers, type Service } from '../node/service.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -27,13 +27,13 @@ export const rooms: Service<typeof catalog> = {
     const { clock } = kernel;
     const ports = { ...kernel, context: kernel.systemContext };
     const relay = await context.relay(audience);
-    const shown = createRoomCache(kernel.streams);
-    metrics.cache(shown.cache);
+    const roomCache = createRoomCache(kernel.streams);
+    metrics.cache(roomCache.cache);
     const policy = roomsPolicy(release, values['rooms.allowedOrigins']);
     const routes = roomsRoutes({
       admission: createRoomAdmission(ports),
       commands: createRoomCommands(ports),
-      queries: createRoomQueries({ ...ports, shown }),
+      queries: createRoomQueries({ ...ports, shown: roomCache }),
       relay,
       limitCreates: createRateLimit(values['rooms.createPerHour'], HOUR_MS),
       minTtlMs: values['rooms.minTtlMs'],
@@ -41,13 +41,13 @@ export const rooms: Service<typeof catalog> = {
     });
     return {
       policy,
-      signIn: 'no sign-in: who creates a room, or joins by an invite, gets a session token',
+      signIn: 'no sign-in; creating a room or joining by invite returns a session token',
       routes: [...routes, openapiRoute(policy, routes)],
-      ...relayed(relay),
+      ...relayMembers(relay),
       publish: fanOut<LiveEvent<typeof catalog>>(
         relay.publish,
-        (event) => handlerFor(shown.on, event)?.(event),
-        ({ position }) => shown.onPosition(position),
+        (event) => handlerFor(roomCache.on, event)?.(event),
+        ({ position }) => roomCache.onPosition(position),
       ),
       reactions: [eraseReaction(ports)],
       periodic: [{ name: 'rooms.sweep', everyMs: SWEEP_EVERY_MS, run: createSweep(ports), mayRun: clock.inSync }],

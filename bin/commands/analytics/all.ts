@@ -1,20 +1,20 @@
-/** `annals analytics`: the commands that work on what is counted of sites. */
+/** `annals analytics`: commands on the stores of the analytics service. */
 import type { Listed } from '../command.js';
 
 export const analyticsCommands: readonly Listed[] = [
   {
     name: 'import',
-    summary: 'Count hits that were kept elsewhere',
+    summary: 'Import past hits from files',
     load: async () => (await import('./import.js')).importHits,
   },
   {
     name: 'raw',
-    summary: 'Show what came to a site lately, where that is kept',
+    summary: 'Show the stored raw hits of a site',
     load: async () => (await import('./raw.js')).raw,
   },
   {
     name: 'seed',
-    summary: 'Make three sites with a year of hits, to look at',
+    summary: 'Create three demo sites with a year of hits',
     load: async () => (await import('./seed.js')).seed,
   },
 ];

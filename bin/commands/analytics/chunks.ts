@@ -1,4 +1,4 @@
-/** Lines of hits, put together to what is stored at once: of one site and day, the same for the same lines, however they come. */
+/** Groups lines of hits into chunks of one site and day, the same chunks for the same lines (content-defined chunking). */
 import { createHash } from 'node:crypto';
 import { bodyValidator } from '../../../adapters/http/server/validate.js';
 import { sentenceAsSent } from '../../../adapters/http/server/validation-message.js';
@@ -9,31 +9,32 @@ import { pastHit, type WrittenPastHit } from '../../../domain/analytics/imported
 import { batchesOf } from '../input/lines.js';
 import { parseTimestamp } from '../instants.js';
 
-/** Longer lines are none: as long as what one request may bring. */
+/** Longer lines are rejected: the limit of a request to the API. */
 const LINE_BYTES = 32 * 1024;
-/** An event is well below what a store takes at once. */
+/** Keeps an event well below the size limit of the event store. */
 const CHUNK_BYTES = 256 * 1024;
 const CHUNK_HITS = 1000;
-/** Chunks end by what stands in them, as soon as they have so many: whoever leaves a line out moves the next ones no further. */
-const LEAST_HITS = 32;
-/** One hit of so many ends a chunk. */
-const ENDS_ONE_OF = 256;
-/** Of all chunks that have not ended: hits of many days, and in no order, fill this. */
+/** Minimum hits of a chunk. Chunks end at content, so that an inserted or removed line changes few of them. */
+const MIN_HITS = 32;
+/** Average hits after which the digest of a hit ends a chunk. */
+const BOUNDARY_EVERY = 256;
+/** Limit of all open chunks; reached by unsorted hits of many days. */
 const OPEN_BYTES = 16 * 1024 * 1024;
 const READ = { lineBytes: LINE_BYTES, batchLines: 1000, batchBytes: 1024 * 1024 };
 
 export interface ChunkOptions {
-  /** What is to be counted of a line, or why nothing is. */
+  /** Returns the hit to count, or the reason for rejecting it. */
   readonly judge: (written: WrittenPastHit, at: number) => PastHit | string;
-  /** Told of lines that are not taken. */
-  readonly rejected: (line: number, why: string) => void;
-  /** What was begun by then is left out. */
+  /** Called for rejected lines. */
+  readonly onRejected: (line: number, reason: string) => void;
+  /** Discards open chunks on abort. */
   readonly stop?: AbortSignal;
 }
 
-interface Open {
+interface OpenChunk {
   readonly firstLine: number;
-  readonly begins: string;
+  /** Digest of the first hit. */
+  readonly firstDigest: string;
   readonly hits: PastHit[];
   bytes: number;
 }
@@ -42,37 +43,37 @@ const validate = bodyValidator(pastHit, true);
 
 export async function* chunksOf(
   source: AsyncIterable<Buffer>,
-  { judge, rejected, stop }: ChunkOptions,
+  { judge, onRejected, stop }: ChunkOptions,
 ): AsyncGenerator<Chunk> {
-  /** By site and day; what nothing came to for longest is first. */
-  const open = new Map<string, Open>();
-  const begun = new Map<string, number>();
+  /** By site and day; least recently extended first. */
+  const open = new Map<string, OpenChunk>();
+  const chunksByDigest = new Map<string, number>();
   let openBytes = 0;
 
-  function closed(key: string): Chunk {
-    const { firstLine, begins, hits, bytes } = open.get(key)!;
+  function close(key: string): Chunk {
+    const { firstLine, firstDigest, hits, bytes } = open.get(key)!;
     open.delete(key);
     openBytes -= bytes;
-    const nth = begun.get(begins) ?? 0;
-    begun.set(begins, nth + 1);
+    const nth = chunksByDigest.get(firstDigest) ?? 0;
+    chunksByDigest.set(firstDigest, nth + 1);
     return { firstLine, nth, hits };
   }
 
   for await (const lines of batchesOf(source, READ)) {
     if (stop?.aborted) return;
     for (const { number, bytes: line } of lines) {
-      const hit = line ? hitOf(line.toString('utf8'), judge) : 'the line is too long';
+      const hit = line ? parseHit(line.toString('utf8'), judge) : 'the line is too long';
       if (typeof hit === 'string') {
-        rejected(number, hit);
+        onRejected(number, hit);
         continue;
       }
       const size = line!.length;
       const key = `${hit.site.instance} ${dayOf(hit.at)}`;
-      if ((open.get(key)?.bytes ?? 0) + size > CHUNK_BYTES) yield closed(key);
+      if ((open.get(key)?.bytes ?? 0) + size > CHUNK_BYTES) yield close(key);
       const digest = digestOf(hit);
       const chunk = open.get(key) ?? {
         firstLine: number,
-        begins: digest.toString('base64'),
+        firstDigest: digest.toString('base64'),
         hits: [],
         bytes: 0,
       };
@@ -82,31 +83,31 @@ export async function* chunksOf(
       open.delete(key);
       open.set(key, chunk);
       const { length } = chunk.hits;
-      const ends = length >= LEAST_HITS && digest.readUInt32BE() % ENDS_ONE_OF === 0;
-      if (ends || length >= CHUNK_HITS) yield closed(key);
-      while (openBytes > OPEN_BYTES) yield closed(open.keys().next().value!);
+      const isBoundary = length >= MIN_HITS && digest.readUInt32BE() % BOUNDARY_EVERY === 0;
+      if (isBoundary || length >= CHUNK_HITS) yield close(key);
+      while (openBytes > OPEN_BYTES) yield close(open.keys().next().value!);
     }
   }
-  if (!stop?.aborted) for (const key of [...open.keys()]) yield closed(key);
+  if (!stop?.aborted) for (const key of [...open.keys()]) yield close(key);
 }
 
-/** Of what it says, and not of who came: for as long as the command runs. */
+/** Digest of the content of a hit without its visitor. */
 const digestOf = ({ site, at, hit }: PastHit) =>
   createHash('sha256')
     .update(JSON.stringify([site.instance, at, hit]))
     .digest()
     .subarray(0, 16);
 
-function hitOf(line: string, judge: ChunkOptions['judge']): PastHit | string {
+function parseHit(line: string, judge: ChunkOptions['judge']): PastHit | string {
   let written: unknown;
   try {
     written = JSON.parse(line);
   } catch {
-    return 'it is no JSON';
+    return 'it is not valid JSON';
   }
-  const wrong = validate(written);
-  if (wrong) return wrong.field === '' ? 'it is no JSON object' : sentenceAsSent(wrong);
+  const error = validate(written);
+  if (error) return error.field === '' ? 'it is not a JSON object' : sentenceAsSent(error);
   const hit = written as WrittenPastHit;
   const at = parseTimestamp(hit.timestamp);
-  return at === undefined ? 'timestamp is no ISO 8601 and no Unix time' : judge(hit, at);
+  return at === undefined ? 'timestamp must be ISO 8601 or Unix time' : judge(hit, at);
 }

@@ -1,11 +1,11 @@
-/** Three sites that there might be: what they are called, what is on them, who comes and why. */
+/** Definitions of the three demo sites: pages, events, referrers, campaigns and visitors. */
 
-/** Something with how often it is met, beside the others. */
+/** Values with their relative frequency. */
 export type Weighted<Value> = readonly (readonly [value: Value, weight: number])[];
 
 export interface DemoEvent {
   readonly name: string;
-  /** Of a hundred views. */
+  /** Events per hundred views. */
   readonly percent: number;
   readonly property: string;
   readonly values: Weighted<string>;
@@ -15,7 +15,7 @@ export interface DemoCampaign {
   readonly source: string;
   readonly medium: string;
   readonly campaign: string;
-  /** Day of the year on which it begins, and how many it lasts. */
+  /** Day of the year on which it starts. */
   readonly from: number;
   readonly days: number;
 }
@@ -24,13 +24,14 @@ export interface DemoSite {
   readonly id: string;
   readonly name: string;
   readonly domain: string;
-  /** On an ordinary day now; a year ago it was this share of that. */
+  /** Visits of an average day now. */
   readonly visits: number;
+  /** Visits a year ago, as a share of those now. */
   readonly yearAgo: number;
-  /** Of each day of the week, Sunday first. */
+  /** Factor of each day of the week, Sunday first. */
   readonly week: readonly number[];
   readonly pages: Weighted<string>;
-  /** Views of one visit, on average. */
+  /** Average views per visit. */
   readonly views: number;
   readonly events: readonly DemoEvent[];
   readonly referrers: Weighted<string>;
@@ -226,5 +227,5 @@ export const DEMO_COUNTRIES: Weighted<string> = [
   ['NZ', 1],
 ];
 
-/** Of each hour of the day in UTC, from midnight on. */
+/** Relative frequency of each hour of the day in UTC, from midnight. */
 export const DEMO_HOURS = [2, 1, 1, 1, 1, 2, 3, 5, 8, 10, 11, 10, 9, 10, 11, 11, 10, 9, 9, 10, 10, 8, 6, 4];

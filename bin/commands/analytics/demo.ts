@@ -1,4 +1,4 @@
-/** A day of a demonstration: visits that might have been, the same ones for the same seed, site and day. */
+/** Generates the hits of a demo site for a day; deterministic by seed, site and day. */
 import type { PastHit } from '../../../application/analytics/store-imported-hits.js';
 import type { Hit } from '../../../domain/analytics/catalog.js';
 import { dayOf, type SiteInstance } from '../../../domain/analytics/hit-batch.js';
@@ -7,54 +7,54 @@ import { DEMO_AGENTS, DEMO_COUNTRIES, DEMO_HOURS, type DemoSite, type Weighted }
 
 const MINUTE_MS = 60_000;
 const YEAR_DAYS = 365;
-/** Who comes in a month; a part of them comes again. */
-const VISITORS_OF_DAYS = 25;
-const FROM_CAMPAIGN = 0.25;
-const FROM_ELSEWHERE = 0.55;
-/** What a campaign brings, on its first day. */
+/** Size of the visitor pool, in days of visits; some visitors return. */
+const VISITOR_POOL_DAYS = 25;
+const CAMPAIGN_SHARE = 0.25;
+const REFERRER_SHARE = 0.55;
+/** Additional visits on the first day of a campaign, as a share. */
 const CAMPAIGN_LIFT = 0.6;
 
 export interface DemoDay {
   readonly site: DemoSite;
-  readonly of: SiteInstance;
+  readonly instance: SiteInstance;
   /** Midnight, Unix ms. */
   readonly start: number;
-  /** What is after it has not happened. */
+  /** Hits after this time are omitted. */
   readonly now: number;
   readonly seed: string;
-  /** So many times as much. */
+  /** Factor on the number of visits. */
   readonly scale: number;
 }
 
-/** In the order in which they came. */
-export function hitsOfDay({ site, of, start, now, seed, scale }: DemoDay): readonly PastHit[] {
+/** Ordered by time. */
+export function hitsOfDay({ site, instance, start, now, seed, scale }: DemoDay): readonly PastHit[] {
   const random = randomOf(`${seed} ${site.id} ${dayOf(start)}`);
   const hits: PastHit[] = [];
   const campaign = campaignOn(site, start);
   const lift = campaign ? 1 + CAMPAIGN_LIFT * (1 - campaign.age / campaign.days) : 1;
   const age = (now - start) / DAY_MS / YEAR_DAYS;
-  const grown = site.yearAgo ** age;
+  const growth = site.yearAgo ** age;
   const week = site.week[new Date(start).getUTCDay()] ?? 1;
-  const visits = Math.round(site.visits * scale * grown * week * lift * (0.88 + 0.24 * random()));
-  const crowd = Math.ceil(site.visits * scale * VISITORS_OF_DAYS);
+  const visits = Math.round(site.visits * scale * growth * week * lift * (0.88 + 0.24 * random()));
+  const visitorCount = Math.ceil(site.visits * scale * VISITOR_POOL_DAYS);
 
   for (let visit = 0; visit < visits; visit++) {
-    // Some come much more often than others.
-    const who = Math.floor(crowd * random() ** 1.6);
-    const person = randomOf(`${seed} ${site.id} visitor ${who}`);
-    const about = { ...pick(DEMO_AGENTS, person()), country: pick(DEMO_COUNTRIES, person()) };
-    const isOfCampaign = campaign !== undefined && random() < FROM_CAMPAIGN;
-    const whence: Partial<Hit> = isOfCampaign
+    // Skewed, so that some visitors come much more often than others.
+    const visitorNumber = Math.floor(visitorCount * random() ** 1.6);
+    const person = randomOf(`${seed} ${site.id} visitor ${visitorNumber}`);
+    const attributes = { ...pick(DEMO_AGENTS, person()), country: pick(DEMO_COUNTRIES, person()) };
+    const isFromCampaign = campaign !== undefined && random() < CAMPAIGN_SHARE;
+    const source: Partial<Hit> = isFromCampaign
       ? { campaign: campaign.utm }
-      : random() < FROM_ELSEWHERE
+      : random() < REFERRER_SHARE
         ? { referrer: pick(site.referrers, random()) }
         : {};
-    const visitor = { address: `${site.id} ${who}`, userAgent: '' };
+    const visitor = { address: `${site.id} ${visitorNumber}`, userAgent: '' };
     let at = start + hourOf(random()) * 60 * MINUTE_MS + Math.floor(random() * 60 * MINUTE_MS);
-    const add = (hit: Hit) => hits.push({ site: of, at, hit: { ...hit, ...about }, visitor });
+    const add = (hit: Hit) => hits.push({ site: instance, at, hit: { ...hit, ...attributes }, visitor });
     for (let view = 0; view === 0 || random() < 1 - 1 / site.views; view++) {
       const path = pick(site.pages, random());
-      add({ path, ...(view === 0 && whence) });
+      add({ path, ...(view === 0 && source) });
       for (const { name, percent, property, values } of site.events)
         if (random() * 100 < percent)
           add({ path, event: name, properties: [{ name: property, value: pick(values, random()) }] });
@@ -65,7 +65,7 @@ export function hitsOfDay({ site, of, start, now, seed, scale }: DemoDay): reado
   return hits.filter(({ at }) => at < end).sort((a, b) => a.at - b.at);
 }
 
-/** The campaign of a day, and how old it is, in days. */
+/** The running campaign of a day, with its age in days. */
 function campaignOn({ campaigns }: DemoSite, start: number) {
   const dayOfYear = Math.floor((start - Date.UTC(new Date(start).getUTCFullYear(), 0, 1)) / DAY_MS);
   for (const { from, days, ...utm } of campaigns) {
@@ -78,17 +78,17 @@ function campaignOn({ campaigns }: DemoSite, start: number) {
 const HOURS: Weighted<number> = DEMO_HOURS.map((weight, hour) => [hour, weight] as const);
 const hourOf = (share: number) => pick(HOURS, share);
 
-/** `share`: from 0 to 1. */
+/** @param share From 0 to 1, usually random. */
 function pick<Value>(values: Weighted<Value>, share: number): Value {
-  let left = share * values.reduce((sum, [, weight]) => sum + weight, 0);
+  let remaining = share * values.reduce((sum, [, weight]) => sum + weight, 0);
   for (const [value, weight] of values) {
-    left -= weight;
-    if (left < 0) return value;
+    remaining -= weight;
+    if (remaining < 0) return value;
   }
   return values.at(-1)![0];
 }
 
-/** Numbers from 0 to 1 that follow from a text (mulberry32, begun by FNV-1a): for show, not for secrets. */
+/** Creates a pseudorandom generator from a text (mulberry32, seeded by FNV-1a). Not for secrets. */
 function randomOf(text: string): () => number {
   let state = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) state = Math.imul(state ^ text.charCodeAt(index), 0x01000193);

@@ -1,4 +1,4 @@
-/** What the commands of analytics stand on: the stores, and the road of hits of the past into the log. */
+/** Runs the commands of analytics: connects the stores, and maps exit codes and interrupts. */
 import { InvalidArgumentError } from 'commander';
 import { onEnd } from '../../../adapters/platform/process/signals.js';
 import { createDailyVisitorKeys } from '../../../application/analytics/daily-visitor-keys.js';
@@ -11,13 +11,13 @@ import type { Call, CommandSpec } from '../command.js';
 import { createCommandLogger } from '../logger.js';
 import { findStores } from '../stores.js';
 
-/** All was gone through, but not everything of it was taken. */
+/** Everything was processed, but some lines were rejected. */
 export const SOME_REJECTED = 3;
-/** Ended by Ctrl-C, as shells count it. */
+/** Ended by Ctrl-C, by the convention of shells. */
 const INTERRUPTED = 130;
 
 const EXIT_CODES =
-  `\n\nExit codes: 0 done, 1 failed, 2 wrong usage, ${SOME_REJECTED} (import) some lines were not taken, ` +
+  `\n\nExit codes: 0 success, 1 failed, 2 wrong usage, ${SOME_REJECTED} (import) some lines were rejected, ` +
   `${INTERRUPTED} interrupted.`;
 
 export interface Tools {
@@ -27,7 +27,7 @@ export interface Tools {
   readonly stop: AbortSignal;
 }
 
-/** A command on the stores themselves, beside a running server or without one. */
+/** Creates a command that works on the stores, with or without a running server. */
 export const analyticsCommand = (
   spec: Omit<CommandSpec, 'run'>,
   work: (call: Call, tools: Tools) => Promise<number>,
@@ -67,12 +67,12 @@ export const analyticsCommand = (
   },
 });
 
-/** Reads a number of the command line. */
+/** Parses a number of the command line within a range. */
 export const between =
-  (least: number, most: number, isWhole: boolean) =>
+  (min: number, max: number, isWhole: boolean) =>
   (text: string): number => {
     const value = Number(text);
-    if (/^\d+(\.\d+)?$/.test(text) && value >= least && value <= most && (!isWhole || Number.isInteger(value)))
+    if (/^\d+(\.\d+)?$/.test(text) && value >= min && value <= max && (!isWhole || Number.isInteger(value)))
       return value;
-    throw new InvalidArgumentError(`It must be from ${least} to ${most}.`);
+    throw new InvalidArgumentError(`It must be between ${min} and ${max}.`);
   };

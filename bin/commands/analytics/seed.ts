@@ -1,4 +1,4 @@
-/** `annals analytics seed`: three sites with a year behind them, for whoever wants to see what a dashboard shows. */
+/** `annals analytics seed`: creates demo sites with a year of hits, to try out the dashboard. */
 import { Option } from 'commander';
 import { createDirectory } from '../../../application/analytics/site-directory.js';
 import { createSites } from '../../../application/analytics/sites.js';
@@ -10,115 +10,114 @@ import { days as daysModel } from '../../../projections/analytics/daily-counts.j
 import { createDayReader } from '../../../projections/analytics/daily-counts-reader.js';
 import type { Kernel } from '../../node/kernel.js';
 import { Failed } from '../failure.js';
-import { createOverlapping } from '../input/bounded-parallel.js';
+import { createBoundedParallel } from '../input/bounded-parallel.js';
 import { showProgress } from '../input/progress.js';
 import { hitsOfDay } from './demo.js';
 import { DEMO_SITES, type DemoSite } from './demo-sites.js';
 import { analyticsCommand, between } from './run.js';
 
-/** An append each. */
-const LOT_HITS = 1000;
-const AT_ONCE = 8;
-/** A day of a site stands in memory. */
-const MOST_SCALE = 1000;
+/** Hits per append. */
+const BATCH_HITS = 1000;
+const CONCURRENCY = 8;
+/** Bounds memory, which holds a day of a site. */
+const MAX_SCALE = 1000;
 
 export const seed = analyticsCommand(
   {
     description:
-      `Makes the sites ${DEMO_SITES.map(({ id }) => id).join(', ')} and counts what might have happened on them up to now: ` +
-      'weeks, growth, campaigns, referrers, devices and countries, the same for the same seed. Sites of these ids that ' +
-      'there are already are left alone, and nothing is made, unless they may be replaced. Works beside a running server, ' +
-      'and without one.',
+      `Creates the sites ${DEMO_SITES.map(({ id }) => id).join(', ')} with generated hits up to now: ` +
+      'weekly patterns, growth, campaigns, referrers, devices and countries, the same for the same seed. If a site of ' +
+      'these ids exists, it fails and changes nothing, unless --replace is given. Works with or without a running server.',
     examples: [
-      ['analytics seed', 'a year of three sites'],
-      ['analytics seed --replace --days 30 --scale 10', 'again, a month, and ten times as much'],
+      ['analytics seed', 'three sites with a year of hits'],
+      ['analytics seed --replace --days 30 --scale 10', 'again, with a month and ten times as many visits'],
     ],
     options: [
-      new Option('--seed <text>', 'Other visits for another text').default('annals'),
+      new Option('--seed <text>', 'Seed of the generated visits').default('annals'),
       new Option('--days <count>', 'Days up to today').argParser(between(1, MOST_DAYS, true)).default(365),
-      new Option('--scale <factor>', 'So many times as many visits')
-        .argParser(between(0.01, MOST_SCALE, false))
+      new Option('--scale <factor>', 'Factor on the number of visits')
+        .argParser(between(0.01, MAX_SCALE, false))
         .default(1),
-      new Option('--replace', 'Delete the sites of these ids first, with all that was counted of them'),
+      new Option('--replace', 'Delete existing sites of these ids first, with all their data'),
     ],
   },
   async ({ options, config: { values } }, { kernel, store, stop }) => {
     const retentionDays = values['analytics.retentionDays'];
     const days = Math.min(Number(options.days), retentionDays);
-    const sites = await sitesOf(kernel);
-    await sites.makeRoom(Boolean(options.replace));
-    const made = await Promise.all(DEMO_SITES.map(sites.make));
+    const sites = await createDemoSites(kernel);
+    await sites.clear(Boolean(options.replace));
+    const created = await Promise.all(DEMO_SITES.map(sites.create));
     const now = kernel.clock.now();
-    const about = { now, seed: String(options.seed), scale: Number(options.scale) };
+    const generation = { now, seed: String(options.seed), scale: Number(options.scale) };
     const tally = { accepted: 0 };
     let done = 0;
-    const progress = showProgress({ name: 'demo', size: days * made.length, read: () => done }, tally, 'hits');
-    const storing = createOverlapping(AT_ONCE);
+    const progress = showProgress({ name: 'demo', size: days * created.length, read: () => done }, tally, 'hits');
+    const jobs = createBoundedParallel(CONCURRENCY);
     const put = async (instance: string, hits: readonly PastHit[], from: number) => {
-      const some = hits.slice(from, from + LOT_HITS);
-      const day = dayOf(some[0]?.at ?? now);
+      const batch = hits.slice(from, from + BATCH_HITS);
+      const day = dayOf(batch[0]?.at ?? now);
       const id = kernel.derivation.id('analytics.seed', instance, day, String(from));
-      await store({ id, fingerprint: 'seed', hits: some });
-      tally.accepted += some.length;
+      await store({ id, fingerprint: 'seed', hits: batch });
+      tally.accepted += batch.length;
     };
     try {
       for (let ago = days - 1; ago >= 0; ago--)
-        for (const { site, of } of made) {
+        for (const { site, instance } of created) {
           if (stop.aborted) break;
           const start = Math.floor(now / DAY_MS - ago) * DAY_MS;
-          const hits = hitsOfDay({ site, of, start, ...about });
-          for (let from = 0; from < hits.length; from += LOT_HITS)
-            await storing.begin(() => put(of.instance, hits, from));
+          const hits = hitsOfDay({ site, instance, start, ...generation });
+          for (let from = 0; from < hits.length; from += BATCH_HITS)
+            await jobs.start(() => put(instance.instance, hits, from));
           done++;
           progress.update();
         }
-      await storing.end();
+      await jobs.finish();
     } finally {
       progress.end();
     }
     process.stdout.write(
-      `${tally.accepted.toLocaleString('en')} hits of ${days} days on ${made.map(({ site }) => site.id).join(', ')}\n`,
+      `${tally.accepted.toLocaleString('en')} hits on ${days} days for ${created.map(({ site }) => site.id).join(', ')}\n`,
     );
     return 0;
   },
 );
 
-/** The sites of the demonstration: of those that there are, and made. */
-async function sitesOf(kernel: Kernel) {
+/** Removes and creates the demo sites. */
+async function createDemoSites(kernel: Kernel) {
   const { streams, served, vault, lifecycle, systemContext } = kernel;
   const { state, revision } = await lifecycle.current(daysModel);
   if (state) served.adopt({ ...state, revision });
   const build = () => served.collection(daysModel.name);
-  const counted = createDayReader({ db: kernel.mongo.models, vault, build });
+  const dayReader = createDayReader({ db: kernel.mongo.models, vault, build });
   const directory = createDirectory({ streams, heard: () => 0n });
-  const countDays = async (instance: string) => (state ? counted.countDays(instance) : 0);
+  const countDays = async (instance: string) => (state ? dayReader.countDays(instance) : 0);
   const sites = createSites({ ...kernel, directory, countDays, base: () => 'http://localhost' });
   const context = () => systemContext('operator');
 
-  async function makeRoom(mayReplace: boolean): Promise<void> {
+  async function clear(mayReplace: boolean): Promise<void> {
     const ids = DEMO_SITES.map(({ id }) => id);
     const find = await directory.find(ids);
-    const there = ids.filter((id) => find(id));
-    if (there.length > 0 && !mayReplace)
+    const existing = ids.filter((id) => find(id));
+    if (existing.length > 0 && !mayReplace)
       throw new Failed(
-        `${there.join(', ')} ${there.length === 1 ? 'is' : 'are'} there already: --replace deletes ` +
-          `${there.length === 1 ? 'it' : 'them'}, with all that was counted`,
+        `${existing.join(', ')} ${existing.length === 1 ? 'exists' : 'exist'} already; --replace deletes ` +
+          `${existing.length === 1 ? 'it' : 'them'}, with all data`,
       );
-    for (const id of there) {
+    for (const id of existing) {
       const removed = await sites.remove(id, context());
       if (isRejection(removed)) throw new Failed(removed.detail ?? removed.rejected);
     }
   }
 
-  async function make(site: DemoSite): Promise<{ readonly site: DemoSite; readonly of: SiteInstance }> {
+  async function create(site: DemoSite): Promise<{ readonly site: DemoSite; readonly instance: SiteInstance }> {
     const { id, name, domain, events } = site;
     const allowedEventProperties = events.map(({ property }) => property);
     const done = await sites.create({ id, name, domains: [domain], allowedEventProperties }, context());
     if (isRejection(done)) throw new Failed(done.detail ?? done.rejected);
-    const of = (await directory.find([id]))(id);
-    if (!of) throw new Error('a site was made, and is not there');
-    return { site, of };
+    const instance = (await directory.find([id]))(id);
+    if (!instance) throw new Error('a created site was not found');
+    return { site, instance };
   }
 
-  return { makeRoom, make };
+  return { clear, create };
 }

@@ -1,10 +1,10 @@
-/** The commands of the chat. */
+/** Commands of the chat service. */
 import type { Listed } from '../command.js';
 
 export const chatCommands: readonly Listed[] = [
   {
     name: 'export',
-    summary: 'Write all that the chat holds as JSON',
+    summary: 'Export all chat data as JSON',
     load: async () => (await import('./export.js')).exportChat,
   },
 ];

@@ -1,4 +1,4 @@
-/** `annals chat export`: all that the chat holds, for whoever runs the server. */
+/** `annals chat export`: exports all chat data, for operators. */
 import { createAudit } from '../../../application/chat/admin/audit-log.js';
 import { createExport } from '../../../application/chat/admin/export.js';
 import { createRowMapper } from '../../../application/chat/messages/row-mapper.js';
@@ -12,14 +12,14 @@ import { createCommandLogger } from '../logger.js';
 import { print } from '../print.js';
 import { findStores } from '../stores.js';
 
-/** For read models that nobody has kept up for a while. */
-const PATIENCE_MS = 10 * 60_000;
+/** Time for read models that have not been updated for a while to catch up. */
+const CATCH_UP_MS = 10 * 60_000;
 
 export const exportChat: CommandSpec = {
   description:
-    'Writes users, channels, messages (direct ones too), conversations, settings, webhooks and the audit log to the ' +
-    'standard output, as one JSON text, the same as GET /admin/export. No token and no password is in it. Works ' +
-    'beside a running server, and without one. It is noted in the audit log.',
+    'Writes users, channels, messages (including direct messages), conversations, settings, webhooks and the audit ' +
+    'log to standard output as one JSON document, like GET /admin/export. It contains no tokens or passwords. Works ' +
+    'with or without a running server. The export is recorded in the audit log.',
   examples: [['chat export > chat.json', 'everything']],
   async run({ config: { values } }: Call) {
     const logger = createCommandLogger(values);
@@ -34,7 +34,7 @@ export const exportChat: CommandSpec = {
           if (state) kernel.served.adopt({ ...state, revision });
         }),
       );
-      // While a server keeps them up it goes on doing so.
+      // If a server is running, its projectors hold the leases and stay in charge.
       const { advanced, debounceUntilAwaited } = kernel.settled;
       const { signal } = running;
       for (const group of groupsOf(chat.name, chat.projections)) {
@@ -50,16 +50,17 @@ export const exportChat: CommandSpec = {
         projectors.push(runProjector(options));
       }
       const audit = createAudit(kernel);
-      const exported = createExport({ ...kernel, audit, opened: createRowMapper(kernel) });
-      const { isPending, pieces } = await exported('operator', kernel.systemContext('operator'), PATIENCE_MS);
-      if (isPending) throw new Failed('the read models of the chat are behind its log');
-      const gone = new AbortController();
-      process.stdout.once('error', () => gone.abort());
+      const exportChatData = createExport({ ...kernel, audit, opened: createRowMapper(kernel) });
+      const { isPending, pieces } = await exportChatData('operator', kernel.systemContext('operator'), CATCH_UP_MS);
+      if (isPending)
+        throw new Failed('the read models of the chat did not catch up with the event log in time; try again');
+      const outputClosed = new AbortController();
+      process.stdout.once('error', () => outputClosed.abort());
       for await (const piece of pieces()) {
-        await print(piece, gone.signal);
-        if (gone.signal.aborted) break;
+        await print(piece, outputClosed.signal);
+        if (outputClosed.signal.aborted) break;
       }
-      if (!(await isWritten('\n'))) throw new Failed('who read the export has gone before its end');
+      if (!(await isWritten('\n'))) throw new Failed('standard output was closed before the end of the export');
       return 0;
     } finally {
       running.abort();
@@ -70,6 +71,6 @@ export const exportChat: CommandSpec = {
   },
 };
 
-/** The last of what is printed; false where it, or what came before it, reaches nobody. */
+/** Writes the last of the output; false if that, or anything before it, could not be written. */
 const isWritten = (text: string): Promise<boolean> =>
   new Promise((resolve) => process.stdout.write(text, (error) => resolve(!error)));

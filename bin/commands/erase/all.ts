@@ -1,15 +1,15 @@
-/** The commands that erase what is about people. */
+/** Commands that erase personal data. */
 import type { Listed } from '../command.js';
 
 export const eraseCommands: readonly Listed[] = [
   {
     name: 'user',
-    summary: 'Make a user of the chat unreadable for ever',
+    summary: 'Erase a user of the chat',
     load: async () => (await import('./user.js')).user,
   },
   {
     name: 'meeting',
-    summary: 'Make the meetings of a room that are over unreadable for ever',
+    summary: 'Erase the ended meetings of a room',
     load: async () => (await import('./meeting.js')).meeting,
   },
 ];

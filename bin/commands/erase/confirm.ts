@@ -1,4 +1,4 @@
-/** Asks the person at the terminal before anything is erased. */
+/** Asks for confirmation on the terminal before anything is erased. */
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { Option } from 'commander';
@@ -8,7 +8,7 @@ import { Failed } from '../failure.js';
 
 const FLAG = '--yes';
 
-export const yesOption = new Option(FLAG, 'Erase without asking: for scripts');
+export const yesOption = new Option(FLAG, 'Erase without confirmation, for scripts');
 
 export interface Terminal {
   readonly input: Readable & { readonly isTTY?: boolean };
@@ -16,8 +16,8 @@ export interface Terminal {
 }
 
 /**
- * Resolves once `question` is answered with yes, or at once with `--yes`. Throws for any other answer, and where there is
- * nobody to ask.
+ * Resolves when the question is answered with yes, or immediately with `--yes`. Rejects for any other answer and without
+ * a terminal.
  */
 export async function confirm(
   question: string,
@@ -25,16 +25,16 @@ export async function confirm(
   { input, output }: Terminal = { input: process.stdin, output: process.stderr },
 ): Promise<void> {
   if (options.yes) return;
-  if (!input.isTTY) throw new ConfigError(FLAG, 'must be given where no terminal is there to ask at');
-  const answer = await answerTo(`${question} There is no way back. [y/N] `, { input, output });
+  if (!input.isTTY) throw new ConfigError(FLAG, 'is required without a terminal to ask for confirmation');
+  const answer = await ask(`${question} This can not be undone. [y/N] `, { input, output });
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Failed('nothing was erased');
 }
 
-/** One line; empty where the input ends before it, or is interrupted. */
-async function answerTo(question: string, terminal: Terminal): Promise<string> {
-  const asking = createInterface(terminal);
-  asking.setPrompt(question);
-  asking.prompt();
-  for await (const line of asking) return line;
+/** Reads one line; empty if the input ends or is interrupted before. */
+async function ask(question: string, terminal: Terminal): Promise<string> {
+  const readline = createInterface(terminal);
+  readline.setPrompt(question);
+  readline.prompt();
+  for await (const line of readline) return line;
   return '';
 }

@@ -1,4 +1,4 @@
-/** `annals erase meeting`: nobody can read any more who was in the meetings of a room, and what was said there. */
+/** `annals erase meeting`: erases participants and chat of the ended meetings of a room. */
 import { Argument, InvalidArgumentError } from 'commander';
 import { createEraseMeetings } from '../../../application/meeting/erase-meetings.js';
 import { roomIdOf } from '../../../domain/meeting/room-id.js';
@@ -13,18 +13,18 @@ import { confirm, yesOption } from './confirm.js';
 
 export const meeting: CommandSpec = {
   description:
-    'Destroys the keys of all meetings of a room that are over: who was there, what they were called and what was said, ' +
-    'in the log, its backups and everywhere. A meeting that goes on is left alone. Works beside a running server, and ' +
-    'without one. There is no way back: it asks before, unless --yes is given.',
+    'Destroys the encryption keys of all ended meetings of a room: participants, their names and their messages become ' +
+    'unreadable in the log, in its backups and everywhere else. A running meeting is not affected. Works with or ' +
+    'without a running server. This can not be undone: it asks for confirmation, unless --yes is given.',
   examples: [
     ['erase meeting ABC234', 'by the id of the room'],
     ['erase meeting --yes ABC234', 'in a script'],
   ],
-  arguments: [new Argument('<roomId>', 'Id of the room').argParser(checkedRoomId)],
+  arguments: [new Argument('<roomId>', 'Id of the room').argParser(parseRoomId)],
   options: [yesOption],
-  async run({ config: { values }, args: [given = ''], options }: Call) {
-    const roomId = checkedRoomId(given);
-    await confirm(`Erase all meetings of ${roomId} that are over?`, options);
+  async run({ config: { values }, args: [roomIdText = ''], options }: Call) {
+    const roomId = parseRoomId(roomIdText);
+    await confirm(`Erase all ended meetings of ${roomId}?`, options);
     const logger = createCommandLogger(values);
     const servers = await findStores(values, logger);
     const kernel = await openKernel(servers, values, services, logger);
@@ -40,8 +40,8 @@ export const meeting: CommandSpec = {
   },
 };
 
-function checkedRoomId(text: string): string {
+function parseRoomId(text: string): string {
   const roomId = roomIdOf(text);
   if (roomId) return roomId;
-  throw new InvalidArgumentError('The id of a room is six of A-Z and 0-9.');
+  throw new InvalidArgumentError('A room id is six characters of A-Z and 0-9.');
 }

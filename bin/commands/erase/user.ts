@@ -1,4 +1,4 @@
-/** `annals erase user`: nobody can read any more who a user of the chat was. */
+/** `annals erase user`: erases the personal data of a chat user. */
 import { Argument } from 'commander';
 import { rosterAggregate } from '../../../application/chat/aggregates.js';
 import { createEraseUser } from '../../../application/chat/people/erase-user.js';
@@ -15,24 +15,24 @@ import { confirm, yesOption } from './confirm.js';
 
 export const user: CommandSpec = {
   description:
-    'Removes a user of the chat, if they are there, and destroys the key of all that tells who they are: their email, ' +
-    'name, password, and the addresses of their sessions, in the log, its backups and everywhere. Their messages stay, ' +
-    'by "Deleted user". Works beside a running server, and without one. There is no way back: it asks before, unless ' +
+    'Removes a user of the chat, if still present, and destroys the key of their personal data: email, name, password ' +
+    'and session addresses become unreadable in the log, in its backups and everywhere else. Their messages stay, by ' +
+    '"Deleted user". Works with or without a running server. This can not be undone: it asks for confirmation, unless ' +
     '--yes is given.',
   examples: [
-    ['erase user 50A3pRYmCZAMcAL3t1ECtA', 'by the id that GET /users shows'],
-    ['erase user ada@example.org', 'by the email of somebody who is there'],
+    ['erase user 50A3pRYmCZAMcAL3t1ECtA', 'by the id from GET /users'],
+    ['erase user ada@example.org', 'by the email of a current user'],
     ['erase user --yes ada@example.org', 'in a script'],
   ],
-  arguments: [new Argument('<id>', 'Id, or email; an id that begins with - comes last, behind --')],
+  arguments: [new Argument('<id>', 'Id or email; put an id that starts with - last, after --')],
   options: [yesOption],
-  async run({ config: { values }, args: [whom = ''], options }: Call) {
-    await confirm(`Erase the user ${whom}?`, options);
+  async run({ config: { values }, args: [idOrEmail = ''], options }: Call) {
+    await confirm(`Erase the user ${idOrEmail}?`, options);
     const logger = createCommandLogger(values);
     const servers = await findStores(values, logger);
     const kernel = await openKernel(servers, values, services, logger);
     try {
-      const userId = await idOf(kernel, whom);
+      const userId = await resolveUserId(kernel, idOrEmail);
       const outcome = await createEraseUser(kernel)(userId, kernel.systemContext('operator'));
       if (isRejection(outcome)) throw new Failed(outcome.detail ?? outcome.rejected);
       process.stdout.write(`${userId} is erased\n`);
@@ -44,10 +44,10 @@ export const user: CommandSpec = {
   },
 };
 
-async function idOf({ streams }: Kernel, whom: string): Promise<string> {
-  if (!whom.includes('@')) return whom;
+async function resolveUserId({ streams }: Kernel, idOrEmail: string): Promise<string> {
+  if (!idOrEmail.includes('@')) return idOrEmail;
   const { state } = await streams.load(rosterAggregate, ROSTER);
-  const found = userOf(state, tidyEmail(whom));
-  if (!found) throw new Failed('there is no user of this email');
-  return found.id;
+  const user = userOf(state, tidyEmail(idOrEmail));
+  if (!user) throw new Failed('there is no user with this email');
+  return user.id;
 }

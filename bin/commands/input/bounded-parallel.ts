@@ -1,26 +1,26 @@
-/** Work on what comes one after the other, some of it at a time. */
+/** Runs jobs in parallel up to a limit. */
 
-export interface Overlapping {
-  /** Resolves when it is under way: so many at most are. Rejects with what failed before, and begins nothing then. */
-  begin(work: () => Promise<void>): Promise<void>;
-  /** Resolves when all has ended; rejects with the first failure. */
-  end(): Promise<void>;
+export interface BoundedParallel {
+  /** Resolves once the job has started. Rejects with the first failure of an earlier job, and starts nothing then. */
+  start(job: () => Promise<void>): Promise<void>;
+  /** Resolves when all jobs have ended; rejects with the first failure. */
+  finish(): Promise<void>;
 }
 
-export function createOverlapping(most: number): Overlapping {
-  const underWay = new Set<Promise<void>>();
+export function createBoundedParallel(limit: number): BoundedParallel {
+  const running = new Set<Promise<void>>();
   const failures: unknown[] = [];
   return {
-    async begin(work) {
-      while (underWay.size >= most) await Promise.race(underWay);
+    async start(job) {
+      while (running.size >= limit) await Promise.race(running);
       if (failures.length > 0) throw failures[0];
-      const working: Promise<void> = work()
+      const result: Promise<void> = job()
         .catch((error) => void failures.push(error))
-        .finally(() => underWay.delete(working));
-      underWay.add(working);
+        .finally(() => running.delete(result));
+      running.add(result);
     },
-    async end() {
-      await Promise.all(underWay);
+    async finish() {
+      await Promise.all(running);
       if (failures.length > 0) throw failures[0];
     },
   };

@@ -1,41 +1,41 @@
-/** Lines of a stream of bytes, in batches that are worth a request. */
+/** Splits a byte stream into lines and batches them. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Line {
   /** Counted from 1. */
   readonly number: number;
-  /** With its end, if it has one; absent when the line is too long. */
+  /** Including the line end, if any; absent when the line is too long. */
   readonly bytes?: Buffer;
 }
 
 export interface BatchOptions {
-  /** Longer lines are left out: what has no line end must not fill the memory. */
+  /** Longer lines are dropped, so that input without line ends can not fill the memory. */
   readonly lineBytes: number;
   readonly batchLines: number;
   readonly batchBytes: number;
-  /** What is there after so much time is a batch, full or not; without it, batches depend on the bytes alone. */
+  /** Age in ms at which a batch is emitted even if not full. Without it, batches depend on the bytes alone. */
   readonly lingerMs?: number;
 }
 
 const NEWLINE = 0x0a;
 
-/** Empty lines are left out; the last line needs no end. A source that is faster than its reader waits. */
+/** Skips empty lines; the last line needs no line end. Applies backpressure to the source. */
 export async function* batchesOf(source: AsyncIterable<Buffer>, options: BatchOptions): AsyncGenerator<Line[]> {
   const { batchLines, batchBytes, lingerMs } = options;
-  const arriving = linesOf(source, options.lineBytes);
+  const lineGroups = linesOf(source, options.lineBytes);
   let batch: Line[] = [];
   let bytes = 0;
   let due = 0;
-  let next = upcoming(arriving);
+  let next = readAhead(lineGroups);
   for (;;) {
-    const arrived = batch.length > 0 && lingerMs !== undefined ? await before(due, next) : await next;
-    if (arrived === 'late') {
+    const result = batch.length > 0 && lingerMs !== undefined ? await raceDeadline(due, next) : await next;
+    if (result === 'timeout') {
       yield batch;
       [batch, bytes] = [[], 0];
       continue;
     }
-    if (arrived.done) break;
-    for (const line of arrived.value) {
+    if (result.done) break;
+    for (const line of result.value) {
       const size = line.bytes?.length ?? 0;
       if (batch.length >= batchLines || (batch.length > 0 && bytes + size > batchBytes)) {
         yield batch;
@@ -45,26 +45,26 @@ export async function* batchesOf(source: AsyncIterable<Buffer>, options: BatchOp
       batch.push(line);
       bytes += size;
     }
-    next = upcoming(arriving);
+    next = readAhead(lineGroups);
   }
   if (batch.length > 0) yield batch;
 }
 
-/** Asked for ahead: that it fails is told to whoever waits for it, and to nobody before. */
-function upcoming(lines: AsyncGenerator<Line[]>): Promise<IteratorResult<Line[]>> {
+/** Reads ahead. A failure surfaces when the result is awaited, not as an unhandled rejection before. */
+function readAhead(lines: AsyncGenerator<Line[]>): Promise<IteratorResult<Line[]>> {
   const next = lines.next();
   next.catch(() => {});
   return next;
 }
 
-async function before<T>(due: number, work: Promise<T>): Promise<T | 'late'> {
+async function raceDeadline<T>(due: number, work: Promise<T>): Promise<T | 'timeout'> {
   const done = new AbortController();
-  const late = delay(Math.max(0, due - performance.now()), 'late' as const, { signal: done.signal });
-  late.catch(() => {});
-  return Promise.race([work, late]).finally(() => done.abort());
+  const timeout = delay(Math.max(0, due - performance.now()), 'timeout' as const, { signal: done.signal });
+  timeout.catch(() => {});
+  return Promise.race([work, timeout]).finally(() => done.abort());
 }
 
-/** The lines that each chunk completes. */
+/** Yields the lines that each chunk completes. */
 async function* linesOf(source: AsyncIterable<Buffer>, lineBytes: number): AsyncGenerator<Line[]> {
   let number = 0;
   let parts: Buffer[] = [];

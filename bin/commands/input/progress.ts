@@ -1,39 +1,42 @@
-/** How an import gets on, on a terminal: a bar where the end is known, and what is said without tearing it. */
+/** Shows the progress of an import: a bar on a terminal if the size is known, and messages above it. */
 import { SingleBar } from 'cli-progress';
 import { safe } from '../../../adapters/platform/observability/safe-text.js';
 import type { Source } from './source.js';
 
 export interface ImportProgress {
   update(): void;
-  say(text: string): void;
-  /** Said once for a whole row of failures. */
-  retrying(error: Error): void;
+  print(text: string): void;
+  /** Prints a retry; repeated ones only every 10 s. */
+  onRetry(error: Error): void;
   end(): void;
 }
 
 const RETRY_NOTICE_MS = 10_000;
 
-/** `tally` is looked at whenever the bar is drawn; `what` is counted. */
+/**
+ * @param tally Read whenever the bar is drawn.
+ * @param unit What is counted, for people.
+ */
 export function showProgress(
   { name, size, read }: Pick<Source, 'name' | 'size' | 'read'>,
   tally: { readonly accepted: number },
-  what: string,
+  unit: string,
 ): ImportProgress {
-  const bar = process.stderr.isTTY && size ? startBar(name, size, what) : undefined;
-  let noticed = Number.NEGATIVE_INFINITY;
+  const bar = process.stderr.isTTY && size ? startBar(name, size, unit) : undefined;
+  let lastNotice = Number.NEGATIVE_INFINITY;
   const update = () => bar?.update(read(), { accepted: tally.accepted.toLocaleString('en') });
-  const say = (text: string) => {
-    // The bar stands on the last line; it is drawn again below what is said.
+  const print = (text: string) => {
+    // Clears the line of the bar, which is drawn again below the message.
     if (bar) process.stderr.write('\r\u001b[K');
     process.stderr.write(`annals: ${safe(text)}\n`);
   };
   return {
     update,
-    say,
-    retrying(error) {
-      if (performance.now() - noticed < RETRY_NOTICE_MS) return;
-      noticed = performance.now();
-      say(`${error.message}, trying again`);
+    print,
+    onRetry(error) {
+      if (performance.now() - lastNotice < RETRY_NOTICE_MS) return;
+      lastNotice = performance.now();
+      print(`${error.message}, trying again`);
     },
     end() {
       update();
@@ -42,9 +45,9 @@ export function showProgress(
   };
 }
 
-function startBar(name: string, size: number, what: string): SingleBar {
+function startBar(name: string, size: number, unit: string): SingleBar {
   const bar = new SingleBar({
-    format: `${safe(name)} {bar} {percentage}% | {accepted} ${what} | {eta_formatted} left`,
+    format: `${safe(name)} {bar} {percentage}% | {accepted} ${unit} | {eta_formatted} left`,
     stream: process.stderr,
     barCompleteChar: '█',
     barIncompleteChar: '░',

@@ -1,4 +1,4 @@
-/** Where records to import come from: files, compressed ones too, and standard input. */
+/** Reads import sources: files, also compressed, and standard input. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
@@ -7,33 +7,33 @@ import { createGunzip } from 'node:zlib';
 export interface Source {
   /** For people. */
   readonly name: string;
-  /** Bytes to read in all, where that is known. */
+  /** Total bytes, if known. */
   readonly size?: number;
-  /** Somebody is writing to it: what comes is sent soon. */
+  /** Whether it is still being written, so that lines are sent without waiting for full batches. */
   readonly live: boolean;
-  /** Bytes read so far, of those in all. */
+  /** Bytes read so far, of `size`. */
   read(): number;
-  /** Ends early, without an error, when stopped. */
+  /** Ends early, without an error, on abort. */
   chunks(stop: AbortSignal): AsyncIterable<Buffer>;
 }
 
-/** What is wrong with it, in words that go behind its name. */
+/** The message continues a sentence that starts with the name of the source. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
 }
 
-/** A writer that was interrupted together with us has this long for its last words. */
-const LAST_WORDS_MS = 1000;
+/** How long input is still read after an interrupt: Ctrl-C also stops the writer of the pipe, which may flush. */
+const FLUSH_MS = 1000;
 
-/** Rejects with `Unreadable` when the file is not there or is no file, as reading it does. `-` is standard input. */
+/** Opens a file, or standard input for `-`. Rejects with `Unreadable`, as reading it does later. */
 export async function openSource(path: string): Promise<Source> {
   if (path === '-') {
-    const chunks = (stop: AbortSignal) => until(process.stdin, stop, LAST_WORDS_MS);
+    const chunks = (stop: AbortSignal) => until(process.stdin, stop, FLUSH_MS);
     return { name: 'standard input', live: true, read: () => 0, chunks };
   }
   const { size } = await file(path);
   const stream = createReadStream(path);
-  // Whoever reads learns of the error; there may be nobody yet.
+  // The error surfaces when the stream is read, which may start later.
   stream.on('error', () => {});
   const content = path.endsWith('.gz') ? pipeline(stream, createGunzip(), () => {}) : stream;
   const chunks = (stop: AbortSignal) => until(content, stop, 0);
@@ -41,11 +41,11 @@ export async function openSource(path: string): Promise<Source> {
 }
 
 async function file(path: string) {
-  const found = await stat(path).catch((error: Error) => {
+  const stats = await stat(path).catch((error: Error) => {
     throw new Unreadable(`can't be read: ${error.message}`);
   });
-  if (found.isDirectory()) throw new Unreadable("can't be read: it is a directory");
-  return found;
+  if (stats.isDirectory()) throw new Unreadable("can't be read: it is a directory");
+  return stats;
 }
 
 async function* until(stream: Readable, stop: AbortSignal, graceMs: number): AsyncGenerator<Buffer> {
@@ -59,7 +59,7 @@ async function* until(stream: Readable, stop: AbortSignal, graceMs: number): Asy
     for await (const chunk of stream) yield chunk;
   } catch (error) {
     if (!stop.aborted)
-      throw new Unreadable(`can't be read to its end: ${error instanceof Error ? error.message : error}`);
+      throw new Unreadable(`can't be read completely: ${error instanceof Error ? error.message : error}`);
   } finally {
     clearTimeout(timer);
     stop.removeEventListener('abort', end);

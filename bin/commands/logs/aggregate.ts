@@ -1,4 +1,4 @@
-/** `annals logs aggregate`: how many records there are of each kind. */
+/** `annals logs aggregate`: counts log records by a field or by time. */
 import { InvalidArgumentError, Option } from 'commander';
 import picocolors from 'picocolors';
 import { ConfigError } from '../../../adapters/platform/config/config-error.js';
@@ -6,7 +6,7 @@ import { safe } from '../../../adapters/platform/observability/safe-text.js';
 import { INTERVAL, intervalOf } from '../../../domain/logs/interval.js';
 import { print } from '../print.js';
 import { table } from '../table.js';
-import { askJson, connectionOf } from './connection.js';
+import { connectionOf, fetchJson } from './connection.js';
 import { filterArguments, filterOptions, filterParameters, wholeNumber } from './filters.js';
 import { logsCommand } from './run.js';
 
@@ -16,18 +16,18 @@ interface Counts {
 }
 
 const GROUPS = ['level', 'event', 'correlation', 'time'];
-/** Before the path of a field that has no dot in it. */
+/** Prefix for a field path without a dot. */
 const FIELD = 'field:';
 const BAR_WIDTH = 40;
 
-const WHAT = `${GROUPS.join(', ')}, the path of a field such as user.id, or ${FIELD}NAME`;
+const GROUPINGS = `${GROUPS.join(', ')}, the path of a field such as user.id, or ${FIELD}NAME`;
 
-function what(text: string): string {
+function parseGrouping(text: string): string {
   if (GROUPS.includes(text) || (text.startsWith(FIELD) && text !== FIELD) || /[^.]\.[^.]/.test(text)) return text;
-  throw new InvalidArgumentError(`It must be one of ${WHAT}.`);
+  throw new InvalidArgumentError(`It must be one of ${GROUPINGS}.`);
 }
 
-function interval(text: string): string {
+function parseInterval(text: string): string {
   if (intervalOf(text) !== undefined) return text;
   throw new InvalidArgumentError(`It must be ${INTERVAL}.`);
 }
@@ -37,19 +37,19 @@ export const aggregate = logsCommand(
     description:
       'Counts log records. On a terminal the counts are shown as a table, elsewhere as NDJSON of {key, count}.',
     examples: [
-      ['logs aggregate', 'how many of each level'],
-      ['logs aggregate --by event --level ERROR --from 1d', 'what failed today'],
-      ['logs aggregate --by user.id --limit 10', 'who logs the most: a field by its path'],
-      ['logs aggregate --by field:status', 'by a field whose path has no dot'],
-      ['logs aggregate --by time --interval 1h --from 1d', 'hour by hour'],
+      ['logs aggregate', 'records of each level'],
+      ['logs aggregate --by event --level ERROR --from 1d', 'errors of the last day, by event'],
+      ['logs aggregate --by user.id --limit 10', 'the most frequent values of a field'],
+      ['logs aggregate --by field:status', 'by a field without a dot in its path'],
+      ['logs aggregate --by time --interval 1h --from 1d', 'records of each hour'],
     ],
     arguments: filterArguments,
     options: [
       ...filterOptions,
-      new Option('--by <what>', WHAT).argParser(what).default('level'),
-      new Option('--interval <interval>', `For --by time: ${INTERVAL}`).argParser(interval),
-      new Option('-n, --limit <count>', 'At most so many kinds').argParser(wholeNumber),
-      new Option('--json', 'NDJSON on a terminal too'),
+      new Option('--by <what>', GROUPINGS).argParser(parseGrouping).default('level'),
+      new Option('--interval <interval>', `For --by time: ${INTERVAL}`).argParser(parseInterval),
+      new Option('-n, --limit <count>', 'Maximum number of groups').argParser(wholeNumber),
+      new Option('--json', 'Print NDJSON on a terminal too'),
     ],
   },
   async (call, stop) => {
@@ -57,17 +57,17 @@ export const aggregate = logsCommand(
     const parameters = filterParameters(call);
     const by = String(options.by);
     if (options.interval !== undefined && by !== 'time')
-      throw new ConfigError('--interval', 'must be given with --by time only');
+      throw new ConfigError('--interval', 'can only be used with --by time');
     parameters.set('groupBy', GROUPS.includes(by) ? by : 'field');
     if (!GROUPS.includes(by)) parameters.set('groupField', by.startsWith(FIELD) ? by.slice(FIELD.length) : by);
     for (const name of ['interval', 'limit']) {
       if (options[name] !== undefined) parameters.set(name, String(options[name]));
     }
-    const found = await askJson<Counts>(connectionOf(call), `/api/logs/aggregate?${parameters}`, {
+    const counts = await fetchJson<Counts>(connectionOf(call), `/api/logs/aggregate?${parameters}`, {
       signal: stop,
     });
-    const people = process.stdout.isTTY && !options.json;
-    await print(people ? asTable(by, found) : asLines(found), stop);
+    const isForPeople = process.stdout.isTTY && !options.json;
+    await print(isForPeople ? asTable(by, counts) : asLines(counts), stop);
     return 0;
   },
 );
@@ -75,12 +75,12 @@ export const aggregate = logsCommand(
 const asLines = ({ buckets }: Counts) => buckets.map((bucket) => `${JSON.stringify(bucket)}\n`).join('');
 
 function asTable(by: string, { buckets, total }: Counts): string {
-  const most = Math.max(1, ...buckets.map(({ count }) => count));
+  const maxCount = Math.max(1, ...buckets.map(({ count }) => count));
   const width = Math.max(5, ...buckets.map(({ count }) => count.toLocaleString('en').length));
   const rows = buckets.map(({ key, count }) => [
     safe(key),
     count.toLocaleString('en').padStart(width),
-    picocolors.cyan('█'.repeat(Math.ceil((count / most) * BAR_WIDTH))),
+    picocolors.cyan('█'.repeat(Math.ceil((count / maxCount) * BAR_WIDTH))),
   ]);
-  return `${table([[by.toUpperCase(), 'COUNT'.padStart(width), ''], ...rows])}${total.toLocaleString('en')} in all\n`;
+  return `${table([[by.toUpperCase(), 'COUNT'.padStart(width), ''], ...rows])}${total.toLocaleString('en')} total\n`;
 }

@@ -1,4 +1,4 @@
-/** `annals logs`: the commands that talk to a running log service. */
+/** `annals logs`: commands that use the API of a running log service. */
 import type { Listed } from '../command.js';
 
 export const logsCommands: readonly Listed[] = [
@@ -14,7 +14,7 @@ export const logsCommands: readonly Listed[] = [
   },
   {
     name: 'tail',
-    summary: 'Show new log records as they come',
+    summary: 'Show new log records as they arrive',
     load: async () => (await import('./tail.js')).tail,
   },
   {

@@ -1,4 +1,4 @@
-/** How the commands of the log service reach it: its address, who is calling, and what goes wrong on the way. */
+/** Connects commands to the API of a log service: address, credentials and errors. */
 import { InvalidArgumentError, Option } from 'commander';
 import { ConfigError } from '../../../adapters/platform/config/config-error.js';
 import { urlOf } from '../../../adapters/platform/process/format-url.js';
@@ -8,31 +8,31 @@ import type { Call } from '../command.js';
 import { Failed } from '../failure.js';
 
 export interface Connection {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
 }
 
-/** The service answered, but not with success. */
+/** The service answered with an error status. */
 export class Refused extends Failed {
   constructor(
     readonly status: number,
     error: string,
     readonly retryAfterMs?: number,
   ) {
-    super(`the log service refused: ${error}`);
+    super(`the log service answered: ${error}`);
   }
 }
 
-/** No answer came. */
+/** The service did not answer. */
 export class Unreachable extends Failed {}
 
 export const connectionOptions: readonly Option[] = [
-  new Option('--url <url>', 'Address of the log service (default: as configured here)'),
-  new Option('--token <token>', 'API or producer token (default: as configured here)').argParser(token),
+  new Option('--url <url>', 'Address of the log service (default: from the configuration)'),
+  new Option('--token <token>', 'API or producer token (default: from the configuration)').argParser(parseToken),
 ];
 
-/** Keys of the settings that say where the log service is and how to sign in. */
+/** Keys of the settings for the address and credentials of the log service. */
 export const CONNECTION_SETTINGS = [
   'host',
   'logs.port',
@@ -42,23 +42,23 @@ export const CONNECTION_SETTINGS = [
   'logs.basic.password',
 ] as const satisfies readonly (keyof Call['config']['values'])[];
 
-const CARRIED = new RegExp(`^${VISIBLE}+$`);
+const VISIBLE_TEXT = new RegExp(`^${VISIBLE}+$`);
 
-function token(text: string): string {
-  if (CARRIED.test(text)) return text;
-  throw new InvalidArgumentError('It must be visible characters of ASCII.');
+function parseToken(text: string): string {
+  if (VISIBLE_TEXT.test(text)) return text;
+  throw new InvalidArgumentError('It must be visible ASCII characters.');
 }
 
-/** From the command's options, else from the configuration of this place. */
+/** Takes the command's options, then the configuration. */
 export function connectionOf({ config: { values }, options }: Call): Connection {
-  const given = options.url === undefined ? values['logs.appUrl'] : String(options.url);
-  const url = parsed(given ?? localUrl(values.host, values['logs.port']));
+  const address = options.url === undefined ? values['logs.appUrl'] : String(options.url);
+  const url = parseUrl(address ?? localUrl(values.host, values['logs.port']));
   const { username, password } = url;
   const token = options.token === undefined ? values['logs.apiToken'] : String(options.token);
-  const [name, word] = username
+  const [name, secret] = username
     ? [decodeURIComponent(username), decodeURIComponent(password)]
     : [values['logs.basic.username'], values['logs.basic.password']];
-  const basic = name === undefined ? undefined : Buffer.from(`${name}:${word ?? ''}`).toString('base64');
+  const basic = name === undefined ? undefined : Buffer.from(`${name}:${secret ?? ''}`).toString('base64');
   return {
     url: `${url.origin}${url.pathname.replace(/\/+$/, '')}`,
     headers: authorization(username ? undefined : token, basic),
@@ -72,25 +72,25 @@ function authorization(token: string | undefined, basic: string | undefined): { 
 
 const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i;
 
-function parsed(text: string): URL {
+function parseUrl(text: string): URL {
   const url = readUrl(text);
   if (url && /^https?:$/.test(url.protocol) && !BROKEN_ESCAPE.test(url.username + url.password)) return url;
   throw new ConfigError('--url', 'must be an http or https URL');
 }
 
-/** A service that listens everywhere is here too. */
+/** A wildcard address is reached by loopback. */
 function localUrl(host: string, port: number): string {
-  if (port === 0) throw new ConfigError('logs.port', 'is picked when the service starts: give --url');
+  if (port === 0) throw new ConfigError('logs.port', 'is chosen when the service starts; pass --url');
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return urlOf(name, port);
 }
 
-/** The answer to a request, once its status is known to be a success. Rejects with `Refused` or `Unreachable`. */
-export async function ask({ url, headers }: Connection, path: string, init: RequestInit = {}): Promise<Response> {
-  const sent = { ...headers, ...(init.headers as { [name: string]: string } | undefined) };
+/** Sends a request; resolves for a success status. Rejects with `Refused` or `Unreachable`. */
+export async function fetchApi({ url, headers }: Connection, path: string, init: RequestInit = {}): Promise<Response> {
+  const requestHeaders = { ...headers, ...(init.headers as { [name: string]: string } | undefined) };
   let response: Response;
   try {
-    response = await fetch(`${url}${path}`, { redirect: 'error', ...init, headers: sent });
+    response = await fetch(`${url}${path}`, { redirect: 'error', ...init, headers: requestHeaders });
   } catch (error) {
     init.signal?.throwIfAborted();
     throw new Unreachable(`no answer from ${url} (${causeOf(error)})`);
@@ -100,15 +100,15 @@ export async function ask({ url, headers }: Connection, path: string, init: Requ
   throw new Refused(response.status, reasonIn(text, response.status), retryAfterOf(response));
 }
 
-export async function askJson<Body>(connection: Connection, path: string, init?: RequestInit): Promise<Body> {
-  const response = await ask(connection, path, init);
+export async function fetchJson<Body>(connection: Connection, path: string, init?: RequestInit): Promise<Body> {
+  const response = await fetchApi(connection, path, init);
   return (await response.json()) as Body;
 }
 
 function causeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message;
-  return error instanceof Error ? error.message : 'it failed';
+  return error instanceof Error ? error.message : 'request failed';
 }
 
 function reasonIn(text: string, status: number): string {
@@ -116,9 +116,9 @@ function reasonIn(text: string, status: number): string {
     const body: unknown = JSON.parse(text);
     if (typeof body === 'object' && body !== null && 'error' in body) return `${String(body.error)} (${status})`;
   } catch {
-    // Something on the way to the service answered in its own words.
+    // A proxy answered in another format.
   }
-  return `it answered ${status}`;
+  return `HTTP status ${status}`;
 }
 
 function retryAfterOf({ headers }: Response): number | undefined {

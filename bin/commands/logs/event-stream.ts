@@ -1,21 +1,21 @@
-/** Reads server-sent events (HTML standard, 9.2): data, and where to go on from after it. */
+/** Reads server-sent events (HTML standard, 9.2). */
 import { addAbortSignal, Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 
 export interface StreamEvent {
   /** Empty for a block that only moves the cursor. */
   readonly data: string;
-  /** What to resume from, once this event has been seen. */
+  /** Cursor to resume from after this event. */
   readonly id?: string;
 }
 
-/** More than this in one line is no record of ours. */
+/** Maximum characters of a line; no record is longer. */
 const LINE_LIMIT = 4 * 1024 * 1024;
 
 /** Ends with the stream; throws when it breaks, and when the signal is aborted. */
 export async function* eventsOf({ body }: Response, signal: AbortSignal): AsyncGenerator<StreamEvent> {
   if (!body) return;
-  // What was given to fetch is not enough: before Node 24 it forgets its signal when memory is collected.
+  // The signal of fetch is not enough: before Node 24 it is lost on garbage collection.
   const chunks = addAbortSignal(signal, Readable.fromWeb(body as ReadableStream));
   const decoder = new TextDecoder();
   let rest = '';
@@ -24,10 +24,10 @@ export async function* eventsOf({ body }: Response, signal: AbortSignal): AsyncG
   for await (const chunk of chunks) {
     const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split(/\r\n|\n/);
     rest = lines.pop() ?? '';
-    if (rest.length > LINE_LIMIT) throw new Error('a line of the stream has no end');
+    if (rest.length > LINE_LIMIT) throw new Error('a line of the event stream is too long');
     for (const line of lines) {
-      if (line.startsWith('data:')) data.push(value(line));
-      else if (line.startsWith('id:')) id = value(line);
+      if (line.startsWith('data:')) data.push(fieldValue(line));
+      else if (line.startsWith('id:')) id = fieldValue(line);
       else if (line === '') {
         if (data.length > 0 || id !== undefined) yield { data: data.join('\n'), ...(id === undefined ? {} : { id }) };
         [data, id] = [[], undefined];
@@ -36,4 +36,4 @@ export async function* eventsOf({ body }: Response, signal: AbortSignal): AsyncG
   }
 }
 
-const value = (line: string) => line.slice(line.indexOf(':') + 1).replace(/^ /, '');
+const fieldValue = (line: string) => line.slice(line.indexOf(':') + 1).replace(/^ /, '');

@@ -1,4 +1,4 @@
-/** The filters of queries as words and flags, and as the query parameters of the API. */
+/** Filters of queries: arguments and options, and their query parameters of the API. */
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { isUsualLevel, USUAL_LEVELS } from '../../../domain/logs/levels.js';
 import type { Call } from '../command.js';
@@ -9,28 +9,28 @@ export const filterArguments: readonly Argument[] = [
 ];
 
 export const filterOptions: readonly Option[] = [
-  new Option('--from <time>', `From this time on: ${INSTANT}`).argParser(instant(false)),
-  new Option('--to <time>', 'Until this time; a date stands for its whole day').argParser(instant(true)),
-  new Option('-l, --level <levels>', 'One level or several, with commas: ERROR,FATAL').argParser(levels),
+  new Option('--from <time>', `From this time: ${INSTANT}`).argParser(instant(false)),
+  new Option('--to <time>', 'Until this time; a date includes its whole day').argParser(instant(true)),
+  new Option('-l, --level <levels>', 'One or more levels, separated by commas: ERROR,FATAL').argParser(parseLevels),
   new Option('--event <name>', 'Records of this event'),
   new Option('--producer <id>', 'Records of this producer'),
   new Option('--correlation <id>', 'Records with this correlation, request or trace id'),
-  new Option('--field <path=value>', 'Records whose field has this value; may be repeated').argParser(pair),
-  new Option('--audit [true|false]', 'Audit records only, or none of them').choices(['true', 'false']),
+  new Option('--field <path=value>', 'Records whose field has this value; may be repeated').argParser(parseField),
+  new Option('--audit [true|false]', 'Only audit records, or only others').choices(['true', 'false']),
 ];
 
-function pair(text: string, before: readonly string[] = []): readonly string[] {
-  if (text.indexOf('=') < 1) throw new InvalidArgumentError('It reads path=value, for example user.id=42.');
-  return [...before, text];
+function parseField(text: string, previous: readonly string[] = []): readonly string[] {
+  if (text.indexOf('=') < 1) throw new InvalidArgumentError('It must be path=value, for example user.id=42.');
+  return [...previous, text];
 }
 
-function levels(text: string): string {
-  const given = text.split(',').map((each) => each.trim().toUpperCase());
-  if (given.every(isUsualLevel)) return given.join(',');
+function parseLevels(text: string): string {
+  const names = text.split(',').map((each) => each.trim().toUpperCase());
+  if (names.every(isUsualLevel)) return names.join(',');
   throw new InvalidArgumentError(`Each level must be one of ${USUAL_LEVELS.join(', ')}.`);
 }
 
-/** Parameters that `query`, `aggregate` and `tail` have in common. */
+/** Query parameters shared by `query`, `aggregate` and `tail`. */
 export function filterParameters({ args, options }: Pick<Call, 'args' | 'options'>): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const name of ['from', 'to', 'level', 'event', 'producer', 'correlation']) {
@@ -46,12 +46,12 @@ export function filterParameters({ args, options }: Pick<Call, 'args' | 'options
   return parameters;
 }
 
-/** For options that count. */
+/** Parses whole numbers of options. */
 export const wholeNumberFrom =
-  (least: 0 | 1) =>
+  (min: 0 | 1) =>
   (text: string): number => {
-    if (/^(?:0|[1-9]\d{0,8})$/.test(text) && Number(text) >= least) return Number(text);
-    throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`);
+    if (/^(?:0|[1-9]\d{0,8})$/.test(text) && Number(text) >= min) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number of at least ${min}.`);
   };
 
 export const wholeNumber = wholeNumberFrom(1);

@@ -1,9 +1,9 @@
-/** Log records on a terminal: one line each, colours by level, and nothing in them that moves the cursor. */
+/** Formats log records for a terminal: one line each, colored by level, without control characters. */
 import picocolors from 'picocolors';
 import { safe } from '../../../adapters/platform/observability/safe-text.js';
 import { type JsonObject, parseExact } from '../../../domain/logs/json.js';
 
-/** As the service answers it. */
+/** A record as the API returns it. */
 export type Entry = {
   readonly id: string;
   readonly timestamp: string;
@@ -15,35 +15,35 @@ export type Entry = {
   readonly data: JsonObject;
 };
 
-/** Lines for people on a terminal (or with `FORCE_COLOR`), NDJSON for programs. `json`: the entry's own text. */
-export type Shape = (entry: Entry, json: string) => string;
+/** Formats an entry: lines for people on a terminal (or with `FORCE_COLOR`), NDJSON for programs. `json`: its raw text. */
+export type EntryFormat = (entry: Entry, json: string) => string;
 
-/** Already said in the line's head. */
-const SAID = new Set(['timestamp', 'time', 'level', 'event', 'message', 'msg', 'v', 'pid']);
+/** Fields already shown at the start of the line. */
+const HEAD_FIELDS = new Set(['timestamp', 'time', 'level', 'event', 'message', 'msg', 'v', 'pid']);
 
-export const ndjson: Shape = (_, json) => `${json}\n`;
+export const ndjson: EntryFormat = (_, json) => `${json}\n`;
 
-/** An entry in its shape, every number as it came. */
-export const shaped = (shape: Shape, json: string): string => shape(parseExact(json) as Entry, json);
+/** Formats the JSON of an entry, with the exact digits of all numbers. */
+export const formatEntry = (format: EntryFormat, json: string): string => format(parseExact(json) as Entry, json);
 
 export const pretty = ({ timestamp, level, event, message, producerId, data }: Entry): string => {
   const { dim, bold } = picocolors;
-  const colour = colourOf(level);
+  const color = colorOf(level);
   const text = message ? safe(message) : '';
-  const told = text && ` ${colour === picocolors.red ? colour(text) : text}`;
-  // Where nothing else names the event, the service takes the message for it.
+  const messagePart = text && ` ${color === picocolors.red ? color(text) : text}`;
+  // The service uses the message as event name if there is no other.
   const name = event && event !== message ? ` ${bold(safe(event))}` : '';
   const producer = producerId === 'default' ? '' : ` ${dim(`[${safe(producerId)}]`)}`;
   const fields = Object.entries(data)
-    .filter(([field]) => !SAID.has(field))
+    .filter(([field]) => !HEAD_FIELDS.has(field))
     .map(
       ([field, value]) => `${safe(field)}=${typeof value === 'string' ? quoted(value) : safe(JSON.stringify(value))}`,
     );
   const rest = fields.length > 0 ? ` ${dim(fields.join(' '))}` : '';
-  return `${dim(timestamp)} ${colour(safe(level).padEnd(5))}${producer}${name}${told}${rest}\n`;
+  return `${dim(timestamp)} ${color(safe(level).padEnd(5))}${producer}${name}${messagePart}${rest}\n`;
 };
 
-function colourOf(level: string): (text: string) => string {
+function colorOf(level: string): (text: string) => string {
   if (/^(FATAL|ERROR|CRIT|ALERT|EMERG)/.test(level)) return picocolors.red;
   if (level.startsWith('WARN')) return picocolors.yellow;
   if (level === 'INFO' || level === 'NOTICE') return picocolors.green;
@@ -52,5 +52,5 @@ function colourOf(level: string): (text: string) => string {
 
 const quoted = (text: string) => (/^[^\s"=]+$/.test(text) ? safe(text) : safe(JSON.stringify(text)));
 
-export const shapeFor = (options: { readonly [name: string]: unknown }): Shape =>
+export const entryFormatFor = (options: { readonly [name: string]: unknown }): EntryFormat =>
   options.json || !process.stdout.isTTY ? ndjson : pretty;

@@ -1,4 +1,4 @@
-/** A page of records as the service wrote it: parsed and written again, its numbers might not be what they were. */
+/** Splits a page of records into the raw JSON of its entries; parsing would lose digits of large numbers. */
 import { itemsOf } from '../../../domain/logs/json-scanner.js';
 
 export interface Page {

@@ -1,47 +1,47 @@
-/** `annals logs query`: records that pass the filters, newest first, for people or for programs. */
+/** `annals logs query`: finds log records by filters, newest first. */
 import { Option } from 'commander';
 import { print } from '../print.js';
-import { ask, connectionOf } from './connection.js';
+import { connectionOf, fetchApi } from './connection.js';
 import { filterArguments, filterOptions, filterParameters, wholeNumber } from './filters.js';
-import { shaped, shapeFor } from './format.js';
+import { entryFormatFor, formatEntry } from './format.js';
 import { readPage } from './page.js';
 import { logsCommand } from './run.js';
 
-/** The most that the service gives in one answer. */
+/** Maximum page size of the API. */
 const PAGE = 1000;
 
 export const query = logsCommand(
   {
     description:
-      'Finds log records, newest first. On a terminal they are shown as lines with colours, elsewhere as NDJSON ' +
-      '(one JSON object a line).',
+      'Finds log records, newest first. On a terminal they are shown as colored lines, elsewhere as NDJSON ' +
+      '(one JSON object per line).',
     examples: [
       ['logs query --level ERROR --from 1h', 'the errors of the last hour'],
-      ['logs query payment declined --field user.id=42', 'both words, of one user'],
-      ['logs query --correlation 4f2a --order asc --all', 'the whole story of a request'],
-      ['logs query --all --from 1d | jq -r .message', 'every message of a day'],
+      ['logs query payment declined --field user.id=42', 'records of one user with both words'],
+      ['logs query --correlation 4f2a --order asc --all', 'all records of a request'],
+      ['logs query --all --from 1d | jq -r .message', 'all messages of the last day'],
     ],
     arguments: filterArguments,
     options: [
       ...filterOptions,
-      new Option('-n, --limit <count>', 'At most so many records').argParser(wholeNumber).default(100),
-      new Option('--all', 'All records, however many').conflicts('limit'),
+      new Option('-n, --limit <count>', 'Maximum number of records').argParser(wholeNumber).default(100),
+      new Option('--all', 'All records').conflicts('limit'),
       new Option('--order <order>', 'Newest or oldest first').choices(['desc', 'asc']),
-      new Option('--json', 'NDJSON on a terminal too'),
+      new Option('--json', 'Print NDJSON on a terminal too'),
     ],
   },
   async (call, stop) => {
     const connection = connectionOf(call);
-    const shape = shapeFor(call.options);
+    const format = entryFormatFor(call.options);
     const parameters = filterParameters(call);
     if (call.options.order !== undefined) parameters.set('order', String(call.options.order));
-    let left = call.options.all ? Number.POSITIVE_INFINITY : Number(call.options.limit);
-    while (left > 0) {
-      parameters.set('limit', String(Math.min(left, PAGE)));
-      const response = await ask(connection, `/api/logs?${parameters}`, { signal: stop });
+    let remaining = call.options.all ? Number.POSITIVE_INFINITY : Number(call.options.limit);
+    while (remaining > 0) {
+      parameters.set('limit', String(Math.min(remaining, PAGE)));
+      const response = await fetchApi(connection, `/api/logs?${parameters}`, { signal: stop });
       const page = readPage(await response.text());
-      await print(page.entries.map((json) => shaped(shape, json)).join(''), stop);
-      left -= page.entries.length;
+      await print(page.entries.map((json) => formatEntry(format, json)).join(''), stop);
+      remaining -= page.entries.length;
       if (page.nextCursor === undefined || stop.aborted) break;
       parameters.set('cursor', page.nextCursor);
     }

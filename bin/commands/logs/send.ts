@@ -1,8 +1,8 @@
-/** Sends batches of records, each until the service has it or the patience is over. */
-import { sleep as pauseFor } from '../../../application/concurrency/index.js';
-import { askJson, type Connection, Refused } from './connection.js';
+/** Sends a batch of records, with retries until a timeout. */
+import { sleep } from '../../../application/concurrency/index.js';
+import { type Connection, fetchJson, Refused } from './connection.js';
 
-export interface Taken {
+export interface IngestResult {
   readonly accepted: number;
   readonly rejected: number;
   /** `line` counts from 1 within the batch. */
@@ -10,40 +10,40 @@ export interface Taken {
 }
 
 export interface SendOptions {
-  /** The same for every attempt: a batch that has arrived already is not taken twice. */
+  /** Idempotency key, the same for every attempt: a batch is stored once. */
   readonly key: string;
-  readonly patienceMs: number;
-  /** No further attempts. */
+  readonly timeoutMs: number;
+  /** Prevents further attempts. */
   readonly stop: AbortSignal;
-  readonly retrying: (error: Error) => void;
-  /** Waits between attempts. */
-  readonly pause?: typeof pauseFor;
+  readonly onRetry: (error: Error) => void;
+  /** Waits between attempts. For tests. */
+  readonly pause?: typeof sleep;
 }
 
-const ANSWER_MS = 60_000;
-const BACKOFF_MS = { first: 200, most: 15_000 };
-/** Others would be answered the same way again. */
-const WORTH_A_RETRY = new Set([408, 425, 429, 500, 502, 503, 504]);
+const RESPONSE_MS = 60_000;
+const BACKOFF_MS = { first: 200, max: 15_000 };
+/** Other statuses would not change on a retry. */
+const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** Rejects with why it was given up: refused, or no answer for so long. */
-export async function send(connection: Connection, body: Buffer, options: SendOptions): Promise<Taken> {
-  const { key, patienceMs, stop, retrying, pause = pauseFor } = options;
-  const deadline = performance.now() + patienceMs;
-  for (let backoff = BACKOFF_MS.first; ; backoff = Math.min(backoff * 2, BACKOFF_MS.most)) {
+/** Rejects with the last error after the timeout, or immediately if a retry can not help. */
+export async function send(connection: Connection, body: Buffer, options: SendOptions): Promise<IngestResult> {
+  const { key, timeoutMs, stop, onRetry, pause = sleep } = options;
+  const deadline = performance.now() + timeoutMs;
+  for (let backoff = BACKOFF_MS.first; ; backoff = Math.min(backoff * 2, BACKOFF_MS.max)) {
     try {
-      return await askJson<Taken>(connection, '/api/ingest', {
+      return await fetchJson<IngestResult>(connection, '/api/ingest', {
         method: 'POST',
         headers: { 'Content-Type': 'application/x-ndjson', 'Idempotency-Key': key },
         body: new Uint8Array(body),
-        signal: AbortSignal.timeout(ANSWER_MS),
+        signal: AbortSignal.timeout(RESPONSE_MS),
       });
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      const asked = error instanceof Refused ? (error.retryAfterMs ?? 0) : 0;
-      const wait = Math.max(asked, backoff * (0.5 + Math.random()));
-      const hopeless = error instanceof Refused && !WORTH_A_RETRY.has(error.status);
-      if (hopeless || stop.aborted || performance.now() + wait > deadline) throw error;
-      retrying(error);
+      const retryAfterMs = error instanceof Refused ? (error.retryAfterMs ?? 0) : 0;
+      const wait = Math.max(retryAfterMs, backoff * (0.5 + Math.random()));
+      const isFinal = error instanceof Refused && !RETRYABLE.has(error.status);
+      if (isFinal || stop.aborted || performance.now() + wait > deadline) throw error;
+      onRetry(error);
       await pause(wait, stop);
     }
   }

@@ -1,85 +1,85 @@
-/** `annals logs tail`: new records as they come, over restarts and broken connections. */
+/** `annals logs tail`: shows new records as they arrive, across restarts and broken connections. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Option } from 'commander';
 import { print } from '../print.js';
-import { ask, type Connection, connectionOf, Refused, Unreachable } from './connection.js';
+import { type Connection, connectionOf, fetchApi, Refused, Unreachable } from './connection.js';
 import { eventsOf } from './event-stream.js';
 import { filterArguments, filterOptions, filterParameters, wholeNumberFrom } from './filters.js';
-import { type Entry, type Shape, shaped, shapeFor } from './format.js';
+import { type Entry, type EntryFormat, entryFormatFor, formatEntry } from './format.js';
 import { readPage } from './page.js';
 import { logsCommand } from './run.js';
 
-const BACKOFF_MS = { first: 250, most: 10_000 };
+const BACKOFF_MS = { first: 250, max: 10_000 };
 const BUSY = [408, 429, 502, 503, 504];
 
 export const tail = logsCommand(
   {
     description:
-      'Shows the newest records and then every new one that passes the filters, until it is interrupted. A ' +
-      'connection that breaks is made again and goes on where it was.',
+      'Shows the newest records and then every new one that matches the filters, until interrupted. Reconnects after ' +
+      'a broken connection and continues where it was.',
     examples: [
-      ['logs tail', 'everything'],
+      ['logs tail', 'all records'],
       ['logs tail --level ERROR,FATAL -n 0', 'errors from now on'],
       ['logs tail --json | jq .data', 'for programs'],
     ],
     arguments: filterArguments,
     options: [
       ...filterOptions,
-      new Option('-n, --lines <count>', 'Begin with so many of the newest records')
+      new Option('-n, --lines <count>', 'Start with this many of the newest records')
         .argParser(wholeNumberFrom(0))
         .default(10),
-      new Option('--json', 'NDJSON on a terminal too'),
+      new Option('--json', 'Print NDJSON on a terminal too'),
     ],
   },
   async (call, stop) => {
     const connection = connectionOf(call);
-    const shape = shapeFor(call.options);
+    const format = entryFormatFor(call.options);
     const parameters = filterParameters(call);
     const lines = Number(call.options.lines);
-    const begun = lines > 0 ? await newest(connection, parameters, lines, shape, stop) : undefined;
-    await follow(connection, parameters, begun, shape, stop);
+    const initialPage = lines > 0 ? await showNewest(connection, parameters, lines, format, stop) : undefined;
+    await follow(connection, parameters, initialPage, format, stop);
     return 0;
   },
 );
 
-/** What was shown before the stream: all up to `from`, and maybe some that the stream tells once more. */
-interface Begun {
-  readonly from: string | undefined;
+/** Records shown before the stream: all up to `position`, and perhaps some that the stream repeats. */
+interface InitialPage {
+  readonly position: string | undefined;
   readonly ids: ReadonlySet<string>;
 }
 
 /** Shows the newest records. */
-async function newest(
+async function showNewest(
   connection: Connection,
   filters: URLSearchParams,
   lines: number,
-  shape: Shape,
+  format: EntryFormat,
   signal: AbortSignal,
-): Promise<Begun> {
+): Promise<InitialPage> {
   const parameters = new URLSearchParams([...filters, ['limit', String(Math.min(lines, 1000))]]);
-  const response = await ask(connection, `/api/logs?${parameters}`, { signal });
+  const response = await fetchApi(connection, `/api/logs?${parameters}`, { signal });
   const { entries } = readPage(await response.text());
   const newestLast = entries.toReversed();
-  await print(newestLast.map((json) => shaped(shape, json)).join(''), signal);
+  await print(newestLast.map((json) => formatEntry(format, json)).join(''), signal);
   const ids = new Set(entries.map((json) => (JSON.parse(json) as Entry).id));
-  return { from: response.headers.get('position') ?? undefined, ids };
+  return { position: response.headers.get('position') ?? undefined, ids };
 }
 
 async function follow(
   connection: Connection,
   parameters: URLSearchParams,
-  begun: Begun | undefined,
-  shape: Shape,
+  initialPage: InitialPage | undefined,
+  format: EntryFormat,
   stop: AbortSignal,
 ): Promise<void> {
-  let cursor = begun?.from;
-  // A batch that was cut short comes again whole: what was shown of it is known by its ids.
-  const shown = new Set<string>();
+  let cursor = initialPage?.position;
+  // A batch cut off by a broken connection is sent again as a whole; shown records are skipped by id.
+  const printedIds = new Set<string>();
   let wait = BACKOFF_MS.first;
-  let connected = begun !== undefined;
+  let connected = initialPage !== undefined;
   while (!stop.aborted) {
     try {
-      const response = await ask(connection, `/api/logs/tail?${parameters}`, {
+      const response = await fetchApi(connection, `/api/logs/tail?${parameters}`, {
         headers: {
           Accept: 'text/event-stream',
           ...(cursor === undefined ? {} : { 'Last-Event-ID': cursor }),
@@ -88,38 +88,38 @@ async function follow(
       });
       [connected, wait] = [true, BACKOFF_MS.first];
       for await (const { id, data } of eventsOf(response, stop)) {
-        if (data) await show(data, begun?.ids, shown, shape, stop);
+        if (data) await show(data, initialPage?.ids, printedIds, format, stop);
         if (!id) continue;
         cursor = id;
-        shown.clear();
+        printedIds.clear();
       }
     } catch (error) {
       if (stop.aborted) return;
-      // At the start it is more likely a wrong address than a service that restarts.
+      // Before the first connection a wrong address is more likely than a restarting service.
       if (!connected || (error instanceof Refused && !BUSY.includes(error.status))) throw error;
       process.stderr.write(
-        `annals: ${error instanceof Unreachable ? error.message : 'the connection broke'}, trying again\n`,
+        `annals: ${error instanceof Unreachable ? error.message : 'the connection was lost'}, trying again\n`,
       );
     }
     await delay(wait * (0.5 + Math.random()), undefined, { signal: stop }).catch(() => {});
-    wait = Math.min(wait * 2, BACKOFF_MS.most);
+    wait = Math.min(wait * 2, BACKOFF_MS.max);
   }
 }
 
-/** A message that is no record tells of the stream itself. */
+/** Shows a record, or reports a gap; other messages are about the stream itself. */
 async function show(
   data: string,
-  before: ReadonlySet<string> | undefined,
-  shown: Set<string>,
-  shape: Shape,
+  initialIds: ReadonlySet<string> | undefined,
+  printedIds: Set<string>,
+  format: EntryFormat,
   stop: AbortSignal,
 ): Promise<void> {
   const message = JSON.parse(data) as Partial<Entry> & { readonly type?: string };
   if (message.id !== undefined && message.timestamp !== undefined) {
-    if (before?.has(message.id) || shown.has(message.id)) return;
-    shown.add(message.id);
-    await print(shaped(shape, data), stop);
+    if (initialIds?.has(message.id) || printedIds.has(message.id)) return;
+    printedIds.add(message.id);
+    await print(formatEntry(format, data), stop);
   } else if (message.type === 'RESET') {
-    process.stderr.write('annals: the connection was away for too long, some records are not shown\n');
+    process.stderr.write('annals: the connection was lost for too long; some records are missing here\n');
   }
 }

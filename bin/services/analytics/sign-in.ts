@@ -1,30 +1,34 @@
-/** How people get into the dashboard, as the start-up output says it. */
+/** Describes how to sign in to the dashboard, for the start-up output. */
 import type { AnnalsValues } from '../../settings.js';
 
-/** `adminToken`: the one in force; it is told only where it was made here, as nobody else knows it then. */
-export function signInLine(values: AnnalsValues, adminToken: string): string {
+/** @param adminToken The token in force. Shown only if it was generated, as it is configured nowhere then. */
+export function describeSignIn(values: AnnalsValues, adminToken: string): string {
   const token = values['analytics.adminToken']
     ? 'analytics.adminToken'
-    : // Last, to be copied.
-      `this admin token, as analytics.adminToken is not set: ${adminToken}`;
-  return `anybody may send hits; ${linksOf(values)}; the dashboard, and the API as a bearer token, take ${token}`;
+    : // At the end of the line, to be copied.
+      `the generated admin token (analytics.adminToken is not set): ${adminToken}`;
+  return `sending hits is open to everyone; ${describeLinks(values)}; dashboard and API accept ${token}`;
 }
 
-function linksOf(values: AnnalsValues): string {
-  if (!isAnybodyAllowed(values))
-    return 'links to sign in are for nobody, until analytics.allowedEmails or analytics.allowedDomains says for whom';
+/** The same in one clause, for the start table of a terminal. */
+export const summarizeSignIn = (values: AnnalsValues, adminToken: string): string =>
+  values['analytics.adminToken'] ? 'admin token: analytics.adminToken' : `admin token: ${adminToken}`;
+
+function describeLinks(values: AnnalsValues): string {
+  if (!hasAllowedEmails(values))
+    return 'sign-in links are disabled; set analytics.allowedEmails or analytics.allowedDomains to enable them';
   if (values['email.host'] !== undefined)
-    return 'the dashboard mails a link to sign in to those of analytics.allowedEmails and analytics.allowedDomains';
+    return 'the dashboard emails sign-in links to analytics.allowedEmails and analytics.allowedDomains';
   return values['auth.authMode'] === 'dev'
-    ? 'a link to sign in that is asked for in the dashboard is told in this log, as email.host is not set'
-    : 'links to sign in reach nobody, as email.host is not set';
+    ? 'sign-in links requested in the dashboard are printed in this log, as email.host is not set'
+    : 'sign-in links can not be sent; set email.host';
 }
 
-/** What is wrong where somebody may sign in by a link, and links go nowhere. */
-export const unmailedLinks = (values: AnnalsValues): string | undefined =>
-  isAnybodyAllowed(values) && values['email.host'] === undefined && values['auth.authMode'] !== 'dev'
-    ? 'analytics.allowedEmails or analytics.allowedDomains is set and email.host is not: nobody is mailed a link to sign in'
+/** A warning if sign-in links are enabled and can not be sent. */
+export const unsentLinksWarning = (values: AnnalsValues): string | undefined =>
+  hasAllowedEmails(values) && values['email.host'] === undefined && values['auth.authMode'] !== 'dev'
+    ? 'analytics.allowedEmails or analytics.allowedDomains is set but email.host is not: sign-in links can not be sent'
     : undefined;
 
-const isAnybodyAllowed = (values: AnnalsValues): boolean =>
+const hasAllowedEmails = (values: AnnalsValues): boolean =>
   values['analytics.allowedEmails'].length + values['analytics.allowedDomains'].length > 0;

@@ -1,4 +1,4 @@
-/** What admins do with the chat, put together, and what all see of each other: settings of the server, webhooks, presence. */
+/** Composes administration of the chat: server settings, webhooks, audit log, export and presence. */
 import { adminRoutes } from '../../../adapters/http/chat/admin.js';
 import type { AuthGuards } from '../../../adapters/http/chat/auth.js';
 import { presenceRoutes } from '../../../adapters/http/chat/presence.js';
@@ -15,31 +15,39 @@ import type { Logger } from '../../../application/ports/index.js';
 import { audit as auditRows } from '../../../projections/chat/audit.js';
 import { presence as presenceRows } from '../../../projections/chat/presence.js';
 import type { Kernel } from '../../node/kernel.js';
-import type { Talk } from './messaging.js';
+import type { Messaging } from './messaging.js';
 
 export const administrationProjections = [presenceRows, auditRows];
 
 export interface AdministrationContext {
   readonly kernel: Kernel;
   readonly admission: Authentication;
-  readonly doors: AuthGuards;
+  readonly guards: AuthGuards;
   readonly audit: Audit;
   readonly logger: Logger;
   readonly quotas: ChatQuotas;
-  readonly talk: Pick<Talk, 'messages' | 'opened' | 'downloads'>;
+  readonly messaging: Pick<Messaging, 'messages' | 'rowMapper' | 'downloads'>;
 }
 
-export function createAdministration({ kernel, admission, audit, doors, logger, quotas, talk }: AdministrationContext) {
-  const ports = { ...kernel, ...talk, admission, audit, logger };
+export function createAdministration({
+  kernel,
+  admission,
+  audit,
+  guards,
+  logger,
+  quotas,
+  messaging,
+}: AdministrationContext) {
+  const ports = { ...kernel, messages: messaging.messages, opened: messaging.rowMapper, admission, audit, logger };
   const presence = createPresence(ports);
   return {
     presence,
     periodic: [{ name: presenceWork(kernel.node), everyMs: SWEEP_EVERY_MS, run: presence.sweep }],
     routes: [
-      ...serverRoutes({ doors, server: createServer(ports) }),
-      ...webhookRoutes({ doors, webhooks: createWebhooks(ports), quotas }),
-      ...presenceRoutes({ doors, presence }),
-      ...adminRoutes({ doors, audit, exported: createExport(ports), downloads: talk.downloads }),
+      ...serverRoutes({ guards, server: createServer(ports) }),
+      ...webhookRoutes({ guards, webhooks: createWebhooks(ports), quotas }),
+      ...presenceRoutes({ guards, presence }),
+      ...adminRoutes({ guards, audit, exportData: createExport(ports), downloads: messaging.downloads }),
     ],
   };
 }

@@ -1,4 +1,4 @@
-/** Files and images of the chat, put together. */
+/** Composes files and images of the chat. */
 import { join, resolve } from 'node:path';
 import { aes256gcm } from '../../../adapters/crypto/cipher.js';
 import { createDirectoryStore } from '../../../adapters/filesystem/directory-store.js';
@@ -30,24 +30,24 @@ export interface FilesContext {
 const GRID_FS = 'chat_bytes';
 const directoryOf = (values: AnnalsValues) => join(resolve(values.dataDir), 'files');
 
-/** With a MongoDB that other nodes may share too, there; else beside the engines. */
+/** In MongoDB if it is configured, as other nodes may share it; otherwise in the data directory. */
 export const fileStoreOf = ({ mongo, clock }: Kernel, values: AnnalsValues): FileStore =>
   values['mongo.url'] ? createGridFsStore(mongo.models, GRID_FS, clock.now) : createDirectoryStore(directoryOf(values));
 
-/** For whoever has to find it. */
+/** Location of the file store, for log lines. */
 export const fileStoreName = (values: AnnalsValues): string =>
   values['mongo.url'] ? `${GRID_FS} in MongoDB` : directoryOf(values);
 
 export function createFileParts({ kernel, fileStore, admission, places }: FilesContext) {
-  const sealedFiles = createSealedFiles(fileStore, aes256gcm, HEAD_BYTES);
-  const ports = { ...kernel, admission, places, fileStore, sealedFiles, context: kernel.systemContext };
+  const encryptedFiles = createSealedFiles(fileStore, aes256gcm, HEAD_BYTES);
+  const ports = { ...kernel, admission, places, fileStore, sealedFiles: encryptedFiles, context: kernel.systemContext };
   const files = createFiles(ports);
   return {
     budgets: createFileBudgets(),
     files,
-    sealedFiles,
-    lostFiles: createLostFiles(ports),
-    uploads: createAttachments({ ...ports, files }),
+    encryptedFiles,
+    findMissingFiles: createLostFiles(ports),
+    attachments: createAttachments({ ...ports, files }),
     reactions: [maintainFileReferences(ports)],
     periodic: [{ name: 'chat.file-sweep', everyMs: FILE_SWEEP_EVERY_MS, run: createFileSweep(ports) }],
   };

@@ -1,6 +1,6 @@
-/** Who is who in the chat: people, sessions and the ways to sign in, put together. */
+/** Composes identity of the chat: users, sessions and ways to sign in. */
 import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
-import { createDoors } from '../../../adapters/http/chat/auth.js';
+import { createAuthGuards } from '../../../adapters/http/chat/auth.js';
 import { devLoginRoute } from '../../../adapters/http/chat/dev-login.js';
 import { healthRoutes } from '../../../adapters/http/chat/health.js';
 import { magicLinkRoutes } from '../../../adapters/http/chat/magic-link.js';
@@ -42,27 +42,27 @@ import { smtpOf } from '../../node/smtp.js';
 import type { AnnalsValues } from '../../settings.js';
 import { providersOf } from './providers.js';
 
-/** Of failed sign-ins, and of links that are asked for. */
+/** Window of the limits on failed sign-ins and requested links. */
 const WINDOW_MS = 15 * 60_000;
 const HOUR_MS = 60 * 60_000;
-/** Waiting for one of them takes a few seconds at most. */
-const PASSWORDS = 36;
+/** Passwords being hashed or queued: a queue that is worked off within seconds. */
+const MAX_HASHING = 36;
 
 export interface IdentityContext
   extends Pick<ServiceContext, 'kernel' | 'values' | 'release' | 'metrics' | 'logger' | 'signal' | 'url'> {
-  /** How far the relay has heard. */
-  readonly heard: () => Position;
+  /** Position up to which the relay has received events. */
+  readonly feedPosition: () => Position;
   readonly quotas: ChatQuotas;
 }
 
 export function connectIdentity(context: IdentityContext) {
-  const { kernel, values, release, metrics, logger, signal, url, heard: feedPosition, quotas } = context;
+  const { kernel, values, release, metrics, logger, signal, url, feedPosition, quotas } = context;
   const { clock, derivation, streams } = kernel;
   const mode = values['auth.authMode'];
   const takesPasswords = mode === 'password';
   const isInviteRequired = values['auth.isInviteRequired'];
   const hasEmail = values['email.host'] !== undefined;
-  const lives = {
+  const expiries = {
     jwtExpirySeconds: values['auth.jwtExpirySeconds'],
     refreshTokenExpirySeconds: values['auth.refreshTokenExpirySeconds'],
     maxActiveSessions: values['auth.maxActiveSessions'],
@@ -71,7 +71,7 @@ export function connectIdentity(context: IdentityContext) {
   };
   const secret = values['auth.jwtSecret'];
   const signed = createSignedTokens(secret ? Buffer.from(secret) : derivation.secret('chat.signing'));
-  const tokens = createTokens({ signed, derivation, clock, ...lives });
+  const tokens = createTokens({ signed, derivation, clock, ...expiries });
   metrics.cache(tokens.cache);
   const admission = createChatAdmission({ streams, tokens, clock, feedPosition });
   const ports = {
@@ -82,30 +82,30 @@ export function connectIdentity(context: IdentityContext) {
     isInviteRequired,
     takesPasswords,
     hasEmail,
-    ...lives,
+    ...expiries,
   };
-  const come = createPeople(ports);
+  const joinUser = createPeople(ports);
   const sessions = createSessions({ ...ports, sessionQuota: quotas.sessions });
   const links = createOneTimeLinks(ports);
   const passwords = createPasswords({ ...ports, hashing: kernel.passwords });
   const failures = createFailures(WINDOW_MS);
   const audit = createAudit(kernel);
-  const withPeople = { ...ports, audit, come, sessions, links, passwords, failures };
+  const withPeople = { ...ports, audit, come: joinUser, sessions, links, passwords, failures };
   const signIn = createSignIn(withPeople);
   const passwordSignIn = createPasswordSignIn(withPeople);
   const users = createUsers(ports);
-  const doors = createDoors(admission);
+  const guards = createAuthGuards(admission);
 
   const appUrl = () => values['auth.appUrl'] ?? values['chat.appUrl'] ?? url();
   const providers = providersOf(values, appUrl);
   const client = createOAuthClient(`annals/${release}`);
   const oauth = createOAuth({ ...withPeople, providers, client, signIn, logger });
   const linksPerNetwork = createRateLimit(LINKS_PER_NETWORK, WINDOW_MS);
-  const hashing = createBudget('passwords', PASSWORDS);
+  const hashing = createBudget('passwords', MAX_HASHING);
   metrics.budget(hashing);
   const attempts = createRateLimit(values['oauth.maxAttempts'], WINDOW_MS);
   const signInRoutes: { readonly [mode in typeof mode]: () => readonly Route[] } = {
-    dev: () => [devLoginRoute(signIn, values.allowDev ? anybody : meantFor(ownPages(values)))],
+    dev: () => [devLoginRoute(signIn, values.allowDev ? allowAll : meantFor(installationPages(values)))],
     'magic-link': () => magicLinkRoutes({ links, signIn, linksPerNetwork }),
     password: () =>
       passwordRoutes({
@@ -118,7 +118,7 @@ export function connectIdentity(context: IdentityContext) {
         isOpen: !isInviteRequired,
       }),
   };
-  const auth = [...signInRoutes[mode](), ...authRoutes({ doors, admission, sessions })];
+  const auth = [...signInRoutes[mode](), ...authRoutes({ guards, admission, sessions })];
   const config = {
     mode,
     hasEmail,
@@ -134,17 +134,16 @@ export function connectIdentity(context: IdentityContext) {
     const mailer = createMailer(smtpOf(values, logger));
     signal.addEventListener('abort', mailer.close, { once: true });
     const subject = values['email.emailSubject'];
-    const letters = { mailer, appUrl, subject, templates: templatesOf(values) };
-    reactions.push(mailReaction({ ...withPeople, ...letters, logger, signal }));
+    const emailOptions = { mailer, appUrl, subject, templates: templatesOf(values) };
+    reactions.push(mailReaction({ ...withPeople, ...emailOptions, logger, signal }));
     if (mode !== 'dev') reactions.push(inviteReaction(withPeople));
   }
 
   return {
     admission,
     audit,
-    doors,
+    guards,
     sessions,
-    come,
     reactions,
     periodic: [
       {
@@ -158,22 +157,22 @@ export function connectIdentity(context: IdentityContext) {
       ...auth,
       ...(providers.length > 0 ? oauthRoutes({ oauth, attempts, appUrl }) : []),
       ...healthRoutes(config, routeNames),
-      ...usersRoutes({ doors, admission, users, addUser, passwords: passwordSignIn, quotas }),
+      ...usersRoutes({ guards, admission, users, addUser, passwords: passwordSignIn, quotas }),
     ],
-    signIn: signInLine(values),
+    signIn: describeSignIn(values),
     async start() {
       const { 'chat.initialUser.email': email, 'chat.initialUser.userName': userName } = values;
       const password = values['chat.initialUser.password'];
       const starting = kernel.systemContext('chat.start');
-      return makeInitialUser({ come, passwords }, { email, userName, password }, starting);
+      return makeInitialUser({ come: joinUser, passwords }, { email, userName, password }, starting);
     },
   };
 }
 
-const anybody = () => undefined;
+const allowAll = () => undefined;
 
-/** Whose pages may sign in who know an email only: not everybody's, whatever else they may do. */
-function ownPages(values: AnnalsValues): Expected {
+/** Origins that may use the development sign-in: only pages of this installation, even if CORS allows others. */
+function installationPages(values: AnnalsValues): Expected {
   const appUrl = values['auth.appUrl'] ?? values['chat.appUrl'];
   const listed = values['server.allowedOrigins'].filter((origin) => origin !== '*');
   const origins = appUrl === undefined ? listed : [...listed, new URL(appUrl).origin];
@@ -182,29 +181,29 @@ function ownPages(values: AnnalsValues): Expected {
 
 type Template = (link: string, expiryMinutes: number) => string;
 
-/** That they are functions has been checked; what they take is for whoever wrote them to know. */
+/** The configuration has checked that they are functions, but not their parameters. */
 const templatesOf = (values: AnnalsValues) => ({
   text: values['auth.templates.textVersion'] as Template | undefined,
   html: values['auth.templates.htmlVersion'] as Template | undefined,
 });
 
-/** By the last part of their path. */
+/** Paths by the camel-cased last segment. */
 const namesOf = (routes: readonly Route[]): { readonly [name: string]: string } =>
   Object.fromEntries(routes.map(({ path }) => [nameOf(path), path]));
 
 const nameOf = (path: string) =>
   path.slice(path.lastIndexOf('/') + 1).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-function signInLine(values: AnnalsValues): string {
+function describeSignIn(values: AnnalsValues): string {
   const email = values['chat.initialUser.email'];
   switch (values['auth.authMode']) {
     case 'dev':
-      return `dev mode, everybody signs in with an email alone: POST /auth/dev-login {"email":"${email}"} is the admin`;
+      return `development mode: sign in as ${email}`;
     case 'magic-link':
-      return `a link by mail signs in; the admin is ${email}`;
+      return `sign in by emailed link; administrator: ${email}`;
     case 'password':
-      return `email and password sign in; the admin is ${email}${HOW_TO_START[Number(values['chat.initialUser.password'] !== undefined)]}`;
+      return `sign in with email and password; administrator: ${email}${values['chat.initialUser.password'] === undefined ? PASSWORD_HINT : ''}`;
   }
 }
 
-const HOW_TO_START = [', who needs chat.initialUser.password or a reset by mail to sign in first', ''];
+const PASSWORD_HINT = ' (set chat.initialUser.password, or reset the password by email)';

@@ -1,4 +1,4 @@
-/** What is said in the chat, put together: channels, messages, threads and conversations. */
+/** Composes messaging of the chat: channels, messages, threads, conversations and files. */
 import type { AuthGuards } from '../../../adapters/http/chat/auth.js';
 import { channelRoutes } from '../../../adapters/http/chat/channels.js';
 import { conversationRoutes } from '../../../adapters/http/chat/conversations.js';
@@ -30,51 +30,65 @@ import { replies as replyRows } from '../../../projections/chat/replies.js';
 import type { Kernel } from '../../node/kernel.js';
 import { createFileParts, fileProjections } from './files.js';
 
-export const talkProjections = [messageRows, replyRows, conversationRows, ...fileProjections];
+export const messagingProjections = [messageRows, replyRows, conversationRows, ...fileProjections];
 
-export interface TalkContext {
+export interface MessagingContext {
   readonly kernel: Kernel;
   readonly fileStore: FileStore;
   readonly admission: Authentication;
-  readonly doors: AuthGuards;
+  readonly guards: AuthGuards;
   readonly quotas: ChatQuotas;
   readonly metrics?: Pick<Metrics, 'cache'>;
 }
 
-export type Talk = ReturnType<typeof createTalk>;
+export type Messaging = ReturnType<typeof createMessaging>;
 
-export function createTalk({ kernel, admission, doors, fileStore, quotas, metrics }: TalkContext) {
+export function createMessaging({ kernel, admission, guards, fileStore, quotas, metrics }: MessagingContext) {
   const places = createVisibility({ ...kernel, admission });
-  const { files, sealedFiles, lostFiles, uploads, budgets, ...tending } = createFileParts({
+  const { files, encryptedFiles, findMissingFiles, attachments, budgets, ...maintenance } = createFileParts({
     kernel,
     fileStore,
     admission,
     places,
   });
-  const prepareContent = createContentPreparer({ admission, places, uploads });
-  const acknowledged = createWritePositions();
-  const hot = createPageCache();
-  const older = createOlderPages();
-  for (const { cache } of [hot, older]) metrics?.cache(cache);
-  const opened = createRowMapper(kernel);
-  const ports = { ...kernel, admission, places, prepareContent, uploads, acknowledged, opened };
+  const prepareContent = createContentPreparer({ admission, places, uploads: attachments });
+  const writePositions = createWritePositions();
+  const newestPages = createPageCache();
+  const olderPages = createOlderPages();
+  for (const { cache } of [newestPages, olderPages]) metrics?.cache(cache);
+  const rowMapper = createRowMapper(kernel);
+  const ports = {
+    ...kernel,
+    admission,
+    places,
+    prepareContent,
+    uploads: attachments,
+    acknowledged: writePositions,
+    opened: rowMapper,
+  };
   const channels = createChannels(ports);
   const pages = createPages(ports);
-  const reading = createReading({ admission, pages, hot, older, acknowledged });
+  const reading = createReading({
+    admission,
+    pages,
+    hot: newestPages,
+    older: olderPages,
+    acknowledged: writePositions,
+  });
   const messages = createMessages(ports);
   const conversations = createConversations(ports);
   const replies = createReplies({ ...ports, pages });
   const history = createHistory({ ...ports, pages });
   return {
     places,
-    /** Every event of the service, in log order. */
-    hear(event: RevealedEvent<ChatEvent>) {
-      // Who is told that it was heard is shown no page from before.
-      older.hear(event);
-      hot.hear(event);
+    /** Receives every event of the service in log order. */
+    onEvent(event: RevealedEvent<ChatEvent>) {
+      // The newest pages report the position, so all other caches must be current before them.
+      olderPages.hear(event);
+      newestPages.hear(event);
     },
     channels,
-    opened,
+    rowMapper,
     messages,
     replies,
     conversations,
@@ -82,19 +96,19 @@ export function createTalk({ kernel, admission, doors, fileStore, quotas, metric
     pages,
     reading,
     files,
-    sealedFiles,
-    lostFiles,
-    uploads,
-    reactions: [forgetMessages(ports), eraseChannels(ports), ...tending.reactions],
-    periodic: tending.periodic,
+    encryptedFiles,
+    findMissingFiles,
+    attachments,
+    reactions: [forgetMessages(ports), eraseChannels(ports), ...maintenance.reactions],
+    periodic: maintenance.periodic,
     budgets: Object.values(budgets),
     downloads: budgets.downloads,
     routes: [
-      ...channelRoutes({ doors, channels, quotas }),
-      ...messageRoutes({ doors, places, messages, reading, history, downloads: budgets.downloads, quotas }),
-      ...threadRoutes({ doors, replies, reading, quotas }),
-      ...fileRoutes({ doors, files, places, replies, sealedFiles, quotas, ...budgets }),
-      ...conversationRoutes({ doors, places, conversations, messages, reading, quotas }),
+      ...channelRoutes({ guards, channels, quotas }),
+      ...messageRoutes({ guards, places, messages, reading, history, downloads: budgets.downloads, quotas }),
+      ...threadRoutes({ guards, replies, reading, quotas }),
+      ...fileRoutes({ guards, files, places, replies, sealedFiles: encryptedFiles, quotas, ...budgets }),
+      ...conversationRoutes({ guards, places, conversations, messages, reading, quotas }),
     ],
   };
 }

@@ -1,4 +1,4 @@
-/** Searching what was said, put together. */
+/** Composes message search of the chat. */
 import type { AuthGuards } from '../../../adapters/http/chat/auth.js';
 import { searchRoutes } from '../../../adapters/http/chat/search.js';
 import type { Metrics } from '../../../adapters/platform/observability/metrics.js';
@@ -10,17 +10,17 @@ import type { Kernel } from '../../node/kernel.js';
 
 export const searchProjections = [searchRows];
 
-/** How long the index may take to come to where the log was at the start. */
-const PREPARING_MS = 60_000;
+/** How long the index may take to catch up with the log at the start. */
+const CATCH_UP_MS = 60_000;
 
 export interface SearchingContext {
   readonly kernel: Kernel;
   readonly admission: Authentication;
-  readonly doors: AuthGuards;
+  readonly guards: AuthGuards;
   readonly metrics: Pick<Metrics, 'cache'>;
 }
 
-export function createSearching({ kernel, admission, doors, metrics }: SearchingContext) {
+export function createSearching({ kernel, admission, guards, metrics }: SearchingContext) {
   const { mongo, vault, served, settled } = kernel;
   const index = createSearchIndex({
     db: mongo.models,
@@ -30,10 +30,10 @@ export function createSearching({ kernel, admission, doors, metrics }: Searching
   });
   for (const cache of index.caches) metrics.cache(cache);
   return {
-    routes: searchRoutes({ doors, search: createSearch({ index, settled, admission }) }),
-    /** Once the index shows what was there before; where it never does, searches read for themselves. */
+    routes: searchRoutes({ guards, search: createSearch({ index, settled, admission }) }),
+    /** Preloads the index once it has caught up; otherwise the first searches load what they need. */
     async prepare() {
-      if (await settled.wait(searchRows.name, 0n, PREPARING_MS)) await index.prepare();
+      if (await settled.wait(searchRows.name, 0n, CATCH_UP_MS)) await index.prepare();
     },
   };
 }

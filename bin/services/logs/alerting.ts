@@ -1,4 +1,4 @@
-/** Alerting, put together: what the log service adds to its routes, reactions and periodic work. */
+/** Composes alerting of the log service: its part of the routes, reactions and periodic jobs. */
 import { createWebhooks } from '../../../adapters/outbound/webhook/deliver.js';
 import { deliveryReaction } from '../../../application/logs/alerts/deliver.js';
 import { createEvaluation } from '../../../application/logs/alerts/evaluate.js';
@@ -15,16 +15,16 @@ export interface AlertingOptions {
   readonly counts: RecordCounts;
   readonly logger: Logger;
   readonly release: string;
-  /** Webhooks may go to private addresses too. */
+  /** Permits webhooks to private addresses. */
   readonly allowPrivateWebhooks: boolean;
   readonly webhookSecret?: string;
-  /** Where people find the log service; asked when an alert goes out. */
+  /** Public address of the log service; read when an alert is sent. */
   readonly serviceUrl: () => string;
-  /** Ends a delivery that is under way. */
+  /** Aborts a running delivery. */
   readonly signal: AbortSignal;
 }
 
-/** How soon the evaluation is taken up again after it failed. */
+/** Delay before a failed evaluation is retried. */
 const RESUME_MS = 1000;
 
 export function connectAlerting({ kernel, counts, logger, release, serviceUrl, signal, ...options }: AlertingOptions) {

@@ -1,4 +1,4 @@
-/** What runs in the thread that searches the index of the log service. */
+/** Entry point of the worker thread that searches the index of the log service. */
 import { platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { aes256gcm } from '../../../adapters/crypto/cipher.js';
@@ -11,61 +11,64 @@ import { UnavailableError } from '../../../application/ports/index.js';
 import { createVault, treatAsErased } from '../../../application/secrets/index.js';
 import { assertBuildExists } from '../../../projections/kernel/index.js';
 import { createRecordIndex } from '../../../projections/logs/index/reader.js';
-import type { CacheUse, SearcherData, Serving } from './searching.js';
+import type { CacheUsage, SearcherData, Serving } from './searching.js';
 
-/** Keys are for the question at hand: this thread does not hear which of them are destroyed. */
-const KEYS_KEPT_MS = 1000;
+/** How long keys are cached. Short, because this thread is not notified when a key is destroyed. */
+const KEY_TTL_MS = 1000;
 /**
- * Whoever serves people comes first where processors are few: this gets a third of what they get, lest it starve.
- * Beyond Linux it would hold for the whole process.
+ * Lowers the priority to about a third of the main thread's CPU time when cores are scarce.
+ * Linux only: elsewhere it would apply to the whole process.
  */
 const NICENESS = 5;
 
 if (platform() === 'linux') setPriority(NICENESS);
 const { url, database, budgetMs } = workerData as SearcherData;
-// It begins with the first question, which waits for no silent store longer than any other: it dies, and is begun anew.
+// The thread starts with the first query. If MongoDB does not answer in time, the thread fails and is restarted.
 const { models } = await connectMongo(url, database, STORE_CALL_MS);
 let serving: Serving = { build: undefined, version: undefined };
 
-const given = async (key: Uint8Array | 'destroyed' | undefined) => (key instanceof Uint8Array ? Buffer.from(key) : key);
-const refused = () => Promise.reject(new Error('keys are only read here'));
+const toBuffer = async (key: Uint8Array | 'destroyed' | undefined) =>
+  key instanceof Uint8Array ? Buffer.from(key) : key;
+const rejectWrite = () => Promise.reject(new Error('this thread can only read keys'));
 const vault = createVault(
   {
-    create: refused,
-    renew: refused,
-    destroy: refused,
-    read: (subject) => main.call<Uint8Array | 'destroyed' | undefined>('key', [subject]).then(given),
+    create: rejectWrite,
+    renew: rejectWrite,
+    destroy: rejectWrite,
+    read: (subject) => main.call<Uint8Array | 'destroyed' | undefined>('key', [subject]).then(toBuffer),
   },
   aes256gcm,
-  KEYS_KEPT_MS,
+  KEY_TTL_MS,
 );
 const index = createRecordIndex({
   db: models,
-  vault: treatAsErased(vault, ({ subject, sealed }) => void main.call('unopened', [subject, sealed])),
+  vault: treatAsErased(vault, ({ subject, sealed }) => void main.call('undecryptable', [subject, sealed])),
   build: () => serving.build,
   version: () => serving.version,
 });
 const searcher = createSearcher({ index, clock: Date, budgetMs });
 
-async function answered<T>(now: Serving, work: () => Promise<T>): Promise<T> {
-  serving = now;
+async function serve<T>(view: Serving, query: () => Promise<T>): Promise<T> {
+  serving = view;
   try {
-    const answer = await work();
-    await assertBuildExists(models, now.build);
-    return answer;
+    const result = await query();
+    await assertBuildExists(models, view.build);
+    return result;
   } finally {
-    const held = index.caches.map(({ name, limitBytes, bytes }): CacheUse => ({ name, limitBytes, held: bytes() }));
-    void main.call('held', [held]);
+    const usage = index.caches.map(
+      ({ name, limitBytes, bytes }): CacheUsage => ({ name, limitBytes, usedBytes: bytes() }),
+    );
+    void main.call('cacheUsage', [usage]);
   }
 }
 
 const main = createPeer(
   parentPort!,
   {
-    page: (signal, now: Serving, asked: PageAsked) => answered(now, () => searcher.page(asked, signal)),
-    aggregate: (signal, now: Serving, asked: CountAsked, paced: boolean) =>
-      answered(now, () => searcher.aggregate(asked, paced ? signal : undefined)),
-    lastReceived: (_, now: Serving) => answered(now, searcher.lastReceived),
+    page: (signal, view: Serving, query: PageAsked) => serve(view, () => searcher.page(query, signal)),
+    aggregate: (signal, view: Serving, query: CountAsked, isAbortable: boolean) =>
+      serve(view, () => searcher.aggregate(query, isAbortable ? signal : undefined)),
+    lastReceived: (_, view: Serving) => serve(view, searcher.lastReceived),
   },
   [UnavailableError],
 );

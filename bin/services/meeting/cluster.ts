@@ -1,4 +1,4 @@
-/** Meetings over all nodes: what people tell each other live, and those whose node has gone. */
+/** Connects meetings across nodes: live signals between participants, and eviction of those of dead nodes. */
 import type { Relay } from '../../../adapters/realtime/relay/relay.js';
 import type { Frame } from '../../../adapters/realtime/relay/sink.js';
 import { createGroupCommit } from '../../../application/command/index.js';
@@ -14,56 +14,61 @@ import type { Audience } from '../../../application/subscription/index.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
 import type { Periodic, ServiceContext } from '../../node/service.js';
 
-export interface AcrossParts extends Pick<ServiceContext, 'kernel' | 'values' | 'metrics' | 'logger'> {
-  readonly mesh: ServiceContext['mesh'];
+export interface MeetingClusterContext extends Pick<ServiceContext, 'kernel' | 'values' | 'metrics' | 'logger'> {
+  readonly openCluster: ServiceContext['openCluster'];
   readonly relay: Pick<Relay<Rooms>, 'state' | 'tell' | 'passOn'>;
   readonly audience: Audience<Rooms, MeetingEvent>;
   readonly census: Pick<Census, 'heard' | 'hears'>;
 }
 
-export interface Across {
-  /** The name of this process among all, for where people are. */
+export interface MeetingCluster {
+  /** Name of this process in the cluster; stored with participants to locate them. */
   readonly run: string;
   readonly live: LiveRelay;
-  /** To be told of each live message. */
+  /** Called for each live message. */
   readonly relayed: (meeting: { readonly roomId: string; readonly meetingId: string }) => void;
   readonly periodic: readonly Periodic[];
 }
 
-export async function connectAcross(parts: AcrossParts): Promise<Across> {
-  const { kernel, values, metrics, logger, relay, audience, census } = parts;
-  const mesh = await parts.mesh();
+export async function connectMeetingCluster(context: MeetingClusterContext): Promise<MeetingCluster> {
+  const { kernel, values, metrics, logger, relay, audience, census } = context;
+  const cluster = await context.openCluster();
   const frameFor = (to: string, { json, repeats }: EphemeralMessage): Frame => {
     if (repeats === undefined) return { json };
     const repeated: Repeated = JSON.parse(repeats);
     return { json, isOver: () => !isStillSo(audience, relay.state(), repeated, { to, json }) };
   };
-  // To those whose sockets this process holds.
-  const here: LocalSignaling = {
+  // For participants connected to this process.
+  const local: LocalSignaling = {
     tell: (id, live) => relay.tell([id], frameFor(id, live)) > 0,
     pass: (id, live) => relay.passOn(id, frameFor(id, live)),
   };
   const appender = createGroupCommit({ ...kernel, logger });
-  const counted = createSignalCounter({ ...kernel, appender });
-  const sweep = createDeadNodeEviction({
+  const signalCounter = createSignalCounter({ ...kernel, appender });
+  const evictDeadNodes = createDeadNodeEviction({
     ...kernel,
-    mesh,
+    mesh: cluster,
     rooms: relay.state,
     returnMs: returnMsOf(values),
     logger,
   });
-  const toldLive = metrics.live('meeting');
+  const countLive = metrics.live('meeting');
   return {
-    run: mesh.nodeId,
-    live: createClusterSignaling({ here, mesh, room: (roomId) => relay.state().get(roomId), ...census }),
+    run: cluster.nodeId,
+    live: createClusterSignaling({
+      here: local,
+      mesh: cluster,
+      room: (roomId) => relay.state().get(roomId),
+      ...census,
+    }),
     relayed(meeting) {
-      toldLive();
-      counted.count(meeting);
+      countLive();
+      signalCounter.count(meeting);
     },
     periodic: [
-      { name: 'meeting.lost', everyMs: LOST_EVERY_MS, run: sweep },
-      // Of every node.
-      { name: `meeting.relayed-${kernel.node}`, everyMs: LOST_EVERY_MS, run: counted.keepWriting },
+      { name: 'meeting.lost', everyMs: LOST_EVERY_MS, run: evictDeadNodes },
+      // Named by node: every node writes its own counts.
+      { name: `meeting.relayed-${kernel.node}`, everyMs: LOST_EVERY_MS, run: signalCounter.keepWriting },
     ],
   };
 }

@@ -1,4 +1,4 @@
-/** What is kept of meetings and for how long, put together: attendance, the end of rooms, erasure. */
+/** Composes retention of meetings: attendance, expiry of rooms, erasure. */
 import { attendanceRoute, createAttendanceBudget } from '../../../adapters/http/meeting/attendance.js';
 import { createAttendance } from '../../../application/meeting/attendance.js';
 import {
@@ -12,19 +12,19 @@ import type { RoomState } from '../../../domain/meeting/state.js';
 import { ended } from '../../../projections/meeting/ended-meetings.js';
 import type { RunningService, ServiceContext } from '../../node/service.js';
 
-export const keepingProjections = [ended];
+export const retentionProjections = [ended];
 
-export interface KeepingOptions extends Pick<ServiceContext, 'kernel' | 'values' | 'metrics'> {
-  /** Those that are open, as this node knows them. */
+export interface RetentionOptions extends Pick<ServiceContext, 'kernel' | 'values' | 'metrics'> {
+  /** Open rooms, as this node knows them. */
   readonly rooms: () => Iterable<readonly [roomId: string, RoomState]>;
 }
 
-export function createKeeping({
+export function createRetention({
   kernel,
   values,
   metrics,
   rooms,
-}: KeepingOptions): Pick<RunningService, 'routes' | 'reactions' | 'periodic'> {
+}: RetentionOptions): Pick<RunningService, 'routes' | 'reactions' | 'periodic'> {
   const ports = { ...kernel, context: kernel.systemContext };
   const mayRun = kernel.clock.inSync;
   const sweep = createRoomSweep({ ...ports, rooms });
@@ -33,10 +33,10 @@ export function createKeeping({
     clock: kernel.lasting,
     days: values['meeting.attendanceDays'],
   });
-  const attendances = createAttendanceBudget();
-  metrics.budget(attendances);
+  const attendanceBudget = createAttendanceBudget();
+  metrics.budget(attendanceBudget);
   return {
-    routes: [attendanceRoute(createAttendance(kernel), attendances)],
+    routes: [attendanceRoute(createAttendance(kernel), attendanceBudget)],
     reactions: [erasureReaction(kernel)],
     periodic: [
       { name: 'meeting.sweep', everyMs: SWEEP_EVERY_MS, run: sweep, mayRun },

@@ -1,4 +1,4 @@
-/** The WebSocket of the meeting service, put together. */
+/** Composes the WebSocket endpoint of the meeting service. */
 import type { CallerOf } from '../../../adapters/http/meeting/caller-digest.js';
 import { createSocketDoor } from '../../../adapters/http/meeting/socket-limit.js';
 import { createSignaling } from '../../../adapters/http/meeting/socket-route.js';
@@ -27,10 +27,10 @@ export interface SignalingContext
   readonly passwords: RoomPasswords;
   readonly callerOf: CallerOf;
   readonly limitCreates: RateLimit;
-  /** The name of this process among all of the installation. */
+  /** Name of this process in the cluster. */
   readonly run: string;
   readonly live: LiveRelay;
-  /** To be told of each message that goes to one person. */
+  /** Called for each message to one participant. */
   readonly relayed: SignalPorts['relayed'];
 }
 
@@ -58,7 +58,7 @@ export function connectSignaling(context: SignalingContext) {
   const returnMs = returnMsOf(values);
   const limitUnknown = createSlidingLimit(values['meeting.unknownPerMinute'], MINUTE_MS);
   const room = (roomId: string) => relay.state().get(roomId);
-  const talk = createMeetingChat({
+  const meetingChat = createMeetingChat({
     log,
     appender: createGroupCommit({ log, logger, appended: kernel.appended, blocking: true }),
     clock,
@@ -67,11 +67,11 @@ export function connectSignaling(context: SignalingContext) {
     retentionSeconds: values['meeting.chatRetentionSeconds'],
     room,
   });
-  metrics.budget(talk.waiting);
+  metrics.budget(meetingChat.waiting);
   return createSignaling({
     entering: createEntering({ ...kernel, passwords, room, run, returnMs }),
     inside: createParticipantActions({ ...kernel, logger, signal }),
-    talk,
+    talk: meetingChat,
     signals: createSignals({ live, room, relayed }),
     relay,
     audience,
