@@ -1,4 +1,4 @@
-/** The operations port: health, metrics and projections, for this machine or whoever has the token. */
+/** Routes of the operations port: health, metrics and projections, for this machine or with a token. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../platform/config/client-address.js';
 import type { Metrics } from '../platform/observability/metrics.js';
@@ -9,9 +9,9 @@ import type { ServicePolicy } from './server/policy.js';
 import { type Problem, problem } from './server/problem.js';
 import type { Request, Route } from './server/route.js';
 
-/** What the operations port tells; `bin` connects it. */
+/** Source of the data that the operations port serves. */
 export interface Status {
-  /** Whether the process can do its work just now, and why not. */
+  /** Whether the process can work now, with the checks that decide it. */
   ready(): Promise<{ readonly ok: boolean; readonly checks: readonly Check[] }>;
   projections(): Promise<readonly ProjectionStatus[]>;
 }
@@ -29,7 +29,7 @@ export interface ProjectionStatus {
   readonly position?: bigint;
   /** Distance from the head of the log, in positions. */
   readonly lag?: bigint;
-  /** The node whose projector it is now. */
+  /** The node that runs the projector. */
   readonly owner?: string;
   readonly status: string;
 }
@@ -44,17 +44,17 @@ export const operationsPolicy = (version: string): ServicePolicy => ({
 });
 
 export interface OperationsAccess {
-  /** What the port listens on. */
+  /** Listening address. */
   readonly host: string;
-  /** Who sends it is let in; without one only callers on this machine are. */
+  /** Bearer token for callers on other machines; without it only this machine has access. */
   readonly token?: string | undefined;
 }
 
-/** For the start-up output. */
+/** Describes access, for the start-up output. */
 export const operationsSignIn = ({ token }: OperationsAccess): string =>
   token === undefined
-    ? 'from this machine only; operations.token would let others in'
-    : 'from this machine, or with operations.token as a bearer token';
+    ? 'this machine only (set operations.token to allow others)'
+    : 'this machine, or operations.token as bearer token';
 
 export function operationsRoutes(
   policy: ServicePolicy,
@@ -67,32 +67,32 @@ export function operationsRoutes(
     {
       method: 'GET',
       path: '/health/live',
-      summary: 'Whether the process runs',
-      answers: { 200: { description: 'It does', schema: { type: 'object' } } },
+      summary: 'Liveness of the process',
+      answers: { 200: { description: 'The process is running', schema: { type: 'object' } } },
       handle: () => ({ status: 200, body: { ok: true, uptimeSec: Math.floor(process.uptime()) } }),
     },
     {
       method: 'GET',
       path: '/health/ready',
-      summary: 'Whether the process can do its work',
+      summary: 'Readiness of the process',
       answers: {
-        200: { description: 'It can', schema: { type: 'object' } },
-        503: { description: 'It cannot; the checks say why', schema: { type: 'object' } },
+        200: { description: 'Ready', schema: { type: 'object' } },
+        503: { description: 'Not ready; the failed checks say why', schema: { type: 'object' } },
       },
       async handle() {
         const { ok, checks } = await status.ready();
         return ok
           ? { status: 200, body: { ok, checks } }
-          : problem(503, 'Not ready', { retryAfterMs: AGAIN_MS, extra: { ok, checks } });
+          : problem(503, 'Not ready', { retryAfterMs: RETRY_MS, extra: { ok, checks } });
       },
     },
     {
       method: 'GET',
       path: '/metrics',
-      summary: 'Metrics in the format of Prometheus',
+      summary: 'Metrics in the Prometheus format',
       answers: { 200: { description: 'All metrics', type: 'text/plain' } },
       async handle() {
-        // With the database away the other metrics matter all the more.
+        // The other metrics are most needed when the database is unavailable.
         const projections = await status.projections().catch(() => []);
         for (const { name, ...progress } of projections) metrics.projection(name, progress);
         return { status: 200, text: await metrics.text(), headers: { 'Content-Type': metrics.contentType } };
@@ -101,12 +101,12 @@ export function operationsRoutes(
     {
       method: 'GET',
       path: '/projections',
-      summary: 'How far every read model is, and who keeps it up',
+      summary: 'Position, lag and owner of every read model',
       answers: { 200: { description: 'One entry per read model', schema: { type: 'object' } } },
       async handle() {
         const projections = (await status.projections()).map(({ position, lag, ...rest }) => ({
           ...rest,
-          // Positions are 64 bits wide, more than a JSON number is to every reader.
+          // Positions have 64 bits, which JSON numbers lose in many clients.
           ...(position === undefined ? {} : { position: String(position) }),
           ...(lag === undefined ? {} : { lag: String(lag) }),
         }));
@@ -118,19 +118,19 @@ export function operationsRoutes(
     ...route,
     security: 'token',
     admit,
-    answers: { ...route.answers, 403: { description: 'The port is not known under that Host' } },
+    answers: { ...route.answers, 403: { description: 'The Host header does not name this port' } },
   });
   const guarded = routes.map(guard);
   return [...guarded, openapiRoute(policy, guarded, guard)];
 }
 
-/** When to ask again whether it is ready. */
-const AGAIN_MS = 1000;
+/** Suggested delay before readiness is checked again. */
+const RETRY_MS = 1000;
 
 const DENIED = problem(401, 'Unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } });
 
-/** A page on the web whose name is made to point here is still not a caller on this machine. */
-const FOREIGN_HOST = problem(403, 'The operations port is not known under that host name');
+/** Prevents DNS rebinding by web pages under a name that resolves to this machine. */
+const FOREIGN_HOST = problem(403, 'The Host header does not name this machine');
 
 function admitWith({ host, token }: OperationsAccess) {
   const expected = token === undefined ? undefined : digest(token);

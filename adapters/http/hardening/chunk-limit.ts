@@ -1,46 +1,48 @@
-/** The pieces in which a body comes: however small, they take turns with everybody else, and have a bound. */
+/** Limits the chunks of a request body: many tiny chunks cost as much CPU time as large ones. */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** Each costs the same, a byte or 64 KB: a megabyte of single bytes holds everybody up for seconds. */
-const AT_ONCE = 500;
-/** What many small writes of a client make, short lines among them, stays far below. */
-const FEW = 2000;
-const LEAST_BYTES = 16;
+/** Chunks after which other work runs. A chunk costs the same with 1 byte as with 64 KB: 1 MB of bytes takes seconds. */
+const CHUNKS_PER_SLICE = 500;
+/** Chunks allowed regardless of size; far more than clients with many small writes need. */
+const FREE_CHUNKS = 2000;
+/** Minimum average size of all further chunks. */
+const MIN_AVERAGE_BYTES = 16;
 
-export interface Pieces {
-  /** Of each piece that comes, its bytes. */
-  told(bytes: number): void;
-  /** There are far too many for so few bytes: told again with each further one. */
-  tooMany(): void;
+export interface ChunkListener {
+  onChunk(bytes: number): void;
+  /** Too many chunks for so few bytes; called again for each further chunk. */
+  onTooMany(): void;
 }
 
 /**
- * Tells of all that comes, from when it begins to be read: a listener of its own would begin it, and lose some.
- * Returns what ends it.
+ * Observes the chunks of a body from the moment something else starts to read it. (A 'data' listener would itself start
+ * the flow and lose chunks.)
+ *
+ * @returns Stops observing.
  */
-export function eachPiece(request: Readable, { told, tooMany }: Pieces): () => void {
-  let [pieces, bytes] = [0, 0];
-  const hear = (piece: Buffer) => {
-    pieces++;
-    bytes += piece.length;
-    if (pieces > FEW + bytes / LEAST_BYTES) return tooMany();
-    told(piece.length);
-    if (pieces % AT_ONCE !== 0) return;
+export function watchChunks(request: Readable, { onChunk, onTooMany }: ChunkListener): () => void {
+  let [chunks, bytes] = [0, 0];
+  const onData = (chunk: Buffer) => {
+    chunks++;
+    bytes += chunk.length;
+    if (chunks > FREE_CHUNKS + bytes / MIN_AVERAGE_BYTES) return onTooMany();
+    onChunk(chunk.length);
+    if (chunks % CHUNKS_PER_SLICE !== 0) return;
     request.pause();
     setImmediate(() => request.resume());
   };
   const join = (event: string | symbol) => {
     if (event !== 'data') return;
     request.off('newListener', join);
-    request.on('data', hear);
+    request.on('data', onData);
   };
   request.on('newListener', join);
-  return () => request.off('newListener', join).off('data', hear);
+  return () => request.off('newListener', join).off('data', onData);
 }
 
-/** Lets the rest of a body pass unread; whoever sends it in crumbs is cut. */
-export function letPass(request: IncomingMessage): void {
-  eachPiece(request, { told: () => {}, tooMany: () => request.socket.destroy() });
+/** Discards the rest of a body; disconnects clients that send it in too many chunks. */
+export function drainBody(request: IncomingMessage): void {
+  watchChunks(request, { onChunk: () => {}, onTooMany: () => request.socket.destroy() });
   request.on('data', () => {}).resume();
 }

@@ -1,92 +1,95 @@
-/** The connections of all services' ports together: bounded, so that a process can still open what it needs itself. */
+/** Limits the connections of all services together, so that file descriptors remain for the process itself. */
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Budget, Reservation, Shortage } from '../../../application/concurrency/index.js';
 
 export interface ConnectionLimit {
   /**
-   * One more has come. Beyond the bound an idle one is closed for it, that which has been idle longest: of its own
-   * network if there is one, so that nobody drives others out. Where none is idle it stays, to be told when it asks.
+   * Adds a new connection. At the limit, the longest idle connection is closed for it, preferably one of the same
+   * network, so that no network can displace others. Without an idle one it stays, and its request is rejected.
    */
   join(socket: Socket): void;
-  /** It has asked something, and waits for the answer; or why there may not be one more. */
+  /** Marks a connection with a request in progress; returns the shortage if the request must be rejected. */
   busy(socket: Socket): Shortage | undefined;
-  /** It has its answer. */
+  /** Marks a connection without a request in progress. */
   idle(socket: Socket): void;
 }
 
 interface Member {
-  readonly whose: string | undefined;
-  /** Of the budget, while it is busy. */
-  readonly held: Reservation;
+  readonly network: string | undefined;
+  /** Holds a unit of the budget while the connection is busy. */
+  readonly reservation: Reservation;
 }
 
-/** The budget is for those that are busy; `whoseOf` tells from the address of a socket whose share it counts for. */
+/**
+ * @param budget Counts busy connections.
+ * @param shareOf Returns the network an address counts for; undefined for addresses without a share of their own.
+ */
 export function createConnectionLimit(
   budget: Budget,
-  whoseOf: (address: string) => string | undefined,
+  shareOf: (address: string) => string | undefined,
 ): ConnectionLimit {
   const members = new Map<Socket, Member>();
-  /** Those that ask nothing, in the order in which they began to: closing one loses nobody an answer. */
+  /** Idle connections, the longest idle first. Closing one loses no response. */
   const idle = new Set<Socket>();
-  const idleOf = new Map<string | undefined, Set<Socket>>();
+  const idleByNetwork = new Map<string | undefined, Set<Socket>>();
 
-  function rest(socket: Socket, { whose, held }: Member) {
-    held.release();
+  function addIdle(socket: Socket, { network, reservation }: Member) {
+    reservation.release();
     idle.add(socket);
-    idleOf.set(whose, (idleOf.get(whose) ?? new Set()).add(socket));
+    idleByNetwork.set(network, (idleByNetwork.get(network) ?? new Set()).add(socket));
   }
 
-  function rouse(socket: Socket, { whose }: Member) {
+  function removeIdle(socket: Socket, { network }: Member) {
     idle.delete(socket);
-    const own = idleOf.get(whose);
-    if (own?.delete(socket) && own.size === 0) idleOf.delete(whose);
+    const sockets = idleByNetwork.get(network);
+    if (sockets?.delete(socket) && sockets.size === 0) idleByNetwork.delete(network);
   }
 
-  function leave(socket: Socket) {
+  function remove(socket: Socket) {
     const member = members.get(socket);
     if (!member) return;
     members.delete(socket);
-    rouse(socket, member);
-    member.held.release();
+    removeIdle(socket, member);
+    member.reservation.release();
   }
 
   return {
     join(socket) {
-      const whose = whoseOf(socket.remoteAddress ?? '');
+      const network = shareOf(socket.remoteAddress ?? '');
       if (members.size >= budget.limit) {
-        const [longest] = idleOf.get(whose) ?? idle;
-        if (longest) leave(longest);
-        longest?.destroy();
+        const [longestIdle] = idleByNetwork.get(network) ?? idle;
+        if (longestIdle) remove(longestIdle);
+        longestIdle?.destroy();
       }
-      const member = { whose, held: budget.reserve(whose) };
+      const member = { network, reservation: budget.reserve(network) };
       members.set(socket, member);
-      rest(socket, member);
-      socket.once('close', () => leave(socket));
+      addIdle(socket, member);
+      socket.once('close', () => remove(socket));
     },
     busy(socket) {
       const member = members.get(socket);
       if (!member) return undefined;
-      rouse(socket, member);
-      return member.held.acquire(1);
+      removeIdle(socket, member);
+      return member.reservation.acquire(1);
     },
     idle(socket) {
       const member = members.get(socket);
-      if (member && !socket.destroyed) rest(socket, member);
+      if (member && !socket.destroyed) addIdle(socket, member);
     },
   };
 }
 
-/** For the stores, the log, files that are followed, and the operations port: all that is no client's. */
-const OWN_FILES = 256;
+/** File descriptors reserved for stores, event log, tailed files and the operations port. */
+const RESERVED_FILES = 256;
 
-/** How many clients' connections a process may have beside what it opens itself, by its limit of open files. */
-export function mostConnections(wanted: number, limits = readLimits()): number {
+/** The number of client connections the limit of open files permits, at most `requested`. */
+export function maxConnections(requested: number, limits = readLimits()): number {
   const files = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
-  return Math.min(wanted, Math.max(files - OWN_FILES, Math.floor(files / 2)));
+  return Math.min(requested, Math.max(files - RESERVED_FILES, Math.floor(files / 2)));
 }
 
-/** Empty where the system does not tell: there only what is wanted is a bound. */
+/** Empty on systems without `/proc`, where only the requested number applies. */
 function readLimits(): string {
   try {
     return readFileSync('/proc/self/limits', 'utf8');

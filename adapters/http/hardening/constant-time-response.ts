@@ -1,26 +1,26 @@
-/** Answers that must not tell by how long they take what was found: they come at whole steps of time. */
+/** Delays responses to multiples of a step, so that their duration does not reveal what was found. */
 import { type After, afterAll } from '../../platform/process/timer.js';
 
 export interface StepTime {
-  /** In ms, from whenever. */
+  /** Monotonic clock in ms. */
   now(): number;
   readonly after: After;
 }
 
-const REAL: StepTime = { now: () => performance.now(), after: afterAll };
+const SYSTEM_TIME: StepTime = { now: () => performance.now(), after: afterAll };
 
-/** Answers come at whole numbers of these after the asking: some addresses take longer to look up than others. */
+/** Longer than the lookups to hide, such as those of addresses with and without an account. */
 const STEP_MS = 250;
 
-/** Settles as the work does, at the end of the step in which it has. */
+/** Settles like the work, at the next multiple of the step. */
 export async function quantizeDuration<Answer>(
   work: () => Promise<Answer>,
-  { now, after }: StepTime = REAL,
+  { now, after }: StepTime = SYSTEM_TIME,
 ): Promise<Answer> {
-  const began = now();
+  const startedAt = now();
   try {
     return await work();
   } finally {
-    await new Promise<void>((resolve) => void after(STEP_MS - ((now() - began) % STEP_MS), resolve));
+    await new Promise<void>((resolve) => void after(STEP_MS - ((now() - startedAt) % STEP_MS), resolve));
   }
 }

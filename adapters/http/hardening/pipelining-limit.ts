@@ -1,36 +1,36 @@
-/** Requests that come over a connection before the one before them is answered wait for it, in bounded number. */
+/** Processes the pipelined requests of a connection one by one, in a queue of limited length. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Who has sent more without waiting for an answer is cut: no client in use pipelines so many. */
-const MOST_WAITING = 100;
+/** Pipelined requests after which the connection is closed; no common client sends more. */
+const MAX_QUEUED = 100;
 
 /**
- * Begins each request of a connection when the one before it is answered. Node would begin all that it reads at once:
- * thousands come in a few kilobytes, and everybody else waits for them.
+ * Starts each request of a connection when the previous one was answered. Node would start all requests it has read:
+ * thousands fit into a few kilobytes and would block all other clients.
  */
-export function inOrder(respond: Respond): Respond {
-  const lines = new WeakMap<Socket, (() => void)[]>();
+export function limitPipelining(respond: Respond): Respond {
+  const queues = new WeakMap<Socket, (() => void)[]>();
   return (request, response) => {
     const { socket } = request;
-    const line = lines.get(socket);
-    const begin = () => {
+    const queue = queues.get(socket);
+    const start = () => {
       response.once('close', next);
       respond(request, response);
     };
     const next = () => {
-      const first = socket.destroyed ? undefined : lines.get(socket)?.shift();
+      const first = socket.destroyed ? undefined : queues.get(socket)?.shift();
       if (first) first();
-      else lines.delete(socket);
+      else queues.delete(socket);
     };
     if (socket.destroyed) return;
-    if (!line) {
-      lines.set(socket, []);
-      begin();
-    } else if (line.push(begin) > MOST_WAITING) {
-      line.length = 0;
+    if (!queue) {
+      queues.set(socket, []);
+      start();
+    } else if (queue.push(start) > MAX_QUEUED) {
+      queue.length = 0;
       socket.destroy();
     }
   };

@@ -1,32 +1,37 @@
-/** Bodies have to come along: one that stalls or trickles holds memory, or a connection, that others need. */
+/** Detects request bodies that stall or trickle, as they occupy memory or a connection. */
 import type { Socket } from 'node:net';
 import { type After, afterAll } from '../../platform/process/timer.js';
 
-/** How often it is looked at, ms: who stalls is found out within two of them. */
+/** Interval of the check in ms: a stalled body is detected within two of them. */
 const WINDOW_MS = 5000;
-/** What has to come in each: an eighth of what an uplink of 32 KB/s brings, which may falter. */
-const LEAST_BYTES = 20 * 1024;
+/** Minimum bytes per window: an eighth of an uplink of 32 KB/s, as connections may falter. */
+const MIN_BYTES = 20 * 1024;
 
-/** Tells once when too little comes in over a connection that a body is expected on; returns what calls it off. */
-export function watchProgress(socket: Socket, late: () => void, after: After = afterAll): () => void {
-  let seen = socket.bytesRead;
-  let judging: NodeJS.Immediate | undefined;
-  let callOff = after(WINDOW_MS, look);
+/**
+ * Watches a connection on which a body is expected.
+ *
+ * @param onTooSlow Called once when a window brings too few bytes.
+ * @returns Stops watching.
+ */
+export function watchBodyProgress(socket: Socket, onTooSlow: () => void, after: After = afterAll): () => void {
+  let countedBytes = socket.bytesRead;
+  let pendingCheck: NodeJS.Immediate | undefined;
+  let cancel = after(WINDOW_MS, scheduleCheck);
 
-  // What came while this process was busy, or asleep, is read first.
-  function look() {
-    judging = setImmediate(judge);
+  // Data that arrived while this process was busy or suspended is read before the check.
+  function scheduleCheck() {
+    pendingCheck = setImmediate(check);
   }
 
-  function judge() {
-    const came = socket.bytesRead - seen;
-    if (came < LEAST_BYTES) return late();
-    seen += came;
-    callOff = after(WINDOW_MS, look);
+  function check() {
+    const bytes = socket.bytesRead - countedBytes;
+    if (bytes < MIN_BYTES) return onTooSlow();
+    countedBytes += bytes;
+    cancel = after(WINDOW_MS, scheduleCheck);
   }
 
   return () => {
-    callOff();
-    clearImmediate(judging);
+    cancel();
+    clearImmediate(pendingCheck);
   };
 }

@@ -1,43 +1,43 @@
-/** Answers that their clients do not read stay in memory: not for ever, and not in any number. */
+/** Limits the memory of responses that clients are slow to read, or do not read at all. */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Budget, Reservation } from '../../../application/concurrency/index.js';
 
 export interface UnreadOptions {
-  /** Of all answers that wait to be read, in bytes. */
+  /** Bytes of all responses that are not read yet. */
   readonly budget: Budget;
-  /** The network of the client that is answered. */
-  readonly whose: (response: ServerResponse) => string;
-  /** A client that has taken nothing of its answer for so long is cut. */
+  /** Returns the network of the client of a response. */
+  readonly networkOf: (response: ServerResponse) => string;
+  /** A client that reads nothing for this long is disconnected. */
   readonly stalledMs?: number;
 }
 
-interface Unread {
-  readonly whose: string;
-  readonly held: Reservation;
+interface UnreadResponse {
+  readonly network: string;
+  readonly reservation: Reservation;
 }
 
 /**
- * Give it every response before it is begun. Where nothing is left for an answer, those that have waited longest are
- * cut: of its own network where that has had its share, else of all.
+ * Creates a function to be called with every response before it is sent. When the budget is used up, the oldest unread
+ * responses are dropped: those of the same network if it has used its share, otherwise of any.
  */
-export function boundUnread({
+export function limitUnreadResponses({
   budget,
-  whose: whoseOf,
+  networkOf,
   stalledMs = 15_000,
 }: UnreadOptions): (response: ServerResponse) => void {
-  /** In the order in which they were answered. */
-  const unread = new Map<Socket, Unread>();
+  /** Oldest first. */
+  const unread = new Map<Socket, UnreadResponse>();
 
   const forget = (socket: Socket) => {
-    unread.get(socket)?.held.release();
+    unread.get(socket)?.reservation.release();
     unread.delete(socket);
   };
 
-  /** False when there is nothing to cut. */
-  function cutOldest(isOne: (answer: Unread) => boolean): boolean {
-    for (const [socket, answer] of unread) {
-      if (!isOne(answer)) continue;
+  /** Disconnects the client of the oldest matching response; false if there is none. */
+  function dropOldest(matches: (response: UnreadResponse) => boolean): boolean {
+    for (const [socket, response] of unread) {
+      if (!matches(response)) continue;
       forget(socket);
       socket.destroy();
       return true;
@@ -50,15 +50,15 @@ export function boundUnread({
       const { socket } = response;
       const bytes = socket?.writableLength ?? 0;
       if (!socket || bytes === 0) return;
-      // Of what it takes in pieces, each piece counts; what comes next on the connection has its own time again.
+      // Restarts with every chunk the client reads, and with the next request of the connection.
       socket.setTimeout(stalledMs);
-      const whose = whoseOf(response);
-      const held = budget.reserve(whose);
-      for (let lack = held.acquire(bytes); lack; lack = held.acquire(bytes)) {
-        const isOne = lack === 'share' ? (other: Unread) => other.whose === whose : () => true;
-        if (!cutOldest(isOne)) break;
+      const network = networkOf(response);
+      const reservation = budget.reserve(network);
+      for (let shortage = reservation.acquire(bytes); shortage; shortage = reservation.acquire(bytes)) {
+        const matches = shortage === 'share' ? (other: UnreadResponse) => other.network === network : () => true;
+        if (!dropOldest(matches)) break;
       }
-      unread.set(socket, { whose, held });
+      unread.set(socket, { network, reservation });
       response.once('close', () => forget(socket));
     });
   };

@@ -1,6 +1,6 @@
-/** The CORS headers of an answer, by the request's origin and path. */
+/** Determines the CORS headers of a response by the request's origin and path. */
 
-/** Gives the headers to add to the answer, on preflights (`OPTIONS`) and errors too. */
+/** Returns the headers to add to a response, also for preflights (`OPTIONS`) and errors. */
 export type Cors = (request: CorsRequest) => Headers;
 
 type Headers = { readonly [name: string]: string };
@@ -20,7 +20,7 @@ export interface CorsRules {
   readonly maxAgeSeconds?: number;
 }
 
-/** Request headers that mean something on every route; a page may send no other than those it is allowed. */
+/** Request headers that every route accepts. */
 export const COMMON_REQUEST_HEADERS = [
   'Authorization',
   'Content-Type',
@@ -31,16 +31,16 @@ export const COMMON_REQUEST_HEADERS = [
   'traceparent',
 ];
 
-/** Answer headers that every route may send; a page reads no other than those that are exposed. */
+/** Response headers that every route may send. Pages can read only exposed headers. */
 export const COMMON_ANSWER_HEADERS = ['X-Request-Id', 'Position', 'Consistency', 'Retry-After'];
 
-/** No CORS headers at all: for same-origin services. */
+/** No CORS headers, for same-origin services. */
 export const sameOrigin: Cors = () => ({});
 
 export function cors({ origins, methods, headers, expose = [], maxAgeSeconds = 86_400 }: CorsRules): Cors {
   const anyOrigin = origins.includes('*');
   const listed = new Set(origins);
-  // Caches must know that another origin gets another answer.
+  // The response depends on the origin, which caches must know.
   const always: Headers = anyOrigin ? {} : { Vary: 'Origin' };
   const actual: Headers = {
     ...always,

@@ -1,42 +1,42 @@
-/** What a browser sends for pages of other sites without asking first, with the password that its user once gave. */
-import type { Addressed, Guard } from '../server/policy.js';
+/** Rejects requests that a browser sends for pages of other sites, with the user's stored password. */
+import type { Guard, GuardedRequest } from '../server/policy.js';
 import { problem } from '../server/problem.js';
 
-const UNASKED = problem(403, 'Pages of other sites may only link here');
-const UNANNOUNCED = problem(403, 'Pages of other origins must send what they send as application/json');
+const EMBEDDED = problem(403, 'Pages of other sites may only link here');
+const NO_PREFLIGHT = problem(403, 'Pages of other origins must send application/json');
 
-/** Types that a page may send anywhere; for all others a browser asks first, and is told that no password goes along. */
+/** Content types sent without a preflight. For all others CORS rejects credentials. */
 const SIMPLE = /^(?:text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)\b|^$/i;
 
-export interface Trusted {
-  /** Under which people reach the service, if that is not what it listens on. */
+export interface CsrfGuardOptions {
+  /** Public address of the service, if it differs from the listening address. */
   readonly appUrl?: string | undefined;
-  /** Whose pages are trusted to send anything. `*` is nobody: it lets read, and stands for everybody. */
+  /** Origins trusted to send anything. `*` has no effect here: it only permits reading. */
   readonly origins?: readonly string[] | undefined;
 }
 
-/** Refuses what a page embeds (an image, a frame, a script): how long it takes tells what is found. A link is none. */
-export const unasked: Guard = ({ headers }) => {
+/** Rejects resources that a page of another site embeds (images, frames, scripts), as timing reveals data. Links are allowed. */
+export const rejectEmbedding: Guard = ({ headers }) => {
   const { origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': destination } = headers;
-  // Where there is an origin it is what counts.
+  // Requests with an Origin are checked by it.
   if (origin !== undefined || site !== 'cross-site') return undefined;
-  return mode === 'navigate' && destination === 'document' ? undefined : UNASKED;
+  return mode === 'navigate' && destination === 'document' ? undefined : EMBEDDED;
 };
 
 /**
- * For services that take a name and password, which browsers add to whatever any page sends: refuses what is embedded,
- * and commands of other origins that the browser did not ask about first.
+ * For services with Basic authentication, as browsers add these credentials to requests of any page: rejects embedded
+ * resources, and commands of other origins that were sent without a preflight.
  */
-export function unforged({ appUrl, origins = [] }: Trusted): Guard {
-  const own = appUrl === undefined ? undefined : new URL(appUrl).origin;
-  const isOwn = ({ origin, host, 'sec-fetch-site': site }: Addressed['headers']) =>
-    site === 'same-origin' || origin === own || /^https?:\/\/(.*)$/i.exec(origin ?? '')?.[1] === host;
+export function unforged({ appUrl, origins = [] }: CsrfGuardOptions): Guard {
+  const appOrigin = appUrl === undefined ? undefined : new URL(appUrl).origin;
+  const isSameOrigin = ({ origin, host, 'sec-fetch-site': site }: GuardedRequest['headers']) =>
+    site === 'same-origin' || origin === appOrigin || /^https?:\/\/(.*)$/i.exec(origin ?? '')?.[1] === host;
   return (request) => {
     const { method, headers } = request;
     const { authorization = '', origin, 'content-type': type = '' } = headers;
     if (!/^basic /i.test(authorization)) return undefined;
-    if (origin === undefined) return unasked(request);
-    const isAsked = method !== 'POST' || !SIMPLE.test(type);
-    return isAsked || isOwn(headers) || origins.includes(origin) ? undefined : UNANNOUNCED;
+    if (origin === undefined) return rejectEmbedding(request);
+    const hasPreflight = method !== 'POST' || !SIMPLE.test(type);
+    return hasPreflight || isSameOrigin(headers) || origins.includes(origin) ? undefined : NO_PREFLIGHT;
   };
 }

@@ -1,14 +1,14 @@
-/** Reads the request headers that mean the same in every service. Nothing here trusts what it reads. */
+/** Parses the request headers shared by all services. All input is untrusted. */
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { Position } from '../../../application/ports/index.js';
 import { type Problem, problem } from '../server/problem.js';
 
-/** Taken over when it is something a log line can carry, else made. */
+/** The client's request id if it is safe to log, otherwise a new one. */
 export const requestIdOf = (value: string | undefined): string =>
   value !== undefined && /^[\w.:-]{1,128}$/.test(value) ? value : randomUUID();
 
-/** The token of `Authorization: Bearer`, as it came. */
+/** The token of `Authorization: Bearer`, unverified. */
 export const bearerOf = (authorization: string | undefined): string | undefined =>
   /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
 
@@ -16,18 +16,18 @@ export function basicOf(authorization: string | undefined) {
   const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return undefined;
   const bytes = Buffer.from(encoded, 'base64');
-  // We ask for UTF-8 (RFC 7617), but what pages can encode by themselves has characters of one byte.
+  // The challenge requests UTF-8 (RFC 7617), but `btoa` in pages encodes Latin-1.
   const decoded = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
   const colon = decoded.indexOf(':');
   if (colon < 0) return undefined;
   return { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
 }
 
-/** Passed on only when it is of the W3C's form, version 00. */
+/** Only in the W3C format, version 00. */
 export const traceparentOf = (value: string | undefined): string | undefined =>
   value !== undefined && /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/.test(value) ? value : undefined;
 
-/** Another one than a position is a caller's mistake: what it asked for can't be promised. */
+/** Rejects invalid positions, as the requested consistency can't be guaranteed. */
 export function ifPositionOf(value: string | undefined): Position | Problem | undefined {
   if (value === undefined) return undefined;
   return toPosition(value) ?? problem(400, 'If-Position is invalid');
@@ -38,7 +38,7 @@ export function idempotencyKeyOf(value: string | undefined): string | Problem | 
   return problem(400, 'Idempotency-Key is invalid: 1 to 255 printable characters');
 }
 
-/** Where a stream goes on. One we never gave counts as too old to go on from. */
+/** Resume position of a stream. Invalid values count as too old to resume from. */
 export function cursorOf(lastEventId: string | undefined): Position | undefined {
   if (!lastEventId) return undefined;
   return toPosition(lastEventId) ?? -1n;

@@ -1,15 +1,15 @@
-/** Keeps the pages of other sites from talking to a service of this machine that asks nobody who they are. */
+/** Prevents pages of other sites from using a local service without sign-in (DNS rebinding, CSRF). */
 import { isLoopback } from '../../platform/config/client-address.js';
 import type { Guard } from '../server/policy.js';
 import { problem } from '../server/problem.js';
-import { unasked } from './csrf-guard.js';
+import { rejectEmbedding } from './csrf-guard.js';
 
 export interface Expected {
-  /** What the service listens on, as configured. */
+  /** Listening address, as configured. */
   readonly host: string;
-  /** Under which people reach it, if that is somewhere else. */
+  /** Public address of the service, if it differs from the listening address. */
   readonly appUrl?: string | undefined;
-  /** Whose pages may call besides those of this machine; `*` stands for all. */
+  /** Origins allowed besides those of this machine; `*` allows all. */
   readonly origins?: readonly string[] | undefined;
 }
 
@@ -17,20 +17,20 @@ const FOREIGN_HOST = problem(403, 'This service is not known under that host nam
 const FOREIGN_ORIGIN = problem(403, 'Pages of that origin may not call this service');
 
 /**
- * Refuses with 403 a `Host` that is neither of this machine, nor the address listened on, nor that of `appUrl` (a
- * name on the web can be made to point here), an `Origin` that is neither of this machine nor listed, and what a page
- * of another site embeds.
+ * Rejects with 403: a `Host` that is neither a name of this machine, nor the listening address, nor the host of `appUrl`
+ * (any DNS name can point here); an `Origin` that is neither of this machine nor listed; and resources that a page of
+ * another site embeds.
  */
 export function meantFor({ host, appUrl, origins = [] }: Expected): Guard {
-  const isNamed = isOneOf(appUrl === undefined ? [host] : [host, new URL(appUrl).hostname]);
+  const isConfigured = isOneOf(appUrl === undefined ? [host] : [host, new URL(appUrl).hostname]);
   const anyOrigin = origins.includes('*');
   return (request) => {
     const { headers, localAddress } = request;
-    const { host: asked, origin } = headers;
-    const name = hostNameOf(asked);
-    if (!isLocalName(name) && !isNamed(name) && name !== localAddress) return FOREIGN_HOST;
+    const { host: requestedHost, origin } = headers;
+    const name = hostNameOf(requestedHost);
+    if (!isLocalName(name) && !isConfigured(name) && name !== localAddress) return FOREIGN_HOST;
     if (anyOrigin) return undefined;
-    if (origin === undefined) return unasked(request);
+    if (origin === undefined) return rejectEmbedding(request);
     if (origins.includes(origin)) return undefined;
     return isLocalName(hostNameOf(/^https?:\/\/(.*)$/i.exec(origin)?.[1])) ? undefined : FOREIGN_ORIGIN;
   };
@@ -49,7 +49,7 @@ const isOneOf = (names: readonly string[]) => {
   return (name: string) => known.includes(name);
 };
 
-/** The name in `name:port`, without the brackets of IPv6; empty for what is none. */
+/** The name in `name:port`, without the brackets of IPv6; empty if invalid. */
 const hostNameOf = (host: string | undefined): string => {
   const [, bracketed, bare] = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d*)?$/i.exec(host ?? '') ?? [];
   return (bracketed ?? bare ?? '').toLowerCase();

@@ -1,4 +1,4 @@
-/** What routes answer, and how it is written as an HTTP response. */
+/** Results of route handlers, and how they are written as HTTP responses. */
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Consistency } from '../../../application/consistency/index.js';
@@ -10,44 +10,49 @@ import { openSocket } from '../../realtime/websocket/upgrade.js';
 import type { ServicePolicy } from './policy.js';
 import { fromRejection, isProblem, type Problem } from './problem.js';
 
-/** `Position` and `Consistency` are what it reflects of the log. */
+/** A response; `position` and `consistency` become headers. */
 export interface Reply extends Partial<Consistency> {
   readonly status: number;
   /** JSON. */
   readonly body?: unknown;
   /** Instead of `body`: `text/plain` unless `headers` says otherwise. */
   readonly text?: string | Uint8Array;
-  /** Instead of both: bytes that are written as the client reads them. `headers` say what they are. */
+  /** Instead of both: bytes streamed with backpressure; `headers` include their type. */
   readonly bytes?: Bytes;
   readonly headers?: { readonly [name: string]: string | readonly string[] };
 }
 
 export interface Bytes {
-  /** Where it is known before. */
+  /** If known in advance. */
   readonly length?: number;
-  /** Not begun where only the headers are asked for. */
+  /** Not called for HEAD. */
   content(): AsyncIterable<Uint8Array>;
 }
 
-/** A stream of server-sent events; the sink is the connection, its headers already on their way. */
+/** A stream of server-sent events; the headers are sent before `stream` is called. */
 export interface Streaming {
   stream(sink: Sink): void;
   readonly headers?: { readonly [name: string]: string };
 }
 
-/** What was begun in time, and takes as long as it takes: its caller waits for it knowingly. */
+/** Work that was started within the deadline and may exceed it, as its caller expects. */
 export interface Lasting {
   lasting(): Promise<Answer>;
 }
 
-/** A `Rejection` of the domain is an answer too: the policy says what it looks like. */
+/** Result of a handler. A `Rejection` of the domain is formatted by the policy. */
 export type Answer = Reply | Problem | Rejection | Streaming | Conversing;
 
-/** What the way of a request gives. */
-export type Given = Exclude<Answer, Conversing> | Opening;
+/** Result of the route pipeline. */
+export type RouteResult = Exclude<Answer, Conversing> | Opening;
 
-/** `opened` is told of every stream that begins. */
-export function writeAnswer(ctx: Context, answer: Given, policy: ServicePolicy, opened?: (sink: Sink) => void): void {
+/** Writes the response. */
+export function writeAnswer(
+  ctx: Context,
+  answer: RouteResult,
+  policy: ServicePolicy,
+  onStreamOpened?: (sink: Sink) => void,
+): void {
   if (isRejection(answer)) writeProblem(ctx, (policy.rejected ?? fromRejection)(answer), policy);
   else if (isProblem(answer)) writeProblem(ctx, answer, policy);
   else if ('stream' in answer) {
@@ -58,17 +63,15 @@ export function writeAnswer(ctx: Context, answer: Given, policy: ServicePolicy, 
     }
     ctx.respond = false;
     const sink = openSse(ctx.res, answer.headers);
-    opened?.(sink);
+    onStreamOpened?.(sink);
     answer.stream(sink);
   } else if ('converse' in answer) {
     ctx.respond = false;
-    openSocket(ctx.req, ctx.res, answer, opened);
+    openSocket(ctx.req, ctx.res, answer, onStreamOpened);
   } else writeReply(ctx, answer);
 }
 
-/**
- * As koa's `set`, which makes several lists for it each time. Nothing where the headers have gone out.
- */
+/** Like koa's `set`, but without its allocations. Does nothing after the headers were sent. */
 export function setHeaders({ res }: Context, headers: NonNullable<Reply['headers']>): void {
   if (res.headersSent) return;
   for (const name in headers) res.setHeader(name, headers[name]!);
@@ -84,20 +87,20 @@ export function writeProblem(ctx: Context, problem: Problem, policy: ServicePoli
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
-const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' };
+const TEXT_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8' };
 
-/** JSON that is made as it is read: however long it is, little of it is in memory. */
+/** Responds with JSON that is generated as the client reads it, to bound memory. */
 export const inPieces = (content: Bytes['content'], headers?: Reply['headers']): Reply => ({
   status: 200,
   headers: { ...headers, 'Content-Type': JSON_TYPE },
   bytes: { content },
 });
 
-export async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  for await (const piece of pieces) yield Buffer.from(piece);
+export async function* encoded(chunks: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/** What a problem is in JSON, in the words of its service. */
+/** Formats the JSON body of a problem for the service. */
 export const errorBodyOf = (problem: Problem, { errorBody }: ServicePolicy): object => ({
   ...(errorBody ? errorBody(problem) : { error: problem.error }),
   ...problem.extra,
@@ -110,32 +113,32 @@ function writeReply(ctx: Context, reply: Reply): void {
   ctx.status = status;
   if (bytes) writeBytes(ctx, bytes);
   else if (text !== undefined) {
-    setHeaders(ctx, PLAIN);
+    setHeaders(ctx, TEXT_HEADERS);
     ctx.body = typeof text === 'string' ? text : Buffer.from(text.buffer, text.byteOffset, text.byteLength);
   } else if (body !== undefined) {
-    // Before the body: koa would find out a type for it.
+    // Before the body: koa would otherwise derive a type from it.
     setHeaders(ctx, JSON_HEADERS);
     ctx.body = JSON.stringify(body);
   } else {
     ctx.body = null;
-    // For koa, what has no body has no content (204).
+    // koa sets 204 when the body is null.
     ctx.status = status;
   }
   if (headers) setHeaders(ctx, headers);
 }
 
-/** Who takes nothing of what is written for so long is cut. */
+/** A client that reads nothing for this long is disconnected. */
 const STALLED_MS = 15_000;
 
 function writeBytes(ctx: Context, { length, content }: Bytes): void {
   const { req, res } = ctx;
   const body = Readable.from(ctx.method === 'HEAD' ? [] : content(), { objectMode: false });
-  // It is told already that all went well: that it did not can be told only so.
+  // The success status is already sent; a failure can only be signaled by closing the connection.
   body.once('error', () => res.destroy());
   req.socket.setTimeout(STALLED_MS);
   ctx.body = body;
   if (length !== undefined) ctx.length = length;
 }
 
-/** Whole seconds, rounded up: a client that waits that long is not refused again. */
+/** Whole seconds, rounded up so that the retry succeeds. */
 export const retryAfter = (ms: number) => String(Math.max(1, Math.ceil(ms / 1000)));

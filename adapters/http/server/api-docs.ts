@@ -1,4 +1,4 @@
-/** The documents of a service: its OpenAPI description as JSON and YAML, and an interactive reference at `/docs`. */
+/** Serves the OpenAPI document of a service as JSON and YAML, and an interactive reference at `/docs`. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
@@ -9,11 +9,11 @@ import { problem } from './problem.js';
 import { type Route, route } from './route.js';
 
 const require = createRequire(import.meta.url);
-const gzipped = promisify(gzip);
+const compress = promisify(gzip);
 const UI = 'swagger-ui-dist';
 const { version: UI_VERSION }: { version: string } = require(`${UI}/package.json`);
 
-/** What the page loads, all of it from here: a reference that calls third parties tells them who reads it. */
+/** Assets of the page. All are served from here, so that no third party learns who reads it. */
 const ASSETS: { readonly [name: string]: string } = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -37,12 +37,12 @@ const PAGE_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** Routes for `/openapi.json`, `/openapi.yaml` and `/docs`; the one document names them besides `routes`. */
+/** Routes for `/openapi.json`, `/openapi.yaml` and `/docs`; the document includes them and `routes`. */
 export function documentRoutes(policy: ServicePolicy, routes: readonly Route[]): readonly Route[] {
-  let made: OpenApiDocument | undefined;
+  let cached: OpenApiDocument | undefined;
   const document = () => {
-    made ??= openapi(policy, [...routes, json, yaml, page]);
-    return made;
+    cached ??= openapi(policy, [...routes, json, yaml, page]);
+    return cached;
   };
 
   const json: Route = {
@@ -71,58 +71,58 @@ export function documentRoutes(policy: ServicePolicy, routes: readonly Route[]):
   const page: Route = {
     method: 'GET',
     path: '/docs',
-    summary: 'This document to read and try out',
+    summary: 'Interactive reference',
     tags: ['Documents'],
-    answers: { 200: { description: 'A page', type: 'text/html' } },
+    answers: { 200: { description: 'The page', type: 'text/html' } },
     handle: () => ({ status: 200, text: html(policy), headers: PAGE_HEADERS }),
   };
   return [json, yaml, page, asset];
 }
 
-/** The page names its assets with their version, so that they may be kept for ever. */
+/** The page refers to assets by version, so they can be cached forever. */
 const asset = route({
   method: 'GET',
   path: '/docs/:asset',
-  summary: 'A part of the page',
-  answers: { 200: { description: 'The part' }, 404: { description: 'The page has no such part' } },
+  summary: 'An asset of the reference',
+  answers: { 200: { description: 'The asset' }, 404: { description: 'There is no such asset' } },
   async handle({ params: { asset: name }, headers }) {
-    const part = await partOf(name);
-    if (!part) return problem(404, 'Not found');
-    const packed = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
+    const file = await loadAsset(name);
+    if (!file) return problem(404, 'Not found');
+    const gzipped = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
     return {
       status: 200,
-      text: packed ? part.packed : part.plain,
+      text: gzipped ? file.gzip : file.plain,
       headers: {
         'Content-Type': ASSETS[name] ?? 'text/javascript; charset=utf-8',
         'Cache-Control': 'public, max-age=31536000, immutable',
         'X-Content-Type-Options': 'nosniff',
         Vary: 'Accept-Encoding, Origin',
-        ...(packed ? { 'Content-Encoding': 'gzip' } : {}),
+        ...(gzipped ? { 'Content-Encoding': 'gzip' } : {}),
       },
     };
   },
 });
 
-interface Part {
+interface AssetFile {
   readonly plain: Buffer;
-  readonly packed: Buffer;
+  readonly gzip: Buffer;
 }
 
-const parts = new Map<string, Promise<Part>>();
+const files = new Map<string, Promise<AssetFile>>();
 
-function partOf(name: string): Promise<Part> | undefined {
+function loadAsset(name: string): Promise<AssetFile> | undefined {
   if (name !== 'start.js' && !Object.hasOwn(ASSETS, name)) return undefined;
-  const part = parts.get(name) ?? readPart(name);
-  parts.set(name, part);
-  return part;
+  const file = files.get(name) ?? readAsset(name);
+  files.set(name, file);
+  return file;
 }
 
-async function readPart(name: string): Promise<Part> {
+async function readAsset(name: string): Promise<AssetFile> {
   const plain = name === 'start.js' ? Buffer.from(START) : await readFile(require.resolve(`${UI}/${name}`));
-  return { plain, packed: await gzipped(plain) };
+  return { plain, gzip: await compress(plain) };
 }
 
-/** Addresses are relative, so that the page also works behind a proxy that puts it under a path. */
+/** Uses relative addresses, to work behind a proxy under a path. */
 function html({ title, version }: ServicePolicy) {
   const seal = `v=${encodeURIComponent(`${UI_VERSION}-${version}`)}`;
   return `<!doctype html>

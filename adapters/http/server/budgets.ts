@@ -1,46 +1,46 @@
-/** What all callers of a process share, by their networks, and what is told whoever finds too little left. */
+/** Resource budgets that all clients of a process share by network, and the response when one is used up. */
 import { type Budget, createBudget, type Shortage } from '../../../application/concurrency/index.js';
 import { type Problem, problem } from './problem.js';
 
 /**
- * One network is often one house: fifty people with four streams each, who all post. So its share of each budget, two
- * thirds while nobody else wants much, is more than they need, also where a process may open no more than the usual
- * 1024 files: 384 streams and 128 connections beside them. Loopback, which may be a proxy that nobody said is to be
- * trusted, has a share like every network: it is all that people behind it have, and enough for hundreds of them.
+ * A network is often one household: fifty people with four streams each, who all post. The share of one network, two
+ * thirds of a budget while others need little, is sized for that, also at the usual limit of 1024 open files: 384
+ * streams and 128 other connections. Loopback may be an untrusted proxy and has the share of one network; it suffices
+ * for hundreds of people behind it.
  */
 export interface Budgets {
-  /** Requests under way, each with its command in line, until its work is over: also when nobody waits for it. */
+  /** Requests in progress, until their work ends, also after a timeout or disconnect. */
   readonly requests: Budget;
-  /** Bodies, in bytes as they are in memory, but of routes that have a budget of their own; and what WebSockets say. */
+  /** Bytes in memory of bodies and WebSocket messages, except for routes with a separate budget. */
   readonly bodies: Budget;
-  /** Event streams that are open. */
+  /** Open event streams. */
   readonly streams: Budget;
-  /** Answers that wait to be read, in bytes. */
+  /** Bytes of responses that clients have not read yet. */
   readonly unread: Budget;
 }
 
-/** What a node does in about a second: who would wait for longer is told to come back. */
+/** About what a node processes in a second; further requests would wait longer and are rejected. */
 const REQUESTS = 4000;
-/** Bodies of the largest usual kind, 64 KiB: a hundred and more. */
+/** More than a hundred bodies of the usual limit of 64 KiB. */
 const BODY_BYTES = 32 * 1024 * 1024;
 const UNREAD_BYTES = 256 * 1024 * 1024;
 
-/** Of the connections: the others are for those who ask something. */
-const STREAMS = 0.75;
+/** Share of the connections that may be streams; the rest remains for requests. */
+const STREAM_SHARE = 0.75;
 
-/** `connections`: how many there may be. */
+/** @param connections The connection limit. */
 export const createBudgets = (connections = Number.POSITIVE_INFINITY): Budgets => ({
   requests: createBudget('requests', REQUESTS),
   bodies: createBudget('bodies', BODY_BYTES),
-  streams: createBudget('streams', Math.ceil(connections * STREAMS)),
+  streams: createBudget('streams', Math.ceil(connections * STREAM_SHARE)),
   unread: createBudget('unread', UNREAD_BYTES),
 });
 
-/** What a body costs while it is worked on, as a multiple of its bytes: itself, its text, and what becomes of that. */
+/** Memory of a body while it is processed, as a multiple of its bytes: bytes, text and parsed data. */
 export const BODY_COST = 4;
 
-/** The answer to whoever finds too little left; `retryAfterMs` is when there may be some. */
+/** The response when a budget is used up. */
 export const overBudget = (shortage: Shortage, retryAfterMs = 1000): Problem =>
   shortage === 'share'
-    ? problem(429, 'Too much of yours is under way, try again in a moment', { retryAfterMs })
-    : problem(503, 'Too much is under way, try again in a moment', { retryAfterMs });
+    ? problem(429, 'Too many requests in progress from your network, try again in a moment', { retryAfterMs })
+    : problem(503, 'Too many requests in progress, try again in a moment', { retryAfterMs });

@@ -1,25 +1,25 @@
-/** Which part of something that has a tag is asked for, if any of it is (RFC 9110: preconditions, one range of bytes). */
+/** Evaluates conditional and range requests (RFC 9110: If-None-Match, If-Range, a single byte range). */
 import { type Problem, problem } from './problem.js';
 
 export interface Tagged {
-  /** In quotes; another one for other bytes. */
+  /** In quotes; changes with the content. */
   readonly etag: string;
   /** In bytes. */
   readonly size: number;
 }
 
-export type Part =
+export type Selection =
   | { readonly status: 304; readonly headers: Headers }
   /** The bytes from `from` to before `to`. */
   | { readonly status: 200 | 206; readonly from: number; readonly to: number; readonly headers: Headers };
 
 type Headers = { readonly [name: string]: string };
-type Asked = { readonly method: string; readonly headers: { readonly [name: string]: string | undefined } };
+type RangeRequest = { readonly method: string; readonly headers: { readonly [name: string]: string | undefined } };
 
 const RANGE = /^bytes=(?<from>\d*)-(?<to>\d*)$/i;
 
-/** What is answered of it; 416 for a part that it has not. Several ranges at once, or none that can be read, are all of it. */
-export function partOf({ method, headers }: Asked, { etag, size }: Tagged): Part | Problem {
+/** Selects the bytes to send. Unsatisfiable ranges are a 416; multiple or invalid ranges select everything. */
+export function selectRange({ method, headers }: RangeRequest, { etag, size }: Tagged): Selection | Problem {
   const tags = { ETag: etag, 'Accept-Ranges': 'bytes' };
   if (isKnown(headers['if-none-match'], etag)) return { status: 304, headers: tags };
   const all = { status: 200, from: 0, to: size, headers: tags } as const;
@@ -27,15 +27,18 @@ export function partOf({ method, headers }: Asked, { etag, size }: Tagged): Part
   if (method !== 'GET' || range === undefined || (ifRange !== undefined && ifRange.trim() !== etag)) return all;
   const { from = '', to = '' } = RANGE.exec(range.trim())?.groups ?? {};
   if (from === '' && to === '') return all;
-  // Without a beginning it is so many of the last bytes.
+  // Without a start, the number of last bytes.
   const first = from === '' ? Math.max(0, size - Number(to)) : Number(from);
   const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
   if (from !== '' && to !== '' && Number(to) < Number(from)) return all;
-  if (first > last) return problem(416, 'There is no such part', { headers: { 'Content-Range': `bytes */${size}` } });
-  const told = { ...tags, 'Content-Range': `bytes ${first}-${last}/${size}` };
-  return { status: 206, from: first, to: last + 1, headers: told };
+  if (first > last)
+    return problem(416, 'The requested range is outside of the content', {
+      headers: { 'Content-Range': `bytes */${size}` },
+    });
+  const rangeHeaders = { ...tags, 'Content-Range': `bytes ${first}-${last}/${size}` };
+  return { status: 206, from: first, to: last + 1, headers: rangeHeaders };
 }
 
-/** Compared as weak tags are: what goes over the wire is the same. */
+/** Whether the client has this version, by weak comparison. */
 export const isKnown = (ifNoneMatch = '', etag: string): boolean =>
   ifNoneMatch.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === etag);

@@ -1,18 +1,18 @@
-/** How a name is told that something is to be kept under (RFC 6266): in ASCII for old clients, and as it is (RFC 5987). */
+/** Formats Content-Disposition (RFC 6266) with an ASCII file name and the exact one (RFC 5987). */
 
-/** What RFC 5987 lets stand as it is. */
-const PLAIN = /[^A-Za-z0-9!#$&+.^_`|~-]/gu;
+/** Characters that RFC 5987 requires to be percentEncode. */
+const ENCODED_CHARACTERS = /[^A-Za-z0-9!#$&+.^_`|~-]/gu;
 
-export const disposition = (kind: 'attachment' | 'inline', name: string): string =>
-  `${kind}; filename="${ascii(name)}"; filename*=UTF-8''${encoded(name)}`;
+export const contentDisposition = (kind: 'attachment' | 'inline', name: string): string =>
+  `${kind}; filename="${toAscii(name)}"; filename*=UTF-8''${percentEncode(name)}`;
 
-const ascii = (name: string): string =>
+const toAscii = (name: string): string =>
   name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/[^\x20-\x7e]|["\\%]/gu, '_');
 
-const encoded = (name: string): string =>
-  name.replace(PLAIN, (character) =>
+const percentEncode = (name: string): string =>
+  name.replace(ENCODED_CHARACTERS, (character) =>
     [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
   );

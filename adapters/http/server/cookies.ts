@@ -1,9 +1,9 @@
-/** Cookies of requests and answers (RFC 6265), and where a command that comes with one is from. */
-import type { Addressed } from './policy.js';
+/** Reads and sets cookies (RFC 6265), and checks the origin of requests authenticated by them. */
+import type { GuardedRequest } from './policy.js';
 
-type Headers = Addressed['headers'];
+type Headers = GuardedRequest['headers'];
 
-/** The first of that name. */
+/** The first cookie with this name. */
 export function cookieOf({ cookie = '' }: Headers, name: string): string | undefined {
   for (const pair of cookie.split(';')) {
     const [key = '', ...value] = pair.split('=');
@@ -18,11 +18,15 @@ export interface CookieOptions {
   readonly secure: boolean;
 }
 
-/** No script reads it, and no page of another site sends commands with it. */
+/** Formats a cookie that scripts can't read and cross-site commands don't send. */
 export const setCookie = (name: string, value: string, { maxAgeSeconds, secure }: CookieOptions): string =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${secure ? '; Secure' : ''}`;
 
-/** Whether a page of the service itself says it; `appUrl`: under which people reach it, if that is somewhere else. */
+/**
+ * Whether a request was sent by a page of the service itself.
+ *
+ * @param appUrl Public address of the service, if it differs from the listening address.
+ */
 export function isSameOrigin(headers: Headers, appUrl: string | undefined): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers;
   if (origin === undefined) return site === 'same-origin';

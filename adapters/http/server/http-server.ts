@@ -1,4 +1,4 @@
-/** Listens for a service's requests, and stops without dropping what is under way. */
+/** The HTTP server of a service, with graceful shutdown. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { networkOf } from '../../platform/config/client-address.js';
@@ -6,11 +6,11 @@ import { urlOf } from '../../platform/process/format-url.js';
 import type { After } from '../../platform/process/timer.js';
 import type { Sink } from '../../realtime/relay/sink.js';
 import { asRequest, attach, isPutBack } from '../../realtime/websocket/upgrade.js';
-import { letPass } from '../hardening/chunk-limit.js';
-import { inOrder } from '../hardening/pipelining-limit.js';
-import { createRefusal } from '../hardening/protocol-errors.js';
-import { watchProgress } from '../hardening/slow-body-timeout.js';
-import { boundUnread } from '../hardening/slow-reader-limit.js';
+import { drainBody } from '../hardening/chunk-limit.js';
+import { limitPipelining } from '../hardening/pipelining-limit.js';
+import { createProtocolErrorHandlers } from '../hardening/protocol-errors.js';
+import { watchBodyProgress } from '../hardening/slow-body-timeout.js';
+import { limitUnreadResponses } from '../hardening/slow-reader-limit.js';
 import { type AppDeps, createApp } from './app.js';
 import { type Budgets, createBudgets } from './budgets.js';
 import type { ServicePolicy } from './policy.js';
@@ -18,9 +18,9 @@ import type { Route } from './route.js';
 
 export interface ListenOptions extends Omit<AppDeps, 'budgets'> {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** What it shares with other ports; without, it has budgets of its own. */
+  /** Budgets shared with other ports. Default: new ones. */
   readonly budgets?: Budgets;
 }
 
@@ -29,75 +29,75 @@ export interface Listening {
   readonly url: string;
   readonly port: number;
   /**
-   * Stops accepting, tells streams to come back, and resolves once all is answered and every connection closed;
-   * what takes longer than 7 s is cut.
+   * Stops accepting connections, asks streams to reconnect, and resolves when all requests are answered and all
+   * connections closed. After 7 s the remaining ones are dropped.
    */
   close(): Promise<void>;
 }
 
-/** Less than the process has for stopping, so that what comes after can still be done. */
+/** Less than the shutdown time of the process, to leave time for later steps. */
 const GRACE_MS = 7_000;
 
-/** What is left of the body that was answered passes unread: the connection is kept for as long as it comes. */
-function letRestPass(request: IncomingMessage, after?: After) {
+/** Drains the rest of a body that was already answered; the connection is kept while it arrives. */
+function drainRest(request: IncomingMessage, after?: After) {
   if (request.complete) return;
   const { socket } = request;
-  letPass(request);
-  const unwatch = watchProgress(socket, () => socket.destroy(), after);
+  drainBody(request);
+  const unwatch = watchBodyProgress(socket, () => socket.destroy(), after);
   request.once('close', unwatch);
   request.once('end', unwatch);
 }
 
-/** Rejects if the address is taken or not ours. */
+/** Starts listening. Rejects if the address is in use or not of this machine. */
 export async function listen(
   policy: ServicePolicy,
   routes: readonly Route[],
   { host, port, budgets = createBudgets(), ...deps }: ListenOptions,
 ): Promise<Listening> {
   const streams = new Set<Sink>();
-  const opened = (sink: Sink) => {
+  const onStreamOpened = (sink: Sink) => {
     streams.add(sink);
     sink.onClose(() => streams.delete(sink));
     if (closing) sink.end('resume');
-    deps.opened?.(sink);
+    deps.onStreamOpened?.(sink);
   };
   const { connections } = deps;
-  const respond = createApp(policy, routes, { ...deps, budgets, opened }).callback();
+  const respond = createApp(policy, routes, { ...deps, budgets, onStreamOpened }).callback();
   const sockets = new Set<Socket>();
-  /** Those that never asked anything: node does not count them as idle. */
+  /** Connections without any request yet, which node does not count as idle. */
   const silent = new Set<Socket>();
   let closing = false;
-  const bounded = boundUnread({
+  const limitUnread = limitUnreadResponses({
     budget: budgets.unread,
-    whose: ({ req: { socket, headers } }) =>
+    networkOf: ({ req: { socket, headers } }) =>
       networkOf(deps.clientAddress(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString())),
   });
-  const take = inOrder((request, response) => {
+  const onRequest = limitPipelining((request, response) => {
     silent.delete(request.socket);
-    if (isPutBack(request, response)) return readAnew(request.socket);
+    if (isPutBack(request, response)) return resumeConnection(request.socket);
     attach(request, response);
-    // Before the next of its requests begins.
+    // Runs before the next request of the connection starts.
     response.prependOnceListener('close', () => connections?.idle(request.socket));
     if (closing) response.setHeader('Connection', 'close');
-    bounded(response);
-    // Before node lets it pass by itself, unheard.
-    response.once('prefinish', () => letRestPass(request, deps.after));
+    limitUnread(response);
+    // Before node itself drains the body, without limits.
+    response.once('prefinish', () => drainRest(request, deps.after));
     void respond(request, response);
   });
   const server = createServer(
-    // A client that trickles its header has this long; what becomes of its body is watched as it comes.
+    // Bodies have no fixed deadline; their progress is watched instead.
     {
       headersTimeout: 15_000,
       requestTimeout: 0,
       keepAliveTimeout: 30_000,
       connectionsCheckingInterval: 5_000,
-      // What lacks a Host gets the answer of our own that every other mistake gets.
+      // A missing Host is answered like every other malformed request.
       requireHostHeader: false,
     },
-    take,
+    onRequest,
   );
-  /** From what was put back on. The pause between two requests is over. */
-  function readAnew(socket: Socket) {
+  /** Reads the connection again from the bytes put back, without the timeout between requests. */
+  function resumeConnection(socket: Socket) {
     socket.setTimeout(0);
     server.emit('connection', socket);
   }
@@ -111,12 +111,12 @@ export async function listen(
       silent.delete(socket);
     });
   });
-  const refuse = createRefusal(policy);
-  // Where nobody listens for upgrades, node takes them for the ordinary requests that they also are.
-  if (routes.some(({ socket }) => socket)) server.on('upgrade', asRequest(take));
-  server.on('clientError', refuse.broken);
-  server.on('connect', (_request, socket) => refuse.tunnel(socket));
-  // An expectation we don't know is none of ours to meet: answered as if it were not there.
+  const protocolErrors = createProtocolErrorHandlers(policy);
+  // Without an upgrade listener, node treats upgrades as ordinary requests.
+  if (routes.some(({ socket }) => socket)) server.on('upgrade', asRequest(onRequest));
+  server.on('clientError', protocolErrors.clientError);
+  server.on('connect', (_request, socket) => protocolErrors.connect(socket));
+  // Ignores unknown expectations.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 
   await new Promise<void>((resolve, reject) => {
@@ -135,7 +135,7 @@ export async function listen(
       for (const sink of streams) sink.end('resume');
       for (const socket of silent) socket.destroy();
       return new Promise((resolve) => {
-        // A connection that turns idle later than now would stay open for its keep-alive time.
+        // Connections that become idle later would stay open for their keep-alive time.
         const sweep = setInterval(() => server.closeIdleConnections(), 50);
         const deadline = setTimeout(() => {
           for (const socket of sockets) socket.destroy();

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of a service, made of the same routes that answer. */
+/** Generates the OpenAPI 3.1 document of a service from its routes. */
 import { STATUS_CODES } from 'node:http';
 import type { JsonSchema } from '../../../domain/shared/index.js';
 import type { ServicePolicy } from './policy.js';
@@ -6,7 +6,7 @@ import type { AnswerDoc, Route } from './route.js';
 
 export type OpenApiDocument = { readonly [member: string]: unknown };
 
-/** `servers` are addresses the service is reached under. */
+/** @param servers Addresses of the service. */
 export function openapi(
   policy: ServicePolicy,
   routes: readonly Route[],
@@ -33,7 +33,7 @@ export function openapi(
   };
 }
 
-/** The document as a route of its own service, `guard`ed like the others. The document names this route too. */
+/** Serves the document as a route of the service, wrapped by `guard` like the others, and included in the document. */
 export function openapiRoute(policy: ServicePolicy, routes: readonly Route[], guard = (route: Route) => route): Route {
   const route = guard({
     method: 'GET',
@@ -42,10 +42,10 @@ export function openapiRoute(policy: ServicePolicy, routes: readonly Route[], gu
     answers: { 200: { description: 'OpenAPI 3.1', schema: { type: 'object' } } },
     handle: () => ({ status: 200, body: document() }),
   });
-  let made: OpenApiDocument | undefined;
+  let cached: OpenApiDocument | undefined;
   const document = () => {
-    made ??= openapi(policy, [...routes, route]);
-    return made;
+    cached ??= openapi(policy, [...routes, route]);
+    return cached;
   };
   return route;
 }
@@ -104,15 +104,15 @@ function requestBody({ body, bodyTypes = ['*/*'], examples = {} }: Route) {
   return { requestBody: { required, content } };
 }
 
-/** The errors of the kernel follow from what a route takes; those of its rules it names itself. */
+/** Errors of the pipeline are derived from the route; errors of the domain are declared by it. */
 function responses(route: Route, { guard }: ServicePolicy) {
   const takesBody = route.body;
-  const kernel = [
-    // A header that is wrong is refused everywhere.
+  const pipeline = [
+    // Invalid headers are rejected on all routes.
     '400',
     ...([route.security ?? []].flat().length > 0 ? ['401'] : []),
     ...(guard ? ['403'] : []),
-    // What stands in a path may be no text.
+    // A path parameter may be an invalid escape.
     ...(route.path.includes(':') ? ['404'] : []),
     ...(takesBody ? ['408', '413', '415'] : []),
     ...(takesBody && route.method !== 'GET' ? ['422'] : []),
@@ -123,18 +123,18 @@ function responses(route: Route, { guard }: ServicePolicy) {
   ].map((status) => [status, { $ref: `#/components/responses/${status}` }]);
   const own = {
     ...(route.socket && {
-      101: { description: 'The WebSocket is open: `x-websocket` says what is said on it' },
+      101: { description: 'The WebSocket is open; `x-websocket` describes its messages' },
     }),
     ...(route.quota && { 429: route.quota }),
     ...route.answers,
   };
   const answers = Object.entries(own).map(([status, answer]) => [status, response(status, answer)]);
-  return Object.fromEntries([...kernel, ...answers]);
+  return Object.fromEntries([...pipeline, ...answers]);
 }
 
 function response(status: string, { description, schema, type }: AnswerDoc) {
-  const failed = Number(status) >= 400;
-  const of = schema ?? (failed ? ERROR_REF : type ? { type: 'string' } : undefined);
+  const isError = Number(status) >= 400;
+  const of = schema ?? (isError ? ERROR_REF : type ? { type: 'string' } : undefined);
   return {
     description,
     headers: headersOf(Number(status)),
@@ -177,24 +177,24 @@ const RESPONSES = {
   400: errorResponse(400, 'Something in the request is missing or wrong'),
   401: errorResponse(401, 'The credentials are missing or wrong'),
   403: errorResponse(403, 'Not allowed for these credentials, this Host or this Origin'),
-  404: errorResponse(404, 'There is nothing of this path'),
-  408: errorResponse(408, 'The body came too slowly, or stalled'),
+  404: errorResponse(404, 'There is nothing at this path'),
+  408: errorResponse(408, 'The body arrived too slowly'),
   413: errorResponse(413, 'The body is too large'),
-  415: errorResponse(415, 'The body is of another content type or encoding'),
+  415: errorResponse(415, 'The content type or encoding of the body is not supported'),
   422: errorResponse(422, 'The Idempotency-Key was used before with another body'),
-  426: errorResponse(426, 'This is a WebSocket'),
-  429: errorResponse(429, 'Too much of yours is under way'),
-  500: errorResponse(500, 'Our fault; the log has more under the request id'),
+  426: errorResponse(426, 'This route requires a WebSocket upgrade'),
+  429: errorResponse(429, 'Too many requests, or too much data in progress'),
+  500: errorResponse(500, 'Internal error; see the log by the request id'),
   503: errorResponse(503, 'Temporarily unavailable; the same request may be sent again'),
 };
 
 const text = { type: 'string' };
 
 const HEADERS = {
-  'X-Request-Id': { description: 'Names this request in the log', schema: text },
-  Position: { description: 'Position of the log that the answer reflects', schema: text },
+  'X-Request-Id': { description: 'Identifies this request in the log', schema: text },
+  Position: { description: 'Log position that the response reflects', schema: text },
   Consistency: {
-    description: 'Sent when the read models had not caught up with the position in time',
+    description: 'Sent when the read models did not catch up with the position in time',
     schema: { type: 'string', const: 'pending' },
   },
   'WWW-Authenticate': { description: 'How to sign in', schema: text },
@@ -205,19 +205,19 @@ const PARAMETERS = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'With the same key a repeated request gets the first outcome, without a second effect',
+    description: 'A request repeated with the same key returns the first result, without a second effect',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   IfPosition: {
     name: 'If-Position',
     in: 'header',
-    description: 'A `Position` seen elsewhere that the answer must reflect',
+    description: 'A `Position` that the response must reflect',
     schema: text,
   },
   RequestId: {
     name: 'X-Request-Id',
     in: 'header',
-    description: 'Taken over, and returned; made if missing',
+    description: 'Request id for the log; generated if missing, and returned',
     schema: { type: 'string', pattern: '^[\\w.:-]{1,128}$' },
   },
 };

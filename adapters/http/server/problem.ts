@@ -1,16 +1,16 @@
-/** Why a request gets no success, as a value; the policy of its service says what the answer's body looks like. */
+/** Error responses as values; the policy of the service formats their body. */
 import type { Rejection, RejectionKind } from '../../../domain/shared/index.js';
 
 export interface Problem {
   /** The HTTP status. */
   readonly problem: number;
-  /** A sentence a person can read. Never an internal message, a stack, a stream's name or a query. */
+  /** Sentence for people. Never an internal message, a stack, a stream name or a query. */
   readonly error: string;
-  /** Stable, for programs, where the service has codes. */
+  /** Stable code for programs, if the service has codes. */
   readonly code?: string;
   readonly retryAfterMs?: number;
   readonly headers?: { readonly [name: string]: string };
-  /** Further members of the body. */
+  /** Additional members of the body. */
   readonly extra?: object;
 }
 
@@ -23,12 +23,12 @@ export const problem = (status: number, error: string, more: Omit<Problem, 'prob
 export const isProblem = (answer: unknown): answer is Problem =>
   typeof answer === 'object' && answer !== null && 'problem' in answer;
 
-/** Of a request that was not here in its time. */
+/** Message for requests that arrive too slowly. */
 export const TOO_SLOW = 'The request took too long to arrive';
 
-const TOLD: { readonly [kind in RejectionKind]: readonly [status: number, sentence: string] } = {
+const RESPONSES: { readonly [kind in RejectionKind]: readonly [status: number, sentence: string] } = {
   invalid: [400, 'The request is invalid'],
-  'too-large': [413, 'That is too much'],
+  'too-large': [413, 'The request is too large'],
   unauthenticated: [401, 'Unauthorized'],
   forbidden: [403, 'Forbidden'],
   'not-found': [404, 'Not found'],
@@ -39,9 +39,9 @@ const TOLD: { readonly [kind in RejectionKind]: readonly [status: number, senten
   unavailable: [503, 'Temporarily unavailable, try again'],
 };
 
-/** What a refused command is over HTTP: its kind gives the status. A policy can word it before it comes to this. */
+/** Maps a rejection to a problem by its kind. Policies can map rejections themselves. */
 export function fromRejection({ kind, detail, retryAfterMs }: Rejection): Problem {
-  const [status, sentence] = TOLD[kind];
-  const afterMs = kind === 'limit' ? (retryAfterMs ?? 1000) : retryAfterMs;
-  return problem(status, detail ?? sentence, afterMs === undefined ? {} : { retryAfterMs: afterMs });
+  const [status, sentence] = RESPONSES[kind];
+  const delayMs = kind === 'limit' ? (retryAfterMs ?? 1000) : retryAfterMs;
+  return problem(status, detail ?? sentence, delayMs === undefined ? {} : { retryAfterMs: delayMs });
 }

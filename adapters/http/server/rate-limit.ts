@@ -1,59 +1,63 @@
-/** Counts what each caller does within a window, in this process's memory. */
+/** Rate limit by fixed windows, in memory, and quotas of routes. */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Quota } from '../../../application/ports/index.js';
 import { networkOf } from '../../platform/config/client-address.js';
 
-/** By the network of an address, or by any other text that tells callers apart. */
+/** A rate limit by network of an address, or by any other text that identifies callers. */
 export interface RateLimit {
-  /** Counts one more; the milliseconds to wait when it is one too many, else undefined. */
+  /** Counts one action; resolves with the milliseconds to wait if it exceeds the limit. */
   spend(address: string): Promise<number | undefined>;
-  /** One that was counted came to nothing. */
+  /** Takes back a counted action that had no effect. */
   refund(address: string): Promise<void>;
 }
 
-/** Lets everything through. */
+/** No limit. */
 export const unlimited: RateLimit = {
   spend: async () => undefined,
   refund: async () => undefined,
 };
 
-/** How often a route lets something be done: so many from one network, or of one caller, in so long; one too many is 429. */
+/** Rate limit of a route, by network or by caller. Requests beyond it are answered 429. */
 export type RouteQuota = QuotaScope & {
-  /** What one too many is told. */
+  /** Error message of requests beyond the limit. */
   readonly description: string;
 };
 
 type QuotaScope = ({ readonly perNetwork: RateLimit } | { readonly perCaller: RateLimit }) & {
-  /** The rejection of one too many, `<service>/<reason>`. */
+  /** Name of the rejection, `<service>/<reason>`. */
   readonly rejected: string;
   readonly description?: string;
 };
 
-/** What the commands of one caller count towards. `caller`: any text that tells callers apart. */
+/**
+ * Creates the quota that commands of a caller count towards.
+ *
+ * @param caller Any text that identifies the caller.
+ */
 export function quotaOf(quota: QuotaScope, address: string, caller = ''): Quota {
   const { rejected, description } = quota;
-  const told = description === undefined ? {} : { detail: description };
-  const [limit, whose] = 'perCaller' in quota ? [quota.perCaller, caller] : [quota.perNetwork, address];
+  const detail = description === undefined ? {} : { detail: description };
+  const [limit, key] = 'perCaller' in quota ? [quota.perCaller, caller] : [quota.perNetwork, address];
   return {
     async spend() {
-      const retryAfterMs = await limit.spend(whose);
-      return retryAfterMs === undefined ? undefined : { rejected, kind: 'limit', ...told, retryAfterMs };
+      const retryAfterMs = await limit.spend(key);
+      return retryAfterMs === undefined ? undefined : { rejected, kind: 'limit', ...detail, retryAfterMs };
     },
-    refund: () => limit.refund(whose),
+    refund: () => limit.refund(key),
   };
 }
 
-export function createRateLimit(most: number, perMs: number): RateLimit {
-  const limiter = new RateLimiterMemory({ points: most, duration: perMs / 1000 });
+export function createRateLimit(limit: number, perMs: number): RateLimit {
+  const limiter = new RateLimiterMemory({ points: limit, duration: perMs / 1000 });
   return {
     async spend(address) {
       try {
         await limiter.consume(networkOf(address));
         return undefined;
-      } catch (refusal) {
-        // The window ends by a timer, whatever a clock says that was set back meanwhile.
-        if (refusal instanceof RateLimiterRes) return Math.min(refusal.msBeforeNext, perMs);
-        throw refusal;
+      } catch (error) {
+        // The window ends by a timer, so the wait is bounded even if the clock was set back.
+        if (error instanceof RateLimiterRes) return Math.min(error.msBeforeNext, perMs);
+        throw error;
       }
     },
     async refund(address) {

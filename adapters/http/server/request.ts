@@ -1,4 +1,4 @@
-/** Makes the `Request` of the routes from koa's context; what few routes ask for is worked out when asked. */
+/** Creates the `Request` of routes from koa's context; rarely used properties are computed lazily. */
 import type { Context } from 'koa';
 import { newCommandId } from '../../../application/command/index.js';
 import type { Clock, CommandContext, Derivation, Logger, Position } from '../../../application/ports/index.js';
@@ -17,25 +17,25 @@ export interface RequestDeps {
   readonly logger: Logger;
   readonly clientAddress: (socketAddress: string, forwardedFor: string | undefined) => string;
   readonly budgets: Budgets;
-  /** How long admission and handler of a request may take together, ms, unless its route says so. */
+  /** Deadline of admission and handler together in ms, unless the route sets its own. */
   readonly answerMs?: number;
-  /** The time that bodies have to come in; default the real one. */
+  /** Timer for slow bodies. Default: system time. */
   readonly after?: After;
-  /** That the messages of WebSockets are counted in: one that only ever goes on. */
+  /** Monotonic clock for the message rate of WebSockets. */
   readonly clock?: Clock;
 }
 
 type Query = { readonly [name: string]: unknown };
 
-/** Body and bytes come later than the rest: `admit` runs in between. */
+/** A request with a body that is set later, as `admit` runs before it is read. */
 export interface PendingRequest extends Request<unknown, Query> {
   query: Query;
   body: unknown;
-  /** The body as it came, or a digest of it, for telling a repeated request from another one. */
+  /** The raw body or its digest, to compare repeated requests. */
   bytes: Buffer;
   received: ReceivedMembers;
-  /** Aborts the signal: another answer is given than the one that is still worked on. */
-  giveUp(): void;
+  /** Aborts the signal after a timeout, when the pending work is no longer needed. */
+  abort(): void;
 }
 
 const NO_BYTES = Buffer.alloc(0);
@@ -49,7 +49,7 @@ export function createRequest(
   { quota, socket }: { readonly quota?: RouteQuota; readonly socket?: object },
 ): PendingRequest | Problem {
   const headers = singleHeaders(ctx.req.headers);
-  // What is said over a WebSocket are commands of their own, each.
+  // Each message of a WebSocket is a command with its own key.
   const idempotencyKey = socket ? undefined : idempotencyKeyOf(headers['idempotency-key']);
   if (isProblem(idempotencyKey)) return idempotencyKey;
   const ifPosition = ifPositionOf(headers['if-position']);
@@ -57,11 +57,11 @@ export function createRequest(
   return new Pending(ctx, { params, requestId, headers, idempotencyKey, ifPosition, quota }, deps);
 }
 
-interface Found extends Pick<Request, 'params' | 'requestId' | 'headers' | 'idempotencyKey' | 'ifPosition'> {
+interface ParsedRequest extends Pick<Request, 'params' | 'requestId' | 'headers' | 'idempotencyKey' | 'ifPosition'> {
   readonly quota: RouteQuota | undefined;
 }
 
-/** A class, as one is made for every request: an object with as many getters of its own takes several times as long. */
+/** A class for speed: creating an object literal with these getters takes several times as long. */
 class Pending implements PendingRequest {
   readonly method: string;
   readonly path: string;
@@ -77,24 +77,24 @@ class Pending implements PendingRequest {
   readonly #ctx: Context;
   readonly #deps: RequestDeps;
   readonly #quota: RouteQuota | undefined;
-  /** Taken when it came: the route's schema may not name it, and would drop it. */
+  /** Read before validation, which drops it if the schema does not name it. */
   readonly #lastEventId: unknown;
-  #leaving: AbortController | undefined;
+  #abortController: AbortController | undefined;
   #address: string | undefined;
 
-  constructor(ctx: Context, found: Found, deps: RequestDeps) {
+  constructor(ctx: Context, parsed: ParsedRequest, deps: RequestDeps) {
     this.method = ctx.method;
     this.path = ctx.path;
-    this.params = found.params;
-    this.headers = found.headers;
-    this.requestId = found.requestId;
-    this.idempotencyKey = found.idempotencyKey;
-    this.ifPosition = found.ifPosition;
+    this.params = parsed.params;
+    this.headers = parsed.headers;
+    this.requestId = parsed.requestId;
+    this.idempotencyKey = parsed.idempotencyKey;
+    this.ifPosition = parsed.ifPosition;
     this.query = parseQuery(ctx.querystring);
     this.#lastEventId = this.query.lastEventId;
     this.#ctx = ctx;
     this.#deps = deps;
-    this.#quota = found.quota;
+    this.#quota = parsed.quota;
   }
 
   get address() {
@@ -124,15 +124,15 @@ class Pending implements PendingRequest {
   }
 
   get signal() {
-    this.#leaving ??= abortedWhenGone(this.#ctx);
-    return this.#leaving.signal;
+    this.#abortController ??= abortOnDisconnect(this.#ctx);
+    return this.#abortController.signal;
   }
 
-  giveUp() {
-    this.#leaving?.abort();
+  abort() {
+    this.#abortController?.abort();
   }
 
-  /** Handlers take it out of the request. */
+  /** An arrow function, as handlers destructure it. */
   readonly context = (actor: string, caller: string): CommandContext => {
     const { service, derivation } = this.#deps;
     const { headers, idempotencyKey, method, path } = this;
@@ -147,16 +147,16 @@ class Pending implements PendingRequest {
     if (idempotencyKey === undefined) return { commandId: newCommandId(), ...common };
     return {
       commandId: derivation.id('command', service, method, path, caller, idempotencyKey),
-      fingerprint: derivation.secret('fingerprint', fingerprinted(this.bytes)).toString('base64url'),
+      fingerprint: derivation.secret('fingerprint', fingerprintInput(this.bytes)).toString('base64url'),
       ...common,
     };
   };
 }
 
-/** No body and an empty object are the same request. */
-const fingerprinted = (bytes: Buffer) => (bytes.length === 0 ? '{}' : bytes.toString('latin1'));
+/** A missing body and an empty object are the same request. */
+const fingerprintInput = (bytes: Buffer) => (bytes.length === 0 ? '{}' : bytes.toString('latin1'));
 
-/** Only `Set-Cookie` comes as a list, and that is none of a request's. */
+/** Request headers have single values: only the response header `Set-Cookie` is a list. */
 export const singleHeaders = (headers: Context['req']['headers']): Request['headers'] => headers as Request['headers'];
 
 const withRequestId = (logger: Logger, requestId: string): Logger => ({
@@ -166,7 +166,7 @@ const withRequestId = (logger: Logger, requestId: string): Logger => ({
   error: (fields, message) => logger.error({ requestId, ...fields }, message),
 });
 
-function abortedWhenGone({ res }: Context): AbortController {
+function abortOnDisconnect({ res }: Context): AbortController {
   const controller = new AbortController();
   if (res.destroyed) controller.abort();
   res.once('close', () => res.writableFinished || controller.abort());

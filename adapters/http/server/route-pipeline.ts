@@ -1,4 +1,4 @@
-/** The way of one request through one route: query, admission, body, handler. */
+/** Processes a request by a route: admission, query, body, handler. */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Context } from 'koa';
@@ -8,7 +8,7 @@ import { networkOf } from '../../platform/config/client-address.js';
 import { createReader } from '../../realtime/websocket/message-schema.js';
 import { upgradeProblem } from '../../realtime/websocket/upgrade.js';
 import { createUploadReader, type ReadUpload } from '../upload/upload-reader.js';
-import type { Given } from './answer.js';
+import type { RouteResult } from './answer.js';
 import { bodyLimitOf, createBodyReader } from './body.js';
 import { overBudget } from './budgets.js';
 import type { ServicePolicy } from './policy.js';
@@ -18,7 +18,7 @@ import type { Route } from './route.js';
 import { bodyValidator, queryValidator } from './validate.js';
 import type { FieldError } from './validation-message.js';
 
-export type Endpoint = (ctx: Context, params: { [name: string]: string }, requestId: string) => Promise<Given>;
+export type Endpoint = (ctx: Context, params: { [name: string]: string }, requestId: string) => Promise<RouteResult>;
 
 export function createEndpoint(route: Route, policy: ServicePolicy, deps: RequestDeps): Endpoint {
   const { requests, bodies, streams } = deps.budgets;
@@ -26,103 +26,105 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
   const checkBody = typeof route.body === 'object' ? bodyValidator(route.body, route.strictBody) : undefined;
   const readBody = route.body && !route.uploads ? createBodyReader(route, deps.after) : undefined;
   const upload = route.uploads && createUploadReader(route.uploads, bodyLimitOf(route), deps.after);
-  const conversation = route.socket && {
+  const socketOptions = route.socket && {
     perSecond: route.socket.perSecond,
     read: createReader(route.socket.says),
   };
-  // Admission and handler together: the client sends its body in between.
+  // Deadline of admission and handler together, without the time the client takes to send its body.
   const answerMs = route.answerMs ?? deps.answerMs ?? REQUEST_MS;
-  const refuse = (error: FieldError): Problem => policy.invalid?.(error) ?? problem(400, error.message);
+  const invalidField = (error: FieldError): Problem => policy.invalid?.(error) ?? problem(400, error.message);
 
   return async (ctx, params, requestId) => {
     const request = createRequest(ctx, params, requestId, deps, route);
     if (isProblem(request)) return request;
-    const impossible = upgradeProblem(ctx.req, ctx.res, conversation !== undefined);
-    if (impossible) return impossible;
+    const badUpgrade = upgradeProblem(ctx.req, ctx.res, socketOptions !== undefined);
+    if (badUpgrade) return badUpgrade;
 
     const network = networkOf(request.address);
-    const place = requests.reserve(network);
-    const lack = place.acquire(1);
-    if (lack) return overBudget(lack);
+    const slot = requests.reserve(network);
+    const shortage = slot.acquire(1);
+    if (shortage) return overBudget(shortage);
     let body: Reservation | undefined;
-    let uploading: ReadUpload | undefined;
-    let working: unknown;
+    let receivedUpload: ReadUpload | undefined;
+    let pending: unknown;
     const started = performance.now();
-    const inTime = async <T>(work: Promise<T> | T, spentMs: number): Promise<T> => {
+    const withinDeadline = async <T>(work: Promise<T> | T, spentMs: number): Promise<T> => {
       try {
-        return await withDeadline(Math.max(0, answerMs - spentMs), work, 'what the request needs');
+        return await withDeadline(Math.max(0, answerMs - spentMs), work, 'a dependency of the request');
       } catch (error) {
-        request.giveUp();
+        request.abort();
         throw error;
       }
     };
     try {
-      working = route.admit?.(request);
-      // Most are let in at once, with nothing to wait for.
-      let caller = working instanceof Promise ? await inTime(working, 0) : working;
+      pending = route.admit?.(request);
+      // Most admissions are synchronous.
+      let caller = pending instanceof Promise ? await withinDeadline(pending, 0) : pending;
       let spentMs = performance.now() - started;
-      // Who is not admitted is told nothing else, unless it is for what this very command did when it ran first.
+      // An unauthorized caller learns nothing else, except the first result of a repeated command that ended its access.
       let refusal = refusalOf(caller);
-      const repeated = request.idempotencyKey === undefined ? undefined : route.repeated;
-      if (refusal && !repeated) return refusal;
+      const repeatedResult = request.idempotencyKey === undefined ? undefined : route.repeated;
+      if (refusal && !repeatedResult) return refusal;
 
-      const wrong = checkQuery?.(request.query);
-      if (wrong) return refusal ?? refuse(wrong);
+      const queryError = checkQuery?.(request.query);
+      if (queryError) return refusal ?? invalidField(queryError);
 
       if (readBody || upload) {
         const name = refusal ? undefined : route.nameOf?.(caller);
         body = (route.budget ?? bodies).reserve(name === undefined ? network : `${network} ${name}`);
-        const isThere = ctx.req.complete;
-        uploading = upload?.(ctx, body);
-        const read = await (uploading ? uploading.read() : readBody!(ctx, body));
+        const hadArrived = ctx.req.complete;
+        receivedUpload = upload?.(ctx, body);
+        const read = await (receivedUpload ? receivedUpload.read() : readBody!(ctx, body));
         if (isProblem(read)) return refusal ?? read;
-        const invalid = checkBody?.(read.json);
-        if (invalid) return refusal ?? refuse(invalid);
+        const bodyError = checkBody?.(read.json);
+        if (bodyError) return refusal ?? invalidField(bodyError);
         request.bytes = read.bytes;
-        if (uploading) request.received = uploading.received;
+        if (receivedUpload) request.received = receivedUpload.received;
         request.body = route.body === 'bytes' ? read.bytes : read.json;
-        // A body may take minutes to come, and who sends it may have been shut out meanwhile.
-        if (!isThere && !refusal && route.admit) {
-          const since = performance.now() - spentMs;
-          working = route.admit(request);
-          caller = await inTime(working, spentMs);
-          spentMs = performance.now() - since;
+        // A body can take minutes to arrive; access may have been revoked since.
+        if (!hadArrived && !refusal && route.admit) {
+          const resumedAt = performance.now() - spentMs;
+          pending = route.admit(request);
+          caller = await withinDeadline(pending, spentMs);
+          spentMs = performance.now() - resumedAt;
           refusal = refusalOf(caller);
-          if (refusal && !repeated) return refusal;
+          if (refusal && !repeatedResult) return refusal;
         }
       }
-      const answering = refusal ? repeated!(request).then((told) => told ?? refusal) : route.handle(request, caller);
-      working = answering;
-      const answer = await inTime(answering, spentMs);
-      const given = 'lasting' in answer ? await answer.lasting() : answer;
-      if ('converse' in given) {
-        const { read, perSecond } = conversation!;
+      const handling = refusal
+        ? repeatedResult!(request).then((result) => result ?? refusal)
+        : route.handle(request, caller);
+      pending = handling;
+      const answer = await withinDeadline(handling, spentMs);
+      const result = 'lasting' in answer ? await answer.lasting() : answer;
+      if ('converse' in result) {
+        const { read, perSecond } = socketOptions!;
         const { logger } = request;
         const { after, clock } = deps;
-        const held = { place: requests.reserve(network), bytes: bodies.reserve(network) };
-        const options = { read, perSecond, ...held, logger, after, clock };
-        return beginStream(ctx.req.socket, network) ?? { ...given, options };
+        const reservations = { place: requests.reserve(network), bytes: bodies.reserve(network) };
+        const options = { read, perSecond, ...reservations, logger, after, clock };
+        return reserveStream(ctx.req.socket, network) ?? { ...result, options };
       }
-      // Of a stream that is only asked about, there are but headers.
-      return ('stream' in given && ctx.method !== 'HEAD' && beginStream(ctx.res, network)) || given;
+      // HEAD of a stream has only headers.
+      return ('stream' in result && ctx.method !== 'HEAD' && reserveStream(ctx.res, network)) || result;
     } finally {
-      const over = () => {
-        place.release();
+      const release = () => {
+        slot.release();
         body?.release();
-        uploading?.drop().catch((err) => request.logger.warn({ err }, 'an upload was not taken back'));
+        receivedUpload?.drop().catch((err) => request.logger.warn({ err }, 'could not delete an upload'));
       };
-      // Whoever is answered in its stead has gone: the work has not, nor what it holds.
-      Promise.resolve(working).then(over, over);
+      // After a timeout the work goes on and keeps its reservations until it ends.
+      Promise.resolve(pending).then(release, release);
     }
   };
 
-  /** Or why it can't be, as its network has too many open. */
-  function beginStream(until: ServerResponse | Socket, network: string): Problem | undefined {
-    const place = streams.reserve(network);
-    const lack = place.acquire(1);
-    if (lack) return overBudget(lack, STREAM_RETRY_MS);
-    if (until.closed) place.release();
-    else until.once('close', place.release);
+  /** Counts an open stream; returns a problem if its network has too many. */
+  function reserveStream(connection: ServerResponse | Socket, network: string): Problem | undefined {
+    const slot = streams.reserve(network);
+    const shortage = slot.acquire(1);
+    if (shortage) return overBudget(shortage, STREAM_RETRY_MS);
+    if (connection.closed) slot.release();
+    else connection.once('close', slot.release);
     return undefined;
   }
 }
@@ -130,5 +132,5 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
 const refusalOf = (caller: unknown): Problem | Rejection | undefined =>
   isProblem(caller) || isRejection(caller) ? caller : undefined;
 
-/** Streams last. */
+/** Suggested delay before another stream is opened: streams stay open long. */
 const STREAM_RETRY_MS = 10_000;

@@ -1,4 +1,4 @@
-/** The shape of a route: what it takes, what it answers, and who may call. The OpenAPI document is made of the same. */
+/** Defines a route: input, responses and access. The OpenAPI document is generated from the same definition. */
 import type { Budget } from '../../../application/concurrency/index.js';
 import type { CommandContext, Logger, Position } from '../../../application/ports/index.js';
 import type { DataOf, JsonSchema, Rejection } from '../../../domain/shared/index.js';
@@ -10,7 +10,7 @@ import type { RouteQuota } from './rate-limit.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The parameters of a path: `/rooms/:roomId/state` has a `roomId`. */
+/** Parameters of a path: `/rooms/:roomId/state` has `roomId`. */
 export type ParamsOf<Path extends string> = string extends Path ? Params : { readonly [name in NamesIn<Path>]: string };
 
 type Params = { readonly [name: string]: string };
@@ -21,21 +21,21 @@ type NamesIn<Path extends string> = Path extends `${string}/:${infer Rest}`
     : Rest
   : never;
 
-/** What a handler gets of a body: the data of its schema, or the bytes. */
+/** Body as the handler receives it: data of its schema, or bytes. */
 type BodyOf<Body> = Body extends 'bytes' ? Buffer : DataOf<Body>;
 
-type Later<T> = Promise<T> | T;
+type MaybePromise<T> = Promise<T> | T;
 
-/** Lets callers in, or says why not. */
-export type Admit<Caller, Asked = Request> = (request: Asked) => Later<Caller | Problem | Rejection>;
+/** Authenticates and authorizes a caller, or returns why not. */
+export type Admit<Caller, Input = Request> = (request: Input) => MaybePromise<Caller | Problem | Rejection>;
 
-/** One of a service's routes, whatever it takes. */
+/** A route of any input. */
 export type Route = RouteOf<string, JsonSchema | 'bytes' | undefined, JsonSchema | undefined, unknown>;
 
 /**
- * A route with the types of all that its functions get: parameters from the path, body and query from their schemas
- * (written in place, or `as const`), the caller from `admit`, which therefore stands before what gets the caller. Only here
- * are they forgotten: the kernel gives each route what its own schemas and `admit` have let through.
+ * Defines a route with typed functions: parameters from the path, body and query from their schemas (inline, or `as
+ * const`), the caller from `admit`, which must therefore precede its users. The types are erased in the result: the
+ * pipeline passes each route what its own schemas and `admit` have accepted.
  */
 export const route = <
   const Path extends string,
@@ -43,74 +43,76 @@ export const route = <
   const Query extends JsonSchema | undefined = undefined,
   Caller = undefined,
 >(
-  written: RouteOf<Path, Body, Query, Caller>,
-): Route => written as unknown as Route;
+  definition: RouteOf<Path, Body, Query, Caller>,
+): Route => definition as unknown as Route;
 
 export interface RouteOf<Path extends string, Body, Query, Caller> {
   readonly method: Method;
-  /** Exact and case-sensitive, for example `/rooms/:roomId/state`. `HEAD` comes with `GET`. */
+  /** Exact and case-sensitive, for example `/rooms/:roomId/state`. `GET` includes `HEAD`. */
   readonly path: Path;
   readonly summary: string;
   readonly description?: string;
   readonly tags?: readonly string[];
-  /** One of the policy's security schemes, or several any of which will do. It is `admit` that keeps people out. */
+  /** Alternative security schemes of the policy. For the document; access is checked by `admit`. */
   readonly security?: string | readonly string[];
-  /** An object schema; values come as text and are converted to the types asked for. */
+  /** Object schema; values are converted from text to its types. */
   readonly query?: Query;
   /**
-   * JSON: members the schema does not name are dropped before the handler sees them. Or `bytes`: the handler gets them
-   * as they came, unpacked if they came with gzip.
+   * A schema: JSON, from which members not in the schema are dropped. Or `bytes`: the handler receives the body itself,
+   * decompressed if it was sent with gzip.
    */
   readonly body?: Body;
   /**
-   * Drops nothing: the schema alone says what becomes of members it does not name. For schemas with alternatives
-   * (dropping by one would lose what another asks for), and where an unknown member is to be refused.
+   * Keeps members not in the schema, unless the schema rejects them. For schemas with alternatives (one would drop what
+   * another requires), and to reject unknown members.
    */
   readonly strictBody?: boolean;
-  /** Takes JSON under every content type (beacons send text); without it, another one than JSON is 415. */
+  /** Accepts JSON with any content type (beacons send text). Otherwise types other than JSON are answered 415. */
   readonly anyContentType?: boolean;
-  /** Of bytes, for the document: the content types that are usual. Others are taken, too. */
+  /** Usual content types of `bytes`, for the document. Others are accepted as well. */
   readonly bodyTypes?: readonly string[];
-  /** By content type: bodies for people to begin with, for the document. One made of the schema has its extremes. */
+  /** Example bodies by content type, for the document. Examples generated from a schema are unrealistic. */
   readonly examples?: { readonly [type: string]: unknown };
-  /** In bytes, unpacked. Default 64 KiB; more is 413. */
+  /** Maximum bytes, decompressed. Default 64 KiB; more is answered 413. */
   readonly bodyLimit?: number;
-  /** Where large bodies have a budget of their own, until their work is over; where nothing is left of it, it is 429. */
+  /** Separate budget for large bodies, held until the request ends; answered 429 when used up. */
   readonly budget?: Budget;
-  /** Tells callers of one network apart who share that budget. */
+  /** Distinguishes callers of one network in the shares of a body budget. */
   readonly nameOf?: (caller: Caller) => string;
   /**
-   * Large base64 members of the JSON, which `body` names as texts: they are stored as they come, and are found in
-   * `Request.received`. The route's `budget` counts how many bodies come at a time.
+   * Large base64 members of the JSON, strings in the schema of `body`: streamed to storage, and passed in
+   * `Request.received`. The route's `budget` then counts concurrent bodies.
    */
   readonly uploads?: Uploads;
-  /** How long admission and handler may take together, ms, where that is for others to say; default 8 s. */
+  /** Deadline of admission and handler together in ms, default 8 s. */
   readonly answerMs?: number;
-  /** Makes the route a WebSocket: it answers with `Conversing`. */
+  /** Makes the route a WebSocket; the handler then returns `Conversing`. */
   readonly socket?: SocketSpec;
-  /** By status. Errors that every route can answer need not be named. */
+  /** Responses by status. Errors that every route can answer are added. */
   readonly answers: { readonly [status: number]: AnswerDoc };
-  /** Runs before the body is read, and again where that had yet to come: who is calling, or why not. Changes nothing. */
+  /** Identifies the caller. Runs before the body is read, and again after a body that had not arrived yet. Has no side effects. */
   readonly admit?: Admit<Caller, Request<unknown, { readonly [name: string]: unknown }, ParamsOf<Path>>>;
   /**
-   * For commands that end what their callers are let in by. Where `admit` refuses a request with an `Idempotency-Key`,
-   * this is asked what its first run was answered, with the body at hand; undefined, and the refusal stands, if there
-   * was none. Nobody is admitted here: it must do nothing, and find nothing but commands of the same caller.
+   * For commands that end the access of their caller. When `admit` rejects a request with an `Idempotency-Key`, returns
+   * the response of its first run, or undefined to keep the rejection. The caller is not authenticated here: it must
+   * have no side effects, and find only commands of the same caller.
    */
   readonly repeated?: (request: Request<BodyOf<Body>, DataOf<Query>, ParamsOf<Path>>) => Promise<Answer | undefined>;
-  /** How often it may be done: commands count by their `context`, when they are done for the first time. */
+  /** Rate limit. Commands count through their `context`, on their first run only. */
   readonly quota?: RouteQuota;
   readonly handle: (
     request: Request<BodyOf<Body>, DataOf<Query>, ParamsOf<Path>>,
     caller: Caller,
-  ) => Later<Answer | Lasting>;
+  ) => MaybePromise<Answer | Lasting>;
 }
 
-/** What is said over a WebSocket, either way; a closed list each. */
+/** The messages of a WebSocket in both directions; closed lists. */
 export interface SocketSpec {
+  /** Messages of the client. */
   readonly says: MessageSchemas;
+  /** Messages of the server. */
   readonly hears: MessageSchemas;
-  /** Messages a client may send in a second. */
+  /** Maximum messages of a client per second. */
   readonly perSecond: number;
 }
 
@@ -121,40 +123,40 @@ export interface AnswerDoc {
   readonly type?: string;
 }
 
-export interface Request<Body = unknown, Query = unknown, OfPath = Params> {
+export interface Request<Body = unknown, Query = unknown, PathParams = Params> {
   readonly method: string;
-  /** As it was asked for, without the query. May carry secrets of the path: not for the log. */
+  /** Without the query. May contain secrets: keep it out of logs. */
   readonly path: string;
   /** Percent-decoded once. */
-  readonly params: OfPath;
-  /** Validated, but in `admit`, which comes before that. */
+  readonly params: PathParams;
+  /** Validated, except in `admit`, which runs before. */
   readonly query: Query;
-  /** Validated; there is none yet in `admit`. */
+  /** Validated; undefined in `admit`. */
   readonly body: Body;
-  /** What was uploaded with the body, by member; whatever the handler does not release is dropped. */
+  /** Uploads by member name; those the handler does not take over are deleted. */
   readonly received: ReceivedMembers;
-  /** Lower-case names, as node gives them. */
+  /** By lower-case name. */
   readonly headers: { readonly [name: string]: string | undefined };
-  /** The client's address: the socket's, or what a trusted proxy says. */
+  /** Address of the client: of the socket, or forwarded by a trusted proxy. */
   readonly address: string;
-  /** The socket's address: the client's, or that of the proxy before us. */
+  /** Address of the socket: of the client, or of a proxy. */
   readonly peer: string;
   readonly requestId: string;
   /** The token of `Authorization: Bearer`. */
   readonly bearer?: string;
   readonly basic?: { readonly username: string; readonly password: string };
   readonly idempotencyKey?: string | undefined;
-  /** What the caller has seen elsewhere and wants reflected in the answer. */
+  /** Log position that the response must reflect. */
   readonly ifPosition?: Position | undefined;
-  /** Where a stream is to go on: `Last-Event-ID`, or the query's `lastEventId`. Negative for one we never gave. */
+  /** Resume position of a stream: `Last-Event-ID`, or `lastEventId` of the query. Negative if invalid. */
   readonly cursor?: Position;
-  /** Carries the request's id. */
+  /** Adds the request id. */
   readonly logger: Logger;
-  /** Aborted when the client goes away before it is answered, or was answered that it took too long. */
+  /** Aborted when the client disconnects before the response, or after a timeout. */
   readonly signal: AbortSignal;
   /**
-   * What a command needs to know about its request. With an `Idempotency-Key` the same request of the same
-   * `caller` (any text that tells callers apart; never stored) gives the same `commandId` again.
+   * Creates the context of a command. With an `Idempotency-Key`, the same request of the same `caller` (any text that
+   * identifies the caller; never stored) yields the same `commandId`.
    */
   context(actor: string, caller: string): CommandContext;
 }

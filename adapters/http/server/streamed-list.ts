@@ -1,33 +1,33 @@
-/** Lists that may be long: short ones are answered whole, others as they are read, in turns. */
+/** Responds with a list: short lists as a whole, long ones streamed in slices of CPU time. */
 import { sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
 import type { Consistency } from '../../../application/consistency/index.js';
 import { inPieces, JSON_TYPE, type Reply } from './answer.js';
 
-/** Characters of a piece, and a last item besides. */
-const PIECE = 32 * 1024;
+/** Characters after which a chunk ends; the last item may exceed it. */
+const CHUNK_CHARACTERS = 32 * 1024;
 
-/** `{[name]: [...items]}`. Items are asked for one by one, as far as the answer has been read. */
-export function streamedList(name: string, items: Iterable<unknown>, reflected: Partial<Consistency> = {}): Reply {
-  const pieces = piecesOf(name, items);
-  const [first, second] = [pieces.next(), pieces.next()];
+/** Responds with `{[name]: [...items]}`. Items are taken as the client reads the response. */
+export function streamedList(name: string, items: Iterable<unknown>, consistency: Partial<Consistency> = {}): Reply {
+  const chunks = chunksOf(name, items);
+  const [first, second] = [chunks.next(), chunks.next()];
   if (first.done || second.done)
-    return { status: 200, text: first.value ?? '', headers: { 'Content-Type': JSON_TYPE }, ...reflected };
+    return { status: 200, text: first.value ?? '', headers: { 'Content-Type': JSON_TYPE }, ...consistency };
 
   async function* content() {
     yield Buffer.from(first.value!);
-    for (let piece = second; !piece.done; piece = pieces.next()) {
+    for (let chunk = second; !chunk.done; chunk = chunks.next()) {
       if (sliceExpired()) await yieldToEventLoop();
-      yield Buffer.from(piece.value);
+      yield Buffer.from(chunk.value);
     }
   }
-  return { ...inPieces(content), ...reflected };
+  return { ...inPieces(content), ...consistency };
 }
 
-function* piecesOf(name: string, items: Iterable<unknown>): Generator<string, undefined> {
+function* chunksOf(name: string, items: Iterable<unknown>): Generator<string, undefined> {
   let text = `{${JSON.stringify(name)}:[`;
   let isFirst = true;
   for (const each of items) {
-    if (text.length >= PIECE) {
+    if (text.length >= CHUNK_CHARACTERS) {
       yield text;
       text = '';
     }

@@ -1,14 +1,14 @@
-/** One sentence for the first thing that is wrong with a body or query, naming the field. */
+/** Formats the first validation error of a body, query or message as a sentence that names the field. */
 import type { ErrorObject } from 'ajv';
 import type { JsonSchema } from '../../../domain/shared/index.js';
 
 export interface FieldError {
   readonly where: 'body' | 'query' | 'message';
-  /** Path to the field, for example `signingPublicKey/x`; empty for the whole. */
+  /** Path to the field, for example `signingPublicKey/x`; empty for the whole value. */
   readonly field: string;
-  /** What the schema (its `title`), else the humanised name, calls the field: `Signing public key`. */
+  /** Name of the field for people: the schema's `title`, or derived from its name: `Signing public key`. */
   readonly label: string;
-  /** The JSON Schema keyword that was not met: `required`, `type`, `maxLength`, ... */
+  /** The violated JSON Schema keyword: `required`, `type`, `maxLength`, ... */
   readonly keyword: string;
   /** `is required`, as in the message. */
   readonly complaint: string;
@@ -16,19 +16,19 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** Needs ajv's `verbose`, which says which schema an error comes from. */
+/** Needs ajv's `verbose` option, which adds the schema of an error. */
 export function fieldError(where: FieldError['where'], error: ErrorObject): FieldError {
   const { keyword } = error;
   const path = error.instancePath.split('/').slice(1).map(unescapePointer);
-  // Some errors are about a member of what they point to.
+  // Some errors concern a member of the object they point to.
   const member: string | undefined = error.params.missingProperty ?? error.params.additionalProperty;
   if (member !== undefined) path.push(member);
   const label = titleOf(error, member) ?? humanise(path, where);
-  const wrong = complaintOf(error);
-  return { where, field: path.join('/'), label, keyword, complaint: wrong, message: `${label} ${wrong}` };
+  const complaint = complaintOf(error);
+  return { where, field: path.join('/'), label, keyword, complaint, message: `${label} ${complaint}` };
 }
 
-/** The same with the field named as it was sent: `campaign.utm_source is invalid`; within a list also its `index`. */
+/** The message with the path of the field: `campaign.utm_source is invalid`; within a list also with its `index`. */
 export function sentenceAsSent({ field, label, complaint }: FieldError, index?: number): string {
   const path = [...(index === undefined ? [] : [`[${index}]`]), ...(field === '' ? [] : field.split('/'))];
   return `${path.length === 0 ? label : path.join('.')} ${complaint}`;
@@ -47,7 +47,7 @@ function titleOf({ parentSchema }: ErrorObject, member: string | undefined): str
   return typeof schema?.title === 'string' ? schema.title : undefined;
 }
 
-/** `signingPublicKey` becomes `Signing public key`; members of a list are called by the list. */
+/** `signingPublicKey` becomes `Signing public key`; items are named by their list. */
 function humanise(path: readonly string[], where: FieldError['where']): string {
   const name = path.findLast((part) => !/^\d+$/.test(part));
   if (name === undefined) return `The ${where}`;

@@ -1,4 +1,4 @@
-/** A page of `web/` as it was built: a document that is asked for anew each time, and parts that may be kept for ever. */
+/** Serves a built page of `web/`: a document that is revalidated, and assets that are cached forever. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -17,7 +17,7 @@ const TYPES: { readonly [extension: string]: string } = {
   '.svg': 'image/svg+xml',
 };
 
-/** Everything comes from the page's own origin, and nobody else may show it inside a page of theirs. */
+/** Everything is loaded from the page's own origin, and other pages can not embed it. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -31,18 +31,18 @@ const POLICY = [
 ].join('; ');
 
 export interface WebPage {
-  /** For the route of the page's address, whatever else is answered there. */
+  /** For the route of the page, which may also answer other formats. */
   document(request: Pick<Request, 'headers'>): Promise<Reply>;
   readonly parts: Route;
 }
 
-/** Whether who asks is somebody who reads pages: browsers name HTML among what they accept, programs do not. */
+/** Whether the client is a browser: only browsers accept HTML explicitly. */
 export const wantsPage = ({ headers }: Pick<Request, 'headers'>): boolean =>
   /\btext\/html\b/.test(headers.accept ?? '');
 
-/** What is read at the first need and kept; where that fails, the next who needs it has it read anew. */
-export function readOnce<Read>(read: () => Promise<Read>): () => Promise<Read> {
-  let reading: Promise<Read> | undefined;
+/** Caches the result of the first successful read; failed reads are retried on the next call. */
+export function readOnce<Content>(read: () => Promise<Content>): () => Promise<Content> {
+  let reading: Promise<Content> | undefined;
   return () => {
     reading ??= read().catch((error: unknown) => {
       reading = undefined;
@@ -52,19 +52,19 @@ export function readOnce<Read>(read: () => Promise<Read>): () => Promise<Read> {
   };
 }
 
-/** `name` is a folder of `web/`. */
+/** @param name Folder of `web/`. */
 export function createWebPage(name: string): WebPage {
   const files = readOnce(() => readPage(new URL(`${name}/`, BUILT)));
   return {
     async document({ headers }) {
       const { bytes, etag } = (await files()).get(DOCUMENT)!;
-      const same = { ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept' };
-      if (isKnown(headers['if-none-match'], etag)) return { status: 304, headers: same };
+      const common = { ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept' };
+      if (isKnown(headers['if-none-match'], etag)) return { status: 304, headers: common };
       return {
         status: 200,
         text: bytes,
         headers: {
-          ...same,
+          ...common,
           'Content-Type': TYPES['.html']!,
           'Content-Security-Policy': POLICY,
           'X-Content-Type-Options': 'nosniff',
@@ -74,15 +74,15 @@ export function createWebPage(name: string): WebPage {
     parts: route({
       method: 'GET',
       path: '/assets/:part',
-      summary: 'A part of the page, named by its content',
+      summary: 'An asset of the page, named by its content hash',
       tags: ['Page'],
-      answers: { 200: { description: 'The part' }, 404: { description: 'The page has no such part' } },
+      answers: { 200: { description: 'The asset' }, 404: { description: 'There is no such asset' } },
       async handle({ params: { part } }) {
-        const found = part === DOCUMENT ? undefined : (await files()).get(part);
-        if (!found) return problem(404, 'Not found');
+        const asset = part === DOCUMENT ? undefined : (await files()).get(part);
+        if (!asset) return problem(404, 'Not found');
         return {
           status: 200,
-          text: found.bytes,
+          text: asset.bytes,
           headers: {
             'Content-Type': TYPES[extname(part)]!,
             'Cache-Control': 'public, max-age=31536000, immutable',
@@ -94,7 +94,7 @@ export function createWebPage(name: string): WebPage {
   };
 }
 
-/** Rejects where the pages are not built: `npm run build` does. */
+/** Rejects if the pages are not built (`npm run build`). */
 async function readPage(folder: URL) {
   const names = await readdir(folder);
   const files = names.map(async (name) => {

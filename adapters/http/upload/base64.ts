@@ -1,28 +1,28 @@
-/** Base64 that comes in pieces, decoded piece by piece; what stands before it in a data URL is passed over. */
+/** Decodes base64 incrementally; skips the prefix of a data URL. */
 
-/** Characters of `data:image/png;base64,` and what else may stand there. */
-const MOST_PREFIX = 256;
+/** Maximum characters of a prefix such as `data:image/png;base64,`. */
+const MAX_PREFIX = 256;
 const DATA_URL = /^data:[^,]*;base64$/i;
 const PAD = 0x3d;
-/** Of the other alphabet, which is another encoding. */
-const OF_URLS: readonly number[] = [0x2d, 0x5f];
+/** Characters of base64url, which is a different encoding. */
+const BASE64URL_CHARACTERS: readonly number[] = [0x2d, 0x5f];
 
 export interface Base64 {
-  /** The bytes of what came so far that were not given yet; undefined where it is no base64. */
+  /** Returns newly decoded bytes; undefined for invalid base64. */
   push(text: Buffer): Buffer | undefined;
-  /** The last bytes; undefined where it broke off. */
+  /** Returns the last bytes; undefined if the input is incomplete. */
   end(): Buffer | undefined;
 }
 
 export function createBase64(): Base64 {
-  /** While it may still be the beginning of a data URL. */
+  /** The input so far, while it may still be a data URL prefix. */
   let prefix: Buffer | undefined = NOTHING;
-  /** Fewer than four characters, which wait for the next. */
-  let carried = '';
+  /** Fewer than four characters, completed by the next chunk. */
+  let carry = '';
   let padding = 0;
 
   function decode(text: Buffer): Buffer | undefined {
-    if (OF_URLS.some((each) => text.includes(each))) return undefined;
+    if (BASE64URL_CHARACTERS.some((each) => text.includes(each))) return undefined;
     const end = text.indexOf(PAD);
     const body = end < 0 ? text : text.subarray(0, end);
     if (padding > 0 && body.length > 0) return undefined;
@@ -31,47 +31,47 @@ export function createBase64(): Base64 {
       padding += text.length - end;
       if (padding > 2) return undefined;
     }
-    const all = carried + body.toString('latin1');
+    const all = carry + body.toString('latin1');
     const whole = all.length - (all.length % 4);
-    carried = all.slice(whole);
-    return exactly(all.slice(0, whole), (whole / 4) * 3);
+    carry = all.slice(whole);
+    return decodeExactly(all.slice(0, whole), (whole / 4) * 3);
   }
 
-  /** Undefined while it can't be told what it is. */
-  function behindPrefix(text: Buffer): Buffer | undefined {
-    const begun = Buffer.concat([prefix ?? NOTHING, text]);
-    const isUrl = /^data:/i.test(begun.toString('latin1', 0, 5));
-    const comma = begun.subarray(0, MOST_PREFIX).indexOf(',');
-    prefix = begun;
-    if (!isUrl && begun.length >= 5) return begun;
-    if (!isUrl || (comma < 0 && begun.length < MOST_PREFIX)) return undefined;
-    // What is no data URL is left as it is, and is no base64 either.
-    return DATA_URL.test(begun.toString('latin1', 0, comma)) ? begun.subarray(comma + 1) : begun;
+  /** Returns the base64 after the prefix; undefined while more input is needed. */
+  function skipPrefix(text: Buffer): Buffer | undefined {
+    const input = Buffer.concat([prefix ?? NOTHING, text]);
+    const isUrl = /^data:/i.test(input.toString('latin1', 0, 5));
+    const comma = input.subarray(0, MAX_PREFIX).indexOf(',');
+    prefix = input;
+    if (!isUrl && input.length >= 5) return input;
+    if (!isUrl || (comma < 0 && input.length < MAX_PREFIX)) return undefined;
+    // An invalid data URL is kept as it is and fails as base64.
+    return DATA_URL.test(input.toString('latin1', 0, comma)) ? input.subarray(comma + 1) : input;
   }
 
   return {
     push(text) {
       if (prefix === undefined) return decode(text);
-      const rest = behindPrefix(text);
+      const rest = skipPrefix(text);
       if (rest === undefined) return NOTHING;
       prefix = undefined;
       return decode(rest);
     },
     end() {
-      // Shorter than `data:`, it is what it is.
-      const early = prefix === undefined ? NOTHING : decode(prefix);
-      if (early === undefined || carried.length === 1) return undefined;
-      if (padding > 0 && (carried.length + padding) % 4 !== 0) return undefined;
-      const last = exactly(carried, Math.floor((carried.length * 3) / 4));
-      return last && Buffer.concat([early, last]);
+      // Input shorter than `data:` has not been decoded yet.
+      const first = prefix === undefined ? NOTHING : decode(prefix);
+      if (first === undefined || carry.length === 1) return undefined;
+      if (padding > 0 && (carry.length + padding) % 4 !== 0) return undefined;
+      const last = decodeExactly(carry, Math.floor((carry.length * 3) / 4));
+      return last && Buffer.concat([first, last]);
     },
   };
 }
 
 const NOTHING = Buffer.alloc(0);
 
-/** What Node does not know in base64 it passes over: then there is less of it. */
-function exactly(text: string, length: number): Buffer | undefined {
+/** Node skips characters that are not base64, which shows in the decoded length. */
+function decodeExactly(text: string, length: number): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.length === length ? bytes : undefined;
 }

@@ -1,4 +1,4 @@
-/** Reads JSON bodies with large base64 members: these go to where they are kept as they come, and never stand in memory. */
+/** Reads JSON bodies with large base64 members, which are streamed to storage instead of memory. */
 import { createHash } from 'node:crypto';
 import { PassThrough, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -6,19 +6,19 @@ import type { Context } from 'koa';
 import type { Reservation } from '../../../application/concurrency/index.js';
 import type { IncomingBlob, Receiving } from '../../../application/files/encrypted-blobs.js';
 import type { After } from '../../platform/process/timer.js';
-import { eachPiece } from '../hardening/chunk-limit.js';
-import { watchProgress } from '../hardening/slow-body-timeout.js';
+import { watchChunks } from '../hardening/chunk-limit.js';
+import { watchBodyProgress } from '../hardening/slow-body-timeout.js';
 import {
+  badContentType,
+  badEncoding,
   GZIP,
-  inCrumbs,
   incomplete,
   JSON_LIKE,
   notGzip,
-  notPacked,
-  notTyped,
   parse,
   type ReadResult,
   tooLarge,
+  tooManyChunks,
   tooSlow,
 } from '../server/body.js';
 import { overBudget } from '../server/budgets.js';
@@ -29,56 +29,56 @@ import type { ReceivedMembers, Uploads } from './upload-spec.js';
 
 export interface ReadUpload {
   readonly received: ReceivedMembers;
-  /** Its `bytes` are a digest of the body. Whatever comes of it, `drop` is to be called once its work is over. */
+  /** Resolves with a digest of the body as `bytes`. Call `drop` at the end of the request in any case. */
   read(): Promise<ReadResult | Problem>;
-  /** Lets go of what nobody has kept. */
+  /** Deletes received members that the handler did not take over. */
   drop(): Promise<void>;
 }
 
-/** Of the JSON without its large members. */
-const MOST_REST = 64 * 1024;
+/** Maximum bytes of the JSON without its large members. */
+const MAX_REST_BYTES = 64 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-const NOTHING = Buffer.alloc(0);
+const NO_BYTES = Buffer.alloc(0);
 
-/** `limit`: of the whole body, unpacked; more is 413. `held` counts uploads, each one. */
+/** @param limit Maximum bytes of the whole body, decompressed; more is answered 413. */
 export function createUploadReader(
   { members, receive }: Uploads,
   limit: number,
   after?: After,
-): (ctx: Context, held: Reservation) => ReadUpload {
-  return (ctx, held) => {
+): (ctx: Context, reservation: Reservation) => ReadUpload {
+  return (ctx, reservation) => {
     const received = new Map<string, IncomingBlob>();
-    let coming: Receiving | undefined;
+    let current: Receiving | undefined;
     const drop = async () => {
-      await coming?.drop();
+      await current?.drop();
       for (const each of received.values()) await each.drop();
     };
 
-    /** Decodes each large member into its file. */
+    /** Decodes each large member into storage. */
     function sink(): MemberSink {
       let name = '';
       let base64 = createBase64();
-      let left = 0;
+      let remaining = 0;
       const write = async (bytes: Buffer | undefined) => {
-        if (!bytes) throw new Refused(problem(400, `${name} must be base64`));
-        left -= bytes.length;
-        if (left < 0) throw new Refused(problem(400, `${name} must be at most ${members[name]} bytes`));
-        if (bytes.length > 0) await coming?.write(bytes);
+        if (!bytes) throw new UploadRejected(problem(400, `${name} must be base64`));
+        remaining -= bytes.length;
+        if (remaining < 0) throw new UploadRejected(problem(400, `${name} must be at most ${members[name]} bytes`));
+        if (bytes.length > 0) await current?.write(bytes);
       };
       return {
-        async begin(begun) {
-          name = begun;
-          if (received.has(name)) throw new Refused(problem(400, `${name} must be given once`));
+        async begin(member) {
+          name = member;
+          if (received.has(name)) throw new UploadRejected(problem(400, `${name} must be given once`));
           base64 = createBase64();
-          left = members[name] ?? 0;
-          coming = await receive();
+          remaining = members[name] ?? 0;
+          current = await receive();
         },
-        text: (piece) => write(base64.push(piece)),
+        text: (chunk) => write(base64.push(chunk)),
         async end() {
           await write(base64.end());
-          const arrived = await coming?.end();
-          coming = undefined;
-          if (arrived) received.set(name, arrived);
+          const blob = await current?.end();
+          current = undefined;
+          if (blob) received.set(name, blob);
         },
       };
     }
@@ -86,70 +86,72 @@ export function createUploadReader(
     async function read(): Promise<ReadResult | Problem> {
       const { headers } = ctx.req;
       const { 'content-length': length, 'content-encoding': encoding, 'content-type': type } = headers;
-      if (headers['transfer-encoding'] === undefined && !Number(length)) return { bytes: NOTHING, json: {} };
-      if (type !== undefined && !JSON_LIKE.test(type)) return notTyped;
-      const isPacked = encoding !== undefined && encoding.toLowerCase() !== 'identity';
-      if (isPacked && !GZIP.test(encoding)) return notPacked;
+      if (headers['transfer-encoding'] === undefined && !Number(length)) return { bytes: NO_BYTES, json: {} };
+      if (type !== undefined && !JSON_LIKE.test(type)) return badContentType;
+      const isCompressed = encoding !== undefined && encoding.toLowerCase() !== 'identity';
+      if (isCompressed && !GZIP.test(encoding)) return badEncoding;
       if (Number(length ?? 0) > limit) return tooLarge;
-      const lack = held.acquire(1);
-      if (lack) return { ...overBudget(lack), problem: 429 };
-      const scanner = createMemberScanner(Object.keys(members), sink(), MOST_REST);
-      // Only a key makes two requests of it.
+      // The reservation counts uploads.
+      const shortage = reservation.acquire(1);
+      if (shortage) return { ...overBudget(shortage), problem: 429 };
+      const scanner = createMemberScanner(Object.keys(members), sink(), MAX_REST_BYTES);
+      // Only requests with an idempotency key are compared by digest.
       const digest = headers['idempotency-key'] === undefined ? undefined : createHash('sha256');
       let size = 0;
-      const failed = await eachChunk(ctx, isPacked, after, async (bytes) => {
+      const failure = await forEachChunk(ctx, isCompressed, after, async (bytes) => {
         size += bytes.length;
-        if (size > limit) throw new Refused(tooLarge);
+        if (size > limit) throw new UploadRejected(tooLarge);
         digest?.update(bytes);
         await scanner.feed(bytes);
       });
-      if (failed) return failed;
+      if (failure) return failure;
       const rest = parse(scanner.rest());
-      return isProblem(rest) ? rest : { bytes: digest?.digest() ?? NOTHING, json: rest.json };
+      return isProblem(rest) ? rest : { bytes: digest?.digest() ?? NO_BYTES, json: rest.json };
     }
 
     return { received, read, drop };
   };
 }
 
-/** Why a body is not read any further. */
-class Refused extends Error {
-  override readonly name = 'Refused';
+/** Aborts reading a body. */
+class UploadRejected extends Error {
+  override readonly name = 'UploadRejected';
   constructor(readonly problem: Problem) {
     super(problem.error);
   }
 }
 
-/** Takes a body in chunks, one after the other: no more of it is read than is worked on. Answers why it came to no end. */
-async function eachChunk(
+/** Processes a body chunk by chunk with backpressure. Resolves with the reason if it was not read completely. */
+async function forEachChunk(
   { req }: Context,
-  isPacked: boolean,
+  isCompressed: boolean,
   after: After | undefined,
-  take: (bytes: Buffer) => Promise<void>,
+  process: (bytes: Buffer) => Promise<void>,
 ): Promise<Problem | undefined> {
-  const source: Readable & NodeJS.WritableStream = isPacked
+  const source: Readable & NodeJS.WritableStream = isCompressed
     ? createGunzip({ chunkSize: CHUNK_BYTES })
     : new PassThrough({ highWaterMark: CHUNK_BYTES });
-  const giveUp = (why: Problem) => source.destroy(new Refused(why));
-  const broke = () => {
-    if (!req.complete) giveUp(incomplete);
+  const abort = (reason: Problem) => source.destroy(new UploadRejected(reason));
+  const onClose = () => {
+    if (!req.complete) abort(incomplete);
   };
-  const unheard = eachPiece(req, { told: () => {}, tooMany: () => giveUp(inCrumbs) });
-  const unwatch = watchProgress(req.socket, () => giveUp(tooSlow), after);
-  req.once('close', broke);
+  const unwatchChunks = watchChunks(req, { onChunk: () => {}, onTooMany: () => abort(tooManyChunks) });
+  const unwatchProgress = watchBodyProgress(req.socket, () => abort(tooSlow), after);
+  req.once('close', onClose);
   try {
     req.pipe(source);
-    for await (const chunk of source as AsyncIterable<Buffer>) await take(chunk);
+    for await (const chunk of source as AsyncIterable<Buffer>) await process(chunk);
     return undefined;
   } catch (error) {
-    if (error instanceof Refused) return error.problem;
+    if (error instanceof UploadRejected) return error.problem;
     if (error instanceof RestTooLarge) return tooLarge;
-    if (isPacked && error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) return notGzip;
+    if (isCompressed && error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))
+      return notGzip;
     throw error;
   } finally {
-    req.off('close', broke);
+    req.off('close', onClose);
     req.unpipe(source);
-    unwatch();
-    unheard();
+    unwatchProgress();
+    unwatchChunks();
   }
 }

@@ -1,13 +1,13 @@
-/** What a route says of the large members of its bodies, and what it gets of them. */
+/** Declares large base64 members of JSON bodies, and how a route receives them. */
 import type { IncomingBlob, Receiving } from '../../../application/files/encrypted-blobs.js';
 
-/** Large base64 members of a JSON body: empty texts in it, they are found in `Request.received`. */
+/** Large base64 members of a JSON body: empty strings in `Request.body`, their content is in `Request.received`. */
 export interface Uploads {
-  /** By name: how many bytes each may have, decoded; more, or what is no base64, is 400. */
+  /** Maximum decoded bytes by name. Longer content and invalid base64 are answered 400. */
   readonly members: { readonly [name: string]: number };
-  /** Where each goes. */
+  /** Opens the storage for one member. */
   receive(): Promise<Receiving>;
 }
 
-/** What has come in, by the names of its members. */
+/** Received content by member name. */
 export type ReceivedMembers = ReadonlyMap<string, IncomingBlob>;
