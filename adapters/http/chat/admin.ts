@@ -10,12 +10,12 @@ import { listLimit } from '../server/validate.js';
 import { type AuthGuards, contextFor } from './auth.js';
 import { reauthenticate } from './page-response.js';
 import { text, time } from './schemas.js';
-import { streamChunks } from './stream-download.js';
+import { sendJsonStream } from './stream-download.js';
 
 export interface AdminDeps {
-  readonly doors: AuthGuards;
+  readonly guards: AuthGuards;
   readonly audit: Audit;
-  readonly exported: Export;
+  readonly exportData: Export;
   readonly downloads: Budget;
 }
 
@@ -30,7 +30,7 @@ const auditEntry = object({
 });
 
 const objects = { type: 'array', items: { type: 'object' } } as const;
-const exportedAll = object({
+const exportSchema = object({
   exportedAt: time,
   users: objects,
   channels: objects,
@@ -44,68 +44,68 @@ const exportedAll = object({
 const tags = ['administration'];
 
 /**
- * The same pieces: what is said meanwhile is in them, and a slow reader may take hours. Rejects, so that their connection
- * is cut, once who reads them is not admitted any more.
+ * Passes chunks on while the reader is an admin, as they may include new messages and a slow reader may take hours.
+ * Otherwise rejects, which closes the connection.
  */
-async function* whileAdmitted(
+async function* whileAdmin(
   admit: () => ReturnType<AuthGuards['admin']>,
   pieces: AsyncIterable<string>,
 ): AsyncGenerator<string> {
   for await (const piece of pieces) {
-    const admitted = await admit();
-    if (isProblem(admitted) || isRejection(admitted)) throw new Error('the reader is no admin any more');
+    const caller = await admit();
+    if (isProblem(caller) || isRejection(caller)) throw new Error('the reader is no longer an admin');
     yield piece;
   }
 }
 
-export const adminRoutes = ({ doors, audit, exported, downloads }: AdminDeps): readonly Route[] => [
+export const adminRoutes = ({ guards, audit, exportData, downloads }: AdminDeps): readonly Route[] => [
   route({
     method: 'GET',
     path: '/admin/audit-log',
-    summary: 'What admins did, and what was done to what is others’, the newest first',
-    description: 'Streamed: an entry may name all who came into a channel.',
+    summary: 'Actions of admins, and actions on data of others, newest first',
+    description: 'Streamed, as entries may list all new members of a channel.',
     tags,
     security: 'access',
     query: {
       type: 'object',
       properties: {
         limit: listLimit({ initial: 100, max: 1000 }),
-        before: { type: 'string', maxLength: 64, description: 'Id of an entry: those just before it' },
-        action: { type: 'string', maxLength: 64, description: 'Only of this action' },
+        before: { type: 'string', maxLength: 64, description: 'Id of an entry: returns those before it' },
+        action: { type: 'string', maxLength: 64, description: 'Only entries of this action' },
       },
     },
     answers: {
       200: { description: 'Entries', schema: object({ entries: { type: 'array', items: auditEntry } }) },
-      400: { description: '`before` is no entry' },
-      403: { description: 'The caller is no admin' },
+      400: { description: '`before` is not an entry' },
+      403: { description: 'The caller is not an admin' },
     },
-    admit: doors.admin,
+    admit: guards.admin,
     async handle(request, { userId }) {
-      const found = await audit.list(request.query, request.ifPosition);
-      if (isRejection(found)) return found;
-      const still = await reauthenticate({ request, doors: { user: doors.admin } }, found.position);
-      if (isProblem(still) || isRejection(still)) return still;
-      const pieces = () => whileAdmitted(() => doors.admin(request), found.pieces());
-      return streamChunks(request, { ...found, pieces }, downloads, userId);
+      const list = await audit.list(request.query, request.ifPosition);
+      if (isRejection(list)) return list;
+      const caller = await reauthenticate({ request, guards: { user: guards.admin } }, list.position);
+      if (isProblem(caller) || isRejection(caller)) return caller;
+      const pieces = () => whileAdmin(() => guards.admin(request), list.pieces());
+      return sendJsonStream(request, { ...list, pieces }, downloads, userId);
     },
   }),
   route({
     method: 'GET',
     path: '/admin/export',
-    summary: 'All that there is, direct messages included',
-    description: 'Streamed. No token, and no password in any form, is in it. It is itself noted in the audit log.',
+    summary: 'Export all data, including direct messages',
+    description: 'Streamed. Contains no tokens and no passwords in any form. The export is recorded in the audit log.',
     tags,
     security: 'access',
     answers: {
-      200: { description: 'Everything', schema: exportedAll },
-      403: { description: 'The caller is no admin' },
+      200: { description: 'Everything', schema: exportSchema },
+      403: { description: 'The caller is not an admin' },
     },
-    admit: doors.admin,
+    admit: guards.admin,
     async handle(request, caller) {
-      const { position, isPending, pieces } = await exported(caller.userId, contextFor(caller, request));
-      const more = { 'Content-Disposition': 'attachment; filename="export.json"' };
-      const admitted = () => whileAdmitted(() => doors.admin(request), pieces());
-      const reply = { ...inPieces(() => encoded(admitted()), more), position };
+      const { position, isPending, pieces } = await exportData(caller.userId, contextFor(caller, request));
+      const headers = { 'Content-Disposition': 'attachment; filename="export.json"' };
+      const content = () => whileAdmin(() => guards.admin(request), pieces());
+      const reply = { ...inPieces(() => encoded(content()), headers), position };
       return isPending ? { ...reply, consistency: 'pending' as const } : reply;
     },
   }),

@@ -1,4 +1,4 @@
-/** Who may call a route of the chat: whoever is signed in, or admins only. */
+/** Guards of chat routes (signed-in users, admins) and contexts of their commands. */
 import type { Authentication, Caller } from '../../../application/chat/sign-in/authenticate.js';
 import type { CommandResult } from '../../../application/chat/sign-in/sessions.js';
 import type { CommandContext } from '../../../application/ports/index.js';
@@ -7,15 +7,15 @@ import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { Answer } from '../server/answer.js';
 import type { Admit, Request } from '../server/route.js';
 
-type Asked = Pick<Request, 'bearer' | 'ifPosition'>;
+type AuthRequest = Pick<Request, 'bearer' | 'ifPosition'>;
 
 export interface AuthGuards {
-  readonly user: Admit<Caller, Asked>;
-  readonly admin: Admit<Caller, Asked>;
+  readonly user: Admit<Caller, AuthRequest>;
+  readonly admin: Admit<Caller, AuthRequest>;
 }
 
-export const createDoors = (admission: Authentication): AuthGuards => {
-  const user = ({ bearer, ifPosition }: Asked) => admission.authenticate(bearer, ifPosition);
+export const createAuthGuards = (admission: Authentication): AuthGuards => {
+  const user = ({ bearer, ifPosition }: AuthRequest) => admission.authenticate(bearer, ifPosition);
   return {
     user,
     async admin(request) {
@@ -25,27 +25,29 @@ export const createDoors = (admission: Authentication): AuthGuards => {
   };
 };
 
-/** A command of somebody who is signed in: their keys are theirs, whatever session they come with. */
+/** Context of a signed-in user's command. Idempotency keys belong to the user, not to the session. */
 export const contextFor = ({ userId }: Pick<Caller, 'userId'>, { context }: Pick<Request, 'context'>): CommandContext =>
   context(userId, userId);
 
-/** The same where it counts towards a quota of each user: admins have none. */
+/** The same for commands with a quota per user, which does not apply to admins. */
 export function contextWithQuota(
   caller: Pick<Caller, 'userId' | 'isAdmin'>,
   request: Pick<Request, 'context'>,
 ): CommandContext {
-  const { quota, ...free } = contextFor(caller, request);
-  return quota && !caller.isAdmin ? { ...free, quota } : free;
+  const { quota, ...unlimited } = contextFor(caller, request);
+  return quota && !caller.isAdmin ? { ...unlimited, quota } : unlimited;
 }
 
 /**
- * A command of somebody whom nobody knows yet. `shown`: what they come with beside the body; who come from one address
- * with other tokens are others, whatever their keys.
+ * Context of a command before sign-in.
+ *
+ * @param credential Token sent besides the body. Callers of one address with different tokens are different callers, so
+ *   that their idempotency keys do not collide.
  */
 export const anonymousContext = (
   { context, address, bearer }: Pick<Request, 'context' | 'address' | 'bearer'>,
-  shown = bearer ?? '',
-): CommandContext => context('chat.guest', `${address} ${shown}`);
+  credential = bearer ?? '',
+): CommandContext => context('chat.guest', `${address} ${credential}`);
 
-export const answer = (done: CommandResult<unknown> | Rejection): Answer =>
-  isRejection(done) ? done : { status: 200, ...done };
+export const answer = (result: CommandResult<unknown> | Rejection): Answer =>
+  isRejection(result) ? result : { status: 200, ...result };

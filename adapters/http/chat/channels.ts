@@ -1,4 +1,4 @@
-/** The routes of channels. */
+/** Routes of channels. */
 import type { Channels } from '../../../application/chat/channels/channels.js';
 import { type Route, route } from '../server/route.js';
 import { streamedList } from '../server/streamed-list.js';
@@ -8,46 +8,48 @@ import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
 
 export interface ChannelDeps {
-  readonly doors: AuthGuards;
+  readonly guards: AuthGuards;
   readonly channels: Channels;
   readonly quotas: Pick<ChatQuotas, 'changes'>;
 }
 
-const NO_CHANNEL = { description: 'There is no such channel, or it is not told to the caller' };
-const NOT_THEIRS = { description: 'The caller sees the channel, and did not make it' };
+const NO_CHANNEL = { description: 'There is no such channel, or the caller can not see it' };
+const NOT_OWNER = { description: 'The caller did not create the channel' };
 const tags = ['channels'];
 
-export function channelRoutes({ doors, channels, quotas }: ChannelDeps): readonly Route[] {
+export function channelRoutes({ guards, channels, quotas }: ChannelDeps): readonly Route[] {
   const list = route({
     method: 'GET',
     path: '/channels',
-    summary: 'The channels that the caller sees, by creation',
+    summary: 'The channels the caller can see, by creation time',
     tags,
     security: 'access',
-    answers: { 200: { description: 'Private ones for members and admins only', schema: schemas.channels } },
-    admit: doors.user,
+    answers: {
+      200: { description: 'The channels; private ones for members and admins only', schema: schemas.channels },
+    },
+    admit: guards.user,
     async handle({ ifPosition }, caller) {
-      const { channels: theirs, position } = await channels.list(caller, ifPosition);
-      return streamedList('channels', theirs, { position });
+      const { channels: visible, position } = await channels.list(caller, ifPosition);
+      return streamedList('channels', visible, { position });
     },
   });
 
   const create = route({
     method: 'POST',
     path: '/channels',
-    summary: 'Make a channel',
+    summary: 'Create a channel',
     tags,
     security: 'access',
     body: schemas.createChannelBody,
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: {
-      200: { description: 'Made, its creator a member', schema: schemas.oneChannel },
+      200: { description: 'Created; the creator is a member', schema: schemas.oneChannel },
       400: {
         description:
-          'The name is taken, blank or too long, a member is no user, or there are too many channels, or members in them',
+          'The name is taken, blank or too long, a member is not a user, or there are too many channels or members',
       },
     },
-    admit: doors.user,
+    admit: guards.user,
     quota: quotas.changes,
     handle: async (request, caller) =>
       answer(await channels.create(caller, request.body, contextWithQuota(caller, request))),
@@ -57,21 +59,21 @@ export function channelRoutes({ doors, channels, quotas }: ChannelDeps): readonl
     method: 'PUT',
     path: '/channels/:channelId',
     summary: 'Change a channel',
-    description: 'What is not given stays as it is; `members` replaces all but the creator.',
+    description: 'Omitted fields stay unchanged; `members` replaces all members but the creator.',
     tags,
     security: 'access',
     body: schemas.updateChannelBody,
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: {
-      200: { description: 'The whole channel', schema: schemas.oneChannel },
+      200: { description: 'The channel', schema: schemas.oneChannel },
       400: {
         description:
-          'Nothing is given; the name is taken, blank or too long; a member is no user; there are too many in channels',
+          'No field is given; the name is taken, blank or too long; a member is not a user; there are too many members',
       },
-      403: NOT_THEIRS,
+      403: NOT_OWNER,
       404: NO_CHANNEL,
     },
-    admit: doors.user,
+    admit: guards.user,
     quota: quotas.changes,
     handle: async (request, caller) =>
       answer(await channels.update(caller, request.params.channelId, request.body, contextWithQuota(caller, request))),
@@ -80,16 +82,16 @@ export function channelRoutes({ doors, channels, quotas }: ChannelDeps): readonl
   const remove = route({
     method: 'DELETE',
     path: '/channels/:channelId',
-    summary: 'Delete a channel with all that was said in it',
+    summary: 'Delete a channel with all its messages',
     tags,
     security: 'access',
     body: schemas.emptyBody,
     answers: {
-      200: { description: 'Nobody can read it any more', schema: success },
-      403: NOT_THEIRS,
+      200: { description: 'Deleted', schema: success },
+      403: NOT_OWNER,
       404: NO_CHANNEL,
     },
-    admit: doors.user,
+    admit: guards.user,
     handle: async (request, caller) =>
       answer(await channels.remove(caller, request.params.channelId, contextFor(caller, request))),
   });

@@ -1,4 +1,4 @@
-/** The routes of direct messages. */
+/** Routes of direct messages. */
 import type { Conversations } from '../../../application/chat/channels/conversations.js';
 import type { Messages } from '../../../application/chat/messages/messages.js';
 import type { Reading } from '../../../application/chat/messages/read-messages.js';
@@ -9,12 +9,12 @@ import type { Rejection } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
 import { type AuthGuards, answer, contextFor } from './auth.js';
 import * as schemas from './message-schemas.js';
-import { postIn, readerOf, respondWithPage } from './page-response.js';
+import { postMessage, readerOf, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
 
 export interface ConversationDeps {
-  readonly doors: AuthGuards;
+  readonly guards: AuthGuards;
   readonly places: Visibility;
   readonly conversations: Conversations;
   readonly messages: Messages;
@@ -22,29 +22,33 @@ export interface ConversationDeps {
   readonly quotas: Pick<ChatQuotas, 'messages'>;
 }
 
-const NO_CONVERSATION = { description: 'There is no such conversation, or it is of others' };
-const NO_MESSAGE = { description: 'There is no such message in the conversation, or it is of others' };
+const NO_CONVERSATION = { description: 'There is no such conversation of the caller' };
+const NO_MESSAGE = { description: 'There is no such message in a conversation of the caller' };
 const tags = ['conversations'];
 
 export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
-  const { doors, places, conversations, messages, reading, quotas } = deps;
+  const { guards, places, conversations, messages, reading, quotas } = deps;
 
-  /** Why a message is not one of the conversation. */
-  async function outside(caller: Caller, conversationId: string, messageId: string): Promise<Rejection | undefined> {
-    const found = await (caller.isAdmin ? places.findAny(messageId) : places.message(caller, messageId));
-    // One that is deleted may be so by this very command, which knows.
-    if ('rejected' in found) return undefined;
-    return found.state.channelId === conversationId ? undefined : messageNotFound;
+  /** Rejects messages that belong to another conversation. */
+  async function checkConversation(
+    caller: Caller,
+    conversationId: string,
+    messageId: string,
+  ): Promise<Rejection | undefined> {
+    const location = await (caller.isAdmin ? places.findAny(messageId) : places.message(caller, messageId));
+    // A missing message may have been deleted by the first run of this command, which decides itself.
+    if ('rejected' in location) return undefined;
+    return location.state.channelId === conversationId ? undefined : messageNotFound;
   }
 
   const list = route({
     method: 'GET',
     path: '/conversations',
-    summary: "The caller's conversations, the last active first",
+    summary: "The caller's conversations, last active first",
     tags,
     security: 'access',
     answers: { 200: { description: 'The last 1000', schema: schemas.conversations } },
-    admit: doors.user,
+    admit: guards.user,
     handle: async ({ ifPosition }, caller) => ({
       status: 200,
       ...(await conversations.list(caller, ifPosition)),
@@ -54,15 +58,15 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
   const start = route({
     method: 'POST',
     path: '/conversations',
-    summary: 'Begin a conversation, or find it',
+    summary: 'Start a conversation, or find the existing one',
     tags,
     security: 'access',
     body: schemas.conversationBody,
     answers: {
-      200: { description: 'The one of the two', schema: schemas.startedConversation },
+      200: { description: 'The conversation', schema: schemas.startedConversation },
       400: { description: 'There is no such user, or it is the caller' },
     },
-    admit: doors.user,
+    admit: guards.user,
     handle: async (request, caller) =>
       answer(await conversations.start(caller, request.body.targetUserId, contextFor(caller, request))),
   });
@@ -70,20 +74,20 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
   const read = route({
     method: 'GET',
     path: '/conversations/:conversationId/messages',
-    summary: 'What was said between the two: the newest, oldest first',
+    summary: 'The newest messages of a conversation, oldest first',
     tags,
     security: 'access',
     query: schemas.pageQuery,
     answers: {
       200: { description: 'A page', schema: schemas.messages },
-      400: { description: '`before` never was a message of the conversation' },
+      400: { description: '`before` was never a message of the conversation' },
       404: NO_CONVERSATION,
     },
-    admit: doors.user,
+    admit: guards.user,
     handle: (request, caller) =>
       respondWithPage(
-        { caller, request, doors },
-        (who, seen) => places.conversation(who, request.params.conversationId, seen),
+        { caller, request, guards },
+        (user, position) => places.conversation(user, request.params.conversationId, position),
         ({ id }) => reading.messages(readerOf(caller, request), id, request.query, request.ifPosition),
       ),
   });
@@ -91,22 +95,22 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
   const post = route({
     method: 'POST',
     path: '/conversations/:conversationId/messages',
-    summary: 'Say something to the other',
+    summary: 'Post a direct message',
     tags,
     security: 'access',
     body: schemas.messageBody,
     bodyLimit: schemas.MESSAGE_LIMIT,
-    answers: { 200: { description: 'Said', schema: schemas.oneMessage }, 404: NO_CONVERSATION },
-    admit: doors.user,
+    answers: { 200: { description: 'Posted', schema: schemas.oneMessage }, 404: NO_CONVERSATION },
+    admit: guards.user,
     quota: quotas.messages,
     handle: async (request, caller) =>
-      postIn(messages, await places.conversation(caller, request.params.conversationId), request, caller),
+      postMessage(messages, await places.conversation(caller, request.params.conversationId), request, caller),
   });
 
   const edit = route({
     method: 'PUT',
     path: '/conversations/:conversationId/messages/:messageId',
-    summary: 'Edit a direct message of one’s own',
+    summary: 'Edit an own direct message',
     tags,
     security: 'access',
     body: schemas.messageBody,
@@ -114,14 +118,14 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     answers: {
       200: { description: 'Edited', schema: schemas.oneMessage },
       400: schemas.BAD_EDIT,
-      403: { description: 'It is the other’s' },
+      403: { description: 'The message is of the other user' },
       404: NO_MESSAGE,
     },
-    admit: doors.user,
+    admit: guards.user,
     quota: quotas.messages,
     async handle(request, caller) {
       const { conversationId, messageId } = request.params;
-      const refusal = await outside(caller, conversationId, messageId);
+      const refusal = await checkConversation(caller, conversationId, messageId);
       return refusal ?? answer(await messages.edit(caller, messageId, request.body, contextFor(caller, request)));
     },
   });
@@ -129,19 +133,19 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
   const remove = route({
     method: 'DELETE',
     path: '/conversations/:conversationId/messages/:messageId',
-    summary: 'Delete a direct message: its author, or an admin',
+    summary: 'Delete a direct message, as its author or an admin',
     tags,
     security: 'access',
     body: schemas.emptyBody,
     answers: {
       200: { description: 'Deleted', schema: success },
-      403: { description: 'It is the other’s' },
+      403: { description: 'The message is of the other user' },
       404: NO_MESSAGE,
     },
-    admit: doors.user,
+    admit: guards.user,
     async handle(request, caller) {
       const { conversationId, messageId } = request.params;
-      const refusal = await outside(caller, conversationId, messageId);
+      const refusal = await checkConversation(caller, conversationId, messageId);
       return refusal ?? answer(await messages.remove(caller, messageId, contextFor(caller, request)));
     },
   });

@@ -7,14 +7,14 @@ import { settings } from './server.js';
 import { webhook } from './webhooks.js';
 
 const participants = schemas.list(text);
-/** Added to what is sent about a direct message. */
+/** Additional members of events of direct messages. */
 const direct = { conversationId: text, participants };
 const { reactions, threadMeta } = schemas;
 const message = object(schemas.messageFields, { reactions, threadMeta });
 const directMessage = object({ ...schemas.messageFields, ...direct }, { reactions });
 const reaction = object({ messageId: text, channelId: text, userId: text, reaction: text }, direct);
 const userWithEmail = object({ ...user.properties, email: text });
-const writtenReply = { ...schemas.replyFields, parentMessageId: text, threadMeta };
+const replyPayload = { ...schemas.replyFields, parentMessageId: text, threadMeta };
 
 const payloads: { readonly [type: string]: { readonly properties: Properties } } = {
   CONNECTED: object({ message: text, timestamp: text, userId: text, connectionId: text }),
@@ -34,8 +34,8 @@ const payloads: { readonly [type: string]: { readonly properties: Properties } }
   NEW_DM_MESSAGE: directMessage,
   UPDATE_DM_MESSAGE: directMessage,
   DELETE_DM_MESSAGE: object({ id: text, channelId: text, ...direct }),
-  NEW_THREAD_REPLY: object({ ...writtenReply, reply: schemas.reply }),
-  UPDATE_THREAD_REPLY: object(writtenReply),
+  NEW_THREAD_REPLY: object({ ...replyPayload, reply: schemas.reply }),
+  UPDATE_THREAD_REPLY: object(replyPayload),
   DELETE_THREAD_REPLY: object({
     id: text,
     threadId: text,
@@ -55,7 +55,7 @@ const frames = Object.entries(payloads).map(([type, payload]) => ({
 }));
 const reset = {
   title: 'RESET',
-  description: 'What was missed is no longer known: read the state again',
+  description: 'Missed events are no longer available: read the state again',
   ...object({ type: { const: 'RESET' } }),
 };
 

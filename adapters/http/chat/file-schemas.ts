@@ -6,14 +6,17 @@ const base64 = (description: string) =>
   ({
     type: 'string',
     contentEncoding: 'base64',
-    description: `${description}, perhaps as a data URL`,
+    description: `${description}; may be a data URL`,
   }) as const;
-/** What a name of 255 characters may be written with before it is tidied. */
+/** Bounds the input before a name is shortened to 255 characters. */
 const filename = { type: 'string', maxLength: 4096 } as const;
 
 export const fileBody = object(
-  { filename: { ...filename, description: 'Its end decides the type' }, file: base64('At most 25 MiB') },
-  { contentType: { type: 'string', maxLength: 255, description: 'Not looked at' } },
+  {
+    filename: { ...filename, description: 'Its extension determines the content type' },
+    file: base64('At most 25 MiB'),
+  },
+  { contentType: { type: 'string', maxLength: 255, description: 'Ignored' } },
 );
 export const imageBody = object(
   {

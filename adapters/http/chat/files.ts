@@ -1,4 +1,4 @@
-/** The routes of files and images. */
+/** Routes of files and images. */
 import type { Files } from '../../../application/chat/files/files.js';
 import type { Replies } from '../../../application/chat/messages/replies.js';
 import type { Visibility } from '../../../application/chat/messages/visibility.js';
@@ -13,74 +13,74 @@ import { type Request, type Route, route } from '../server/route.js';
 import { type AuthGuards, contextWithQuota } from './auth.js';
 import * as schemas from './file-schemas.js';
 import type { ChatQuotas } from './quotas.js';
-import { send } from './stream-download.js';
+import { sendDownload } from './stream-download.js';
 
 export interface FileDeps {
-  readonly doors: AuthGuards;
+  readonly guards: AuthGuards;
   readonly files: Files;
   readonly places: Visibility;
   readonly replies: Pick<Replies, 'parent'>;
   readonly sealedFiles: Pick<SealedFiles, 'receive'>;
-  /** Bodies that come in at a time. */
+  /** Concurrent uploads. */
   readonly uploads: Budget;
   readonly downloads: Budget;
   readonly quotas: Pick<ChatQuotas, 'uploads'>;
 }
 
-/** In base64, a tenth of it written with escapes, and what is said besides. */
-const asBody = (...bytes: readonly number[]): number =>
+/** Maximum body size for these contents: base64, 10 % for escapes, and the other members. */
+const bodySizeFor = (...bytes: readonly number[]): number =>
   bytes.reduce((sum, each) => sum + Math.ceil((each / 3) * 4 * 1.1), 64 * 1024);
 
-/** Uploads that come in at a time: each holds some hundred kilobytes. One caller has two thirds. */
-const UPLOADS = 60;
-/** Downloads that are under way. */
-const DOWNLOADS = 300;
+/** Maximum concurrent uploads of some hundred kilobytes of memory each. A caller may use two thirds. */
+const MAX_UPLOADS = 60;
+/** Maximum concurrent downloads. */
+const MAX_DOWNLOADS = 300;
 
 export const createFileBudgets = (): Pick<FileDeps, 'uploads' | 'downloads'> => ({
-  uploads: createBudget('uploads', UPLOADS),
-  downloads: createBudget('downloads', DOWNLOADS),
+  uploads: createBudget('uploads', MAX_UPLOADS),
+  downloads: createBudget('downloads', MAX_DOWNLOADS),
 });
 
 const tags = ['files'];
-const NO_FILE = { description: 'There is no such file, or the caller sees no message that holds it' };
-const NO_IMAGE = { description: 'There is no such image there, or the caller does not see the place' };
-const PART = { description: 'The part that `Range` asks for', type: '*/*' };
-const SAME = { description: 'It is as `If-None-Match` has it' };
-const NO_PART = { description: '`Range` asks for a part that it has not' };
+const NO_FILE = { description: 'There is no such file, or the caller can not see a message with it' };
+const NO_IMAGE = { description: 'There is no such image, or the caller can not see its channel or conversation' };
+const PARTIAL = { description: 'The requested range', type: '*/*' };
+const NOT_MODIFIED = { description: 'Not modified since `If-None-Match`' };
+const BAD_RANGE = { description: 'The requested range is outside of the content' };
 const BAD_FILE = {
-  description: 'The name, its end or the content is wrong, it is no base64, empty or too large',
+  description: 'The name, its extension or the content is invalid, or the content is not base64, empty or too large',
 };
 
-/** Somebody, and where they want to put an image, or to see one. */
-interface Visitor {
+/** The caller, and the channel or conversation of the image. */
+interface ImageAccess {
   readonly caller: Caller;
   readonly channelId: string;
 }
 
-type FileResult = Promise<Visitor | Rejection | Problem>;
+type ImageAccessResult = Promise<ImageAccess | Rejection | Problem>;
 type FileRequest = Pick<Request, 'bearer' | 'ifPosition'>;
 
 export function fileRoutes(deps: FileDeps): readonly Route[] {
-  const { doors, files, places, replies, sealedFiles, uploads, downloads, quotas } = deps;
+  const { guards, files, places, replies, sealedFiles, uploads, downloads, quotas } = deps;
   const { receive } = sealedFiles;
 
-  /** Who may not see a place is told so before anything is stored. */
-  async function visiting(
+  /** Checks access before anything is stored. */
+  async function checkAccess(
     request: FileRequest,
     find: (caller: Caller) => Promise<{ readonly id: string } | Rejection>,
-  ): FileResult {
-    const caller = await doors.user(request);
+  ): ImageAccessResult {
+    const caller = await guards.user(request);
     if ('rejected' in caller || 'problem' in caller) return caller;
     const place = await find(caller);
     return 'rejected' in place ? place : { caller, channelId: place.id };
   }
   const inChannel = (request: FileRequest & Pick<Request<unknown, unknown, { channelId: string }>, 'params'>) =>
-    visiting(request, (caller) => places.channel(caller, request.params.channelId, request.ifPosition));
+    checkAccess(request, (caller) => places.channel(caller, request.params.channelId, request.ifPosition));
   const inConversation = (
     request: FileRequest & Pick<Request<unknown, unknown, { conversationId: string }>, 'params'>,
-  ) => visiting(request, (caller) => places.conversation(caller, request.params.conversationId, request.ifPosition));
+  ) => checkAccess(request, (caller) => places.conversation(caller, request.params.conversationId, request.ifPosition));
   const inThread = (request: FileRequest & Pick<Request<unknown, unknown, { messageId: string }>, 'params'>) =>
-    visiting(request, async (caller) => {
+    checkAccess(request, async (caller) => {
       const parent = await replies.parent(caller, request.params.messageId, request.ifPosition);
       return 'rejected' in parent ? parent : { id: parent.channelId };
     });
@@ -88,45 +88,45 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
   const uploadFile = route({
     method: 'POST',
     path: '/files',
-    summary: 'Upload a file, to hang it on a message then',
-    description: 'What hangs on no message a day later is removed.',
+    summary: 'Upload a file, to attach it to a message',
+    description: 'Files not attached to a message within a day are deleted.',
     tags,
     security: 'access',
     body: schemas.fileBody,
-    bodyLimit: asBody(MOST_BYTES.file),
+    bodyLimit: bodySizeFor(MOST_BYTES.file),
     uploads: { members: { file: MOST_BYTES.file }, receive },
     budget: uploads,
     quota: quotas.uploads,
     answers: { 200: { description: 'Uploaded', schema: schemas.uploadedFile }, 400: BAD_FILE },
-    admit: doors.user,
+    admit: guards.user,
     nameOf: ({ userId }) => userId,
     async handle(request, caller) {
       const { body, received } = request;
-      const what = { filename: body.filename, channelId: null, content: received.get('file') };
-      const done = await files.upload(caller, what, contextWithQuota(caller, request));
-      if (isRejection(done)) return done;
-      return { status: 200, body: { success: true, attachment: done.body }, position: done.position };
+      const upload = { filename: body.filename, channelId: null, content: received.get('file') };
+      const result = await files.upload(caller, upload, contextWithQuota(caller, request));
+      if (isRejection(result)) return result;
+      return { status: 200, body: { success: true, attachment: result.body }, position: result.position };
     },
   });
 
   const downloadFile = route({
     method: 'GET',
     path: '/files/:filename',
-    summary: 'A file: for its uploader, and for whoever sees a message that holds it',
+    summary: 'Download a file: for its uploader, and for users who can see a message with it',
     tags,
     security: 'access',
     answers: {
-      200: { description: 'Its bytes', type: '*/*' },
-      206: PART,
-      304: SAME,
+      200: { description: 'The content', type: '*/*' },
+      206: PARTIAL,
+      304: NOT_MODIFIED,
       404: NO_FILE,
-      416: NO_PART,
+      416: BAD_RANGE,
     },
-    admit: doors.user,
+    admit: guards.user,
     async handle(request, caller) {
-      const found = await files.file(caller, request.params.filename, request.ifPosition);
-      if ('rejected' in found) return found;
-      return send(request, 'attachment', await files.download(found), downloads, caller.userId);
+      const file = await files.file(caller, request.params.filename, request.ifPosition);
+      if ('rejected' in file) return file;
+      return sendDownload(request, 'attachment', await files.download(file), downloads, caller.userId);
     },
   });
 
@@ -135,29 +135,29 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     tags,
     security: 'access',
     body: schemas.imageBody,
-    bodyLimit: asBody(MOST_BYTES.image, MOST_BYTES.image),
+    bodyLimit: bodySizeFor(MOST_BYTES.image, MOST_BYTES.image),
     uploads: { members: { image: MOST_BYTES.image, thumbnail: MOST_BYTES.image }, receive },
     budget: uploads,
     quota: quotas.uploads,
     answers: {
       200: { description: 'Uploaded', schema: schemas.uploadedImage },
       400: BAD_FILE,
-      404: { description: 'The caller does not see the place' },
+      404: { description: 'The caller can not see the channel or conversation' },
     },
-    nameOf: ({ caller }: Visitor) => caller.userId,
+    nameOf: ({ caller }: ImageAccess) => caller.userId,
     async handle(
       request: Pick<Request<{ readonly filename: string }>, 'body' | 'received' | 'context'>,
-      { caller, channelId }: Visitor,
+      { caller, channelId }: ImageAccess,
     ): Promise<Answer> {
       const { body, received } = request;
       const [content, thumbnail] = [received.get('image'), received.get('thumbnail')];
-      const what = { filename: body.filename, channelId, content, thumbnail };
-      const done = await files.upload(caller, what, contextWithQuota(caller, request));
-      if (isRejection(done)) return done;
+      const upload = { filename: body.filename, channelId, content, thumbnail };
+      const result = await files.upload(caller, upload, contextWithQuota(caller, request));
+      if (isRejection(result)) return result;
       return {
         status: 200,
-        body: { success: true, filename: done.body.filename },
-        position: done.position,
+        body: { success: true, filename: result.body.filename },
+        position: result.position,
       };
     },
   } as const;
@@ -169,25 +169,25 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     query: schemas.imageQuery,
     answers: {
       200: {
-        description: 'Its bytes; of the thumbnail, where that is asked for and there is one',
+        description: 'The content; of the thumbnail if it is requested and exists',
         type: 'image/*',
       },
-      206: PART,
-      304: SAME,
+      206: PARTIAL,
+      304: NOT_MODIFIED,
       404: NO_IMAGE,
-      416: NO_PART,
+      416: BAD_RANGE,
     },
     async handle(
       request: Pick<
         Request<unknown, { readonly size?: string }, { readonly filename: string }>,
         'method' | 'headers' | 'logger' | 'params' | 'query' | 'ifPosition' | 'signal'
       >,
-      { caller, channelId }: Visitor,
+      { caller, channelId }: ImageAccess,
     ): Promise<Answer> {
-      const found = await files.image(channelId, request.params.filename, request.ifPosition);
-      if ('rejected' in found) return found;
-      const download = await files.download(found, request.query.size === 'thumb');
-      return send(request, 'inline', download, downloads, caller.userId);
+      const image = await files.image(channelId, request.params.filename, request.ifPosition);
+      if ('rejected' in image) return image;
+      const download = await files.download(image, request.query.size === 'thumb');
+      return sendDownload(request, 'inline', download, downloads, caller.userId);
     },
   } as const;
 
@@ -197,37 +197,37 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     route({
       ...imageUpload,
       path: '/channels/:channelId/messages/image',
-      summary: 'Upload an image into a channel',
+      summary: 'Upload an image to a channel',
       admit: inChannel,
     }),
     route({
       ...imageDownload,
       path: '/channels/:channelId/messages/image/:filename',
-      summary: 'An image of a channel, of its threads too',
+      summary: 'Download an image of a channel or its threads',
       admit: inChannel,
     }),
     route({
       ...imageUpload,
       path: '/messages/:messageId/thread/image',
-      summary: 'Upload an image into a thread',
+      summary: 'Upload an image to a thread',
       admit: inThread,
     }),
     route({
       ...imageDownload,
       path: '/messages/:messageId/thread/image/:filename',
-      summary: 'An image of the channel of a thread',
+      summary: 'Download an image of the channel of a thread',
       admit: inThread,
     }),
     route({
       ...imageUpload,
       path: '/conversations/:conversationId/messages/image',
-      summary: 'Upload an image into a conversation',
+      summary: 'Upload an image to a conversation',
       admit: inConversation,
     }),
     route({
       ...imageDownload,
       path: '/conversations/:conversationId/messages/image/:filename',
-      summary: 'An image of a conversation',
+      summary: 'Download an image of a conversation',
       admit: inConversation,
     }),
   ];

@@ -1,4 +1,4 @@
-/** What the chat tells everybody: that it is there, and how people sign in. */
+/** Public routes of the chat: health, and the configuration of sign-in. */
 import { type Route, route } from '../server/route.js';
 import * as schemas from './schemas.js';
 
@@ -11,24 +11,24 @@ export interface PublicConfig {
   readonly registrationEnabled: boolean;
 }
 
-/** `routes`: those of signing in that there are in this mode, by name. */
+/** @param routes Paths of the sign-in routes of this mode by name. */
 export function healthRoutes(config: PublicConfig, routes: { readonly [name: string]: string }): readonly Route[] {
   const body = { auth: { ...config, routes: { ...routes, config: '/auth/config' } } };
-  const told = (path: '/config.json' | '/auth/config') =>
+  const configRoute = (path: '/config.json' | '/auth/config') =>
     route({
       method: 'GET',
       path,
-      summary: 'How people sign in here',
-      answers: { 200: { description: 'The modes', schema: schemas.publicConfig } },
+      summary: 'Configuration of sign-in',
+      answers: { 200: { description: 'The configuration', schema: schemas.publicConfig } },
       handle: () => ({ status: 200, body }),
     });
-  return [health, told('/config.json'), told('/auth/config')];
+  return [health, configRoute('/config.json'), configRoute('/auth/config')];
 }
 
 const health = route({
   method: 'GET',
   path: '/health',
-  summary: 'Says OK',
+  summary: 'Health check',
   answers: { 200: { description: 'OK', type: 'text/plain' } },
   handle: () => ({ status: 200, text: 'OK' }),
 });

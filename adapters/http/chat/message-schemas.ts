@@ -4,7 +4,7 @@ import { listLimit } from '../server/validate.js';
 import { flag, text, time } from './schemas.js';
 
 const id = { type: 'string', maxLength: 64 } as const;
-/** Of the largest message, however its JSON is written. */
+/** Maximum bytes of the JSON of a message, with all characters escaped. */
 export const MESSAGE_LIMIT = 256 * 1024;
 
 export const list = <const Items extends object>(items: Items) => ({ type: 'array', items }) as const;
@@ -38,12 +38,12 @@ const attachment = object({
   contentType: { type: 'string', maxLength: 255 },
   size: { type: 'integer', minimum: 0 },
 });
-const hanging = {
+const attachmentFields = {
   attachments: {
     type: 'array',
     items: attachment,
     maxItems: 50,
-    description: 'As they were answered when they were uploaded',
+    description: 'As returned by the upload',
   },
   images: {
     type: 'array',
@@ -58,17 +58,17 @@ const quotedMessageId = {
   description: 'Another message of the same channel or conversation',
 } as const;
 
-/** Content, an attachment or an image there must be. */
-export const messageBody = object({}, { content, ...hanging, quotedMessageId });
-/** Why an edit is refused. */
+/** Content, an attachment or an image is required. */
+export const messageBody = object({}, { content, ...attachmentFields, quotedMessageId });
+/** Reasons for rejecting an edit. */
 export const BAD_EDIT = {
-  description: 'No field is given, it leaves nothing, or what hangs on it or is quoted is not there',
+  description: 'No field is given, the message would be empty, or an attachment or the quoted message does not exist',
 };
 export const reactionBody = object({
   reaction: { type: 'string', minLength: 1, maxLength: 32, pattern: '\\S' },
 });
 export const conversationBody = object({ targetUserId: id });
-/** Nothing is asked for; what is sent must be JSON all the same. */
+/** No fields, but a body must be valid JSON. */
 export const emptyBody = object({});
 
 export const pageQuery = {
@@ -78,13 +78,13 @@ export const pageQuery = {
     before: {
       type: 'string',
       maxLength: 64,
-      description: 'Id of a message: those just before it, also where it was deleted',
+      description: 'Id of a message, also a deleted one: returns those before it',
     },
   },
 } as const;
 
 const author = object({ id: text, userName: text }, { isBot: flag });
-const said = {
+const contentFields = {
   content: text,
   attachments: list(attachment),
   images: list(text),
@@ -94,7 +94,7 @@ export const threadMeta = object({
   replyCount: { type: 'integer' },
   lastReplyAt: time,
   lastReplyBy: object({ id: text, userName: text }),
-  participants: { ...list(text), description: 'Of many the first hundred who came' },
+  participants: { ...list(text), description: 'At most the first hundred' },
 });
 export const reactions = {
   type: 'object',
@@ -106,7 +106,7 @@ export const messageFields = {
   id: text,
   channelId: text,
   author,
-  ...said,
+  ...contentFields,
   quotedMessageId: orNull('string'),
   pinnedAt: orNull('integer'),
   createdAt: time,
@@ -122,7 +122,7 @@ export const replyFields = {
   threadId: text,
   channelId: text,
   author,
-  ...said,
+  ...contentFields,
   quotedMessageId: orNull('string'),
   createdAt: time,
   updatedAt: orNull('integer'),
@@ -134,7 +134,7 @@ export const replies = object({ replies: list(reply) });
 export const unreplied = object({ success: { const: true }, threadMeta: { type: ['object', 'null'] } });
 
 export const history = object({
-  history: list(object({ author, ...said, quotedMessageId: orNull('string'), createdAt: time })),
+  history: list(object({ author, ...contentFields, quotedMessageId: orNull('string'), createdAt: time })),
 });
 
 export const conversation = object({

@@ -1,4 +1,4 @@
-/** The routes of messages in channels, and of single messages wherever they are: edits, pins, reactions, history. */
+/** Routes of messages: in channels, and edits, pins, reactions and history of single messages. */
 import type { History } from '../../../application/chat/messages/message-history.js';
 import type { Messages } from '../../../application/chat/messages/messages.js';
 import type { Reading } from '../../../application/chat/messages/read-messages.js';
@@ -11,13 +11,13 @@ import { isRejection } from '../../../domain/shared/index.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { type AuthGuards, answer, contextFor } from './auth.js';
 import * as schemas from './message-schemas.js';
-import { postIn, readerOf, recheckAccess, respondWithPage } from './page-response.js';
+import { postMessage, readerOf, recheckAccess, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
-import { streamChunks } from './stream-download.js';
+import { sendJsonStream } from './stream-download.js';
 
 export interface MessageDeps {
-  readonly doors: AuthGuards;
+  readonly guards: AuthGuards;
   readonly places: Visibility;
   readonly messages: Messages;
   readonly reading: Reading;
@@ -26,12 +26,12 @@ export interface MessageDeps {
   readonly quotas: Pick<ChatQuotas, 'messages'>;
 }
 
-const NO_CHANNEL = { description: 'There is no such channel, or it is not told to the caller' };
-const NO_MESSAGE = { description: 'There is no such message, or the caller does not see it' };
+const NO_CHANNEL = { description: 'There is no such channel, or the caller can not see it' };
+const NO_MESSAGE = { description: 'There is no such message, or the caller can not see it' };
 const tags = ['messages'];
 
 export function messageRoutes({
-  doors,
+  guards,
   places,
   messages,
   reading,
@@ -42,20 +42,20 @@ export function messageRoutes({
   const list = route({
     method: 'GET',
     path: '/channels/:channelId/messages',
-    summary: 'What was said in a channel: the newest, oldest first',
+    summary: 'The newest messages of a channel, oldest first',
     tags,
     security: 'access',
     query: schemas.pageQuery,
     answers: {
       200: { description: 'A page', schema: schemas.messages },
-      400: { description: '`before` never was a message of the channel' },
+      400: { description: '`before` was never a message of the channel' },
       404: NO_CHANNEL,
     },
-    admit: doors.user,
+    admit: guards.user,
     handle: (request, caller) =>
       respondWithPage(
-        { caller, request, doors },
-        (who, seen) => places.channel(who, request.params.channelId, seen),
+        { caller, request, guards },
+        (user, position) => places.channel(user, request.params.channelId, position),
         ({ id }) => reading.messages(readerOf(caller, request), id, request.query, request.ifPosition),
       ),
   });
@@ -63,34 +63,34 @@ export function messageRoutes({
   const post = route({
     method: 'POST',
     path: '/channels/:channelId/messages',
-    summary: 'Say something in a channel',
+    summary: 'Post a message in a channel',
     tags,
     security: 'access',
     body: schemas.messageBody,
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: {
-      200: { description: 'Said', schema: schemas.oneMessage },
-      400: { description: 'It says nothing, or what hangs on it or is quoted is not there' },
+      200: { description: 'Posted', schema: schemas.oneMessage },
+      400: { description: 'The message is empty, or an attachment or the quoted message does not exist' },
       404: NO_CHANNEL,
     },
-    admit: doors.user,
+    admit: guards.user,
     quota: quotas.messages,
     handle: async (request, caller) =>
-      postIn(messages, await places.channel(caller, request.params.channelId), request, caller),
+      postMessage(messages, await places.channel(caller, request.params.channelId), request, caller),
   });
 
   const pins = route({
     method: 'GET',
     path: '/channels/:channelId/pins',
-    summary: 'What is pinned in a channel, the newest pin first',
+    summary: 'The pinned messages of a channel, newest pin first',
     tags,
     security: 'access',
     answers: { 200: { description: 'The newest 500', schema: schemas.messages }, 404: NO_CHANNEL },
-    admit: doors.user,
+    admit: guards.user,
     handle: (request, caller) =>
       respondWithPage(
-        { caller, request, doors },
-        (who, seen) => places.channel(who, request.params.channelId, seen),
+        { caller, request, guards },
+        (user, position) => places.channel(user, request.params.channelId, position),
         ({ id }) => reading.pins(readerOf(caller, request), id, request.ifPosition),
       ),
   });
@@ -98,8 +98,8 @@ export function messageRoutes({
   const edit = route({
     method: 'PUT',
     path: '/messages/:messageId',
-    summary: 'Edit a message of one’s own',
-    description: `What is not given stays as it is. One person edits and pins a message ${MOST_CHANGES} times.`,
+    summary: 'Edit an own message',
+    description: `Omitted fields stay unchanged. A user can edit and pin a message up to ${MOST_CHANGES} times.`,
     tags,
     security: 'access',
     body: schemas.messageBody,
@@ -107,10 +107,10 @@ export function messageRoutes({
     answers: {
       200: { description: 'Edited', schema: schemas.oneMessage },
       400: schemas.BAD_EDIT,
-      403: { description: 'It is another’s' },
+      403: { description: 'The message is of another user' },
       404: NO_MESSAGE,
     },
-    admit: doors.user,
+    admit: guards.user,
     quota: quotas.messages,
     handle: async (request, caller) =>
       answer(await messages.edit(caller, request.params.messageId, request.body, contextFor(caller, request))),
@@ -119,16 +119,16 @@ export function messageRoutes({
   const remove = route({
     method: 'DELETE',
     path: '/messages/:messageId',
-    summary: 'Delete a message with its thread: its author, or an admin',
+    summary: 'Delete a message with its thread, as its author or an admin',
     tags,
     security: 'access',
     body: schemas.emptyBody,
     answers: {
       200: { description: 'Deleted', schema: success },
-      403: { description: 'It is another’s' },
+      403: { description: 'The message is of another user' },
       404: NO_MESSAGE,
     },
-    admit: doors.user,
+    admit: guards.user,
     handle: async (request, caller) =>
       answer(await messages.remove(caller, request.params.messageId, contextFor(caller, request))),
   });
@@ -143,10 +143,10 @@ export function messageRoutes({
       body: schemas.emptyBody,
       answers: {
         200: { description: 'The message', schema: schemas.oneMessage },
-        400: { description: 'It is a direct message' },
+        400: { description: 'Direct messages can not be pinned' },
         404: NO_MESSAGE,
       },
-      admit: doors.user,
+      admit: guards.user,
       quota: quotas.messages,
       handle: async (request, caller) =>
         answer(await messages.pin(type, caller, request.params.messageId, contextFor(caller, request))),
@@ -157,12 +157,12 @@ export function messageRoutes({
       method,
       path: '/messages/:messageId/reactions',
       summary,
-      description: `A message takes ${MOST_REACTIONS} different ones of one person, ${MOST_EVER} with those taken back.`,
+      description: `At most ${MOST_REACTIONS} different reactions per user and message, ${MOST_EVER} including removed ones.`,
       tags,
       security: 'access',
       body: schemas.reactionBody,
       answers: { 200: { description: 'All reactions', schema: schemas.reacted }, 404: NO_MESSAGE },
-      admit: doors.user,
+      admit: guards.user,
       quota: quotas.messages,
       handle: async (request: Request<{ reaction: string }, unknown, { messageId: string }>, caller: Caller) => {
         const { params, body } = request;
@@ -174,20 +174,24 @@ export function messageRoutes({
   const versions = route({
     method: 'GET',
     path: '/messages/:messageId/history',
-    summary: 'Every version of a message, oldest first',
-    description: 'Streamed, as of when it was asked for: a message may have been edited very often.',
+    summary: 'All versions of a message, oldest first',
+    description: 'Streamed, as of the time of the request, as a message may have many versions.',
     tags,
     security: 'access',
-    answers: { 200: { description: 'From the log', schema: schemas.history }, 404: NO_MESSAGE },
-    admit: doors.user,
+    answers: { 200: { description: 'The versions', schema: schemas.history }, 404: NO_MESSAGE },
+    admit: guards.user,
     async handle(request, caller) {
       const { messageId: id } = request.params;
-      const found = await history(caller, id, request.ifPosition);
-      if (isRejection(found)) return found;
-      const reader = { caller, request, doors };
+      const versions = await history(caller, id, request.ifPosition);
+      if (isRejection(versions)) return versions;
+      const reader = { caller, request, guards };
       const message = parentOf(id) ?? id;
-      const refused = await recheckAccess(reader, (who, seen) => places.locate(who, message, seen), found.position);
-      return refused ?? streamChunks(request, found, downloads, caller.userId);
+      const refusal = await recheckAccess(
+        reader,
+        (user, position) => places.locate(user, message, position),
+        versions.position,
+      );
+      return refusal ?? sendJsonStream(request, versions, downloads, caller.userId);
     },
   });
 
@@ -198,9 +202,9 @@ export function messageRoutes({
     edit,
     remove,
     pin('POST', 'PinMessage', 'Pin a message of a channel'),
-    pin('DELETE', 'UnpinMessage', 'Take a pin off'),
+    pin('DELETE', 'UnpinMessage', 'Unpin a message'),
     react('POST', 'AddReaction', 'React to a message'),
-    react('DELETE', 'RemoveReaction', 'Take a reaction back'),
+    react('DELETE', 'RemoveReaction', 'Remove a reaction'),
     versions,
   ];
 }

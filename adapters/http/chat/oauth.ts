@@ -1,4 +1,4 @@
-/** Signing in by way of other providers: away, and back with a redirect, whatever came of it. */
+/** Routes of signing in by OAuth providers: redirect to the provider, and callback. */
 import type { OAuth, Returned } from '../../../application/chat/sign-in/oauth.js';
 import type { Rejection } from '../../../domain/shared/index.js';
 import type { Answer } from '../server/answer.js';
@@ -10,9 +10,9 @@ import { fromOf } from './session-routes.js';
 
 export interface OAuthDeps {
   readonly oauth: OAuth;
-  /** One sign-in counts once; so does whoever comes back and was never sent away. */
+  /** Counts sign-ins, and callbacks that no sign-in started. */
   readonly attempts: RateLimit;
-  /** Where people are sent in the end. */
+  /** The application to redirect to at the end. */
   readonly appUrl: () => string;
 }
 
@@ -22,7 +22,7 @@ const noProvider: Rejection = {
   detail: 'There is no such provider',
 };
 
-/** By the names that `auth.routes` tells them under. */
+/** Paths by the names of `auth.routes`. */
 export const OAUTH_ROUTES = {
   oauthProviders: '/auth/oauth/providers',
   oauthStart: '/auth/oauth/:providerId',
@@ -30,43 +30,43 @@ export const OAUTH_ROUTES = {
 } as const;
 
 const NO_PROVIDER = { description: 'There is no such provider' };
-/** Whatever a provider, or who else sends a browser there, has put into it: what is wrong is told by a redirect too. */
-const maybe = { description: 'A text of at most 4096 characters, given once' } as const;
-const MOST_CHARACTERS = 4096;
+/** Any value is accepted, as errors of the callback are reported by a redirect too. */
+const callbackParameter = { description: 'At most 4096 characters, given once' } as const;
+const MAX_CHARACTERS = 4096;
 
-const once = (given: unknown): string | undefined =>
-  typeof given === 'string' && given.length <= MOST_CHARACTERS ? given : undefined;
+const singleText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.length <= MAX_CHARACTERS ? value : undefined;
 
-const returned = ({ code, state, error }: { readonly [name in keyof Returned]: unknown }): Returned => ({
-  code: once(code),
-  state: once(state),
-  error: error === undefined ? undefined : (once(error) ?? ''),
+const parseCallback = ({ code, state, error }: { readonly [name in keyof Returned]: unknown }): Returned => ({
+  code: singleText(code),
+  state: singleText(state),
+  error: error === undefined ? undefined : (singleText(error) ?? ''),
 });
 
 export function oauthRoutes({ oauth, attempts, appUrl }: OAuthDeps): readonly Route[] {
   const providers = oauth.providers.map(({ id, name }) => ({ id, name, loginUrl: `/auth/oauth/${id}` }));
 
-  function home(found: { readonly [name: string]: string }): Answer {
+  function redirectToApp(parameters: { readonly [name: string]: string }): Answer {
     const url = new URL(appUrl());
     if (!url.pathname.endsWith('/')) url.pathname += '/';
-    for (const [name, value] of Object.entries(found)) url.searchParams.set(name, value);
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
     return { status: 302, headers: { Location: url.href } };
   }
 
   const list = route({
     method: 'GET',
     path: OAUTH_ROUTES.oauthProviders,
-    summary: 'The providers to sign in by',
+    summary: 'The OAuth providers',
     answers: { 200: { description: 'Providers', schema: schemas.providers } },
     handle: () => ({ status: 200, body: { providers, count: providers.length } }),
   });
 
-  const away = route({
+  const authorize = route({
     method: 'GET',
     path: OAUTH_ROUTES.oauthStart,
-    summary: 'To the authorization page of a provider',
+    summary: 'Redirect to the authorization page of a provider',
     answers: {
-      302: { description: 'There, with a state that works once, within ten minutes, from the same address' },
+      302: { description: 'Redirect with a state that is valid once, for ten minutes, from the same address' },
       404: NO_PROVIDER,
       429: { description: 'Too many attempts from this network' },
     },
@@ -79,30 +79,33 @@ export function oauthRoutes({ oauth, attempts, appUrl }: OAuthDeps): readonly Ro
     },
   });
 
-  const back = route({
+  const callback = route({
     method: 'GET',
     path: OAUTH_ROUTES.oauthCallback,
-    summary: 'Back from a provider',
+    summary: 'Callback of a provider',
     description:
       'Leads to the application with `access_token`, `refresh_token` and `expires_in` (seconds), or with `oauth_error`: ' +
       '`invalid_state`, `missing_code`, `access_denied`, `provider_error`, `no_verified_email`, `user_not_found`, ' +
       '`rate_limit_exceeded`, `server_error`.',
-    query: { type: 'object', properties: { code: maybe, state: maybe, error: maybe } },
-    answers: { 302: { description: 'To the application' }, 404: NO_PROVIDER },
+    query: {
+      type: 'object',
+      properties: { code: callbackParameter, state: callbackParameter, error: callbackParameter },
+    },
+    answers: { 302: { description: 'Redirect to the application' }, 404: NO_PROVIDER },
     async handle(request) {
       const provider = oauth.named(request.params.providerId);
       if (!provider) return noProvider;
-      const query = returned(request.query);
+      const query = parseCallback(request.query);
       const context = anonymousContext(request, query.state);
-      const found = await oauth.back(provider, query, fromOf(request), context);
-      if (!('failure' in found)) {
-        const { accessToken, refreshToken, exp } = found;
-        return home({ access_token: accessToken, refresh_token: refreshToken, expires_in: String(exp) });
+      const result = await oauth.back(provider, query, fromOf(request), context);
+      if (!('failure' in result)) {
+        const { accessToken, refreshToken, exp } = result;
+        return redirectToApp({ access_token: accessToken, refresh_token: refreshToken, expires_in: String(exp) });
       }
-      const isOver = found.isForged && (await attempts.spend(request.address)) !== undefined;
-      return home({ oauth_error: isOver ? 'rate_limit_exceeded' : found.failure });
+      const exceedsLimit = result.isForged && (await attempts.spend(request.address)) !== undefined;
+      return redirectToApp({ oauth_error: exceedsLimit ? 'rate_limit_exceeded' : result.failure });
     },
   });
 
-  return [list, away, back];
+  return [list, authorize, callback];
 }

@@ -1,4 +1,4 @@
-/** What is said in a place, a channel or a conversation, once it is found that the caller may see it. */
+/** Responds with pages of messages of a channel or conversation, after checking access. */
 import type { Messages } from '../../../application/chat/messages/messages.js';
 import type { Reader } from '../../../application/chat/messages/page-throttle.js';
 import type { MessageInput } from '../../../application/chat/messages/prepare-content.js';
@@ -18,63 +18,63 @@ interface Place {
 
 const headers = { 'Content-Type': JSON_TYPE };
 
-/** Who waits for a page, and may go. */
-export const readerOf = ({ userId }: Caller, leaving: Pick<Request, 'signal'>): Reader => ({
+/** The user waiting for a page, and the signal of their disconnect. */
+export const readerOf = ({ userId }: Caller, request: Pick<Request, 'signal'>): Reader => ({
   userId,
-  leaving,
+  leaving: request,
 });
 
-/** Who asks for a page: let in when they did, and looked at again. */
+/** The request for a page, with what is needed to authenticate its caller again. */
 export interface PageRequest {
   readonly caller: Caller;
   readonly request: Parameters<AuthGuards['user']>[0];
-  readonly doors: Pick<AuthGuards, 'user'>;
+  readonly guards: Pick<AuthGuards, 'user'>;
 }
 
-/** Finds what somebody asks about, where they see it; by the log as it was at `seen`, or later. */
-type Find<Found extends object> = (caller: Caller, seen: Position) => Promise<Found | Rejection>;
+/** Finds the requested object if the caller may see it, by the state at `minPosition` or later. */
+type Find<Target extends object> = (caller: Caller, minPosition: Position) => Promise<Target | Rejection>;
 
-/** A page of what is found, for who still sees that when it is made. */
-export async function respondWithPage<Found extends object>(
+/** Responds with a page, if the caller still has access when it is rendered. */
+export async function respondWithPage<Target extends object>(
   reader: PageRequest,
-  find: Find<Found>,
-  read: (found: Found) => Promise<RenderedPage | Rejection>,
+  find: Find<Target>,
+  read: (target: Target) => Promise<RenderedPage | Rejection>,
 ): Promise<Answer> {
-  const found = await find(reader.caller, reader.request.ifPosition ?? 0n);
-  if (isRejection(found)) return found;
-  const shown = await read(found);
-  if (isRejection(shown) || shown.fromCache) return asJson(shown);
-  return (await recheckAccess(reader, find, shown.position)) ?? asJson(shown);
+  const target = await find(reader.caller, reader.request.ifPosition ?? 0n);
+  if (isRejection(target)) return target;
+  const page = await read(target);
+  if (isRejection(page) || page.fromCache) return pageReply(page);
+  return (await recheckAccess(reader, find, page.position)) ?? pageReply(page);
 }
 
 /**
- * Why somebody does not see any more what they waited for, maybe for seconds: it shows what happened meanwhile. By the log
- * up to what it shows, at least: rows may be ahead of what this node knows of what others do.
+ * Checks access again after the caller has waited, possibly for seconds, for a page that includes later events. Uses the
+ * state at the position of the page or later: rows may include commands of other nodes that this node has not received yet.
  */
 export async function recheckAccess(
   reader: PageRequest,
   find: Find<object>,
-  shown: Position,
+  pagePosition: Position,
 ): Promise<Rejection | Problem | undefined> {
-  const admitted = await reauthenticate(reader, shown);
-  if (isProblem(admitted) || isRejection(admitted)) return admitted;
-  const still = await find(admitted, maxPosition(shown, reader.request.ifPosition ?? 0n));
-  return isRejection(still) ? still : undefined;
+  const caller = await reauthenticate(reader, pagePosition);
+  if (isProblem(caller) || isRejection(caller)) return caller;
+  const target = await find(caller, maxPosition(pagePosition, reader.request.ifPosition ?? 0n));
+  return isRejection(target) ? target : undefined;
 }
 
-/** Who it is that waited for what is `shown` up to there. */
+/** Authenticates the caller again, by the state at this position or later. */
 export const reauthenticate = (
-  { request: { bearer, ifPosition = 0n }, doors }: Pick<PageRequest, 'request' | 'doors'>,
-  shown: Position,
-) => doors.user({ ...(bearer !== undefined && { bearer }), ifPosition: maxPosition(shown, ifPosition) });
+  { request: { bearer, ifPosition = 0n }, guards }: Pick<PageRequest, 'request' | 'guards'>,
+  position: Position,
+) => guards.user({ ...(bearer !== undefined && { bearer }), ifPosition: maxPosition(position, ifPosition) });
 
-export function asJson(shown: RenderedPage | Rejection): Answer {
-  if ('rejected' in shown) return shown;
-  const { json: text, fromCache: _, ...reflected } = shown;
-  return { status: 200, text, headers, ...reflected };
+export function pageReply(page: RenderedPage | Rejection): Answer {
+  if ('rejected' in page) return page;
+  const { json: text, fromCache: _, ...consistency } = page;
+  return { status: 200, text, headers, ...consistency };
 }
 
-export async function postIn(
+export async function postMessage(
   messages: Messages,
   place: Place | Rejection,
   request: Pick<Request<MessageInput>, 'body' | 'context'>,

@@ -1,4 +1,4 @@
-/** Signing in with a password, registering, and setting one by a link: in password mode only. */
+/** Routes of signing in and registering with a password, and of resetting it, in password mode only. */
 import type { Links } from '../../../application/chat/sign-in/one-time-links.js';
 import type { PasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
 import { type Budget, createFairSemaphore } from '../../../application/concurrency/index.js';
@@ -8,7 +8,7 @@ import { overBudget } from '../server/budgets.js';
 import type { RateLimit } from '../server/rate-limit.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { anonymousContext, answer } from './auth.js';
-import { askForLink, SENT } from './request-link.js';
+import { createLinkHandler, LINK_SENT } from './request-link.js';
 import * as schemas from './schemas.js';
 import { fromOf } from './session-routes.js';
 
@@ -17,18 +17,18 @@ export interface PasswordDeps {
   readonly links: Links;
   readonly linksPerNetwork: RateLimit;
   readonly registersPerNetwork: RateLimit;
-  /** Requests that passwords are hashed for: there are few at once, and each is waited for. */
+  /** Requests that need password hashing, running and queued. */
   readonly hashing: Budget;
-  /** Whether mail goes out at all. */
+  /** Whether an email server is configured. */
   readonly hasEmail: boolean;
-  /** Whether anybody may come. */
+  /** Whether registration is open. */
   readonly isOpen: boolean;
 }
 
 const SIGNED_IN = { description: 'Signed in', schema: schemas.signedIn };
 
-/** Those that something is done for: more than are hashed at a time, since there is more to it. */
-const AT_ONCE = 4;
+/** Concurrent requests: more than concurrent hashes, as they also do other work. */
+const CONCURRENCY = 4;
 
 export function passwordRoutes({
   passwords,
@@ -39,15 +39,15 @@ export function passwordRoutes({
   hasEmail,
   isOpen,
 }: PasswordDeps): readonly Route[] {
-  const inTurn = createFairSemaphore('a password', AT_ONCE, hashing.limit);
+  const semaphore = createFairSemaphore('a password', CONCURRENCY, hashing.limit);
 
-  /** However many come from one network, others are let in meanwhile, and it is their turn soon. */
-  async function hashed({ address }: Pick<Request, 'address'>, work: () => Promise<Answer>) {
+  /** Queues work fairly by network, so that one network can not block the others. */
+  async function withHashing({ address }: Pick<Request, 'address'>, work: () => Promise<Answer>) {
     const network = networkOf(address);
-    const place = hashing.reserve(network);
-    const lack = place.acquire(1);
-    if (lack) return overBudget(lack);
-    return inTurn(work, network).finally(place.release);
+    const slot = hashing.reserve(network);
+    const shortage = slot.acquire(1);
+    if (shortage) return overBudget(shortage);
+    return semaphore(work, network).finally(slot.release);
   }
 
   const login = route({
@@ -60,11 +60,11 @@ export function passwordRoutes({
       401: { description: 'Email or password is wrong' },
       429: {
         description:
-          'Within 15 minutes 10 failures for this email from this network, 50 from this network, or 1,000 for this email',
+          'Too many failures in 15 minutes: 10 for this email from this network, 50 from this network, or 1,000 for this email',
       },
     },
     handle: (request) =>
-      hashed(request, async () =>
+      withHashing(request, async () =>
         answer(await passwords.login(request.body, fromOf(request), anonymousContext(request))),
       ),
   });
@@ -72,25 +72,25 @@ export function passwordRoutes({
   const requestReset = route({
     method: 'POST',
     path: '/auth/request-password-reset',
-    summary: 'Ask for a link to set a password with',
-    description: 'The answer is the same whether or not anybody has this email. Five mails an address in 15 minutes.',
+    summary: 'Request a link to set a password',
+    description: 'The response is the same for unknown emails. At most five emails per address in 15 minutes.',
     body: schemas.emailBody,
-    answers: { 200: { description: 'Taken note of', schema: schemas.told } },
-    handle: hasEmail ? askForLink(links, 'reset', linksPerNetwork) : () => ({ status: 200, body: SENT }),
+    answers: { 200: { description: 'Request accepted', schema: schemas.successMessage } },
+    handle: hasEmail ? createLinkHandler(links, 'reset', linksPerNetwork) : () => ({ status: 200, body: LINK_SENT }),
   });
 
   const setup = route({
     method: 'POST',
     path: '/auth/setup-password',
-    summary: 'Set a password by a link, and sign in',
+    summary: 'Set a password by the token of a link, and sign in',
     description:
-      'The token of the link in the body, or as a bearer. It works once; a password that is none does not spend it. ' +
+      'The token of the link, in the body or as a bearer token. It works once; an invalid password does not use it up. ' +
       'All other sessions end.',
     security: 'link',
     body: schemas.setupBody,
-    answers: { 200: SIGNED_IN, 400: { description: 'The token or the password is none' } },
+    answers: { 200: SIGNED_IN, 400: { description: 'The token or the password is invalid' } },
     handle: (request) =>
-      hashed(request, async () => {
+      withHashing(request, async () => {
         const { password, email, token = request.bearer } = request.body;
         return answer(await passwords.setup({ password, token, email }, fromOf(request), anonymousContext(request)));
       }),
@@ -99,19 +99,19 @@ export function passwordRoutes({
   const register = route({
     method: 'POST',
     path: '/auth/register',
-    summary: 'Become a user with email and password',
+    summary: 'Register with email and password',
     body: schemas.credentialsBody,
     answers: {
       200: SIGNED_IN,
-      400: { description: 'The email or the password is none, or the email is taken' },
+      400: { description: 'The email or the password is invalid, or the email is taken' },
     },
     quota: {
       perNetwork: registersPerNetwork,
       rejected: 'chat/too-many-registered',
-      description: 'Too many have registered from this network',
+      description: 'Too many users registered from this network, try again later',
     },
     handle: (request) =>
-      hashed(request, async () =>
+      withHashing(request, async () =>
         answer(await passwords.register(request.body, fromOf(request), anonymousContext(request))),
       ),
   });

@@ -1,4 +1,4 @@
-/** What all answers of the chat have in common: headers, CORS, and how errors are told. */
+/** The policy of the chat service: headers, CORS and errors. */
 import type { Rejection } from '../../../domain/shared/index.js';
 import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../security/cors.js';
 import type { ServicePolicy } from '../server/policy.js';
@@ -16,7 +16,7 @@ export const chatPolicy = (version: string, allowedOrigins: readonly string[]): 
   title: 'Team chat',
   description:
     'Sign-in, users, channels with messages and threads, direct messages. Times are Unix milliseconds. Most routes need ' +
-    'the access token of a sign-in as a bearer token; it ends with its session, and `POST /auth/refresh` gives another one.',
+    'the access token of a sign-in as a bearer token; it ends with its session, and `POST /auth/refresh` returns a new one.',
   version,
   cors: cors({
     origins: allowedOrigins,

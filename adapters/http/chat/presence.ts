@@ -1,4 +1,4 @@
-/** The routes of who is there. */
+/** Routes of presence. */
 import type { Presence } from '../../../application/chat/people/presence.js';
 import { STATUSES } from '../../../domain/chat/presence.js';
 import { object } from '../../../domain/shared/index.js';
@@ -8,7 +8,7 @@ import { type AuthGuards, answer, contextFor } from './auth.js';
 import { text, time } from './schemas.js';
 
 export interface PresenceDeps {
-  readonly doors: AuthGuards;
+  readonly guards: AuthGuards;
   readonly presence: Presence;
 }
 
@@ -16,36 +16,37 @@ const status = { enum: STATUSES } as const;
 export const presenceEntry = object({ userId: text, status, lastSeen: time });
 const tags = ['presence'];
 
-export const presenceRoutes = ({ doors, presence }: PresenceDeps): readonly Route[] => [
+export const presenceRoutes = ({ guards, presence }: PresenceDeps): readonly Route[] => [
   route({
     method: 'GET',
     path: '/presence',
-    summary: 'Who is there',
-    description: 'Of every user; `lastSeen` is when the status became what it is.',
+    summary: 'Presence of all users',
+    description: '`lastSeen` is the time of the last change of the status.',
     tags,
     security: 'access',
     answers: {
       200: {
-        description: 'An entry a user',
+        description: 'One entry per user',
         schema: object({ presence: { type: 'array', items: presenceEntry } }),
       },
     },
-    admit: doors.user,
+    admit: guards.user,
     async handle({ ifPosition }) {
-      const { presence: entries, ...reflected } = await presence.list(ifPosition);
-      return streamedList('presence', entries, reflected);
+      const { presence: entries, ...consistency } = await presence.list(ifPosition);
+      return streamedList('presence', entries, consistency);
     },
   }),
   route({
     method: 'PUT',
     path: '/presence/me',
-    summary: 'Say whether one is there',
-    description: 'Stays until another status is set, or the last open event stream has been closed for 10 seconds.',
+    summary: 'Set the own status',
+    description:
+      'Valid until another status is set, or until 10 seconds after the last event stream of the user is closed.',
     tags,
     security: 'access',
     body: object({ status }),
     answers: { 200: { description: 'Set', schema: object({ presence: presenceEntry }) } },
-    admit: doors.user,
+    admit: guards.user,
     handle: async (request, caller) =>
       answer(await presence.set(caller.userId, request.body.status, contextFor(caller, request))),
   }),

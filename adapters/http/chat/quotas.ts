@@ -1,4 +1,4 @@
-/** What one user may do only so often: what every node keeps and reads when it starts, and what fills its disk. */
+/** Rate limits per user for actions that grow memory, start time or disk usage of the nodes. */
 import type { Quota } from '../../../application/ports/index.js';
 import { createBurstLimit } from '../server/burst-limit.js';
 import { createRateLimit, quotaOf, type RouteQuota, unlimited } from '../server/rate-limit.js';
@@ -8,14 +8,14 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 export interface ChatQuotas {
-  /** Of channels, and of one's name. */
+  /** Changes of channels and of the own name. */
   readonly changes: RouteQuota;
   readonly uploads: RouteQuota;
   /** Messages, replies, edits, pins and reactions of a user, in channels and conversations. */
   readonly messages: RouteQuota;
   /** Messages of a webhook. */
   readonly webhookMessages: RouteQuota;
-  /** Of a user's sessions, opened and refreshed. */
+  /** Opened and refreshed sessions of a user. */
   readonly sessions: (userId: string) => Quota;
 }
 
@@ -31,19 +31,19 @@ export function createChatQuotas(values: ChatQuotaSettings): ChatQuotas {
   const sessions = {
     perCaller: createRateLimit(values['chat.sessionsPerHour'], HOUR_MS),
     rejected: 'chat/too-many-sessions',
-    description: 'Too many sessions were begun or gone on with by this user, try again later',
+    description: 'Too many sessions opened or refreshed by this user, try again later',
   };
   const webhooksPerMinute = values['chat.webhookMessagesPerMinute'];
   return {
     changes: {
       perCaller: createRateLimit(values['chat.changesPerHour'], HOUR_MS),
       rejected: 'chat/too-many-changes',
-      description: 'Too many channels and names were made or changed by this user, try again later',
+      description: 'Too many channels and names changed by this user, try again later',
     },
     uploads: {
       perCaller: createRateLimit(values['chat.uploadsPerHour'], HOUR_MS),
       rejected: 'chat/too-many-uploads',
-      description: 'Too many files were uploaded by this user, try again later',
+      description: 'Too many files uploaded by this user, try again later',
     },
     messages: {
       perCaller: createBurstLimit(values['chat.messagesPerMinute']),

@@ -1,4 +1,4 @@
-/** Asking for a link by mail: the answer is the same whatever comes of it. */
+/** Handles requests for links by email; the response never reveals whether the address is known. */
 import type { Links } from '../../../application/chat/sign-in/one-time-links.js';
 import type { Purpose } from '../../../domain/chat/one-time-links.js';
 import { isRejection } from '../../../domain/shared/index.js';
@@ -8,31 +8,31 @@ import type { RateLimit } from '../server/rate-limit.js';
 import type { Request } from '../server/route.js';
 import { anonymousContext } from './auth.js';
 
-/** What one network may ask for in 15 minutes: any address can be named, and each that is gets a stream, and maybe a mail. */
+/** Links per network in 15 minutes: any address can be entered, and each gets a stream, and perhaps an email. */
 export const LINKS_PER_NETWORK = 300;
 
-export const SENT = {
+export const LINK_SENT = {
   success: true,
-  message: 'If there is somebody of this email, a mail is on its way',
+  message: 'If this email belongs to a user, an email has been sent',
 };
 
-type Asked = Pick<Request<{ readonly email: string }>, 'address' | 'body' | 'bearer' | 'context' | 'logger'>;
+type LinkRequest = Pick<Request<{ readonly email: string }>, 'address' | 'body' | 'bearer' | 'context' | 'logger'>;
 
-/** Beyond the limit nothing is done, and nobody who asks is told: what is promised is one answer for all, in one time. */
-export function askForLink(
+/** Requests beyond the limit get the same response in the same time, but send nothing. */
+export function createLinkHandler(
   { request }: Pick<Links, 'request'>,
   purpose: Purpose,
   perNetwork: Pick<RateLimit, 'spend'>,
   time?: StepTime,
 ) {
-  async function ask(asked: Asked): Promise<Answer> {
-    if ((await perNetwork.spend(asked.address)) !== undefined) {
-      asked.logger.warn({ purpose }, 'one network asks for too many links, this one is not sent');
-      return { status: 200, body: SENT };
+  async function sendLink(linkRequest: LinkRequest): Promise<Answer> {
+    if ((await perNetwork.spend(linkRequest.address)) !== undefined) {
+      linkRequest.logger.warn({ purpose }, 'too many links were requested from one network; no email sent');
+      return { status: 200, body: LINK_SENT };
     }
-    const done = await request(purpose, asked.body.email, anonymousContext(asked));
-    return isRejection(done) ? done : { status: 200, body: SENT };
+    const result = await request(purpose, linkRequest.body.email, anonymousContext(linkRequest));
+    return isRejection(result) ? result : { status: 200, body: LINK_SENT };
   }
 
-  return (asked: Asked): Promise<Answer> => quantizeDuration(() => ask(asked), time);
+  return (linkRequest: LinkRequest): Promise<Answer> => quantizeDuration(() => sendLink(linkRequest), time);
 }

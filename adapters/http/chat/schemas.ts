@@ -1,4 +1,4 @@
-/** JSON Schemas of what the chat takes and answers. */
+/** JSON Schemas of requests and responses of the chat. */
 import { object } from '../../../domain/shared/index.js';
 
 export const text = { type: 'string' } as const;
@@ -6,12 +6,12 @@ export const text = { type: 'string' } as const;
 export const time = { type: 'integer' } as const;
 export const flag = { type: 'boolean' } as const;
 
-/** As long as anybody could mean it; whether it is an email is for the rules to say. */
+/** The domain validates the address; the length only bounds the input. */
 export const email = { type: 'string', maxLength: 320, description: 'Trimmed and lower-cased' } as const;
 export const refreshToken = { type: 'string', maxLength: 512 } as const;
 
 export const emailBody = object({ email: { ...email, pattern: '\\S' } });
-/** Its length is for the rules to say. */
+/** The domain validates the length; this only bounds the input. */
 const password = { type: 'string', maxLength: 16_384, description: '8 to 1024 characters' } as const;
 const linkToken = { type: 'string', maxLength: 4096 } as const;
 export const verifyBody = object({}, { token: linkToken, email });
@@ -25,11 +25,11 @@ export const revokeBody = object({}, { sessionId: { type: 'string', maxLength: 6
 export const signedIn = object({
   accessToken: text,
   refreshToken: text,
-  exp: { type: 'integer', description: 'Seconds the access token lives' },
+  exp: { type: 'integer', description: 'Lifetime of the access token in seconds' },
   tokenType: { const: 'Bearer' },
 });
 
-/** Somebody as they are told about themselves. */
+/** The signed-in user. */
 export const self = object({ id: text, userName: text, isAdmin: flag });
 export const devSignedIn = object({
   user: self,
@@ -74,7 +74,7 @@ export const session = object({
 });
 export const sessions = object({ sessions: { type: 'array', items: session } });
 export const success = object({ success: { const: true } });
-export const told = object({ success: { const: true }, message: text });
+export const successMessage = object({ success: { const: true }, message: text });
 export const revoked = object({ success: { const: true }, message: text, revoked: { type: 'integer' } });
 
 export const publicConfig = object({

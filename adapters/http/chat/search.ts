@@ -1,4 +1,4 @@
-/** The route of searching what was said. */
+/** Route of message search. */
 import type { Search } from '../../../application/chat/search/search-messages.js';
 import { MOST_WORDS } from '../../../domain/chat/text-search.js';
 import { isRejection, object } from '../../../domain/shared/index.js';
@@ -6,17 +6,17 @@ import { isProblem } from '../server/problem.js';
 import { type Route, route } from '../server/route.js';
 import { listLimit } from '../server/validate.js';
 import type { AuthGuards } from './auth.js';
-import { asJson, reauthenticate } from './page-response.js';
+import { pageReply, reauthenticate } from './page-response.js';
 import { flag, text, time } from './schemas.js';
 
 export interface SearchDeps {
-  readonly doors: AuthGuards;
+  readonly guards: AuthGuards;
   readonly search: Search;
 }
 
 const id = { type: 'string', maxLength: 64 } as const;
 
-const found = object(
+const searchResult = object(
   {
     id: text,
     channelId: text,
@@ -24,17 +24,17 @@ const found = object(
     author: object({ id: text, userName: text }, { isBot: flag }),
     createdAt: time,
   },
-  { threadId: { type: 'string', description: 'Of a reply: the message in whose thread it is' } },
+  { threadId: { type: 'string', description: 'For replies: id of the parent message' } },
 );
 
-export const searchRoutes = ({ doors, search }: SearchDeps): readonly Route[] => [
+export const searchRoutes = ({ guards, search }: SearchDeps): readonly Route[] => [
   route({
     method: 'GET',
     path: '/search/messages',
-    summary: 'Find messages and replies, the newest first',
+    summary: 'Find messages and replies, newest first',
     description:
-      'Each word is to be found in the content, the name of the author or of an attachment, as a part of a word, ' +
-      'whatever its case, accents and width. Filters are combined; of direct messages, only the caller’s own are found.',
+      'Each word must occur in the content, the name of the author or the name of an attachment, also within a word; ' +
+      'case, accents and width are ignored. Filters are combined. Finds direct messages only of the caller.',
     tags: ['messages'],
     security: 'access',
     query: {
@@ -51,19 +51,22 @@ export const searchRoutes = ({ doors, search }: SearchDeps): readonly Route[] =>
       },
     },
     answers: {
-      200: { description: 'What was found', schema: object({ messages: { type: 'array', items: found } }) },
-      400: { description: '`q` is blank, or has too many words' },
+      200: {
+        description: 'The messages and replies found',
+        schema: object({ messages: { type: 'array', items: searchResult } }),
+      },
+      400: { description: '`q` is blank or has too many words' },
     },
-    admit: doors.user,
+    admit: guards.user,
     async handle(request, caller) {
       const { query, ifPosition } = request;
-      const found = await search(caller, query, ifPosition, request);
-      if (isRejection(found)) return found;
-      // They may have waited for it, and see less by now.
-      const still = await reauthenticate({ request, doors }, found.position);
-      if (isProblem(still) || isRejection(still)) return still;
-      const isSame = still.isAdmin === caller.isAdmin;
-      return asJson(isSame ? found : await search(still, query, ifPosition, request));
+      const result = await search(caller, query, ifPosition, request);
+      if (isRejection(result)) return result;
+      // The caller may have lost rights while waiting.
+      const currentCaller = await reauthenticate({ request, guards }, result.position);
+      if (isProblem(currentCaller) || isRejection(currentCaller)) return currentCaller;
+      const hasSameRole = currentCaller.isAdmin === caller.isAdmin;
+      return pageReply(hasSameRole ? result : await search(currentCaller, query, ifPosition, request));
     },
   }),
 ];

@@ -1,4 +1,4 @@
-/** The routes of the settings of the server. */
+/** Routes of the server settings. */
 import type { Server } from '../../../application/chat/admin/server-settings.js';
 import { object } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
@@ -6,7 +6,7 @@ import { type AuthGuards, answer, contextFor } from './auth.js';
 import { text } from './schemas.js';
 
 export interface ServerDeps {
-  readonly doors: AuthGuards;
+  readonly guards: AuthGuards;
   readonly server: Server;
 }
 
@@ -15,27 +15,27 @@ const settingsBody = object({
   name: { type: 'string', maxLength: 1024, description: '1 to 80 characters' },
 });
 
-export const serverRoutes = ({ doors, server }: ServerDeps): readonly Route[] => [
+export const serverRoutes = ({ guards, server }: ServerDeps): readonly Route[] => [
   route({
     method: 'GET',
     path: '/server/settings',
-    summary: 'What the server is called',
+    summary: 'The server settings',
     security: 'access',
     answers: { 200: { description: 'The settings', schema: settings } },
-    admit: doors.user,
+    admit: guards.user,
     handle: async ({ ifPosition }) => answer(await server.settings(ifPosition)),
   }),
   route({
     method: 'PUT',
     path: '/server/settings',
-    summary: 'Call the server otherwise',
+    summary: 'Change the name of the server',
     security: 'access',
     body: settingsBody,
     answers: {
       200: { description: 'The settings', schema: settings },
-      403: { description: 'The caller is no admin' },
+      403: { description: 'The caller is not an admin' },
     },
-    admit: doors.admin,
+    admit: guards.admin,
     handle: async (request, caller) =>
       answer(await server.rename(request.body.name, caller.userId, contextFor(caller, request))),
   }),

@@ -1,4 +1,4 @@
-/** The routes of sessions: who one is, going on, signing out. */
+/** Routes of sessions: current user, refresh, logout, list and revoke. */
 import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
 import type { From, Sessions } from '../../../application/chat/sign-in/sessions.js';
 import { networkOf } from '../../platform/config/client-address.js';
@@ -7,28 +7,28 @@ import { type AuthGuards, anonymousContext, answer, contextFor } from './auth.js
 import * as schemas from './schemas.js';
 
 export interface AuthDeps {
-  readonly doors: AuthGuards;
+  readonly guards: AuthGuards;
   readonly admission: Authentication;
   readonly sessions: Sessions;
 }
 
-/** Where a sign-in comes from. */
+/** The origin of a sign-in, recorded in the session. */
 export const fromOf = ({ address, headers }: Pick<Request, 'address' | 'headers'>): From => ({
   ip: address,
   network: networkOf(address),
   userAgent: headers['user-agent'] ?? '',
 });
 
-export function authRoutes({ doors, admission, sessions }: AuthDeps): readonly Route[] {
+export function authRoutes({ guards, admission, sessions }: AuthDeps): readonly Route[] {
   const refresh = route({
     method: 'POST',
     path: '/auth/refresh',
-    summary: 'Go on with a session',
+    summary: 'Refresh the tokens of a session',
     description:
-      'Gives a new refresh token. The one before is taken for 30 seconds more, for two tabs that refresh at once, and ' +
-      'gives the same; after that its use ends the session, since somebody else may have it.',
+      'Returns a new refresh token. The previous one returns the same for 30 more seconds, for tabs that refresh at the ' +
+      'same time; using it later ends the session, as it may be stolen.',
     body: schemas.refreshBody,
-    answers: { 200: { description: 'New tokens', schema: schemas.signedIn }, 401: OVER },
+    answers: { 200: { description: 'New tokens', schema: schemas.signedIn }, 401: SESSION_ENDED },
     handle: async (request) => answer(await sessions.refresh(request.body.refreshToken, anonymousContext(request))),
   });
 
@@ -38,12 +38,12 @@ export function authRoutes({ doors, admission, sessions }: AuthDeps): readonly R
     summary: 'End a session',
     security: 'access',
     body: schemas.logoutBody,
-    answers: { 200: { description: 'Ended', schema: schemas.told } },
-    admit: doors.user,
+    answers: { 200: { description: 'Ended', schema: schemas.successMessage } },
+    admit: guards.user,
     async repeated(request) {
-      const whose = await admission.parseAccessToken(request.bearer);
-      const done = whose && (await sessions.wasLoggedOut(whose.userId, contextFor(whose, request)));
-      return done && answer(done);
+      const user = await admission.parseAccessToken(request.bearer);
+      const result = user && (await sessions.wasLoggedOut(user.userId, contextFor(user, request)));
+      return result && answer(result);
     },
     handle: async (request, caller) =>
       answer(await sessions.logout(caller, request.body.refreshToken, contextFor(caller, request))),
@@ -52,10 +52,10 @@ export function authRoutes({ doors, admission, sessions }: AuthDeps): readonly R
   const me = route({
     method: 'GET',
     path: '/auth/me',
-    summary: 'Who is signed in',
+    summary: 'The signed-in user',
     security: 'access',
     answers: { 200: { description: 'The caller', schema: schemas.me } },
-    admit: doors.user,
+    admit: guards.user,
     handle: (_, { userId: id, userName, isAdmin }) => ({
       status: 200,
       body: { user: { id, userName, isAdmin } },
@@ -65,10 +65,10 @@ export function authRoutes({ doors, admission, sessions }: AuthDeps): readonly R
   const list = route({
     method: 'GET',
     path: '/auth/sessions',
-    summary: "The caller's sessions that live, newest first",
+    summary: "The caller's active sessions, newest first",
     security: 'access',
     answers: { 200: { description: 'Sessions', schema: schemas.sessions } },
-    admit: doors.user,
+    admit: guards.user,
     handle: async ({ ifPosition }, caller) => answer(await sessions.list(caller, ifPosition)),
   });
 
@@ -77,16 +77,16 @@ export function authRoutes({ doors, admission, sessions }: AuthDeps): readonly R
     path: '/auth/sessions',
     summary: "End the caller's other sessions, or one of them",
     description:
-      '`sessionId` names the one to end; `refreshToken` the one to keep; without either all but the one that the ' +
-      'request is made with end.',
+      '`sessionId` selects the session to end, `refreshToken` the one to keep. Without both, all sessions but the ' +
+      'current one end.',
     security: 'access',
     body: schemas.revokeBody,
     answers: { 200: { description: 'Ended', schema: schemas.revoked } },
-    admit: doors.user,
+    admit: guards.user,
     handle: async (request, caller) => answer(await sessions.revoke(caller, request.body, contextFor(caller, request))),
   });
 
   return [refresh, logout, me, list, revoke];
 }
 
-const OVER = { description: 'The refresh token is none, or its session has ended' };
+const SESSION_ENDED = { description: 'The refresh token is invalid, or its session has ended' };

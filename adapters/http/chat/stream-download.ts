@@ -1,4 +1,4 @@
-/** How what may be large is sent, so many at a time: files and images as what they are, so that no browser takes them for a page. */
+/** Streams files, images and large JSON, limited in number and protected from being rendered as a page. */
 import type { Download } from '../../../application/chat/files/files.js';
 import type { Budget } from '../../../application/concurrency/index.js';
 import type { Consistency } from '../../../application/consistency/index.js';
@@ -7,85 +7,92 @@ import { fileNotFound } from '../../../domain/chat/file.js';
 import type { Rejection } from '../../../domain/shared/index.js';
 import { type Answer, encoded, inPieces, type Reply } from '../server/answer.js';
 import { overBudget } from '../server/budgets.js';
-import { partOf } from '../server/byte-range.js';
-import { disposition } from '../server/content-disposition.js';
+import { selectRange } from '../server/byte-range.js';
+import { contentDisposition } from '../server/content-disposition.js';
 import { isProblem, type Problem } from '../server/problem.js';
 import type { Request } from '../server/route.js';
 
-/** A page of its own, with nothing that it could do or load; an SVG is drawn with the styles that it has. */
-const NO_PAGE = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+/** If opened as a document: no scripts and no loading; inline styles only, for SVG. */
+const SANDBOX_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-/** Sends a download, of a part where one is asked for; `budget` counts those under way. */
-export async function send(
+/**
+ * Sends a download, or the requested range of it.
+ *
+ * @param budget Counts running downloads.
+ * @param userId Identifies the share of the budget to use.
+ */
+export async function sendDownload(
   { method, headers, logger, signal }: Pick<Request, 'method' | 'headers' | 'logger' | 'signal'>,
   kind: 'attachment' | 'inline',
-  found: Download | Rejection,
+  download: Download | Rejection,
   budget: Budget,
-  whose: string,
+  userId: string,
 ): Promise<Answer> {
-  if ('rejected' in found) return found;
-  const { contentType, originalName, size, sha256, position, read } = found;
-  const part = partOf({ method, headers }, { etag: `"${sha256}"`, size });
-  if (isProblem(part)) return part;
-  const told = {
-    // Who may read it may change: it is asked for again each time, by its tag.
+  if ('rejected' in download) return download;
+  const { contentType, originalName, size, sha256, position, read } = download;
+  const selection = selectRange({ method, headers }, { etag: `"${sha256}"`, size });
+  if (isProblem(selection)) return selection;
+  const common = {
+    // Access may change, so clients must revalidate.
     'Cache-Control': 'private, no-cache',
-    'Content-Security-Policy': NO_PAGE,
+    'Content-Security-Policy': SANDBOX_POLICY,
     'X-Content-Type-Options': 'nosniff',
-    ...part.headers,
+    ...selection.headers,
   };
-  if (part.status === 304) return { status: 304, headers: told, position };
-  const { status, from, to } = part;
-  const about = {
-    ...told,
+  if (selection.status === 304) return { status: 304, headers: common, position };
+  const { status, from, to } = selection;
+  const responseHeaders = {
+    ...common,
     'Content-Type': contentType,
-    'Content-Disposition': disposition(kind, originalName),
+    'Content-Disposition': contentDisposition(kind, originalName),
   };
   if (method === 'HEAD')
-    return { status, position, headers: about, bytes: { length: to - from, content: () => read(0, 0) } };
-  const held = budget.reserve(whose);
-  const lack = held.acquire(1);
-  if (lack) return overBudget(lack);
-  // What can't be read at all is told before anything is sent.
-  const content = await begun(read(from, to), held.release, signal).catch((error) => {
+    return { status, position, headers: responseHeaders, bytes: { length: to - from, content: () => read(0, 0) } };
+  const reservation = budget.reserve(userId);
+  const shortage = reservation.acquire(1);
+  if (shortage) return overBudget(shortage);
+  // Reads the first chunk before the status is sent, to answer unreadable files with an error.
+  const content = await readFirstChunk(read(from, to), reservation.release, signal).catch((error) => {
     if (!(error instanceof NotStored)) throw error;
-    logger.error({ err: error, sha256 }, 'the bytes of a file are lost or damaged: it is told to be gone');
+    logger.error({ err: error, sha256 }, 'a file is missing or damaged in the file store; answered 404');
     return fileNotFound;
   });
   if ('rejected' in content) return content;
-  return { status, position, headers: about, bytes: { length: to - from, content: () => content } };
+  return { status, position, headers: responseHeaders, bytes: { length: to - from, content: () => content } };
 }
 
-/** As many downloads as it counts for: a file's bytes come in small pieces, this is made of pages of large events. */
-const PIECES_COST = 8;
+/** Counts like this many downloads: files are read in small chunks, JSON is made from pages of large events. */
+const JSON_COST = 8;
 
-/** JSON that is made as it is read, of what stands in the log at a position. */
-export interface Pieces extends Consistency {
+/** JSON generated from the log while the client reads it. */
+export interface JsonStream extends Consistency {
   pieces(): AsyncIterable<string>;
 }
 
-/** Sends it; `budget` counts what is under way. */
-export async function streamChunks(
+/** Streams JSON; counts in the budget of downloads. */
+export async function sendJsonStream(
   { method, signal }: Pick<Request, 'method' | 'signal'>,
-  { pieces, ...reflected }: Pieces,
+  { pieces, ...consistency }: JsonStream,
   budget: Budget,
-  whose: string,
+  userId: string,
 ): Promise<Reply | Problem> {
-  if (method === 'HEAD') return { ...inPieces(() => encoded(pieces())), ...reflected };
-  const held = budget.reserve(whose);
-  const lack = held.acquire(PIECES_COST);
-  if (lack) return overBudget(lack);
-  const content = await begun(encoded(pieces()), held.release, signal);
-  return { ...inPieces(() => content), ...reflected };
+  if (method === 'HEAD') return { ...inPieces(() => encoded(pieces())), ...consistency };
+  const reservation = budget.reserve(userId);
+  const shortage = reservation.acquire(JSON_COST);
+  if (shortage) return overBudget(shortage);
+  const content = await readFirstChunk(encoded(pieces()), reservation.release, signal);
+  return { ...inPieces(() => content), ...consistency };
 }
 
 /**
- * The same bytes, the first of which have come; `over` is called when no more are wanted: of who has gone, or was told
- * that it takes too long, nobody asks for any.
+ * Reads the first chunk, then returns all chunks.
+ *
+ * @param release Called when no more chunks will be read: at the end, on errors, and on abort, since the response is not
+ *   read after a disconnect or timeout.
  */
-async function begun(
+async function readFirstChunk(
   bytes: AsyncIterable<Uint8Array>,
-  over: () => void,
+  release: () => void,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
   const iterator = bytes[Symbol.asyncIterator]();
@@ -93,22 +100,22 @@ async function begun(
   try {
     first = await iterator.next();
   } catch (error) {
-    over();
+    release();
     throw error;
   }
   const next = async () => {
-    const given = first ?? (await iterator.next());
+    const result = first ?? (await iterator.next());
     first = undefined;
-    if (given.done) over();
-    return given;
+    if (result.done) release();
+    return result;
   };
   const end = async (): Promise<IteratorResult<Uint8Array>> => {
-    over();
+    release();
     first = undefined;
     await iterator.return?.();
     return { done: true, value: undefined };
   };
-  // What can't be ended any more is over as well.
+  // Errors while ending the source are irrelevant then.
   const drop = () => void end().catch(() => {});
   if (signal.aborted) drop();
   else signal.addEventListener('abort', drop, { once: true });

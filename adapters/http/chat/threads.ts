@@ -1,4 +1,4 @@
-/** The routes of threads: replies to messages of channels. */
+/** Routes of threads: replies to messages of channels. */
 import type { Reading } from '../../../application/chat/messages/read-messages.js';
 import type { Replies } from '../../../application/chat/messages/replies.js';
 import { type Route, route } from '../server/route.js';
@@ -8,36 +8,36 @@ import { readerOf, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 
 export interface ThreadDeps {
-  readonly doors: AuthGuards;
+  readonly guards: AuthGuards;
   readonly replies: Replies;
   readonly reading: Reading;
   readonly quotas: Pick<ChatQuotas, 'messages'>;
 }
 
-const NO_MESSAGE = { description: 'There is no such message or reply, or the caller does not see it' };
-const NO_THREAD = { description: 'The message is itself a reply, or a direct message' };
+const NO_MESSAGE = { description: 'There is no such message or reply, or the caller can not see it' };
+const NO_THREAD = { description: 'Replies and direct messages can not have replies' };
 const tags = ['threads'];
 
-export function threadRoutes({ doors, replies, reading, quotas }: ThreadDeps): readonly Route[] {
+export function threadRoutes({ guards, replies, reading, quotas }: ThreadDeps): readonly Route[] {
   const list = route({
     method: 'GET',
     path: '/messages/:messageId/thread',
-    summary: 'The replies to a message: the newest, oldest first',
+    summary: 'The newest replies to a message, oldest first',
     tags,
     security: 'access',
     query: schemas.pageQuery,
     answers: {
       200: { description: 'A page', schema: schemas.replies },
-      400: { description: '`before` never was a reply to it, or it can have none' },
+      400: { description: '`before` was never a reply to the message, or it can not have replies' },
       404: NO_MESSAGE,
     },
-    admit: doors.user,
+    admit: guards.user,
     handle(request, caller) {
       const { query, ifPosition } = request;
       const { messageId } = request.params;
       return respondWithPage(
-        { caller, request, doors },
-        (who, seen) => replies.parent(who, messageId, seen),
+        { caller, request, guards },
+        (user, position) => replies.parent(user, messageId, position),
         ({ channelId }) => reading.replies(readerOf(caller, request), channelId, messageId, query, ifPosition),
       );
     },
@@ -52,7 +52,7 @@ export function threadRoutes({ doors, replies, reading, quotas }: ThreadDeps): r
     body: schemas.messageBody,
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: { 200: { description: 'Replied', schema: schemas.replied }, 400: NO_THREAD, 404: NO_MESSAGE },
-    admit: doors.user,
+    admit: guards.user,
     quota: quotas.messages,
     handle: async (request, caller) =>
       answer(await replies.post(caller, request.params.messageId, request.body, contextFor(caller, request))),
@@ -61,7 +61,7 @@ export function threadRoutes({ doors, replies, reading, quotas }: ThreadDeps): r
   const edit = route({
     method: 'PUT',
     path: '/messages/:messageId/thread/:replyId',
-    summary: 'Edit a reply of one’s own',
+    summary: 'Edit an own reply',
     tags,
     security: 'access',
     body: schemas.messageBody,
@@ -69,10 +69,10 @@ export function threadRoutes({ doors, replies, reading, quotas }: ThreadDeps): r
     answers: {
       200: { description: 'Edited', schema: schemas.oneReply },
       400: schemas.BAD_EDIT,
-      403: { description: 'It is another’s' },
+      403: { description: 'The reply is of another user' },
       404: NO_MESSAGE,
     },
-    admit: doors.user,
+    admit: guards.user,
     quota: quotas.messages,
     async handle(request, caller) {
       const { messageId, replyId } = request.params;
@@ -83,16 +83,16 @@ export function threadRoutes({ doors, replies, reading, quotas }: ThreadDeps): r
   const remove = route({
     method: 'DELETE',
     path: '/messages/:messageId/thread/:replyId',
-    summary: 'Delete a reply: its author, or an admin',
+    summary: 'Delete a reply, as its author or an admin',
     tags,
     security: 'access',
     body: schemas.emptyBody,
     answers: {
       200: { description: 'Deleted', schema: schemas.unreplied },
-      403: { description: 'It is another’s' },
+      403: { description: 'The reply is of another user' },
       404: NO_MESSAGE,
     },
-    admit: doors.user,
+    admit: guards.user,
     async handle(request, caller) {
       const { messageId, replyId } = request.params;
       return answer(await replies.remove(caller, messageId, replyId, contextFor(caller, request)));

@@ -1,4 +1,4 @@
-/** The routes of the people of the chat. */
+/** Routes of users. */
 import type { AddUser } from '../../../application/chat/people/add-user.js';
 import type { Users } from '../../../application/chat/people/users.js';
 import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
@@ -12,7 +12,7 @@ import type { ChatQuotas } from './quotas.js';
 import * as schemas from './schemas.js';
 
 export interface UsersDeps {
-  readonly doors: AuthGuards;
+  readonly guards: AuthGuards;
   readonly admission: Authentication;
   readonly users: Users;
   readonly addUser: AddUser;
@@ -20,17 +20,17 @@ export interface UsersDeps {
   readonly quotas: Pick<ChatQuotas, 'changes'>;
 }
 
-const ADMINS_ONLY = { description: 'The caller is no admin' };
+const ADMINS_ONLY = { description: 'The caller is not an admin' };
 
 export function usersRoutes(deps: UsersDeps): readonly Route[] {
-  const { doors, admission, users, addUser, passwords, quotas } = deps;
+  const { guards, admission, users, addUser, passwords, quotas } = deps;
   const list = route({
     method: 'GET',
     path: '/users',
-    summary: 'Everybody, in the order in which they came',
+    summary: 'All users, in the order in which they joined',
     security: 'access',
     answers: { 200: { description: 'Users', schema: schemas.users } },
-    admit: doors.user,
+    admit: guards.user,
     async handle({ ifPosition }) {
       const { body, position } = await users.list(ifPosition);
       return streamedList('users', body.users, { position });
@@ -40,17 +40,17 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
   const rename = route({
     method: 'PUT',
     path: '/users/me',
-    summary: 'Be called otherwise',
+    summary: 'Change the own user name',
     security: 'access',
     body: schemas.renameBody,
     answers: { 200: { description: 'Renamed', schema: schemas.me } },
-    admit: doors.user,
+    admit: guards.user,
     quota: quotas.changes,
     async handle(request, caller) {
-      const done = await users.rename(caller.userId, request.body.userName, contextWithQuota(caller, request));
-      if (isRejection(done)) return done;
-      const { createdAt: _, ...user } = done.body.user;
-      return { status: 200, body: { user }, position: done.position };
+      const result = await users.rename(caller.userId, request.body.userName, contextWithQuota(caller, request));
+      if (isRejection(result)) return result;
+      const { createdAt: _, ...user } = result.body.user;
+      return { status: 200, body: { user }, position: result.position };
     },
   });
 
@@ -59,23 +59,23 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
     path: '/users/add',
     summary: 'Add a user, or an admin',
     description:
-      'With a `password` they can sign in with it, in password mode. Without one an invite is sent where mail is ' +
-      'configured; else they are there without a password, and in password mode `message` says so.',
+      'With a `password` they can sign in with it, in password mode. Without one an invite is sent if email is ' +
+      'configured; otherwise the user has no password, which `message` explains in password mode.',
     security: 'access',
     body: schemas.addBody,
     answers: { 200: { description: 'Added', schema: schemas.addedUser }, 403: ADMINS_ONLY },
-    admit: doors.admin,
+    admit: guards.admin,
     handle: async (request, caller) => answer(await addUser(request.body, caller.userId, contextFor(caller, request))),
   });
 
   const resetPassword = route({
     method: 'POST',
     path: '/users/:id/reset-password',
-    summary: "Set somebody's password, which ends their sessions",
+    summary: "Set a user's password and end their sessions",
     security: 'access',
     body: schemas.resetBody,
     answers: { 200: { description: 'Set', schema: schemas.success }, 403: ADMINS_ONLY },
-    admit: doors.admin,
+    admit: guards.admin,
     async handle(request, caller) {
       const { params, body } = request;
       if (!(await admission.user({ id: params.id }))) return unknownUser;
@@ -86,11 +86,11 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
   const role = route({
     method: 'PUT',
     path: '/users/:id/role',
-    summary: 'Make somebody an admin, or a user',
+    summary: 'Change the role of a user',
     security: 'access',
     body: schemas.roleBody,
     answers: { 200: { description: 'Changed', schema: schemas.oneUser }, 403: ADMINS_ONLY },
-    admit: doors.admin,
+    admit: guards.admin,
     handle: async (request, caller) => {
       const { params, body } = request;
       const isAdmin = body.role === 'admin';
@@ -101,16 +101,16 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
   const remove = route({
     method: 'DELETE',
     path: '/users/:id',
-    summary: 'Remove somebody; their messages stay',
+    summary: 'Remove a user; their messages stay',
     security: 'access',
     answers: {
       200: { description: 'Removed', schema: schemas.success },
-      400: { description: 'The last admin stays' },
+      400: { description: 'The last admin can not be removed' },
       403: ADMINS_ONLY,
       404: { description: 'There is no such user' },
     },
-    admit: doors.admin,
-    repeated: (request) => went('removed', request),
+    admit: guards.admin,
+    repeated: (request) => previousResult('removed', request),
     handle: async (request, caller) =>
       answer(await users.remove(request.params.id, caller.userId, contextFor(caller, request))),
   });
@@ -118,24 +118,24 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
   const exit = route({
     method: 'POST',
     path: '/users/exit',
-    summary: 'Leave for good',
+    summary: 'Delete the own account',
     security: 'access',
     answers: {
-      200: { description: 'Left', schema: schemas.told },
-      400: { description: 'The last admin stays' },
+      200: { description: 'Left', schema: schemas.successMessage },
+      400: { description: 'The last admin can not leave' },
     },
-    admit: doors.user,
-    repeated: (request) => went('left', request),
+    admit: guards.user,
+    repeated: (request) => previousResult('left', request),
     handle: async (request, caller) => answer(await users.exit(caller.userId, contextFor(caller, request))),
   });
 
-  /** Who is gone by a command can't come with it again. */
-  async function went(how: 'removed' | 'left', request: Pick<Request, 'bearer' | 'context'>) {
-    const whose = await admission.parseAccessToken(request.bearer);
-    const done = whose && (await users.went(how, contextFor(whose, request)));
-    return done && answer(done);
+  /** The result of the first run of a command that removed its caller, who can't authenticate to repeat it. */
+  async function previousResult(how: 'removed' | 'left', request: Pick<Request, 'bearer' | 'context'>) {
+    const user = await admission.parseAccessToken(request.bearer);
+    const result = user && (await users.went(how, contextFor(user, request)));
+    return result && answer(result);
   }
 
-  // `/users/me` and `/users/exit` are no ids.
+  // Before the routes with an id: `/users/me` and `/users/exit`.
   return [list, add, rename, exit, role, resetPassword, remove];
 }
