@@ -123,7 +123,7 @@ describe('the live feed', () => {
     ]);
     expect(status()).to.equal('live');
     expect((await kernel.streams.reload(box, stream)).state.notes).to.deep.equal(['erased', 'note on bear']);
-    expect(kernel.unopened()).to.equal(1);
+    expect(kernel.undecryptableCount()).to.equal(1);
   });
 
   it('shows what a lost key has sealed as erased and tells of it; a destroyed key is nothing to tell', async () => {
@@ -132,13 +132,13 @@ describe('the live feed', () => {
     const restored = await startToys(servers, kernel.mongo.models.databaseName);
     const { told } = follow(restored);
     expect((await told('ToyPut')).erased).to.equal(true);
-    expect(restored.unopened()).to.equal(1);
+    expect(restored.undecryptableCount()).to.equal(1);
 
     await restored.vault.destroy(stream);
     const after = await startToys(servers, kernel.mongo.models.databaseName);
     const { told: toldAfter } = follow(after);
     expect((await toldAfter('ToyPut')).erased).to.equal(true);
-    expect(after.unopened()).to.equal(0);
+    expect(after.undecryptableCount()).to.equal(0);
     stop.abort();
     await Promise.all(feeds.map(({ stopped }) => stopped));
     await Promise.all([restored.close(), after.close()]);
@@ -150,7 +150,7 @@ describe('the live feed', () => {
     const restored = await startToys(servers, kernel.mongo.models.databaseName);
     await restored.vault.create(stream);
     expect((await follow(restored).told('ToyPut')).erased).to.equal(true);
-    expect(restored.unopened()).to.equal(1);
+    expect(restored.undecryptableCount()).to.equal(1);
     stop.abort();
     await feeds[0]?.stopped;
     await restored.close();

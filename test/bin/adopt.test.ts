@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { asEvent } from '../../application/command/event-guards.js';
 import { type RecordedEvent, UnavailableError } from '../../application/ports/index.js';
 import type { Kernel } from '../../bin/node/kernel.js';
-import { adopt } from '../../bin/node/switch-build.js';
+import { switchBuild } from '../../bin/node/switch-build.js';
 import type { ProjectionSwitched } from '../../domain/shared/active-projection.js';
 import { servedStream } from '../../domain/shared/active-projection.js';
 import { contents, startToys } from '../support/toys.js';
@@ -52,7 +52,7 @@ describe('a new build', () => {
         throw new UnavailableError('MongoDB does not answer');
       },
     };
-    await adopt({ ...node, checkpoints }, [contents], event, quiet, stop.signal);
+    await switchBuild({ ...node, checkpoints }, [contents], event, quiet, stop.signal);
     expect(node.served.collection(contents.name)).to.equal(collection);
   });
 
@@ -63,11 +63,11 @@ describe('a new build', () => {
     const checkpoints: typeof node.checkpoints = {
       ...node.checkpoints,
       async read() {
-        await adopt(node, [contents], second, quiet, stop.signal);
+        await switchBuild(node, [contents], second, quiet, stop.signal);
         throw new UnavailableError('MongoDB does not answer');
       },
     };
-    await adopt({ ...node, checkpoints }, [contents], first, quiet, stop.signal);
+    await switchBuild({ ...node, checkpoints }, [contents], first, quiet, stop.signal);
     expect(node.served.collection(contents.name)).to.equal(newest);
   });
 });

@@ -24,7 +24,7 @@ describe('the question before erasing', () => {
     for (const yes of ['y', 'Y', 'yes', ' Yes ']) {
       const at = terminal(yes);
       expect(await outcome(confirm(QUESTION, {}, at)), yes).to.equal('erases');
-      expect(String(at.output.read())).to.equal(`${QUESTION} There is no way back. [y/N] `);
+      expect(String(at.output.read())).to.equal(`${QUESTION} This can not be undone. [y/N] `);
     }
   });
 
@@ -40,7 +40,7 @@ describe('the question before erasing', () => {
 
   it('can be asked at a terminal only', async () => {
     expect(await outcome(confirm(QUESTION, {}, terminal('y', false)))).to.equal(
-      'ConfigError: --yes must be given where no terminal is there to ask at',
+      'ConfigError: --yes is required without a terminal to ask for confirmation',
     );
   });
 });

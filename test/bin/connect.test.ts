@@ -79,7 +79,7 @@ describe('beside another process on its data directory, a command', () => {
     const lock = lockDirectory(dataDir);
     const urls = { eventStoreUrl: 'esdb://127.0.0.1:1', mongoUrl: 'mongodb://127.0.0.1:1' };
     writeRuntime(dataDir, { pid, startedAt: new Date().toISOString(), ...urls });
-    const { lost } = await findServers({ ...values(), dataDir }, quiet);
+    const { awaitLoss: lost } = await findServers({ ...values(), dataDir }, quiet);
     expect(lost).to.be.a('function');
     return { end: lock.release, lost: lost! };
   }

@@ -2,14 +2,14 @@
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import { UnavailableError } from '../../application/ports/index.js';
-import { createPatience } from '../../bin/commands/retry-store.js';
+import { createStoreRetries } from '../../bin/commands/retry-store.js';
 
 describe('the patience of a command', () => {
   const silent = new UnavailableError('MongoDB did not answer within 3500 ms');
-  const of = (patienceMs: number, signal = new AbortController().signal) => {
+  const of = (timeoutMs: number, signal = new AbortController().signal) => {
     const told: string[] = [];
     const tell = ({ message }: Error) => void told.push(message);
-    return { told, patience: createPatience(signal, tell, { patienceMs, againMs: 0 }) };
+    return { told, retries: createStoreRetries(signal, tell, { timeoutMs, retryMs: 0 }) };
   };
   /** Each attempt comes to the next of these. */
   const attempts = (...ends: readonly (Error | string)[]) => {
@@ -22,22 +22,22 @@ describe('the patience of a command', () => {
   };
 
   it('tries again, with a word, and says what it came to', async () => {
-    const { told, patience } = of(Number.POSITIVE_INFINITY);
-    expect(await patience.with(attempts(silent, silent, 'done'))).to.equal('done');
+    const { told, retries } = of(Number.POSITIVE_INFINITY);
+    expect(await retries.run(attempts(silent, silent, 'done'))).to.equal('done');
     expect(told).to.deep.equal([silent.message, silent.message]);
   });
 
   it('goes on in another way than it began, where there is one', async () => {
-    const { patience } = of(Number.POSITIVE_INFINITY);
-    expect(await patience.with(attempts(silent), attempts('gone on'))).to.equal('gone on');
+    const { retries } = of(Number.POSITIVE_INFINITY);
+    expect(await retries.run(attempts(silent), attempts('gone on'))).to.equal('gone on');
   });
 
   it('ends with what is no silence, with its own end, and with the command', async () => {
     const wrong = new Error('wrong');
-    expect(await rejection(of(Number.POSITIVE_INFINITY).patience.with(attempts(wrong)))).to.equal(wrong);
+    expect(await rejection(of(Number.POSITIVE_INFINITY).retries.run(attempts(wrong)))).to.equal(wrong);
     const ended = of(-1);
-    expect(await rejection(ended.patience.with(attempts(silent)))).to.equal(silent);
-    expect(await rejection(of(Infinity, AbortSignal.abort()).patience.with(attempts(silent)))).to.equal(silent);
+    expect(await rejection(ended.retries.run(attempts(silent)))).to.equal(silent);
+    expect(await rejection(of(Infinity, AbortSignal.abort()).retries.run(attempts(silent)))).to.equal(silent);
     expect(ended.told).to.deep.equal([]);
   });
 });

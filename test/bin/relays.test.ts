@@ -9,7 +9,7 @@ import { route } from '../../adapters/http/server/route.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
 import { createWindows } from '../../adapters/mongo/coordination/resume-windows.js';
 import { createSnapshots } from '../../adapters/mongo/coordination/snapshots.js';
-import { relayed, type Service } from '../../bin/node/service.js';
+import { relayMembers, type Service } from '../../bin/node/service.js';
 import { event } from '../../domain/shared/catalog.js';
 import type { Decider } from '../../domain/shared/decider.js';
 import { object } from '../../domain/shared/schema.js';
@@ -62,7 +62,7 @@ const wards: Service<typeof catalog> = {
     });
     const policy = { service: 'wards', title: 'Wards', version: '1', cors: sameOrigin };
     const routes = [happen, stream];
-    return { policy, signIn: '', routes, ...relayed(relay), reactions: [], periodic: [] };
+    return { policy, signIn: '', routes, ...relayMembers(relay), reactions: [], periodic: [] };
   },
 };
 

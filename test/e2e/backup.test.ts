@@ -86,7 +86,7 @@ describe('a backup', function () {
       const before = under.acknowledged();
       const ended = await backup(to);
       done(ended);
-      if (!ended.stdout.includes('built anew at its first start')) continue;
+      if (!ended.stdout.includes('rebuilt at its first start')) continue;
       await under.end();
       return { to, before, ended };
     }
@@ -151,14 +151,14 @@ describe('a backup', function () {
     const given = ['--mongo-url', 'mongodb://127.0.0.1:1', '--event-store-url', 'esdb://127.0.0.1:1?tls=false'];
     const { code, stdout, stderr } = await run(['backup', to, ...given]);
     expect([code, stdout]).to.deep.equal([1, '']);
-    expect(stderr).to.match(/^annals: given servers are backed up with their own tools: [^\n]*\n$/);
+    expect(stderr).to.match(/^annals: back up configured servers with their own tools: [^\n]*\n$/);
     expect(existsSync(to)).to.equal(false);
   });
 
   it('takes the place of nothing', async () => {
     const { code, stdout, stderr } = await backup(directory.path);
     expect([code, stdout]).to.deep.equal([1, '']);
-    expect(stderr).to.equal(`annals: ${directory.path} is there already: name a directory that is not\n`);
+    expect(stderr).to.equal(`annals: ${directory.path} already exists; choose a new directory\n`);
   });
 
   it('is not made inside the data directory, by whatever way', async () => {
@@ -167,7 +167,9 @@ describe('a backup', function () {
     for (const to of [join(dataDir, 'copy'), join(dataDir, 'new', 'copy'), join(link, 'files', 'copy'), dataDir]) {
       const { code, stdout, stderr } = await backup(to);
       expect([code, stdout]).to.deep.equal([1, '']);
-      expect(stderr).to.equal(`annals: ${to} is in the data directory ${dataDir}: name one outside of it\n`);
+      expect(stderr).to.equal(
+        `annals: ${to} is inside the data directory ${dataDir}; choose a directory outside of it\n`,
+      );
     }
     expect(readdirSync(dataDir)).not.to.include.members(['new']);
     expect(readdirSync(dataDir).filter((name) => name.includes('copy'))).to.deep.equal([]);
@@ -179,7 +181,7 @@ describe('a backup', function () {
     await interrupted.printed(/event store/);
     interrupted.process.kill('SIGINT');
     const { code, stderr } = await interrupted.ended;
-    expect([code, stderr]).to.deep.equal([1, 'annals: stopped, and nothing is left of it\n']);
+    expect([code, stderr]).to.deep.equal([1, 'annals: stopped; the unfinished copy was removed\n']);
     expect(readdirSync(directory.path).filter((name) => name.startsWith('interrupted'))).to.deep.equal([]);
   });
 

@@ -118,7 +118,7 @@ describe('the files of the chat on the disk', function () {
     await server.stop();
     rmSync(join(directory.path, 'files'), { recursive: true });
     server = await startServer(directory.path, ['chat']);
-    const told = () => server.lines.find((line) => line.includes('the bytes of files'));
+    const told = () => server.lines.find((line) => line.includes('uploaded files are missing'));
     await eventually(() => told() !== undefined);
     expect(JSON.parse(told()!)).to.include({ lost: 1, looked: 1, store: join(directory.path, 'files') });
     const world = worldOf(server);

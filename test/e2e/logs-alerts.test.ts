@@ -170,7 +170,7 @@ describe('the log service', function () {
       expect(types).to.deep.equal(['application/x-ndjson', 'application/json', 'text/plain']);
       const list = document.paths['/api/logs']?.get;
       const limit = list?.parameters?.find(({ name }) => name === 'limit');
-      expect(limit?.description).to.equal('More than 1000 counts as 1000');
+      expect(limit?.description).to.equal('Values above 1000 are reduced to 1000');
       expect((await fetch(`${url}/docs`)).status).to.equal(200);
     });
   });

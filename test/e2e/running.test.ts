@@ -84,7 +84,7 @@ describe('the program that runs', function () {
     expect(engines).to.include({ code: 1 });
     expect(engines.stderr).to.match(/^annals: .* is in use by process \d+\n$/);
     expect(taken).to.include({ code: 1 });
-    expect(taken.stderr).to.match(/^annals: port \d+ on 127\.0\.0\.1 is taken; choose another one\n$/);
+    expect(taken.stderr).to.match(/^annals: port \d+ on 127\.0\.0\.1 is already in use; choose another port\n$/);
     expect(wrong).to.include({ code: 2 });
     expect(wrong.stderr).to.match(/^annals: rooms\.port .*\n$/);
   });
@@ -134,12 +134,12 @@ describe('the program that runs', function () {
       expect(signIn, service).to.be.a('string').and.not.equal('');
     }
     expect(told(first, { service: 'logs' }).signIn).to.match(/^everybody /);
-    expect(told(first, { service: 'analytics' }).signIn).to.match(/dashboard.* this admin token.*: \S{43}$/);
+    expect(told(first, { service: 'analytics' }).signIn).to.match(/dashboard.* generated admin token.*: \S{43}$/);
     expect(told(first, { msg: 'ready' })).to.include({ engines: 'embedded', dataDir: directory.path });
 
     expect(told(guest, { service: 'logs' }).signIn).to.match(/logs\.apiToken .*logs\.producers/);
     expect(told(guest, { service: 'operations' }).signIn).to.include('operations.token');
-    expect(guest.lines.join('')).to.match(/email\.host is not: nobody is mailed a link to sign in/);
+    expect(guest.lines.join('')).to.match(/email\.host is not: sign-in links can not be sent/);
     const ready = told(guest, { msg: 'ready' });
     expect(new URL(ready.eventStore).host).to.equal(new URL(urls.ANNALS_EVENT_STORE_URL).host);
     expect(new URL(ready.mongo).host).to.equal(new URL(urls.ANNALS_MONGO_URL).host);

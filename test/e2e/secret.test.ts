@@ -61,7 +61,7 @@ describe('the secret of an installation', function () {
 
     const rotated = await run(rotate);
     expect(rotated).to.include({ code: 0, stderr: '' });
-    expect(rotated.stdout).to.match(/^\d+ keys? wrapped anew, under the new secret\n$/);
+    expect(rotated.stdout).to.match(/^\d+ keys? rewrapped with the new secret\n$/);
     expect(secret()).not.to.equal(former);
     expect(rotated.stdout + server.lines.join()).not.to.contain(secret());
 
@@ -89,7 +89,7 @@ describe('the secret of an installation', function () {
     await rotating.ended;
     const again = await run(rotate);
     expect(again.code).to.equal(0);
-    expect(again.stderr).to.match(/^annals: [^\n]* waiting up to 10 s for its lease to lapse\n$/);
+    expect(again.stderr).to.match(/^annals: [^\n]* waiting up to 10 s for its lease to expire\n$/);
 
     const current = wrappingUnder(secret());
     const all = await rows.find().toArray();

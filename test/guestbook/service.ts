@@ -1,5 +1,5 @@
 /** The guest books, put together. In `bin/`. */
-import { relayed, type Service } from '../../bin/node/service.js';
+import { relayMembers, type Service } from '../../bin/node/service.js';
 import { catalog } from './book.js';
 import { createBooks } from './books.js';
 import { entries } from './entries.js';
@@ -13,6 +13,6 @@ export const guestbook: Service<typeof catalog> = {
   async connect({ kernel, ...context }) {
     const relay = await context.relay(audience);
     const routes = bookRoutes(createBooks(kernel), relay);
-    return { policy, signIn: 'everybody may sign', routes, ...relayed(relay), reactions: [], periodic: [] };
+    return { policy, signIn: 'everybody may sign', routes, ...relayMembers(relay), reactions: [], periodic: [] };
   },
 };

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { createConnectionLimit, mostConnections } from '../../adapters/http/hardening/connection-limit.js';
+import { createConnectionLimit, maxConnections } from '../../adapters/http/hardening/connection-limit.js';
 import { networkOf } from '../../adapters/platform/config/client-address.js';
 import { type Budget, createBudget } from '../../application/concurrency/fair-share-budget.js';
 import { serveTalk } from '../adapters/realtime/websocket/talk.js';
@@ -167,10 +167,10 @@ describe('connections', () => {
 
   it('leave the process the files it opens itself, within what the system allows it', () => {
     const limits = (files: string) => `Max processes  1000  1000  processes\nMax open files   ${files}   9  files\n`;
-    expect(mostConnections(10_000, limits('2000'))).to.equal(2000 - 256);
-    expect(mostConnections(10_000, limits('400'))).to.equal(200);
-    expect(mostConnections(10_000, limits('unlimited'))).to.equal(10_000);
-    expect(mostConnections(10_000, '')).to.equal(10_000);
-    expect(mostConnections(10_000)).to.be.greaterThan(100);
+    expect(maxConnections(10_000, limits('2000'))).to.equal(2000 - 256);
+    expect(maxConnections(10_000, limits('400'))).to.equal(200);
+    expect(maxConnections(10_000, limits('unlimited'))).to.equal(10_000);
+    expect(maxConnections(10_000, '')).to.equal(10_000);
+    expect(maxConnections(10_000)).to.be.greaterThan(100);
   });
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { eachPiece } from '../../adapters/http/hardening/chunk-limit.js';
+import { watchChunks } from '../../adapters/http/hardening/chunk-limit.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
 const CRUMB = '1\r\nx\r\n';
@@ -55,8 +55,8 @@ describe('a body in crumbs', () => {
   it('lets others have their turn, though it came at once', async () => {
     const body = new Readable({ read() {} });
     let told = 0;
-    const tooMany = () => expect.fail('there are not');
-    eachPiece(body, { told: () => told++, tooMany });
+    const onTooMany = () => expect.fail('there are not');
+    watchChunks(body, { onChunk: () => told++, onTooMany });
     for (let crumb = 0; crumb < 2000; crumb++) body.push('x');
     body.push(null);
     body.on('data', () => {});
@@ -69,7 +69,7 @@ describe('a body in crumbs', () => {
   it('is given up when there are far too many for so few bytes', async () => {
     const answer = await send('/raw', CRUMB.repeat(12_000) + END);
     expect(answer).to.match(/^HTTP\/1.1 400 /);
-    expect(answer).to.include('"error":"The body comes in too many pieces"');
+    expect(answer).to.include('"error":"The body is sent in too many small chunks"');
   });
 
   it('loses its connection when it goes on and on, and also where nobody reads it', async () => {

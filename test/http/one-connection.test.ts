@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { boundUnread } from '../../adapters/http/hardening/slow-reader-limit.js';
+import { limitUnreadResponses } from '../../adapters/http/hardening/slow-reader-limit.js';
 import { createBudget } from '../../application/concurrency/fair-share-budget.js';
 import { echo, serveToys, type Toys } from './toy.js';
 
@@ -71,7 +71,7 @@ describe('one connection', () => {
     const LARGE = Buffer.alloc(16 * 1024 * 1024, 'x');
 
     /** Answers everything with what is larger than a network takes unread. */
-    async function serving(bound: ReturnType<typeof boundUnread>) {
+    async function serving(bound: ReturnType<typeof limitUnreadResponses>) {
       const sockets: Socket[] = [];
       const server = createServer((_, response) => {
         bound(response);
@@ -98,7 +98,11 @@ describe('one connection', () => {
 
     it('is cut after a while', async () => {
       const server = await serving(
-        boundUnread({ budget: createBudget('unread', 100 * LARGE.length), whose: () => 'x', stalledMs: 20 }),
+        limitUnreadResponses({
+          budget: createBudget('unread', 100 * LARGE.length),
+          networkOf: () => 'x',
+          stalledMs: 20,
+        }),
       );
       await server.ask();
       await eventually(() => server.sockets[0]!.destroyed);
@@ -108,7 +112,7 @@ describe('one connection', () => {
     it('is cut before its time when others wait to be read, the longest first', async () => {
       const networks = ['a', 'b', 'c', 'd'];
       const budget = createBudget('unread', 2.5 * LARGE.length);
-      const server = await serving(boundUnread({ budget, whose: () => networks.shift() ?? '' }));
+      const server = await serving(limitUnreadResponses({ budget, networkOf: () => networks.shift() ?? '' }));
       for (let asked = 0; asked < 4; asked++) await server.ask();
       await eventually(() => server.sockets.filter(({ destroyed }) => destroyed).length === 2);
       expect(server.sockets.map(({ destroyed }) => destroyed)).to.deep.equal([true, true, false, false]);
@@ -119,7 +123,7 @@ describe('one connection', () => {
     it('is cut for one of its own network where that has had its share, and others wait on', async () => {
       const networks = ['other', 'greedy', 'greedy', 'greedy'];
       const budget = createBudget('unread', 5 * LARGE.length);
-      const server = await serving(boundUnread({ budget, whose: () => networks.shift() ?? '' }));
+      const server = await serving(limitUnreadResponses({ budget, networkOf: () => networks.shift() ?? '' }));
       for (let asked = 0; asked < 4; asked++) await server.ask();
       await eventually(() => server.sockets.some(({ destroyed }) => destroyed));
       expect(server.sockets.map(({ destroyed }) => destroyed)).to.deep.equal([false, true, false, false]);

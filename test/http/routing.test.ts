@@ -76,7 +76,7 @@ describe('routing', () => {
     const { status, headers, json } = await toys.ask('/toys/1', { method: 'PUT' });
     expect(status).to.equal(405);
     expect(headers.get('allow')?.split(', ')).to.have.members(['POST', 'DELETE', 'OPTIONS']);
-    expect(json).to.deep.equal({ error: 'PUT is not possible here' });
+    expect(json).to.deep.equal({ error: 'PUT is not allowed here' });
     expect((await toys.ask('/toys', { method: 'POST' })).headers.get('allow')).to.include('HEAD');
   });
 
@@ -139,7 +139,7 @@ describe('routing', () => {
       'not-found': [404, 'Not found'],
       conflict: [409, 'Conflict'],
       gone: [410, 'Gone'],
-      'too-large': [413, 'That is too much'],
+      'too-large': [413, 'The request is too large'],
       'misused-key': [422, 'The Idempotency-Key was used before with another request'],
       limit: [429, 'Too many requests'],
       unavailable: [503, 'Temporarily unavailable, try again'],

@@ -44,13 +44,13 @@ describe('listening', () => {
     ]);
     expect(await refused(`GET /toys HTTP/1.1\r\nHost: y\r\n${here}`)).to.deep.equal([
       400,
-      'There is more than one Host header',
+      'The request has more than one Host header',
     ]);
     expect(await refused(`GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n${here}`)).to.deep.equal([
       431,
-      'The header is too large',
+      'The request header is too large',
     ]);
-    expect(await refused(`CONNECT a:1 HTTP/1.1\r\n${here}`)).to.deep.equal([405, 'CONNECT is not possible here']);
+    expect(await refused(`CONNECT a:1 HTTP/1.1\r\n${here}`)).to.deep.equal([405, 'CONNECT is not supported']);
     expect((await toys.ask('/toys')).status).to.equal(200);
     await toys.close();
   });

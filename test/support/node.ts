@@ -6,7 +6,7 @@ import { quiet, type Servers, startServers, temporaryDirectory } from '@annals/e
 import { loadConfig } from '../../adapters/platform/config/config.js';
 import type { Logger } from '../../application/ports/index.js';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
-import { begin } from '../../bin/node/run-node.js';
+import { runNode } from '../../bin/node/run-node.js';
 import type { Service } from '../../bin/node/service.js';
 import { rulesOf, serviceNames, settings } from '../../bin/settings.js';
 import { NO_LIMITS } from './no-limits.js';
@@ -54,7 +54,7 @@ export async function startNode(
     const { values } = await loadConfig(settings, { flags, env: {}, directory: directory.path }, rulesOf(serviceNames));
     // What several nodes have in common, their secret too, is in the servers and not in the directory of one.
     const running = { ...given, kind: 'given' } as const;
-    await begin(services, values, running, logger, (_, close) => undo.unshift(close));
+    await runNode(services, values, running, logger, (_, close) => undo.unshift(close));
   } catch (error) {
     await stop();
     throw error;

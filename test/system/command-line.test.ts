@@ -47,7 +47,7 @@ describe('the command line', () => {
     expect(out).to.match(/^Usage: annals /);
     expect(out.replaceAll(/\s+/g, ' ')).to.match(/chat, meetings, web analytics, log records and encrypted rooms/);
     expect(out).to.match(/^ {2}config .*Show the effective configuration/m);
-    expect(out).to.include('Exit codes: 0 done, 1 the command failed, 2 ');
+    expect(out).to.include('Exit codes: 0 success, 1 the command failed, 2 ');
   });
 
   it('says its version', async () => {
@@ -180,7 +180,7 @@ describe('the command line', () => {
       const { out, err, code } = await annals([...args, '--data-dir', place]);
       expect([out, code], args.join(' ')).to.deep.equal(['', 1]);
       expect(err).to.equal(
-        `annals: there is no data in ${place}: start "annals serve" there, or name another --data-dir\n`,
+        `annals: there is no data in ${place}: start "annals serve" there or pass another --data-dir\n`,
       );
     };
     await Promise.all([
@@ -206,9 +206,9 @@ describe('the command line', () => {
       ['user', 'ada@example.org'],
       ['meeting', 'ABC234'],
     ] as const) {
-      const err = 'annals: --yes must be given where no terminal is there to ask at\n';
+      const err = 'annals: --yes is required without a terminal to ask for confirmation\n';
       expect(await annals(['erase', what, which])).to.deep.equal({ code: 2, out: '', err });
-      expect((await annals(['erase', what, '--help'])).out).to.match(/--yes .*Erase without asking/);
+      expect((await annals(['erase', what, '--help'])).out).to.match(/--yes .*Erase without confirmation/);
     }
   });
 
@@ -232,17 +232,17 @@ describe('the command line', () => {
       [['replay', '--from', 'last week 1'], {}, /^annals: option '--from <time>' .*ISO 8601.*\n$/],
       [['replay', '--to', '2026-02-30'], {}, /^annals: option '--to <time>' .*ISO 8601.*\n$/],
       [['replay', '--type', 'RoomBurnt'], {}, /^annals: option '--type .* RoomBurned\?\n$/],
-      [['erase', 'meeting', 'room'], {}, /^annals: .*'roomId'.* six of A-Z and 0-9\.\n$/],
-      [['analytics', 'seed', '--days', '0x10'], {}, /^annals: option '--days .* from 1 to \d+\.\n$/],
+      [['erase', 'meeting', 'room'], {}, /^annals: .*'roomId'.* six characters of A-Z and 0-9\.\n$/],
+      [['analytics', 'seed', '--days', '0x10'], {}, /^annals: option '--days .* between 1 and \d+\.\n$/],
       [['scavenge', 'all'], {}, /^annals: too many arguments .*\n$/],
-      [['replay', '--position', 'abc'], {}, /^annals: option '--position <n>' .*position of the log\.\n$/],
+      [['replay', '--position', 'abc'], {}, /^annals: option '--position <n>' .*log position\.\n$/],
       [['logs', 'query', '--from', '1x'], {}, /^annals: option '--from <time>' .*ISO 8601.*\n$/],
       [['reindex', '--check', '--list'], {}, /^annals: option '--list' cannot be used with option '--check'\n$/],
       [['config', '--config', 'none.mjs'], {}, /^annals: .*none\.mjs does not exist .*\n$/],
       [
         ['keys', 'rotate', '--new-secret-file', 'none'],
         {},
-        /^annals: --new-secret-file must name a file that can be read: none: .*ENOENT.*\n$/,
+        /^annals: --new-secret-file must be a readable file: none: .*ENOENT.*\n$/,
       ],
       [['logs', 'query', '--limit', 'all'], {}, /^annals: option .*--limit.* must be a whole number.*\n$/i],
       [
@@ -253,7 +253,7 @@ describe('the command line', () => {
       [
         ['config', '--rooms-min-ttl-ms', '90000000'],
         {},
-        /^annals: rooms\.minTtlMs must not be more than rooms\.maxTtlMs .*\n$/,
+        /^annals: rooms\.minTtlMs must be at most rooms\.maxTtlMs .*\n$/,
       ],
     ];
     await Promise.all(

@@ -103,7 +103,7 @@ describe('the settings of the program', () => {
     expect(await refusal({ ANNALS_HOST: '0.0.0.0' }, ['logs'])).to.equal(
       'logs.apiToken must be set when listening beyond loopback, unless --allow-open is given',
     );
-    expect(await refusal({ ANNALS_MONGO_URL: 'mongodb://h' })).to.match(/^eventStore\.url must be given as well/);
+    expect(await refusal({ ANNALS_MONGO_URL: 'mongodb://h' })).to.match(/^eventStore\.url is required as well/);
   });
 
   it('take addresses and origins only as they can be met', async () => {

@@ -7,7 +7,7 @@ import { type Caller, createChatAdmission } from '../../../application/chat/sign
 import type { EventLog, RecordedEvent } from '../../../application/ports/index.js';
 import { runReaction } from '../../../application/subscription/reaction-runner.js';
 import { createKernel } from '../../../bin/node/kernel.js';
-import { createTalk, talkProjections } from '../../../bin/services/chat/messaging.js';
+import { createMessaging, messagingProjections } from '../../../bin/services/chat/messaging.js';
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { commandsOf } from '../../support/commands.js';
@@ -31,7 +31,7 @@ export async function startChatNode(
     node: randomUUID(),
     release: 'test',
     catalogs: [catalog],
-    projections: talkProjections,
+    projections: messagingProjections,
     logger: quiet,
   });
   const log = { ...connected.log, ...between(connected.log) };
@@ -39,8 +39,8 @@ export async function startChatNode(
   const kernel = { ...connected, log, ...commandsOf({ log, streams, clock, appended }) };
   const stop = new AbortController();
   const { signal } = stop;
-  await kernel.lifecycle.ensureActive(talkProjections, kernel.served, { signal });
-  const projector = projects ? project(kernel, talkProjections, signal) : undefined;
+  await kernel.lifecycle.ensureActive(messagingProjections, kernel.served, { signal });
+  const projector = projects ? project(kernel, messagingProjections, signal) : undefined;
   const admission = createChatAdmission({ streams, tokens: {} as never, clock, feedPosition: () => 0n });
   let finds = 0;
   let [finding, most] = [0, 0];
@@ -50,20 +50,24 @@ export async function startChatNode(
     return kernel.rows.find<never>(...asked).finally(() => finding--);
   };
   const fileStore = createGridFsStore(kernel.mongo.models, 'chat_bytes', Date.now);
-  const talk = createTalk({
+  const messaging = createMessaging({
     kernel: { ...kernel, rows: { find } },
     admission,
-    doors: {} as never,
+    guards: {} as never,
     quotas: {} as never,
     fileStore,
   });
   const common = { ...kernel, service: 'chat', logger: quiet, signal, reacted: () => {} };
   const begun = await kernel.head();
-  const reacting = react ? talk.reactions.map((reaction) => runReaction({ ...common, reaction, begun })) : [];
+  const reacting = react ? messaging.reactions.map((reaction) => runReaction({ ...common, reaction, begun })) : [];
   const come = createPeople(kernel);
 
   return {
-    ...talk,
+    ...messaging,
+    // Named as the ports of the use cases.
+    sealedFiles: messaging.encryptedFiles,
+    uploads: messaging.attachments,
+    opened: messaging.rowMapper,
     kernel,
     admission,
     /** How often rows were asked for. */
@@ -80,7 +84,7 @@ export async function startChatNode(
         for (const event of events as readonly RecordedEvent<ChatEvent>[]) {
           if (!(event.type in catalog.events)) continue;
           streams.onEvent(event);
-          talk.hear(await kernel.reveal(catalog, event));
+          messaging.onEvent(await kernel.reveal(catalog, event));
         }
       }
     },

@@ -8,7 +8,7 @@ const NOW = Date.UTC(2026, 10, 22, 12);
 const [shop, , docs] = DEMO_SITES as readonly [DemoSite, DemoSite, DemoSite];
 
 const day = (site: DemoSite, start: number, seed = 'annals') =>
-  hitsOfDay({ site, of: { siteId: site.id, instance: 'one' }, start, now: NOW, seed, scale: 1 });
+  hitsOfDay({ site, instance: { siteId: site.id, instance: 'one' }, start, now: NOW, seed, scale: 1 });
 const count = (site: DemoSite, from: number, step: number, days = 8) =>
   Array.from({ length: days }, (_, n) => day(site, from + n * step * DAY_MS).length).reduce((a, b) => a + b);
 

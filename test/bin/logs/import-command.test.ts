@@ -107,7 +107,7 @@ describe('annals logs import', () => {
     };
     const { code, stderr } = await logs(['import', 'a.ndjson', '--patience', '1']);
     expect(code).to.equal(1);
-    expect(stderr).to.match(/1000 lines of a\.ndjson were not sent: .*Not this one/);
+    expect(stderr).to.match(/1000 lines of a\.ndjson could not be sent: .*Not this one/);
     expect(stderr).to.match(/1,000 records imported, 2,000 not sent\n$/);
   });
 
@@ -117,7 +117,7 @@ describe('annals logs import', () => {
     const { code, stderr } = await logs(['import', 'a.ndjson']);
     expect({ code, stderr }).to.deep.equal({
       code: 1,
-      stderr: 'annals: the log service refused: Who are you? (401)\n',
+      stderr: 'annals: the log service answered: Who are you? (401)\n',
     });
     expect(annals.service.asked.length).to.be.lessThan(9);
   });

@@ -1,6 +1,6 @@
 /** `annals logs query` and `aggregate` as processes: what they ask, print and exit with. */
 import { expect } from 'chai';
-import { pretty, shaped } from '../../../bin/commands/logs/format.js';
+import { formatEntry, pretty } from '../../../bin/commands/logs/format.js';
 import { entry, json, type LogService, useAnnalsLogs } from '../../support/log-service.js';
 import { run, start } from '../../support/program.js';
 
@@ -100,7 +100,7 @@ describe('annals logs query', () => {
       return response.write(`id: 1\ndata: ${json}\n\n`);
     };
     expect((await logs(['query', '--json'])).stdout).to.equal(`${json}\n${json}\n`);
-    expect(shaped(pretty, json)).to.include('id=9007199254740993').and.include('12345678901234567890');
+    expect(formatEntry(pretty, json)).to.include('id=9007199254740993').and.include('12345678901234567890');
     const running = start(['logs', 'tail', '-n', '0', '--url', annals.service.url], {
       cwd: annals.directory.path,
     });
@@ -132,7 +132,7 @@ describe('annals logs query', () => {
       expect(each).to.deep.equal({
         code: 2,
         stdout: '',
-        stderr: 'annals: the log service refused: field must not be empty (400)\n',
+        stderr: 'annals: the log service answered: field must not be empty (400)\n',
       });
     }
     expect(wrong.map(({ code }) => code)).to.deep.equal([2, 2, 2]);
@@ -149,7 +149,7 @@ describe('annals logs query', () => {
       [['aggregate', '--by', 'field:'], /'--by <what>'.* level, event, /],
       [['aggregate', '--by', 'time', '--interval', '1w'], /'--interval.* minutes, hours or a day: 1m to 1d/],
       [['aggregate', '--by', 'time', '--interval', '25h'], /'--interval.* 1m to 1d/],
-      [['aggregate', '--interval', '1h'], /--interval must be given with --by time/],
+      [['aggregate', '--interval', '1h'], /--interval can only be used with --by time/],
     ];
     await Promise.all(
       cases.map(async ([args, expected]) => {
@@ -173,7 +173,7 @@ describe('annals logs query', () => {
     ]);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(annals.service.asked.map(({ headers }) => headers.authorization)).to.deep.equal(['Bearer let-me-in']);
-    expect(unknown.stderr).to.match(/^annals: logs\.port is picked when the service starts: give --url\n$/);
+    expect(unknown.stderr).to.match(/^annals: logs\.port is chosen when the service starts; pass --url\n$/);
   });
 
   it('says who is asking: a token, or a name and password in the address', async () => {

@@ -31,7 +31,7 @@ describe('the thread that searches', function () {
         version: node.kernel.settled.position('logs.records'),
       }),
       budgetMs,
-      cache: (cache) => caches.push(cache),
+      onCache: (cache) => caches.push(cache),
       logger: quiet,
     });
 
@@ -98,7 +98,7 @@ describe('the thread that searches', function () {
       kernel,
       serving: () => ({ build, version: 0 }),
       budgetMs: 30_000,
-      cache: () => {},
+      onCache: () => {},
       logger: quiet,
     });
     const receipts = createReceipts(kernel.mongo.models, () => build);

@@ -31,9 +31,9 @@ describe('a batch that is sent', () => {
     const { port } = server.address() as AddressInfo;
     return send({ url: `http://127.0.0.1:${port}`, headers: { connection: 'close' } } as never, Buffer.from('{}\n'), {
       key: 'one',
-      patienceMs: 60_000,
+      timeoutMs: 60_000,
       stop: new AbortController().signal,
-      retrying: () => {},
+      onRetry: () => {},
       pause: async (ms) => void waited.push(ms),
       ...more,
     });

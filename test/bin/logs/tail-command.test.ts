@@ -95,7 +95,7 @@ describe('annals logs tail', () => {
     const { code, stderr } = await logs(['tail']);
     expect({ code, stderr }).to.deep.equal({
       code: 1,
-      stderr: 'annals: the log service refused: Who are you? (401)\n',
+      stderr: 'annals: the log service answered: Who are you? (401)\n',
     });
   });
 });

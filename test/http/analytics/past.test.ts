@@ -44,7 +44,7 @@ describe('hits of the past', function () {
     const bytes = (async function* () {
       yield Buffer.from(text);
     })();
-    for await (const chunk of chunksOf(bytes, { judge, rejected: (...of) => why.push(of) })) {
+    for await (const chunk of chunksOf(bytes, { judge, onRejected: (...of) => why.push(of) })) {
       const { stored, known, refused } = await take(source, chunk);
       all.stored += stored;
       all.known += known;
@@ -205,22 +205,22 @@ describe('hits of the past', function () {
       { site: id, path: '/', timestamp: noon(1), userAgent: 'x'.repeat(40_000) },
     ];
     const why = [
-      [2, 'it is no JSON'],
-      [3, 'it is no JSON object'],
+      [2, 'it is not valid JSON'],
+      [3, 'it is not a JSON object'],
       [5, 'there is no site nobodys'],
       [6, 'its timestamp lies in the future'],
       [7, 'its day is no longer kept'],
       [8, 'timestamp is required'],
       [9, 'path is invalid'],
       [10, 'event must be a name'],
-      [11, 'timestamp is no ISO 8601 and no Unix time'],
+      [11, 'timestamp must be ISO 8601 or Unix time'],
       [12, 'the line is too long'],
     ];
     const input = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
     const { code, stderr } = await run(['analytics', 'import', ...nodes.storeFlags], input);
     expect(stderr.trim().split('\n')).to.deep.equal([
       ...why.map(([line, of]) => `annals: standard input:${line}: ${of}`),
-      'annals: 1 hit imported, 10 lines not taken',
+      'annals: 1 hit imported, 10 lines rejected',
     ]);
     expect(code).to.equal(3);
     expect(await take(lines)).to.deep.equal({ stored: 0, known: 1, refused: 0, why });
@@ -235,7 +235,7 @@ describe('hits of the past', function () {
       writeFileSync(cut, gzipSync(line).subarray(0, -10));
       const { code, stderr } = await run(['analytics', 'import', cut, '-', ...nodes.storeFlags], line);
       expect(stderr.trim().split('\n')).to.deep.equal([
-        `annals: ${cut} can't be read to its end: unexpected end of file`,
+        `annals: ${cut} can't be read completely: unexpected end of file`,
         'annals: 1 hit imported',
       ]);
       expect(code).to.equal(1);
@@ -249,7 +249,7 @@ describe('hits of the past', function () {
       run(['analytics', 'seed', '--days', '3', '--scale', '0.1', ...more, ...nodes.storeFlags]);
     const first = await seed();
     expect(first).to.include({ code: 0, stderr: '' });
-    expect(first.stdout).to.match(/^[\d,]+ hits of 3 days on demo-shop, demo-blog, demo-docs\n$/);
+    expect(first.stdout).to.match(/^[\d,]+ hits on 3 days for demo-shop, demo-blog, demo-docs\n$/);
     const told = await report('demo-shop', 2);
     expect(told.totals.pageviews).to.be.above(60);
     expect(told.totals.uniques).to.be.within(20, told.totals.pageviews / 2);
@@ -258,7 +258,7 @@ describe('hits of the past', function () {
     const again = await seed();
     expect(again.code).to.equal(1);
     expect(again.stderr).to.equal(
-      'annals: demo-shop, demo-blog, demo-docs are there already: --replace deletes them, with all that was counted\n',
+      'annals: demo-shop, demo-blog, demo-docs exist already; --replace deletes them, with all data\n',
     );
     const anew = await seed('--replace');
     expect(anew.code).to.equal(0);

@@ -152,7 +152,7 @@ describe('the export of the chat', function () {
     const exporting = start(command());
     exporting.process.stdout?.destroy();
     const { code, stderr } = await exporting.ended;
-    expect(stderr).to.match(/^annals: who read the export has gone before its end\n$/);
+    expect(stderr).to.match(/^annals: standard output was closed before the end of the export\n$/);
     expect(code).to.equal(1);
   });
 });

@@ -1,6 +1,6 @@
 /** Links that strangers ask for: as many of one network as one network of people needs, and nobody is told. */
 import { expect } from 'chai';
-import { askForLink, SENT } from '../../../adapters/http/chat/request-link.js';
+import { createLinkHandler, LINK_SENT } from '../../../adapters/http/chat/request-link.js';
 import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { CommandContext } from '../../../application/ports/index.js';
 import { heldTime } from '../../support/held-time.js';
@@ -33,11 +33,11 @@ describe('links that are asked for', () => {
       warn: (_: object, message: string) => void warned.push(message),
       error() {},
     };
-    const ask = askForLink({ request }, 'magic-link', createRateLimit(3, 60_000), AT_ONCE);
+    const ask = createLinkHandler({ request }, 'magic-link', createRateLimit(3, 60_000), AT_ONCE);
     const from = (address: string, email: string) => ask({ ...asked(address, email), logger });
     for (let n = 0; n < 5; n++)
-      expect(await from('192.0.2.1', `${n}@example.org`)).to.deep.equal({ status: 200, body: SENT });
-    expect(await from('198.51.100.1', 'ada@example.org')).to.deep.equal({ status: 200, body: SENT });
+      expect(await from('192.0.2.1', `${n}@example.org`)).to.deep.equal({ status: 200, body: LINK_SENT });
+    expect(await from('198.51.100.1', 'ada@example.org')).to.deep.equal({ status: 200, body: LINK_SENT });
     expect(sent).to.deep.equal(['0@example.org', '1@example.org', '2@example.org', 'ada@example.org']);
     expect(warned).to.have.length(2);
   });
@@ -50,7 +50,7 @@ describe('links that are asked for', () => {
         new Promise<{ position: bigint }>((resolve) => {
           time.after(tookMs, () => resolve({ position: 1n }));
         });
-      const ask = askForLink({ request }, 'reset', createRateLimit(1, 60_000), time);
+      const ask = createLinkHandler({ request }, 'reset', createRateLimit(1, 60_000), time);
       const began = time.now();
       let at: number | undefined;
       const answer = ask(asked('192.0.2.1', 'ada@example.org')).then(() => {

@@ -1,6 +1,6 @@
 /** Answers that are made as they are read: so many at a time, and each gives its place back however it ends. */
 import { expect } from 'chai';
-import { streamChunks } from '../../../adapters/http/chat/stream-download.js';
+import { sendJsonStream } from '../../../adapters/http/chat/stream-download.js';
 import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
 
 describe('an answer that is made as it is read', () => {
@@ -17,7 +17,7 @@ describe('an answer that is made as it is read', () => {
   type Budget = ReturnType<typeof downloads>;
   const staying = new AbortController().signal;
   const send = async (budget: Budget, whose: string, of = told, method = 'GET', signal = staying) => {
-    const answer = await streamChunks({ method, signal }, of, budget, whose);
+    const answer = await sendJsonStream({ method, signal }, of, budget, whose);
     return 'problem' in answer ? answer.problem : answer.bytes!.content()[Symbol.asyncIterator]();
   };
   const sending = async (...asked: Parameters<typeof send>) => {

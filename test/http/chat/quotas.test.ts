@@ -46,7 +46,7 @@ describe('the quotas of a user', function () {
     const refused = await upload(cyd);
     expect([refused.status, refused.body.error]).to.deep.equal([
       429,
-      'Too many files were uploaded by this user, try again later',
+      'Too many files uploaded by this user, try again later',
     ]);
     for (let n = 0; n < 2; n++) expect((await upload(chat.admin)).status).to.equal(200);
   });

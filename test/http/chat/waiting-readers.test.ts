@@ -47,7 +47,7 @@ describe('a page that is waited for', function () {
 
   /** What bob is answered at a node, when this is done while he waits, and who he is by then. */
   async function told(meanwhile: () => Promise<unknown>, then: Caller | Rejection = bob, at = node) {
-    const reader = { caller: bob, request: { bearer: 'his' }, doors: { user: async () => then } };
+    const reader = { caller: bob, request: { bearer: 'his' }, guards: { user: async () => then } };
     return respondWithPage(
       reader as never,
       (who, seen) => at.places.channel(who, channel, seen),
@@ -80,7 +80,7 @@ describe('a page that is waited for', function () {
 
   it('is none of a message’s versions either, nor of its thread', async () => {
     const messageId = await say('about ada');
-    const reader = { request: {}, caller: bob, doors: { user: async () => bob } };
+    const reader = { request: {}, caller: bob, guards: { user: async () => bob } };
     const history = async (...asked: Parameters<typeof other.history>) => {
       await out();
       accepted(await node.messages.edit(ada, messageId, { content: 'about bob' }, context()));
@@ -104,7 +104,7 @@ describe('a page that is waited for', function () {
   it('is none of the audit log for who is no admin any more by the log up to what it shows', async () => {
     const admin = async ({ ifPosition = 0n }) => (ifPosition < 9n ? ada : notAdmin);
     const audit = { list: async () => ({ position: 9n, pieces: async function* () {} }) };
-    const deps = { audit, doors: { user: admin, admin }, downloads: createBudget('few', 100) };
+    const deps = { audit, guards: { user: admin, admin }, downloads: createBudget('few', 100) };
     const [route] = adminRoutes(deps as never);
     const request = { query: {}, method: 'GET', signal: new AbortController().signal };
     expect(await route!.handle(request as never, ada)).to.equal(notAdmin);
@@ -118,7 +118,7 @@ describe('a page that is waited for', function () {
       for await (const { events } of node.kernel.follow(following))
         for (const event of events) {
           await isHeld;
-          node.hear((await node.kernel.reveal(catalog, event as never)) as never);
+          node.onEvent((await node.kernel.reveal(catalog, event as never)) as never);
         }
     })();
     const ids = [await say('one'), await say('two'), await say('three')];

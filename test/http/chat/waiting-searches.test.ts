@@ -43,7 +43,7 @@ describe('a search that is waited for', () => {
     };
     const admission = { load, roster: async () => ({ state: roster.initialState }) };
     const search = createSearch({ index: { find }, settled, admission } as never);
-    const [route] = searchRoutes({ search, doors: { user: async () => then, admin: async () => then } });
+    const [route] = searchRoutes({ search, guards: { user: async () => then, admin: async () => then } });
     const answer = await route!.handle({ query: { q: 'b', limit: 50 } } as never, who);
     if (!('text' in answer)) return answer;
     return JSON.parse(String(answer.text)).messages.map(({ content }: { content: string }) => content);

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { rosterAggregate } from '../../../../application/chat/aggregates.js';
 import { createOlderPages } from '../../../../application/chat/messages/older-pages.js';
 import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
-import { talkProjections } from '../../../../bin/services/chat/messaging.js';
+import { messagingProjections } from '../../../../bin/services/chat/messaging.js';
 import { ROSTER, roster } from '../../../../domain/chat/roster.js';
 import { project } from '../../../support/projector.js';
 import { context } from '../../../support/toys.js';
@@ -110,7 +110,7 @@ describe('pages of older messages', function () {
     const writing = await startChatNode(servers, database, { projects: false });
     const reading = await startChatNode(servers, database, { projects: false });
     const stops = [new AbortController(), new AbortController()] as const;
-    const projectors = [project(writing.kernel, talkProjections, stops[0].signal)];
+    const projectors = [project(writing.kernel, messagingProjections, stops[0].signal)];
     try {
       const eve = await writing.join('eve');
       const place = accepted(await writing.channels.create(eve, { name: 'new' }, context())).body.channel.id;
@@ -126,7 +126,7 @@ describe('pages of older messages', function () {
       const asked = reading.finds();
       const page = reading.reading.messages(somebody, place, { limit: 5, before: second });
       while (reading.finds() === asked) await new Promise(setImmediate);
-      projectors.push(project(writing.kernel, talkProjections, stops[1].signal));
+      projectors.push(project(writing.kernel, messagingProjections, stops[1].signal));
       const { messages } = JSON.parse(String(accepted(await page).json));
       expect(messages.map(({ id }: { id: string }) => id)).to.deep.equal([first]);
     } finally {
