@@ -1,13 +1,13 @@
 /** What people say to all: appended together with what others say at that moment, and told once it is flushed. */
-import type { SaidEvent } from '../../domain/meeting/catalog.js';
+import type { ChatEvent } from '../../domain/meeting/catalog.js';
 import { notJoined } from '../../domain/meeting/join.js';
-import { type SpokenBy, talkStream } from '../../domain/meeting/meeting-chat.js';
+import { chatStream, type SpokenBy } from '../../domain/meeting/meeting-chat.js';
 import { personOf, type RoomState } from '../../domain/meeting/state.js';
 import type { Rejection } from '../../domain/shared/index.js';
 import { type Appender, newEvent } from '../command/index.js';
 import type { Clock, CommandContext, EventLog, Position } from '../ports/index.js';
 
-export interface TalkPorts {
+export interface MeetingChatPorts {
   readonly log: Pick<EventLog, 'retain'>;
   readonly appender: Pick<Appender, 'append'>;
   readonly clock: Clock;
@@ -19,7 +19,7 @@ export interface TalkPorts {
   readonly room: (roomId: string) => RoomState | undefined;
 }
 
-export interface Speaker {
+export interface ParticipantRef {
   readonly roomId: string;
   readonly participantId: string;
 }
@@ -36,77 +36,77 @@ interface HourStream {
 
 const HOUR_MS = 3_600_000;
 /** With so much on its way into the log nobody says more before some of their own is there. */
-const MOST_WAITING = 32 * 1024 * 1024;
+const MAX_PENDING_BYTES = 32 * 1024 * 1024;
 /** What a short message takes in memory besides its bytes, until it is in the log. */
-const OVERHEAD = 1024;
+const EVENT_OVERHEAD_BYTES = 1024;
 
 /**
  * Resolves when it is flushed: in order with what the same person said before, whatever hour it is by now. Rejects with
  * `Unavailable`. Refused where they are not inside.
  */
-export type Send = (make: (saying: SpokenBy) => SaidEvent, context: CommandContext) => Promise<Position> | Rejection;
+export type Send = (make: (saying: SpokenBy) => ChatEvent, context: CommandContext) => Promise<Position> | Rejection;
 
-export type Talk = ReturnType<typeof createMeetingChat>;
+export type MeetingChat = ReturnType<typeof createMeetingChat>;
 
-export function createMeetingChat(ports: TalkPorts) {
+export function createMeetingChat(ports: MeetingChatPorts) {
   const { log, appender, clock, node, release, retentionSeconds, room } = ports;
   const origin = { service: 'meeting', release };
-  let book: HourStream | undefined;
+  let currentStream: HourStream | undefined;
   let waiting = 0;
 
-  function open(at: number): HourStream {
-    if (book && at >= book.since && at < book.since + HOUR_MS) return book;
-    const before = book?.pending ?? [];
-    const stream = talkStream(node, at);
-    const ready = Promise.allSettled(before).then(() => log.retain(stream, { maxAgeSeconds: retentionSeconds }));
-    const opened: HourStream = { since: at - (at % HOUR_MS), stream, ready, pending: new Set() };
+  function streamAt(at: number): HourStream {
+    if (currentStream && at >= currentStream.since && at < currentStream.since + HOUR_MS) return currentStream;
+    const previous = currentStream?.pending ?? [];
+    const stream = chatStream(node, at);
+    const ready = Promise.allSettled(previous).then(() => log.retain(stream, { maxAgeSeconds: retentionSeconds }));
+    const next: HourStream = { since: at - (at % HOUR_MS), stream, ready, pending: new Set() };
     // Before those who wait for it go on: nobody overtakes them.
     ready.then(
       () => {
-        opened.ready = undefined;
+        next.ready = undefined;
       },
       () => {
-        if (book === opened) book = undefined;
+        if (currentStream === next) currentStream = undefined;
       },
     );
-    book = opened;
-    return opened;
+    currentStream = next;
+    return next;
   }
 
   /** Of somebody at one seat. */
-  function speaker({ roomId, participantId }: Speaker): Send {
-    let last = 0;
+  function createSender({ roomId, participantId }: ParticipantRef): Send {
+    let lastSentAt = 0;
     return (make, context) => {
       const state = room(roomId);
       if (!state || !personOf(state, participantId)) return notJoined;
       // Messages are known by it: nobody says two things at one time, and time does not go back.
-      last = Math.max(clock.now(), last + 1);
-      return append(make({ roomId, meetingId: state.meetingId, participantId, sentAt: last }), {
+      lastSentAt = Math.max(clock.now(), lastSentAt + 1);
+      return append(make({ roomId, meetingId: state.meetingId, participantId, sentAt: lastSentAt }), {
         ...context,
         actor: participantId,
       });
     };
   }
 
-  function append(said: SaidEvent, context: CommandContext): Promise<Position> {
-    const { stream, ready, pending } = open(said.data.sentAt);
-    const event = newEvent(origin, stream, said, 0, context);
-    const bytes = Buffer.byteLength(JSON.stringify(said.data));
-    const now = () => appender.append(stream, [{ event, bytes }]);
-    const appended = ready ? ready.then(now) : now();
+  function append(chatEvent: ChatEvent, context: CommandContext): Promise<Position> {
+    const { stream, ready, pending } = streamAt(chatEvent.data.sentAt);
+    const event = newEvent(origin, stream, chatEvent, 0, context);
+    const bytes = Buffer.byteLength(JSON.stringify(chatEvent.data));
+    const appendNow = () => appender.append(stream, [{ event, bytes }]);
+    const appended = ready ? ready.then(appendNow) : appendNow();
     pending.add(appended);
-    waiting += bytes + OVERHEAD;
-    const over = () => {
+    waiting += bytes + EVENT_OVERHEAD_BYTES;
+    const settle = () => {
       pending.delete(appended);
-      waiting -= bytes + OVERHEAD;
+      waiting -= bytes + EVENT_OVERHEAD_BYTES;
     };
-    appended.then(over, over);
+    appended.then(settle, settle);
     return appended;
   }
 
   return {
-    speaker,
+    createSender,
     /** What is said and not in the log yet, in bytes of memory. */
-    waiting: { name: 'meeting.talk', limit: MOST_WAITING, used: () => waiting },
+    waiting: { name: 'meeting.talk', limit: MAX_PENDING_BYTES, used: () => waiting },
   };
 }

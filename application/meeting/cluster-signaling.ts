@@ -3,31 +3,31 @@ import type { RoomState } from '../../domain/meeting/state.js';
 import type { Cluster, ClusterMessage, MessageHandler, Position } from '../ports/index.js';
 import type { EphemeralMessage, LiveRelay, LocalSignaling, Route } from './signaling-port.js';
 
-export interface AcrossPorts {
+export interface ClusterSignalingPorts {
   readonly here: LocalSignaling;
   readonly mesh: Cluster;
   /** As it is known to be, of those that are open. */
   readonly room: (roomId: string) => RoomState | undefined;
   /** Up to where in the log the rooms are known. */
-  readonly heard: () => Position;
+  readonly lastPosition: () => Position;
   /** Settles when they are known up to there; false when that takes long. */
   readonly hears: (position: Position) => Promise<boolean>;
 }
 
 /** What may wait for this node to hear who is in a room by now; what is more is lost. */
-const MOST_WAITING = 8 * 1024 * 1024;
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 /** Over all nodes. Whoever tells must be in the room of whom it is for, here and there. */
-export function createClusterSignaling({ here, mesh, room, heard, hears }: AcrossPorts): LiveRelay {
+export function createClusterSignaling({ here, mesh, room, lastPosition, hears }: ClusterSignalingPorts): LiveRelay {
   let waitingBytes = 0;
 
-  const isBetween = ({ roomId, from, to }: Route, node: string): boolean => {
+  const areConnected = ({ roomId, from, to }: Route, node: string): boolean => {
     const { people = [] } = room(roomId) ?? {};
-    const isThere = (id: string, at: string) => people.some((each) => each.id === id && each.node === at);
-    return isThere(from.id, node) && isThere(to.id, to.node);
+    const isAtNode = (id: string, at: string) => people.some((each) => each.id === id && each.node === at);
+    return isAtNode(from.id, node) && isAtNode(to.id, to.node);
   };
 
-  const saying = (
+  const clusterMessage = (
     how: 'tell' | 'pass',
     { roomId, from, to }: Route,
     { json, repeats }: EphemeralMessage,
@@ -37,7 +37,7 @@ export function createClusterSignaling({ here, mesh, room, heard, hears }: Acros
       roomId,
       from: from.id,
       to: to.id,
-      heard: String(heard()),
+      heard: String(lastPosition()),
       ...(repeats !== undefined && { repeats }),
     },
     body: json,
@@ -45,7 +45,7 @@ export function createClusterSignaling({ here, mesh, room, heard, hears }: Acros
 
   /** The other node may know already of people who have just come, and are to be told something. */
   async function catchUp(position: Position, bytes: number): Promise<boolean> {
-    if (waitingBytes + bytes > MOST_WAITING) return false;
+    if (waitingBytes + bytes > MAX_WAITING_BYTES) return false;
     waitingBytes += bytes;
     try {
       return await hears(position);
@@ -55,29 +55,29 @@ export function createClusterSignaling({ here, mesh, room, heard, hears }: Acros
   }
 
   // In order: what waits is let go on in the order in which it came, before anything that comes later.
-  const hear: MessageHandler = async (node, { head, body }) => {
+  const onMessage: MessageHandler = async (node, { head, body }) => {
     const { how, roomId = '', from = '', to = '', heard: position = '', repeats } = head;
     if (!/^\d{1,20}$/.test(position)) return false;
-    if (heard() < BigInt(position) && !(await catchUp(BigInt(position), body.length))) return false;
-    const between = { roomId, from: { id: from }, to: { id: to, node: mesh.nodeId } };
-    if (!isBetween(between, node)) return false;
-    const live = { json: body, repeats };
-    return how === 'pass' ? here.pass(to, live) : here.tell(to, live);
+    if (lastPosition() < BigInt(position) && !(await catchUp(BigInt(position), body.length))) return false;
+    const signalRoute = { roomId, from: { id: from }, to: { id: to, node: mesh.nodeId } };
+    if (!areConnected(signalRoute, node)) return false;
+    const message = { json: body, repeats };
+    return how === 'pass' ? here.pass(to, message) : here.tell(to, message);
   };
-  mesh.hear(hear);
+  mesh.hear(onMessage);
 
   return {
-    tell(between, live) {
-      if (!isBetween(between, mesh.nodeId)) return;
-      const { to } = between;
-      if (to.node === mesh.nodeId) here.tell(to.id, live);
-      else mesh.send(to.node, saying('tell', between, live));
+    tell(signalRoute, message) {
+      if (!areConnected(signalRoute, mesh.nodeId)) return;
+      const { to } = signalRoute;
+      if (to.node === mesh.nodeId) here.tell(to.id, message);
+      else mesh.send(to.node, clusterMessage('tell', signalRoute, message));
     },
-    async pass(between, live) {
-      if (!isBetween(between, mesh.nodeId)) return;
-      const { to } = between;
-      if (to.node === mesh.nodeId) await here.pass(to.id, live);
-      else await mesh.request(to.node, to.id, saying('pass', between, live));
+    async pass(signalRoute, message) {
+      if (!areConnected(signalRoute, mesh.nodeId)) return;
+      const { to } = signalRoute;
+      if (to.node === mesh.nodeId) await here.pass(to.id, message);
+      else await mesh.request(to.node, to.id, clusterMessage('pass', signalRoute, message));
     },
   };
 }

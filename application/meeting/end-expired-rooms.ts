@@ -1,5 +1,5 @@
 /** What the clock brings about: rooms whose time is over end, and meetings that were kept for long enough are erased. */
-import { isOver, type RoomState, roomStream } from '../../domain/meeting/state.js';
+import { isExpired, type RoomState, roomStream } from '../../domain/meeting/state.js';
 import type { HandleCommand } from '../command/index.js';
 import { collectFailures } from '../concurrency/index.js';
 import type { CommandContext, ConfirmedClock, Rows } from '../ports/index.js';
@@ -9,7 +9,7 @@ import { roomAggregate } from './aggregates.js';
 export const SWEEP_EVERY_MS = 15_000;
 const DAY_MS = 86_400_000;
 /** Rooms and meetings that are worked on in one go. */
-export const AT_ONCE = 50;
+export const BATCH_SIZE = 50;
 
 interface SweepPorts {
   readonly handle: HandleCommand;
@@ -26,16 +26,16 @@ export interface RoomSweepPorts extends SweepPorts {
 export const createRoomSweep =
   ({ handle, clock, context, rooms }: RoomSweepPorts) =>
   async (stop: AbortSignal): Promise<void> => {
-    const due = [...rooms()].filter(([, room]) => isOver(room, clock.now())).map(([roomId]) => roomId);
+    const due = [...rooms()].filter(([, room]) => isExpired(room, clock.now())).map(([roomId]) => roomId);
     if (due.length === 0) return;
     const now = await clock.confirmedNow();
     if (now === undefined) return;
     const end = (roomId: string) =>
       handle(roomAggregate, roomStream(roomId), { type: 'EndRoom', roomId, now }, context('meeting.sweep'));
-    const each = collectFailures();
-    for (let done = 0; done < due.length && !stop.aborted; done += AT_ONCE)
-      await Promise.all(due.slice(done, done + AT_ONCE).map((roomId) => each.run(end(roomId))));
-    each.throwFirst();
+    const failures = collectFailures();
+    for (let offset = 0; offset < due.length && !stop.aborted; offset += BATCH_SIZE)
+      await Promise.all(due.slice(offset, offset + BATCH_SIZE).map((roomId) => failures.run(end(roomId))));
+    failures.throwFirst();
   };
 
 export interface RetentionPorts extends SweepPorts {
@@ -62,17 +62,17 @@ export const createMeetingRetention =
       return handle(roomAggregate, roomStream(roomId), command, context('meeting.retention'));
     };
     // By pages of their time: one met again at the edge of two is erased already, and that is all.
-    const each = collectFailures();
+    const failures = collectFailures();
     for (let from = 0; !stop.aborted; ) {
       const due = await rows.find<EndedRow>('meeting.ended', {
         filter: { endedAt: { $gte: from, $lte: until } },
         sort: { endedAt: 1 },
-        limit: AT_ONCE,
+        limit: BATCH_SIZE,
       });
-      await Promise.all(due.map((row) => each.run(erase(row))));
+      await Promise.all(due.map((row) => failures.run(erase(row))));
       const last = due.at(-1)?.endedAt ?? from;
-      if (due.length < AT_ONCE || last === from) break;
+      if (due.length < BATCH_SIZE || last === from) break;
       from = last;
     }
-    each.throwFirst();
+    failures.throwFirst();
   };

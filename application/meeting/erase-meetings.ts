@@ -7,7 +7,7 @@ import type { Clock, CommandContext, EventLog, Vault } from '../ports/index.js';
 import type { Reaction } from '../subscription/index.js';
 import { roomAggregate } from './aggregates.js';
 
-export interface ErasingPorts {
+export interface ErasurePorts {
   readonly handle: HandleCommand;
   readonly streams: Pick<AggregateStore, 'reload'>;
   readonly log: Pick<EventLog, 'read' | 'retain'>;
@@ -16,7 +16,7 @@ export interface ErasingPorts {
 }
 
 /** Each step does no harm when done again. */
-async function follow(ports: ErasingPorts, roomId: string, meetingId: string): Promise<void> {
+async function eraseMeetingData(ports: ErasurePorts, roomId: string, meetingId: string): Promise<void> {
   await ports.vault.destroy(meetingSubject({ meetingId }));
   await truncate(ports, roomId);
 }
@@ -25,16 +25,16 @@ async function follow(ports: ErasingPorts, roomId: string, meetingId: string): P
  * Lets go of the meetings at the beginning of a room's stream of which nobody can read anything. The stream goes on
  * where it was, so that its id can be used again: of a room that is over and erased, its last event is kept.
  */
-async function truncate({ streams, log }: ErasingPorts, roomId: string): Promise<void> {
+async function truncate({ streams, log }: ErasurePorts, roomId: string): Promise<void> {
   const stream = roomStream(roomId);
   const { state, revision } = await streams.reload(roomAggregate, stream);
-  const kept = new Set(readableOf(state));
-  const opensKept = (event: Parameters<typeof asEvent>[0]) =>
-    event.type === 'RoomOpened' && kept.has(asEvent<RoomEvent<'RoomOpened'>>(event).data.meetingId);
+  const readableIds = new Set(readableMeetingIds(state));
+  const opensReadable = (event: Parameters<typeof asEvent>[0]) =>
+    event.type === 'RoomOpened' && readableIds.has(asEvent<RoomEvent<'RoomOpened'>>(event).data.meetingId);
   let truncateBefore = revision;
-  if (kept.size > 0) {
+  if (readableIds.size > 0) {
     for await (const page of readForward(log, stream)) {
-      const first = page.find(opensKept);
+      const first = page.find(opensReadable);
       if (!first) continue;
       truncateBefore = first.revision;
       break;
@@ -44,14 +44,14 @@ async function truncate({ streams, log }: ErasingPorts, roomId: string): Promise
 }
 
 /** Those that are over, and the one that is. */
-const readableOf = ({ isOpen, meetingId, readable }: RoomState): readonly string[] => {
-  const earlier = readable.map((each) => each.meetingId);
-  return isOpen ? [...earlier, meetingId] : earlier;
+const readableMeetingIds = ({ isOpen, meetingId, readable }: RoomState): readonly string[] => {
+  const ended = readable.map((each) => each.meetingId);
+  return isOpen ? [...ended, meetingId] : ended;
 };
 
 /** Every meeting of a room that is over, whole, with or without a node that runs. Gives how many there were. */
 export const createEraseMeetings =
-  (ports: ErasingPorts) =>
+  (ports: ErasurePorts) =>
   async (roomId: string, context: () => CommandContext): Promise<number | Rejection> => {
     const { handle, streams, clock } = ports;
     const { state } = await streams.reload(roomAggregate, roomStream(roomId));
@@ -59,7 +59,7 @@ export const createEraseMeetings =
       const command = { type: 'EraseMeeting' as const, roomId, meetingId, now: clock.now() };
       const outcome = await handle(roomAggregate, roomStream(roomId), command, context());
       if (isRejection(outcome)) return outcome;
-      await follow(ports, roomId, meetingId);
+      await eraseMeetingData(ports, roomId, meetingId);
     }
     return state.readable.length;
   };
@@ -67,8 +67,8 @@ export const createEraseMeetings =
 type MeetingErased = RoomEvent<'MeetingErased'>;
 
 /** Goes on where whoever erased was stopped. */
-export const erasureReaction = (ports: ErasingPorts): Reaction<MeetingErased> => ({
+export const erasureReaction = (ports: ErasurePorts): Reaction<MeetingErased> => ({
   name: 'meeting.erasure',
   retryInBackground: true,
-  on: { MeetingErased: ({ data }) => follow(ports, data.roomId, data.meetingId) },
+  on: { MeetingErased: ({ data }) => eraseMeetingData(ports, data.roomId, data.meetingId) },
 });

@@ -1,12 +1,12 @@
 /** People whose node is gone have lost their connection, and leave their meetings unless they come back in time. */
-import type { LoseConnection, LoseNode } from '../../domain/meeting/leave.js';
+import type { LoseConnection, RemovePeopleOfNode } from '../../domain/meeting/leave.js';
 import { type RoomState, roomStream } from '../../domain/meeting/state.js';
 import type { HandleCommand } from '../command/index.js';
 import { createYielder } from '../concurrency/index.js';
 import type { Clock, Cluster, CommandContext, Logger } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
 
-export interface LostPorts {
+export interface EvictionPorts {
   readonly handle: HandleCommand;
   readonly mesh: Pick<Cluster, 'liveNodes'>;
   /** Those that are open, as they are known to be. */
@@ -21,49 +21,51 @@ export interface LostPorts {
 }
 
 export const LOST_EVERY_MS = 1000;
-const AT_ONCE = 16;
+const CONCURRENCY = 16;
 
 /** To be run every so often by one node of all; what fails is tried again at the next look. */
-export function createDeadNodeEviction(ports: LostPorts) {
+export function createDeadNodeEviction(ports: EvictionPorts) {
   const { handle, mesh, rooms, returnMs, clock, monotonic = performance, systemContext, logger } = ports;
   /** When it was first seen of a node that it is gone. */
-  const goneSince = new Map<string, number>();
+  const deadSince = new Map<string, number>();
 
   /** The nodes at which anybody is, each with its rooms: true where not everybody's connection is told to be lost yet. */
   async function roomsByNode(): Promise<Map<string, Map<string, boolean>>> {
-    const found = new Map<string, Map<string, boolean>>();
-    const rest = createYielder();
+    const byNode = new Map<string, Map<string, boolean>>();
+    const yieldIfDue = createYielder();
     for (const [roomId, { people, waiting }] of rooms()) {
       for (const { node, isLost } of [...people, ...waiting]) {
-        const known = found.get(node) ?? new Map<string, boolean>();
-        found.set(node, known.set(roomId, known.get(roomId) || !isLost));
+        const roomsOfNode = byNode.get(node) ?? new Map<string, boolean>();
+        byNode.set(node, roomsOfNode.set(roomId, roomsOfNode.get(roomId) || !isLost));
       }
-      await rest();
+      await yieldIfDue();
     }
-    return found;
+    return byNode;
   }
 
-  async function tell(command: LoseConnection | LoseNode): Promise<void> {
+  async function execute(command: LoseConnection | RemovePeopleOfNode): Promise<void> {
     await handle(roomAggregate, roomStream(command.roomId), command, systemContext('meeting.lost'));
   }
 
   return async (stop: AbortSignal): Promise<void> => {
     const nodes = await roomsByNode();
     const alive = mesh.liveNodes();
-    for (const node of goneSince.keys()) if (!nodes.has(node) || alive.has(node)) goneSince.delete(node);
+    for (const node of deadSince.keys()) if (!nodes.has(node) || alive.has(node)) deadSince.delete(node);
     for (const [node, roomIds] of nodes) {
       if (alive.has(node)) continue;
-      const since = goneSince.get(node) ?? monotonic.now();
-      goneSince.set(node, since);
-      const hasTime = monotonic.now() - since < returnMs;
-      if (!hasTime) logger.info({ node, rooms: roomIds.size }, 'a node is gone, and its people leave');
-      const all = [...roomIds].filter(([, isUnknown]) => isUnknown || !hasTime).map(([roomId]) => roomId);
-      const commandOf = (roomId: string): LoseConnection | LoseNode =>
-        hasTime
+      const since = deadSince.get(node) ?? monotonic.now();
+      deadSince.set(node, since);
+      const isWithinGrace = monotonic.now() - since < returnMs;
+      if (!isWithinGrace) logger.info({ node, rooms: roomIds.size }, 'a node is gone, and its people leave');
+      const roomsToUpdate = [...roomIds]
+        .filter(([, hasConnected]) => hasConnected || !isWithinGrace)
+        .map(([roomId]) => roomId);
+      const commandOf = (roomId: string): LoseConnection | RemovePeopleOfNode =>
+        isWithinGrace
           ? { type: 'LoseConnection', roomId, where: { node }, now: clock.now() }
-          : { type: 'LoseNode', roomId, node, now: clock.now() };
-      for (let from = 0; from < all.length && !stop.aborted; from += AT_ONCE)
-        await Promise.all(all.slice(from, from + AT_ONCE).map((roomId) => tell(commandOf(roomId))));
+          : { type: 'RemovePeopleOfNode', roomId, node, now: clock.now() };
+      for (let from = 0; from < roomsToUpdate.length && !stop.aborted; from += CONCURRENCY)
+        await Promise.all(roomsToUpdate.slice(from, from + CONCURRENCY).map((roomId) => execute(commandOf(roomId))));
     }
   };
 }

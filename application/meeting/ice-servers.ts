@@ -11,19 +11,19 @@ export interface IceOptions {
   readonly clock: Clock;
 }
 
-const USUAL: readonly IceServer[] = [{ urls: 'stun:stun.l.google.com:19302' }];
-const LIFE_S = 3600;
+const DEFAULT_SERVERS: readonly IceServer[] = [{ urls: 'stun:stun.l.google.com:19302' }];
+const CREDENTIAL_TTL_S = 3600;
 
 export const createIceServers =
-  ({ servers = USUAL, turn, clock }: IceOptions) =>
+  ({ servers = DEFAULT_SERVERS, turn, clock }: IceOptions) =>
   (): readonly IceServer[] => {
     if (!turn) return servers;
-    return [...servers, 'secret' in turn ? shortLived(turn.urls, turn.secret, clock.now()) : turn];
+    return [...servers, 'secret' in turn ? temporaryCredential(turn.urls, turn.secret, clock.now()) : turn];
   };
 
 /** By the convention that TURN servers share (draft-uberti-behave-turn-rest): they can tell it from any other. */
-function shortLived(urls: string, secret: string, now: number): IceServer {
-  const username = `${Math.floor(now / 1000) + LIFE_S}:${randomBytes(12).toString('base64url')}`;
+function temporaryCredential(urls: string, secret: string, now: number): IceServer {
+  const username = `${Math.floor(now / 1000) + CREDENTIAL_TTL_S}:${randomBytes(12).toString('base64url')}`;
   const credential = createHmac('sha1', secret).update(username).digest('base64');
   return { urls, username, credential };
 }

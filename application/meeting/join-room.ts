@@ -1,8 +1,8 @@
 /** Coming into a meeting room over a socket: as somebody new, or as who was there before their connection broke. */
 import { meetingSubject } from '../../domain/meeting/catalog.js';
 import { type JoinRoom, roomNotFound } from '../../domain/meeting/join.js';
-import { foldName, PASSWORD_LENGTH, roomIdOf, USUAL_PARTICIPANTS } from '../../domain/meeting/room-id.js';
-import { initialState, isOver, type RoomState, roomStream } from '../../domain/meeting/state.js';
+import { DEFAULT_PARTICIPANTS, foldName, PASSWORD_LENGTH, roomIdOf } from '../../domain/meeting/room-id.js';
+import { initialState, isExpired, type RoomState, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection, sameText } from '../../domain/shared/index.js';
 import { type AggregateStore, type HandleCommand, reserveQuota } from '../command/index.js';
 import type { Clock, CommandContext, Derivation, Position, Quota, Vault } from '../ports/index.js';
@@ -50,7 +50,7 @@ export interface JoinResult<Taken extends Seat> {
   readonly position: Position;
 }
 
-export interface EnteringPorts {
+export interface RoomEntryPorts {
   readonly handle: HandleCommand;
   readonly streams: AggregateStore;
   readonly vault: Pick<Vault, 'create' | 'destroy'>;
@@ -65,7 +65,7 @@ export interface EnteringPorts {
   readonly returnMs: number;
 }
 
-export type Entering = ReturnType<typeof createEntering>;
+export type RoomEntry = ReturnType<typeof createEntering>;
 
 const invalidRoomId: Rejection = {
   rejected: 'meeting/invalid-room-id',
@@ -79,7 +79,7 @@ const invalidPassword: Rejection = {
 };
 
 /** Of who would open a room that others have just opened. */
-const openedMeanwhile: Rejection = { rejected: 'meeting/room-exists', kind: 'conflict' };
+const alreadyOpened: Rejection = { rejected: 'meeting/room-exists', kind: 'conflict' };
 
 /** Others open, end and lock up rooms meanwhile: so often it is looked again. */
 const ATTEMPTS = 4;
@@ -87,79 +87,79 @@ const ATTEMPTS = 4;
 export const resumeTokenOf = (derivation: Derivation, participantId: string): string =>
   derivation.secret('meeting.resume', participantId).toString('base64url');
 
-export function createEntering(ports: EnteringPorts) {
+export function createEntering(ports: RoomEntryPorts) {
   const { handle, streams, vault, derivation, passwords, clock, room, run, returnMs } = ports;
 
   /** Whether they can prove who they were. */
-  const isKnown = ({ participantId, resumeToken }: JoinRequest): boolean =>
+  const hasValidResumeToken = ({ participantId, resumeToken }: JoinRequest): boolean =>
     !!participantId && !!resumeToken && sameText(resumeTokenOf(derivation, participantId), resumeToken);
 
   /** Resolves when it stands in the log; then they are inside, or wait. Rejects with `Unavailable`. */
   async function enter<Taken extends Seat>(
-    arrival: JoinRequest,
-    take: TakeSeat<Taken>,
+    request: JoinRequest,
+    takeSeat: TakeSeat<Taken>,
     context: CommandContext,
   ): Promise<JoinResult<Taken> | Rejection> {
-    const roomId = roomIdOf(arrival.roomId);
-    if (!roomId) return arrival.isHost ? invalidRoomId : roomNotFound;
-    return (await comeBack(roomId, arrival, take, context)) ?? come(roomId, arrival, take, context);
+    const roomId = roomIdOf(request.roomId);
+    if (!roomId) return request.isHost ? invalidRoomId : roomNotFound;
+    return (await resume(roomId, request, takeSeat, context)) ?? joinAsNew(roomId, request, takeSeat, context);
   }
 
   /** Undefined where they are not known, or not there any more: then they are new. */
-  async function comeBack<Taken extends Seat>(
+  async function resume<Taken extends Seat>(
     roomId: string,
-    arrival: JoinRequest,
-    take: TakeSeat<Taken>,
+    request: JoinRequest,
+    takeSeat: TakeSeat<Taken>,
     context: CommandContext,
   ): Promise<JoinResult<Taken> | undefined> {
-    if (!isKnown(arrival)) return undefined;
-    const participantId = arrival.participantId!;
-    return seated(take(participantId, true), async (seat) => {
+    if (!hasValidResumeToken(request)) return undefined;
+    const participantId = request.participantId!;
+    return withSeat(takeSeat(participantId, true), async (seat) => {
       const command = { type: 'ReturnToRoom' as const, roomId, participantId, node: run, seat: seat.id };
-      const by = { ...context, actor: participantId };
-      const outcome = await handle(roomAggregate, roomStream(roomId), { ...command, now: clock.now() }, by);
+      const actorContext = { ...context, actor: participantId };
+      const outcome = await handle(roomAggregate, roomStream(roomId), { ...command, now: clock.now() }, actorContext);
       if (isRejection(outcome)) return undefined;
       return { roomId, participantId, seat, hasOpened: false, position: outcome.position };
     });
   }
 
-  async function come<Taken extends Seat>(
+  async function joinAsNew<Taken extends Seat>(
     roomId: string,
-    arrival: JoinRequest,
-    take: TakeSeat<Taken>,
+    request: JoinRequest,
+    takeSeat: TakeSeat<Taken>,
     context: CommandContext,
   ): Promise<JoinResult<Taken> | Rejection> {
-    const { name, creatorToken, quota, ...wish } = arrival;
+    const { name, creatorToken, quota, ...access } = request;
     const participantId = derivation.id('meeting.participant', context.commandId);
     const stream = roomStream(roomId);
-    const by = { ...context, actor: participantId };
+    const actorContext = { ...context, actor: participantId };
     // Before a password is hashed for it.
-    const paid = quota && reserveQuota(quota);
-    let paying: Promise<Rejection | undefined> | undefined;
-    const pay = () => {
-      paying ??= paid?.charge();
-      return paying;
+    const reservation = quota && reserveQuota(quota);
+    let chargeResult: Promise<Rejection | undefined> | undefined;
+    const charge = () => {
+      chargeResult ??= reservation?.charge();
+      return chargeResult;
     };
     // Nothing is read for it where it is there: if it was wrong, the refusal is of another state than this.
-    let state = known(stream) ?? room(roomId) ?? initialState;
-    if (!wish.isHost && !isThere(state)) {
+    let state = cachedState(stream) ?? room(roomId) ?? initialState;
+    if (!access.isHost && !isActive(state)) {
       // Asking for a room that does not exist costs one read.
       ({ state } = await streams.reload(roomAggregate, stream));
-      if (!isThere(state)) return roomNotFound;
+      if (!isActive(state)) return roomNotFound;
     }
-    const meeting = meetingKey(stream);
-    const entered = await seated(take(participantId, false), async (seat) => {
-      const caller = derivation.id('meeting.person', wish.caller, foldName(name));
-      const formerId = isKnown(arrival) ? arrival.participantId : undefined;
+    const encryptionKey = meetingKey(stream);
+    const result = await withSeat(takeSeat(participantId, false), async (seat) => {
+      const caller = derivation.id('meeting.person', access.caller, foldName(name));
+      const formerId = hasValidResumeToken(request) ? request.participantId : undefined;
       const person = { participantId, name, caller, formerId, node: run, seat: seat.id };
       const proof = creatorToken === undefined ? {} : { creatorHash: creatorHash(creatorToken) };
-      for (let tried = 1; ; tried++) {
-        const key = await keyTo(state, wish, context, pay);
-        if (isRejection(key)) return key;
-        const command: JoinRoom = { type: 'JoinRoom', roomId, ...person, ...proof, ...key, now: clock.now() };
-        const { opening } = key;
-        const charged = opening && paid ? { ...by, quota: paid.quota } : by;
-        const make = opening && (() => meeting.make(opening));
+      for (let attempt = 1; ; attempt++) {
+        const authorization = await authorize(state, access, context, charge);
+        if (isRejection(authorization)) return authorization;
+        const command: JoinRoom = { type: 'JoinRoom', roomId, ...person, ...proof, ...authorization, now: clock.now() };
+        const { opening } = authorization;
+        const charged = opening && reservation ? { ...actorContext, quota: reservation.quota } : actorContext;
+        const make = opening && (() => encryptionKey.make(opening));
         const outcome = await handle(roomAggregate, stream, command, charged, make);
         if (!isRejection(outcome)) {
           const hasOpened = outcome.events.some(({ type }) => type === 'RoomOpened');
@@ -167,11 +167,11 @@ export function createEntering(ports: EnteringPorts) {
         }
         const before = state;
         ({ state } = await streams.load(roomAggregate, stream));
-        if (tried === ATTEMPTS || isAsExpected(before, state)) return outcome;
+        if (attempt === ATTEMPTS || isUnchanged(before, state)) return outcome;
       }
-    }).finally(() => paid?.refundUnused());
-    if (isRejection(entered) || !entered.hasOpened) await meeting.drop();
-    return entered;
+    }).finally(() => reservation?.refundUnused());
+    if (isRejection(result) || !result.hasOpened) await encryptionKey.drop();
+    return result;
   }
 
   /** Of a meeting that is to be opened: without it nothing can be sealed, and it is for nothing where others open it. */
@@ -181,7 +181,7 @@ export function createEntering(ports: EnteringPorts) {
       /** Refused where the room is open by now. */
       async make(opening: { readonly meetingId: string }): Promise<Rejection | undefined> {
         // The command has just looked at it.
-        if (isThere(known(stream) ?? initialState)) return openedMeanwhile;
+        if (isActive(cachedState(stream) ?? initialState)) return alreadyOpened;
         subject = meetingSubject(opening);
         await vault.create(subject);
         return undefined;
@@ -193,47 +193,47 @@ export function createEntering(ports: EnteringPorts) {
     };
   }
 
-  const known = (stream: string) => streams.cached(roomAggregate, stream)?.state;
+  const cachedState = (stream: string) => streams.cached(roomAggregate, stream)?.state;
 
-  const isThere = (state: RoomState) => state.isOpen && !isOver(state, clock.now());
+  const isActive = (state: RoomState) => state.isOpen && !isExpired(state, clock.now());
 
-  const isAsExpected = (before: RoomState, now: RoomState) =>
-    isThere(before) === isThere(now) && before.passwordHash === now.passwordHash;
+  const isUnchanged = (before: RoomState, now: RoomState) =>
+    isActive(before) === isActive(now) && before.passwordHash === now.passwordHash;
 
   /** What opens the room: the password, where it has one, or, for its host, what it is to be. */
-  async function keyTo(
+  async function authorize(
     state: RoomState,
-    { password: given = '', isHost = false, caller }: Pick<JoinRequest, 'password' | 'isHost' | 'caller'>,
+    { password: passwordInput = '', isHost = false, caller }: Pick<JoinRequest, 'password' | 'isHost' | 'caller'>,
     { commandId }: CommandContext,
-    pay: () => Promise<Rejection | undefined> | undefined,
-  ): Promise<Pick<JoinRoom, 'opening' | 'proven'> | Rejection> {
-    const password = given.trim();
+    charge: () => Promise<Rejection | undefined> | undefined,
+  ): Promise<Pick<JoinRoom, 'opening' | 'verifiedPasswordHash'> | Rejection> {
+    const password = passwordInput.trim();
     const isTooLong = [...password].length > PASSWORD_LENGTH;
-    if (isThere(state)) {
-      const { passwordHash: kept } = state;
-      if (kept === undefined || password === '' || isTooLong) return {};
-      return (await passwords.matches(password, kept, caller)) ? { proven: kept } : {};
+    if (isActive(state)) {
+      const { passwordHash: storedHash } = state;
+      if (storedHash === undefined || password === '' || isTooLong) return {};
+      return (await passwords.matches(password, storedHash, caller)) ? { verifiedPasswordHash: storedHash } : {};
     }
     if (!isHost) return {};
     if (isTooLong) return invalidPassword;
-    const refusal = await pay();
+    const refusal = await charge();
     if (refusal) return refusal;
     const passwordHash = password === '' ? undefined : await passwords.hash(password, caller);
     const meetingId = derivation.id('meeting.meeting', commandId);
-    return { opening: { meetingId, maxParticipants: USUAL_PARTICIPANTS, passwordHash, returnMs } };
+    return { opening: { meetingId, maxParticipants: DEFAULT_PARTICIPANTS, passwordHash, returnMs } };
   }
 
-  return { enter, isKnown };
+  return { enter, hasValidResumeToken };
 }
 
 /** Leaves the seat again where nobody came to sit there. */
-async function seated<Taken extends Seat, Outcome>(
+async function withSeat<Taken extends Seat, Outcome>(
   seat: Taken,
-  sit: (seat: Taken) => Promise<Outcome>,
+  work: (seat: Taken) => Promise<Outcome>,
 ): Promise<Outcome> {
   let outcome: Outcome | undefined;
   try {
-    outcome = await sit(seat);
+    outcome = await work(seat);
     return outcome;
   } finally {
     if (!outcome || isRejection(outcome)) seat.leave();

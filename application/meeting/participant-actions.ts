@@ -1,5 +1,5 @@
 /** What people do in a meeting room over their sockets, but for what they say; and that they go. */
-import type { InsideCommand } from '../../domain/meeting/participant-actions.js';
+import type { ParticipantCommand } from '../../domain/meeting/participant-actions.js';
 import { roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import type { HandleCommand } from '../command/index.js';
@@ -7,7 +7,7 @@ import { sleep } from '../concurrency/index.js';
 import { type Clock, type CommandContext, type Logger, type Position, UnavailableError } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
 
-export interface InsidePorts {
+export interface ParticipantActionPorts {
   readonly handle: HandleCommand;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -16,37 +16,40 @@ export interface InsidePorts {
 }
 
 /** What came of a command: nothing where it was so already. */
-export interface Acted {
+export interface ActionResult {
   readonly changed: boolean;
   readonly position: Position;
 }
 
 /** Somebody at a place of theirs. */
-export interface Placed {
+export interface SeatRef {
   readonly roomId: string;
   readonly participantId: string;
   readonly seat: { readonly id: string };
 }
 
-type Untimed<Command> = Command extends unknown ? Omit<Command, 'now'> : never;
+type WithoutTime<Command> = Command extends unknown ? Omit<Command, 'now'> : never;
 
-export type Inside = ReturnType<typeof createParticipantActions>;
+export type ParticipantActions = ReturnType<typeof createParticipantActions>;
 
 const RETRY_MS = 1000;
 
-export function createParticipantActions({ handle, clock, logger, signal }: InsidePorts) {
+export function createParticipantActions({ handle, clock, logger, signal }: ParticipantActionPorts) {
   /** Rejects with `Unavailable`. */
-  async function execute(command: Untimed<InsideCommand>, context: CommandContext): Promise<Acted | Rejection> {
+  async function execute(
+    command: WithoutTime<ParticipantCommand>,
+    context: CommandContext,
+  ): Promise<ActionResult | Rejection> {
     const { roomId, by } = command;
-    const timed = { ...command, now: clock.now() } as InsideCommand;
-    const outcome = await handle(roomAggregate, roomStream(roomId), timed, { ...context, actor: by });
+    const timedCommand = { ...command, now: clock.now() } as ParticipantCommand;
+    const outcome = await handle(roomAggregate, roomStream(roomId), timedCommand, { ...context, actor: by });
     if (isRejection(outcome)) return outcome;
     return { changed: outcome.events.length > 0, position: outcome.position };
   }
 
   /** Whether they were inside, or waited, at that seat. Rejects with `Unavailable`. */
   async function leave(
-    { roomId, participantId, seat }: Placed,
+    { roomId, participantId, seat }: SeatRef,
     context: CommandContext,
     isLost = false,
   ): Promise<boolean> {
@@ -60,18 +63,21 @@ export function createParticipantActions({ handle, clock, logger, signal }: Insi
   }
 
   /** Tells the log that their connection is lost: their place is held. Rejects with `Unavailable`. */
-  async function lose({ roomId, participantId, seat }: Placed, context: CommandContext): Promise<void> {
+  async function reportConnectionLost(
+    { roomId, participantId, seat }: SeatRef,
+    context: CommandContext,
+  ): Promise<void> {
     const where = { seat: seat.id };
     const command = { type: 'LoseConnection' as const, roomId, where, now: clock.now() };
     await handle(roomAggregate, roomStream(roomId), command, { ...context, actor: participantId });
   }
 
   /** Tells the log that a connection which was taken for lost is still there, at this node. Never rejects. */
-  async function stay(placed: Placed, node: string, context: () => CommandContext): Promise<void> {
-    const { roomId, participantId, seat } = placed;
+  async function restoreConnection(seatRef: SeatRef, node: string, context: () => CommandContext): Promise<void> {
+    const { roomId, participantId, seat } = seatRef;
     const where = { roomId, participantId, node, seat: seat.id };
     const by = () => ({ ...context(), actor: participantId });
-    await untilAppended(placed, () =>
+    await untilAppended(seatRef, () =>
       handle(roomAggregate, roomStream(roomId), { type: 'ReturnToRoom', ...where, now: clock.now() }, by()),
     );
   }
@@ -80,16 +86,16 @@ export function createParticipantActions({ handle, clock, logger, signal }: Insi
    * Has somebody leave whose connection is gone. Where their place is held for so many ms, they leave after that unless
    * they have come back. Never rejects.
    */
-  async function leaveWhenDisconnected(placed: Placed, context: () => CommandContext, heldMs = 0): Promise<void> {
-    if (heldMs > 0) {
-      await untilAppended(placed, () => lose(placed, context()));
-      await sleep(heldMs, signal);
+  async function leaveWhenDisconnected(seatRef: SeatRef, context: () => CommandContext, graceMs = 0): Promise<void> {
+    if (graceMs > 0) {
+      await untilAppended(seatRef, () => reportConnectionLost(seatRef, context()));
+      await sleep(graceMs, signal);
     }
-    await untilAppended(placed, () => leave(placed, context(), heldMs > 0));
+    await untilAppended(seatRef, () => leave(seatRef, context(), graceMs > 0));
   }
 
   /** Retries until the log has taken it, or the process stops. Never rejects. */
-  async function untilAppended({ roomId: room }: Placed, run: () => Promise<unknown>): Promise<void> {
+  async function untilAppended({ roomId: room }: SeatRef, run: () => Promise<unknown>): Promise<void> {
     while (!signal.aborted) {
       try {
         await run();
@@ -105,5 +111,5 @@ export function createParticipantActions({ handle, clock, logger, signal }: Insi
     }
   }
 
-  return { execute, leave, leaveWhenDisconnected, stay };
+  return { execute, leave, leaveWhenDisconnected, restoreConnection };
 }

@@ -23,7 +23,7 @@ export interface Census {
   update(roomId: string, room: RoomState | undefined): void;
   /** Everything up to here has been seen. */
   hear(position: Position): void;
-  heard(): Position;
+  lastPosition(): Position;
   /** True once that is the case for this position; false when it takes long. */
   hears(position: Position): Promise<boolean>;
 }
@@ -38,76 +38,76 @@ interface Counted {
 export function createCensus(
   rooms: Iterable<readonly [roomId: string, RoomState]>,
   position: Position,
-  begun = position,
+  startPosition = position,
 ): Census {
-  const known = new Map<string, Counted>();
-  const coming = new Map<string, string>();
-  const byMaker = new Map<string, number>();
+  const counted = new Map<string, Counted>();
+  const reserved = new Map<string, string>();
+  const emptyByCreator = new Map<string, number>();
   const waiting = new Set<{ readonly position: Position; readonly wake: () => void }>();
   let people = 0;
-  let latent = 0;
+  let empty = 0;
   let peak = 0;
-  let heard = position;
+  let lastPosition = position;
 
   /** One more, or less, that is empty, of a network. */
-  function count(counted: Counted | undefined, by: 1 | -1) {
-    if (!counted?.isLatent) return;
-    latent += by;
-    const { madeBy } = counted;
+  function count(room: Counted | undefined, by: 1 | -1) {
+    if (!room?.isLatent) return;
+    empty += by;
+    const { madeBy } = room;
     if (madeBy === undefined) return;
-    const all = (byMaker.get(madeBy) ?? 0) + by;
-    if (all > 0) byMaker.set(madeBy, all);
-    else byMaker.delete(madeBy);
+    const all = (emptyByCreator.get(madeBy) ?? 0) + by;
+    if (all > 0) emptyByCreator.set(madeBy, all);
+    else emptyByCreator.delete(madeBy);
   }
 
   function update(roomId: string, room: RoomState | undefined) {
-    const before = known.get(roomId);
-    const { people: { length: inside } = [], madeBy } = room ?? {};
-    const now = room && { people: inside, isLatent: isEmptyLatent(room), madeBy };
-    if (now) known.set(roomId, now);
-    else known.delete(roomId);
-    if (now) coming.delete(roomId);
+    const before = counted.get(roomId);
+    const { people: { length: peopleCount } = [], madeBy } = room ?? {};
+    const now = room && { people: peopleCount, isLatent: isEmptyLatent(room), madeBy };
+    if (now) counted.set(roomId, now);
+    else counted.delete(roomId);
+    if (now) reserved.delete(roomId);
     people += (now?.people ?? 0) - (before?.people ?? 0);
     count(now, 1);
     count(before, -1);
-    crowd();
+    updatePeak();
   }
 
-  function crowd() {
-    if (heard >= begun) peak = Math.max(peak, people);
+  function updatePeak() {
+    if (lastPosition >= startPosition) peak = Math.max(peak, people);
   }
 
   for (const [roomId, room] of rooms) update(roomId, room);
 
   return {
-    totals: () => ({ rooms: known.size, people, peak: Math.max(peak, people) }),
-    emptyRooms: () => latent + coming.size,
+    totals: () => ({ rooms: counted.size, people, peak: Math.max(peak, people) }),
+    emptyRooms: () => empty + reserved.size,
     latentOf(caller) {
-      const expected = [...coming.values()].filter((each) => each === caller).length;
-      return (byMaker.get(caller) ?? 0) + expected;
+      const expected = [...reserved.values()].filter((each) => each === caller).length;
+      return (emptyByCreator.get(caller) ?? 0) + expected;
     },
-    reserve: (roomId, caller) => void coming.set(roomId, caller),
-    failed: (roomId) => void coming.delete(roomId),
+    reserve: (roomId, caller) => void reserved.set(roomId, caller),
+    failed: (roomId) => void reserved.delete(roomId),
     update,
     hear(position) {
-      heard = position;
-      crowd();
-      for (const waiter of waiting) if (waiter.position <= heard) waiter.wake();
+      lastPosition = position;
+      updatePeak();
+      for (const waiter of waiting) if (waiter.position <= lastPosition) waiter.wake();
     },
-    heard: () => heard,
+    lastPosition: () => lastPosition,
     async hears(position) {
-      if (heard >= position) return true;
+      if (lastPosition >= position) return true;
       await new Promise<void>((resolve) => {
         const waiter = { position, wake: () => done() };
-        const patience = setTimeout(() => done(), PATIENCE_MS);
+        const timeout = setTimeout(() => done(), PATIENCE_MS);
         const done = () => {
-          clearTimeout(patience);
+          clearTimeout(timeout);
           waiting.delete(waiter);
           resolve();
         };
         waiting.add(waiter);
       });
-      return heard >= position;
+      return lastPosition >= position;
     },
   };
 }

@@ -19,45 +19,45 @@ export interface RoomPasswords {
 }
 
 /** Rooms whose right password is known; two short texts each. */
-const ROOMS = 10_000;
+const MAX_CACHED = 10_000;
 
 export function createRoomPasswords({ hashing, derivation, budget }: RoomPasswordPorts): RoomPasswords {
   /** By form, the digest of the password that is right: without the installation's key it tells nothing. */
-  const right = new LRUCache<string, string>({ max: ROOMS });
-  const underWay = new Map<string, Promise<boolean>>();
+  const verifiedDigests = new LRUCache<string, string>({ max: MAX_CACHED });
+  const inFlight = new Map<string, Promise<boolean>>();
   const digestOf = (password: string, form: string) =>
     derivation.id('meeting.password', form, password.normalize('NFC'));
 
   /** In turn with other callers, and with what else is hashed. */
-  async function inBudget<Result>(caller: string, work: (whose: string) => Promise<Result>): Promise<Result> {
-    const place = budget.reserve(caller);
-    if (place.acquire(1)) throw new UnavailableError('too many passwords of meeting rooms are to be hashed');
-    return work(`meeting ${caller}`).finally(place.release);
+  async function withBudget<Result>(caller: string, work: (tenant: string) => Promise<Result>): Promise<Result> {
+    const reservation = budget.reserve(caller);
+    if (reservation.acquire(1)) throw new UnavailableError('too many passwords of meeting rooms are to be hashed');
+    return work(`meeting ${caller}`).finally(reservation.release);
   }
 
   async function compare(password: string, form: string, digest: string, caller: string) {
-    const isRight = await inBudget(caller, (whose) => hashing.matches(password, hashedOf(form), whose));
-    if (isRight) right.set(form, digest);
+    const isRight = await withBudget(caller, (tenant) => hashing.matches(password, hashedOf(form), tenant));
+    if (isRight) verifiedDigests.set(form, digest);
     return isRight;
   }
 
   return {
     async hash(password, caller) {
-      const form = formOf(await inBudget(caller, (whose) => hashing.hash(password, whose)));
-      right.set(form, digestOf(password, form));
+      const form = formOf(await withBudget(caller, (tenant) => hashing.hash(password, tenant)));
+      verifiedDigests.set(form, digestOf(password, form));
       return form;
     },
 
     matches(password, form, caller) {
       const digest = digestOf(password, form);
-      const known = right.get(form);
+      const verified = verifiedDigests.get(form);
       // Two passwords have no hash in common.
-      if (known !== undefined) return Promise.resolve(known === digest);
-      const same = underWay.get(digest);
-      if (same) return same;
-      const comparing = compare(password, form, digest, caller).finally(() => underWay.delete(digest));
-      underWay.set(digest, comparing);
-      return comparing;
+      if (verified !== undefined) return Promise.resolve(verified === digest);
+      const pending = inFlight.get(digest);
+      if (pending) return pending;
+      const comparison = compare(password, form, digest, caller).finally(() => inFlight.delete(digest));
+      inFlight.set(digest, comparison);
+      return comparison;
     },
   };
 }

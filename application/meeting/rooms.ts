@@ -1,9 +1,9 @@
 /** What is done with meeting rooms from outside of them: making one before anybody comes. */
 import { meetingSubject } from '../../domain/meeting/catalog.js';
 import { roomExists } from '../../domain/meeting/join.js';
-import { madeRoomId, USUAL_PARTICIPANTS } from '../../domain/meeting/room-id.js';
+import { DEFAULT_PARTICIPANTS, roomIdFromBytes } from '../../domain/meeting/room-id.js';
 import { REQUEST_SECONDS, requestStream } from '../../domain/meeting/room-request.js';
-import { isOver, roomStream } from '../../domain/meeting/state.js';
+import { isExpired, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import {
   type AggregateStore,
@@ -35,7 +35,7 @@ export interface MeetingRoomPorts {
 }
 
 /** As it is asked for; what is not said is as usual, or there is none. */
-export interface WantedRoom {
+export interface RoomInput {
   readonly roomId?: string | undefined;
   readonly password?: string | undefined;
   readonly maxParticipants?: number | undefined;
@@ -45,7 +45,7 @@ export interface WantedRoom {
   readonly scheduledEnd?: number | undefined;
 }
 
-export interface MadeRoom {
+export interface CreatedRoom {
   readonly roomId: string;
   readonly creatorToken: string;
   readonly title?: string | undefined;
@@ -55,13 +55,13 @@ export interface MadeRoom {
 
 export type MeetingRooms = ReturnType<typeof createMeetingRooms>;
 
-export const houseFull: Rejection = { rejected: 'meeting/house-full', kind: 'limit', retryAfterMs: 60_000 };
+export const roomLimitReached: Rejection = { rejected: 'meeting/house-full', kind: 'limit', retryAfterMs: 60_000 };
 
 /** Of the places, when half of them are taken, no network may have more than a tenth, or so many: the rest is for others. */
-const SHARE = 100;
+const MIN_SHARE = 100;
 
 /** Two rooms get one name by chance once in a million times; several times in a row they don't. */
-const NAMES = 4;
+const MAX_ID_ATTEMPTS = 4;
 
 export function createMeetingRooms(ports: MeetingRoomPorts) {
   const { handle, streams, repetition, log, vault, derivation, passwords, census, clock } = ports;
@@ -69,50 +69,53 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
 
   /** Its first command wins: another node may make the same room at the same moment. `caller` tells networks apart. */
   async function make(
-    wanted: WantedRoom,
+    input: RoomInput,
     caller: string,
     context: CommandContext,
-  ): Promise<{ readonly body: MadeRoom; readonly position: Position } | Rejection> {
-    const { password } = wanted;
-    if (password === undefined) return begin(wanted, caller, undefined, context);
+  ): Promise<{ readonly body: CreatedRoom; readonly position: Position } | Rejection> {
+    const { password } = input;
+    if (password === undefined) return create(input, caller, undefined, context);
     // To hash costs much: nobody has it done for nothing, nor more often than they may make rooms.
-    const roomId = wanted.roomId ?? nameOf(context.commandId, 0);
-    const earlier = context.fingerprint && (await repetition.findResult(roomAggregate, roomStream(roomId), context));
-    if (earlier) return isRejection(earlier) ? earlier : told(roomId, wanted, context, earlier);
-    const paid = context.quota && reserveQuota(context.quota);
-    const refusal = (await paid?.charge()) ?? (await hopeless(wanted.roomId, caller));
+    const roomId = input.roomId ?? generateRoomId(context.commandId, 0);
+    const previousRun =
+      context.fingerprint && (await repetition.findResult(roomAggregate, roomStream(roomId), context));
+    if (previousRun) return isRejection(previousRun) ? previousRun : createdRoom(roomId, input, context, previousRun);
+    const reservation = context.quota && reserveQuota(context.quota);
+    const refusal = (await reservation?.charge()) ?? (await precheck(input.roomId, caller));
     if (refusal) {
-      await paid?.refundUnused();
+      await reservation?.refundUnused();
       return refusal;
     }
     try {
       const hash = await passwords.hash(password, caller);
-      return await begin(wanted, caller, hash, paid ? { ...context, quota: paid.quota } : context);
+      return await create(input, caller, hash, reservation ? { ...context, quota: reservation.quota } : context);
     } finally {
-      await paid?.refundUnused();
+      await reservation?.refundUnused();
     }
   }
 
-  function isFullFor(caller: string): boolean {
-    const latent = census.emptyRooms();
-    const isScarce = latent >= maxLatentRooms / 2;
-    return latent >= maxLatentRooms || (isScarce && census.latentOf(caller) >= Math.max(SHARE, maxLatentRooms / 10));
+  function isLimitReached(caller: string): boolean {
+    const emptyCount = census.emptyRooms();
+    const isScarce = emptyCount >= maxLatentRooms / 2;
+    return (
+      emptyCount >= maxLatentRooms || (isScarce && census.latentOf(caller) >= Math.max(MIN_SHARE, maxLatentRooms / 10))
+    );
   }
 
   /** What is refused gets back what it cost: so nothing is hashed for it. */
-  async function hopeless(roomId: string | undefined, caller: string): Promise<Rejection | undefined> {
-    if (isFullFor(caller)) return houseFull;
+  async function precheck(roomId: string | undefined, caller: string): Promise<Rejection | undefined> {
+    if (isLimitReached(caller)) return roomLimitReached;
     if (roomId === undefined) return undefined;
     const { state } = await streams.reload(roomAggregate, roomStream(roomId));
-    return state.isOpen && !isOver(state, clock.now()) ? roomExists : undefined;
+    return state.isOpen && !isExpired(state, clock.now()) ? roomExists : undefined;
   }
 
-  async function begin(wanted: WantedRoom, caller: string, passwordHash: string | undefined, context: CommandContext) {
-    const { title, scheduledStart, scheduledEnd } = wanted;
+  async function create(input: RoomInput, caller: string, passwordHash: string | undefined, context: CommandContext) {
+    const { title, scheduledStart, scheduledEnd } = input;
     const { commandId } = context;
     const terms = {
       meetingId: derivation.id('meeting.meeting', commandId),
-      maxParticipants: wanted.maxParticipants ?? USUAL_PARTICIPANTS,
+      maxParticipants: input.maxParticipants ?? DEFAULT_PARTICIPANTS,
       returnMs,
       creatorHash: creatorHash(creatorToken(derivation, commandId)),
       caller,
@@ -121,19 +124,19 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
       scheduledStart,
       scheduledEnd,
     };
-    for (let tried = 0; ; tried++) {
-      const roomId = wanted.roomId ?? nameOf(commandId, tried);
+    for (let attempt = 0; ; attempt++) {
+      const roomId = input.roomId ?? generateRoomId(commandId, attempt);
       const outcome = await open({ type: 'OpenRoom', roomId, ...terms, now: clock.now() }, context);
-      if (!isRejection(outcome)) return told(roomId, wanted, context, outcome);
-      const mayTryOther = wanted.roomId === undefined && tried + 1 < NAMES;
-      if (outcome.rejected !== 'meeting/room-exists' || !mayTryOther) return outcome;
+      if (!isRejection(outcome)) return createdRoom(roomId, input, context, outcome);
+      const canRetry = input.roomId === undefined && attempt + 1 < MAX_ID_ATTEMPTS;
+      if (outcome.rejected !== 'meeting/room-exists' || !canRetry) return outcome;
     }
   }
 
   /** A repetition asks for the same as its first run: it is answered from what it asks. */
-  const told = (
+  const createdRoom = (
     roomId: string,
-    { title, scheduledStart, scheduledEnd }: WantedRoom,
+    { title, scheduledStart, scheduledEnd }: RoomInput,
     { commandId }: CommandContext,
     { position }: Handled<unknown>,
   ) => {
@@ -141,8 +144,8 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     return { body: { roomId, creatorToken: token, title, scheduledStart, scheduledEnd }, position };
   };
 
-  const nameOf = (commandId: string, tried: number) =>
-    madeRoomId(derivation.secret('meeting.room', commandId, String(tried)));
+  const generateRoomId = (commandId: string, attempt: number) =>
+    roomIdFromBytes(derivation.secret('meeting.room', commandId, String(attempt)));
 
   /** A room that is just being made counts: else as many as come at once would find the last place free. */
   async function open(
@@ -153,37 +156,37 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     context: CommandContext,
   ): Promise<Handled<unknown> | Rejection> {
     const { roomId, meetingId, caller } = command;
-    let isExpected = false;
+    let isReserved = false;
     const prepare = async () => {
-      if (isFullFor(caller)) return houseFull;
+      if (isLimitReached(caller)) return roomLimitReached;
       census.reserve(roomId, caller);
-      isExpected = true;
-      const misused = context.fingerprint === undefined ? undefined : await note(roomId, meetingId, context);
-      if (misused) return misused;
+      isReserved = true;
+      const keyReused = context.fingerprint === undefined ? undefined : await recordRequest(roomId, meetingId, context);
+      if (keyReused) return keyReused;
       // Without the key of its meeting nothing can be sealed.
       await vault.create(meetingSubject({ meetingId }));
       return undefined;
     };
-    let isMade = false;
+    let isCreated = false;
     try {
       const outcome = await handle(roomAggregate, roomStream(roomId), command, context, prepare);
-      isMade = !isRejection(outcome) && !outcome.repeated;
+      isCreated = !isRejection(outcome) && !outcome.repeated;
       return outcome;
     } finally {
-      if (isExpected && !isMade) census.failed(roomId);
+      if (isReserved && !isCreated) census.failed(roomId);
     }
   }
 
   /** The same key may not make another room: told by a stream that is found by the key alone. */
-  async function note(roomId: string, meetingId: string, context: CommandContext) {
-    const { quota: _, ...free } = context;
+  async function recordRequest(roomId: string, meetingId: string, context: CommandContext) {
+    const { quota: _, ...unchargedContext } = context;
     const stream = requestStream(derivation.id('meeting.request', context.commandId));
-    const keep = async () => {
+    const retainStream = async () => {
       await log.retain(stream, { maxAgeSeconds: REQUEST_SECONDS });
       return undefined;
     };
     const command = { type: 'RequestRoom' as const, roomId, meetingId, now: clock.now() };
-    const outcome = await handle(requestAggregate, stream, command, free, keep);
+    const outcome = await handle(requestAggregate, stream, command, unchargedContext, retainStream);
     return isRejection(outcome) ? outcome : undefined;
   }
 

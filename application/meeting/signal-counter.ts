@@ -4,7 +4,7 @@ import { type Appender, newEvent } from '../command/index.js';
 import { sleep } from '../concurrency/index.js';
 import type { CommandContext, EventLog } from '../ports/index.js';
 
-export interface RelayedPorts {
+export interface SignalCounterPorts {
   readonly log: Pick<EventLog, 'retain'>;
   readonly appender: Pick<Appender, 'append'>;
   /** The name of this node: nobody else writes to its stream. */
@@ -13,37 +13,37 @@ export interface RelayedPorts {
   readonly systemContext: (actor: string) => CommandContext;
 }
 
-interface Meeting {
+interface MeetingRef {
   readonly roomId: string;
   readonly meetingId: string;
 }
 
 /** Of one node at most once in this time, for each meeting that had some. */
-const EVERY_MS = 60_000;
-const KEPT_SECONDS = 30 * 86_400;
+const WRITE_INTERVAL_MS = 60_000;
+const RETENTION_SECONDS = 30 * 86_400;
 
 /** Apart from the rooms, whose rules it would only be in the way of, and of one writer: nothing contends for it. */
-export const relayedStream = (node: string): string => `meeting.relayed-${node}`;
+export const signalCountStream = (node: string): string => `meeting.relayed-${node}`;
 
-export function createSignalCounter({ log, appender, node, release, systemContext }: RelayedPorts) {
-  let counts = new Map<string, Meeting & { count: number }>();
-  const stream = relayedStream(node);
-  let isKept = false;
+export function createSignalCounter({ log, appender, node, release, systemContext }: SignalCounterPorts) {
+  let counts = new Map<string, MeetingRef & { count: number }>();
+  const stream = signalCountStream(node);
+  let isRetentionSet = false;
 
-  function add({ roomId, meetingId }: Meeting, count = 1) {
-    const known = counts.get(meetingId);
-    if (known) known.count += count;
+  function add({ roomId, meetingId }: MeetingRef, count = 1) {
+    const entry = counts.get(meetingId);
+    if (entry) entry.count += count;
     else counts.set(meetingId, { roomId, meetingId, count });
   }
 
   return {
     /** One more. */
-    count: (meeting: Meeting) => add(meeting),
+    count: (meeting: MeetingRef) => add(meeting),
 
     /** Writes every so often, and at the end; rejects as `write` does. */
     async keepWriting(stop: AbortSignal): Promise<void> {
       while (!stop.aborted) {
-        await sleep(EVERY_MS, stop);
+        await sleep(WRITE_INTERVAL_MS, stop);
         await write();
       }
     },
@@ -57,8 +57,8 @@ export function createSignalCounter({ log, appender, node, release, systemContex
     if (all.length === 0) return;
     counts = new Map();
     try {
-      if (!isKept) await log.retain(stream, { maxAgeSeconds: KEPT_SECONDS });
-      isKept = true;
+      if (!isRetentionSet) await log.retain(stream, { maxAgeSeconds: RETENTION_SECONDS });
+      isRetentionSet = true;
       const context = systemContext('meeting.relayed');
       const events = all.map((data, index) => {
         const event: SignalEvent = { type: 'SignalRelayed', data };

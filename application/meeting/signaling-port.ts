@@ -19,16 +19,16 @@ export interface EphemeralMessage {
 /** To people wherever they are. Who is not there is told nothing, and nobody of that. */
 export interface LiveRelay {
   /** At once, in order, and not waited for: who leaves too much of it unread is cut. */
-  tell(between: Route, live: EphemeralMessage): void;
+  tell(route: Route, message: EphemeralMessage): void;
   /**
    * In order with all that is passed to the same target, and waited for: settles once the target has room for more, or
    * is not there, or has gone meanwhile. Never rejects. Nothing is passed in part.
    */
-  pass(between: Route, live: EphemeralMessage): Promise<void>;
+  pass(route: Route, message: EphemeralMessage): Promise<void>;
 }
 
 /** The same to those whose sockets this process holds; says whether it came to anybody. */
 export interface LocalSignaling {
-  tell(participantId: string, live: EphemeralMessage): boolean;
-  pass(participantId: string, live: EphemeralMessage): Promise<boolean>;
+  tell(participantId: string, message: EphemeralMessage): boolean;
+  pass(participantId: string, message: EphemeralMessage): Promise<boolean>;
 }

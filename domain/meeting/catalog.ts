@@ -17,10 +17,10 @@ const time = { type: 'integer', minimum: 0 } as const;
 const count = { type: 'integer', minimum: 1 } as const;
 
 /** An event of one meeting in a room. */
-const inMeeting = <const Needed extends Properties, const Optional extends Properties = Record<never, never>>(
-  needed: Needed,
+const inMeeting = <const Required extends Properties, const Optional extends Properties = Record<never, never>>(
+  required: Required,
   optional?: Optional,
-) => object({ roomId: id, meetingId: id, ...needed }, optional);
+) => object({ roomId: id, meetingId: id, ...required }, optional);
 
 /** Where a person is connected: which node, over which of its sockets; `caller` is a keyed digest of their network and folded name. */
 const connected = { node: id, seat: id } as const;
@@ -133,7 +133,7 @@ type Meeting = typeof catalog;
 export type MeetingEvent<Type extends keyof Meeting['events'] = keyof Meeting['events']> = EventOf<Meeting, Type>;
 
 /** Those that no rule of a room is about: they stand apart from it, in the streams of what was said. */
-export type SaidEvent = MeetingEvent<'ChatSent' | 'ReactionSent'>;
+export type ChatEvent = MeetingEvent<'ChatSent' | 'ReactionSent'>;
 
 /** Neither is this one: it stands with others of its node. */
 export type SignalEvent = MeetingEvent<'SignalRelayed'>;
@@ -141,8 +141,9 @@ export type SignalEvent = MeetingEvent<'SignalRelayed'>;
 /** Nor this one, which comes before there is a room. */
 export type RequestEvent = MeetingEvent<'RoomRequested'>;
 
-type Apart = (SaidEvent | SignalEvent | RequestEvent)['type'];
+type NonRoomEventType = (ChatEvent | SignalEvent | RequestEvent)['type'];
 
 /** Those of a room itself. */
-export type RoomEvent<Type extends Exclude<MeetingEvent['type'], Apart> = Exclude<MeetingEvent['type'], Apart>> =
-  MeetingEvent<Type>;
+export type RoomEvent<
+  Type extends Exclude<MeetingEvent['type'], NonRoomEventType> = Exclude<MeetingEvent['type'], NonRoomEventType>,
+> = MeetingEvent<Type>;

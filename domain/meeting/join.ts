@@ -6,7 +6,7 @@ import { type Connected, departedOf, isFull, kickOf, personOf, type RoomState } 
 /** People who wait at the same time; more find the room full. */
 export const MAX_WAITING = 50;
 
-interface Terms {
+interface RoomTerms {
   readonly meetingId: string;
   readonly maxParticipants: number;
   readonly passwordHash?: string | undefined;
@@ -14,7 +14,7 @@ interface Terms {
   readonly returnMs?: number | undefined;
 }
 
-export interface OpenRoom extends Terms {
+export interface OpenRoom extends RoomTerms {
   readonly type: 'OpenRoom';
   readonly roomId: string;
   readonly creatorHash: string;
@@ -36,9 +36,9 @@ export interface JoinRoom extends Connected {
   /** The participant they proved to have been. */
   readonly formerId?: string | undefined;
   /** How the room is to be opened where there is none: of who says that they are its host. */
-  readonly opening?: Terms | undefined;
+  readonly opening?: RoomTerms | undefined;
   /** The hash that the password they gave was compared with, and found right. */
-  readonly proven?: string | undefined;
+  readonly verifiedPasswordHash?: string | undefined;
   readonly creatorHash?: string | undefined;
   readonly now: number;
 }
@@ -60,7 +60,7 @@ export const roomExists: Rejection = { rejected: 'meeting/room-exists', kind: 'c
 const wrongPassword: Rejection = { rejected: 'meeting/wrong-password', kind: 'forbidden' };
 
 /** Only what was given: events have no members that say nothing. */
-const given = <Members extends object>(members: Members) =>
+const withoutUndefined = <Members extends object>(members: Members) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Members]?: Exclude<Members[Name], undefined>;
   };
@@ -75,8 +75,8 @@ export function open(command: OpenRoom, { isOpen }: RoomState): Decision {
     openedAt: now,
     isPreCreated: true,
     maxParticipants,
-    ...given({ creatorHash, passwordHash, scheduledStart, scheduledEnd, caller, returnMs }),
-    secret: given({ title }),
+    ...withoutUndefined({ creatorHash, passwordHash, scheduledStart, scheduledEnd, caller, returnMs }),
+    secret: withoutUndefined({ title }),
   };
   return [{ type: 'RoomOpened', data }];
 }
@@ -84,10 +84,10 @@ export function open(command: OpenRoom, { isOpen }: RoomState): Decision {
 /** First whether it is there, then the password, then the lock, then the cap: of several reasons the first is told. */
 export function join(command: JoinRoom, state: RoomState): Decision {
   const { opening, participantId } = command;
-  if (!state.isOpen) return opening ? host(command, opening) : roomNotFound;
+  if (!state.isOpen) return opening ? openAndJoin(command, opening) : roomNotFound;
   if (personOf(state, participantId) || state.waiting.some(({ id }) => id === participantId)) return [];
   const { meetingId, passwordHash } = state;
-  if (passwordHash !== undefined && command.proven !== passwordHash) return wrongPassword;
+  if (passwordHash !== undefined && command.verifiedPasswordHash !== passwordHash) return wrongPassword;
   const isCreator = !!state.creatorHash && !!command.creatorHash && sameText(state.creatorHash, command.creatorHash);
   const { formerId, caller, now } = command;
   const wasKicked = kickOf(state, { id: formerId, caller }, now) !== undefined;
@@ -97,9 +97,14 @@ export function join(command: JoinRoom, state: RoomState): Decision {
   return [joined(command, meetingId, isCreator || state.people.length === 0)];
 }
 
-function host(command: JoinRoom, { meetingId, maxParticipants, passwordHash, returnMs }: Terms): Decision {
+function openAndJoin(command: JoinRoom, { meetingId, maxParticipants, passwordHash, returnMs }: RoomTerms): Decision {
   const { roomId, now } = command;
-  const terms = { openedAt: now, isPreCreated: false, maxParticipants, ...given({ passwordHash, returnMs }) };
+  const terms = {
+    openedAt: now,
+    isPreCreated: false,
+    maxParticipants,
+    ...withoutUndefined({ passwordHash, returnMs }),
+  };
   const opened = { type: 'RoomOpened', data: { roomId, meetingId, ...terms, secret: {} } } as const;
   return [opened, joined(command, meetingId, true)];
 }
@@ -118,16 +123,16 @@ function requested(
   meetingId: string,
   wasKicked: boolean,
 ): RoomEvent<'EntryRequested'> {
-  const former = wasKicked ? given({ formerId }) : {};
+  const former = wasKicked ? withoutUndefined({ formerId }) : {};
   const who = { participantId, requestedAt: now, ...former, caller, node, seat, secret: { name } };
   return { type: 'EntryRequested', data: { roomId, meetingId, ...who } };
 }
 
-export function comeBack(command: ReturnToRoom, state: RoomState): Decision {
+export function returnToRoom(command: ReturnToRoom, state: RoomState): Decision {
   const { roomId, participantId, node, seat, now } = command;
-  const found = [...state.people, ...state.waiting].find(({ id }) => id === participantId);
-  if (!found) return rejoin(command, state);
-  if (found.node === node && found.seat === seat && !found.isLost) return [];
+  const connected = [...state.people, ...state.waiting].find(({ id }) => id === participantId);
+  if (!connected) return rejoin(command, state);
+  if (connected.node === node && connected.seat === seat && !connected.isLost) return [];
   const { meetingId } = state;
   return [
     {
@@ -148,11 +153,11 @@ function rejoin({ roomId, participantId, node, seat, now }: ReturnToRoom, state:
 }
 
 /** Gives the free seats of a room that is not locked, and that somebody is in, to those who wait, in their order. */
-export const fillSeats = (roomId: string, state: RoomState, now: number): RoomEvent<'EntryGranted'>[] =>
-  state.lockedBy || state.people.length === 0 ? [] : admitAll(roomId, state, now);
+export const admitNextWaiting = (roomId: string, state: RoomState, now: number): RoomEvent<'EntryGranted'>[] =>
+  state.lockedBy || state.people.length === 0 ? [] : admitUpToCapacity(roomId, state, now);
 
 /** As many of those who wait as there is room for, but none who was kicked, or whose connection is lost. */
-export function admitAll(roomId: string, state: RoomState, now: number): RoomEvent<'EntryGranted'>[] {
+export function admitUpToCapacity(roomId: string, state: RoomState, now: number): RoomEvent<'EntryGranted'>[] {
   const { meetingId, people, maxParticipants, waiting } = state;
   return waiting
     .filter(({ kickedUntil = 0, isLost }) => now >= kickedUntil && !isLost)

@@ -1,12 +1,12 @@
 /** How people go from a meeting room, and what becomes of it then. */
 import type { RoomEvent } from './catalog.js';
-import { admitAll } from './join.js';
-import { after, isOver, personOf, type RoomState } from './state.js';
+import { admitUpToCapacity } from './join.js';
+import { applyEvents, isExpired, personOf, type RoomState } from './state.js';
 
 /** Meetings under one id that nobody has a token of, and that are over: of more, the oldest are erased. */
-export const MOST_READABLE = 100;
+export const MAX_READABLE = 100;
 /** And where more than so much happened in all of them: the next one needs the room (`stream-limit.ts`). */
-export const MOST_FACTS_READABLE = 5000;
+export const MAX_READABLE_EVENTS = 5000;
 
 /** `seat`: the socket that is gone, which may not be where they are by now. */
 export interface LeaveRoom {
@@ -28,8 +28,8 @@ export interface LoseConnection {
 }
 
 /** All whose node is gone, and who have not come back in time, leave. */
-export interface LoseNode {
-  readonly type: 'LoseNode';
+export interface RemovePeopleOfNode {
+  readonly type: 'RemovePeopleOfNode';
   readonly roomId: string;
   readonly node: string;
   readonly now: number;
@@ -49,54 +49,57 @@ export interface EraseMeeting {
 }
 
 /** What follows when people have gone: somebody else decides, or others come in, or the meeting is over. */
-export function departing(
+export function withDepartureEffects(
   roomId: string,
   state: RoomState,
-  gone: readonly RoomEvent[],
+  departures: readonly RoomEvent[],
   now: number,
 ): readonly RoomEvent[] {
-  const left = after(state, gone);
-  const { meetingId, people, isPreCreated } = left;
-  if (people.length === state.people.length) return gone;
+  const stateAfter = applyEvents(state, departures);
+  const { meetingId, people, isPreCreated } = stateAfter;
+  if (people.length === state.people.length) return departures;
   // People are in order of joining; a lost connection cannot moderate.
-  const longest = people.find(({ isLost }) => !isLost) ?? people[0];
-  if (longest) {
-    if (people.some(({ isModerator }) => isModerator)) return gone;
-    const promoted = { roomId, meetingId, participantId: longest.id, promotedAt: now };
-    return [...gone, { type: 'ParticipantPromoted', data: promoted }];
+  const successor = people.find(({ isLost }) => !isLost) ?? people[0];
+  if (successor) {
+    if (people.some(({ isModerator }) => isModerator)) return departures;
+    const promoted = { roomId, meetingId, participantId: successor.id, promotedAt: now };
+    return [...departures, { type: 'ParticipantPromoted', data: promoted }];
   }
-  return [...gone, ...(isPreCreated ? admitAll(roomId, left, now) : end({ roomId, now }, left))];
+  return [
+    ...departures,
+    ...(isPreCreated ? admitUpToCapacity(roomId, stateAfter, now) : end({ roomId, now }, stateAfter)),
+  ];
 }
 
 /** Rooms that whoever comes makes can be made again and again: what is kept of each must not add up without end. */
-function tooMany(roomId: string, { readable }: RoomState, now: number): readonly RoomEvent[] {
-  const nobodys = readable.filter(({ creatorHash }) => creatorHash === undefined);
-  let facts = 0;
+function eraseSurplus(roomId: string, { readable }: RoomState, now: number): readonly RoomEvent[] {
+  const withoutCreator = readable.filter(({ creatorHash }) => creatorHash === undefined);
+  let eventCount = 0;
   // Of the newest, as many as may be kept.
-  const most = nobodys.findLastIndex((each, index) => {
-    facts += each.facts;
-    return facts > MOST_FACTS_READABLE || nobodys.length - index > MOST_READABLE;
+  const lastSurplus = withoutCreator.findLastIndex((each, index) => {
+    eventCount += each.facts;
+    return eventCount > MAX_READABLE_EVENTS || withoutCreator.length - index > MAX_READABLE;
   });
-  return nobodys.slice(0, most + 1).map((each) => erased(roomId, each.meetingId, now));
+  return withoutCreator.slice(0, lastSurplus + 1).map((each) => erasedEvent(roomId, each.meetingId, now));
 }
 
-const erased = (roomId: string, meetingId: string, now: number): RoomEvent<'MeetingErased'> => ({
+const erasedEvent = (roomId: string, meetingId: string, now: number): RoomEvent<'MeetingErased'> => ({
   type: 'MeetingErased',
   data: { roomId, meetingId, erasedAt: now },
 });
 
-const ended = (roomId: string, meetingId: string, now: number): RoomEvent<'RoomEnded'> => ({
+const endedEvent = (roomId: string, meetingId: string, now: number): RoomEvent<'RoomEnded'> => ({
   type: 'RoomEnded',
   data: { roomId, meetingId, endedAt: now },
 });
 
 export function leave({ roomId, participantId, seat, isLost, now }: LeaveRoom, state: RoomState): readonly RoomEvent[] {
   const { meetingId } = state;
-  const how = isLost ? LOST : {};
+  const reason = isLost ? DISCONNECTED : {};
   if (personOf(state, participantId)?.seat === seat)
-    return departing(roomId, state, [left(roomId, meetingId, participantId, now, how)], now);
-  const waits = state.waiting.some((each) => each.id === participantId && each.seat === seat);
-  return waits ? [withdrawn(roomId, meetingId, participantId, now, how)] : [];
+    return withDepartureEffects(roomId, state, [leftEvent(roomId, meetingId, participantId, now, reason)], now);
+  const isWaiting = state.waiting.some((each) => each.id === participantId && each.seat === seat);
+  return isWaiting ? [withdrawnEvent(roomId, meetingId, participantId, now, reason)] : [];
 }
 
 export function loseConnection({ roomId, where, now }: LoseConnection, state: RoomState): RoomEvent[] {
@@ -110,47 +113,47 @@ export function loseConnection({ roomId, where, now }: LoseConnection, state: Ro
     }));
 }
 
-export function loseNode({ roomId, node, now }: LoseNode, state: RoomState): readonly RoomEvent[] {
+export function removePeopleOfNode({ roomId, node, now }: RemovePeopleOfNode, state: RoomState): readonly RoomEvent[] {
   const { meetingId, people, waiting } = state;
-  const lost = <Each extends { readonly node: string }>(all: readonly Each[]) =>
+  const atNode = <Each extends { readonly node: string }>(all: readonly Each[]) =>
     all.filter((each) => each.node === node);
   // First those who wait: nobody is let in who is not there.
-  const gone = [
-    ...lost(waiting).map(({ id }) => withdrawn(roomId, meetingId, id, now, LOST)),
-    ...lost(people).map(({ id }) => left(roomId, meetingId, id, now, LOST)),
+  const departures = [
+    ...atNode(waiting).map(({ id }) => withdrawnEvent(roomId, meetingId, id, now, DISCONNECTED)),
+    ...atNode(people).map(({ id }) => leftEvent(roomId, meetingId, id, now, DISCONNECTED)),
   ];
-  return departing(roomId, state, gone, now);
+  return withDepartureEffects(roomId, state, departures, now);
 }
 
-const LOST = { isLost: true } as const;
+const DISCONNECTED = { isLost: true } as const;
 
-const left = (
+const leftEvent = (
   roomId: string,
   meetingId: string,
   participantId: string,
   now: number,
-  how: Partial<typeof LOST> = {},
+  reason: Partial<typeof DISCONNECTED> = {},
 ): RoomEvent<'ParticipantLeft'> => ({
   type: 'ParticipantLeft',
-  data: { roomId, meetingId, participantId, leftAt: now, ...how },
+  data: { roomId, meetingId, participantId, leftAt: now, ...reason },
 });
 
-const withdrawn = (
+const withdrawnEvent = (
   roomId: string,
   meetingId: string,
   participantId: string,
   now: number,
-  how: Partial<typeof LOST> = {},
+  reason: Partial<typeof DISCONNECTED> = {},
 ): RoomEvent<'EntryWithdrawn'> => ({
   type: 'EntryWithdrawn',
-  data: { roomId, meetingId, participantId, withdrawnAt: now, ...how },
+  data: { roomId, meetingId, participantId, withdrawnAt: now, ...reason },
 });
 
 export function end({ roomId, now }: Pick<EndRoom, 'roomId' | 'now'>, state: RoomState): readonly RoomEvent[] {
-  if (!isOver(state, now)) return [];
-  const over = ended(roomId, state.meetingId, now);
-  return [over, ...tooMany(roomId, after(state, [over]), now)];
+  if (!isExpired(state, now)) return [];
+  const roomEnded = endedEvent(roomId, state.meetingId, now);
+  return [roomEnded, ...eraseSurplus(roomId, applyEvents(state, [roomEnded]), now)];
 }
 
 export const erase = ({ roomId, meetingId, now }: EraseMeeting, { readable }: RoomState): readonly RoomEvent[] =>
-  readable.some((each) => each.meetingId === meetingId) ? [erased(roomId, meetingId, now)] : [];
+  readable.some((each) => each.meetingId === meetingId) ? [erasedEvent(roomId, meetingId, now)] : [];

@@ -1,8 +1,8 @@
 /** What people say to all in a meeting room. What is said at one node in an hour, in all rooms, is one stream. */
-import type { SaidEvent } from './catalog.js';
+import type { ChatEvent } from './catalog.js';
 
 /** `meeting.talk-<node>-2026-11-21-09`. */
-export const talkStream = (node: string, at: number): string =>
+export const chatStream = (node: string, at: number): string =>
   `meeting.talk-${node}-${new Date(at).toISOString().slice(0, 13).replace('T', '-')}`;
 
 /** Who speaks, where and when: nobody says two things at one time. */
@@ -21,7 +21,7 @@ export const chatSent = (
   { roomId, meetingId, participantId, sentAt }: SpokenBy,
   text: string,
   replyTo?: string | undefined,
-): SaidEvent => ({
+): ChatEvent => ({
   type: 'ChatSent',
   data: {
     roomId,
@@ -32,7 +32,7 @@ export const chatSent = (
   },
 });
 
-export const reactionSent = ({ roomId, meetingId, participantId, sentAt }: SpokenBy, reaction: string): SaidEvent => ({
+export const reactionSent = ({ roomId, meetingId, participantId, sentAt }: SpokenBy, reaction: string): ChatEvent => ({
   type: 'ReactionSent',
   data: { roomId, meetingId, participantId, sentAt, secret: { reaction } },
 });

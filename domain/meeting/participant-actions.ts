@@ -2,45 +2,45 @@
 import type { Rejection } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
 import { notJoined, roomFull } from './join.js';
-import { departing } from './leave.js';
+import { withDepartureEffects } from './leave.js';
 import { isFull, type Person, personOf, type RoomState } from './state.js';
 
-interface By {
+interface CommandBase {
   readonly roomId: string;
   readonly by: string;
   readonly now: number;
 }
 
 /** What is not said stays. */
-export interface Presented {
+export interface OwnFlags {
   readonly isMuted?: boolean | undefined;
   readonly isVideoOff?: boolean | undefined;
   readonly isHandRaised?: boolean | undefined;
 }
 
 type OwnCommand =
-  | ({ readonly type: 'UpdateOneself' } & Presented & By)
-  | ({ readonly type: 'RaiseHand' | 'LowerHand' } & By);
+  | ({ readonly type: 'UpdateOneself' } & OwnFlags & CommandBase)
+  | ({ readonly type: 'RaiseHand' | 'LowerHand' } & CommandBase);
 
 type ModeratorCommand =
-  | ({ readonly type: 'LockRoom' | 'UnlockRoom' | 'StartRecording' | 'StopRecording' } & By)
-  | ({ readonly type: 'AdmitUser'; readonly participantId: string } & By)
-  | ({ readonly type: 'RejectUser'; readonly participantId: string; readonly reason: string } & By)
+  | ({ readonly type: 'LockRoom' | 'UnlockRoom' | 'StartRecording' | 'StopRecording' } & CommandBase)
+  | ({ readonly type: 'AdmitUser'; readonly participantId: string } & CommandBase)
+  | ({ readonly type: 'RejectUser'; readonly participantId: string; readonly reason: string } & CommandBase)
   | ({
       readonly type: 'MuteParticipant' | 'UnmuteParticipant' | 'KickParticipant' | 'PromoteParticipant';
       readonly participantId: string;
-    } & By);
+    } & CommandBase);
 
-export type InsideCommand = OwnCommand | ModeratorCommand;
+export type ParticipantCommand = OwnCommand | ModeratorCommand;
 
-type Command<Type extends InsideCommand['type']> = Extract<InsideCommand, { readonly type: Type }>;
+type Command<Type extends ParticipantCommand['type']> = Extract<ParticipantCommand, { readonly type: Type }>;
 type Decision = readonly RoomEvent[] | Rejection;
 
 const unauthorized: Rejection = { rejected: 'meeting/not-a-moderator', kind: 'forbidden' };
 const targetNotFound: Rejection = { rejected: 'meeting/target-not-found', kind: 'not-found' };
 
 /** Joined, then moderator, then target. */
-export function inside(command: InsideCommand, state: RoomState): Decision {
+export function decideParticipantAction(command: ParticipantCommand, state: RoomState): Decision {
   const person = personOf(state, command.by);
   if (!person) return notJoined;
   switch (command.type) {
@@ -55,12 +55,12 @@ export function inside(command: InsideCommand, state: RoomState): Decision {
 }
 
 function update(
-  { roomId, now, ...wanted }: Command<'UpdateOneself'>,
+  { roomId, now, ...changes }: Command<'UpdateOneself'>,
   person: Person,
   { meetingId }: RoomState,
 ): Decision {
-  const { isMuted = person.isMuted, isVideoOff = person.isVideoOff } = wanted;
-  const { isHandRaised = person.isHandRaised } = wanted;
+  const { isMuted = person.isMuted, isVideoOff = person.isVideoOff } = changes;
+  const { isHandRaised = person.isHandRaised } = changes;
   const isSame = isMuted === person.isMuted && isVideoOff === person.isVideoOff && isHandRaised === person.isHandRaised;
   if (isSame) return [];
   const data = { participantId: person.id, updatedAt: now, isMuted, isVideoOff, isHandRaised };
@@ -133,6 +133,11 @@ function act(
     case 'PromoteParticipant':
       return target.isModerator ? [] : [{ type: 'ParticipantPromoted', data: { ...data, promotedAt: now } }];
     case 'KickParticipant':
-      return departing(roomId, state, [{ type: 'ParticipantKicked', data: { ...data, kickedAt: now } }], now);
+      return withDepartureEffects(
+        roomId,
+        state,
+        [{ type: 'ParticipantKicked', data: { ...data, kickedAt: now } }],
+        now,
+      );
   }
 }

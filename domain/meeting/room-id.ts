@@ -1,7 +1,7 @@
 /** What rooms are called, and how much may be said of them. */
 
 /** People that a room has place for where nobody said how many. */
-export const USUAL_PARTICIPANTS = 8;
+export const DEFAULT_PARTICIPANTS = 8;
 
 /** Characters of a password, at most. */
 export const PASSWORD_LENGTH = 50;
@@ -16,7 +16,7 @@ export function roomIdOf(text: string): string | undefined {
 const LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 
 /** Of bytes that nobody can foresee, 12 of them. */
-export function madeRoomId(bytes: Uint8Array): string {
+export function roomIdFromBytes(bytes: Uint8Array): string {
   // Two bytes for each: of one, some letters would come up an eighth more often.
   const letter = (at: number) => LETTERS[(bytes[at]! * 256 + bytes[at + 1]!) % LETTERS.length]!;
   return [0, 2, 4, 6, 8, 10].map(letter).join('');

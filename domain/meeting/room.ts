@@ -1,7 +1,7 @@
 /** A meeting room: who may come in, who is there, who decides. Stream `meeting.room-<id>`. */
 import { type Decider, isRejection, type Rejection } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
-import { comeBack, fillSeats, type JoinRoom, join, type OpenRoom, open, type ReturnToRoom } from './join.js';
+import { admitNextWaiting, type JoinRoom, join, type OpenRoom, open, type ReturnToRoom, returnToRoom } from './join.js';
 import {
   type EndRoom,
   type EraseMeeting,
@@ -9,13 +9,13 @@ import {
   erase,
   type LeaveRoom,
   type LoseConnection,
-  type LoseNode,
   leave,
   loseConnection,
-  loseNode,
+  type RemovePeopleOfNode,
+  removePeopleOfNode,
 } from './leave.js';
-import { type InsideCommand, inside } from './participant-actions.js';
-import { after, evolve, initialState, type RoomState } from './state.js';
+import { decideParticipantAction, type ParticipantCommand } from './participant-actions.js';
+import { applyEvents, evolve, initialState, type RoomState } from './state.js';
 import { limitFor } from './stream-limit.js';
 
 export type RoomCommand =
@@ -24,55 +24,55 @@ export type RoomCommand =
   | ReturnToRoom
   | LeaveRoom
   | LoseConnection
-  | LoseNode
+  | RemovePeopleOfNode
   | EndRoom
   | EraseMeeting
-  | InsideCommand;
+  | ParticipantCommand;
 
 /**
  * What is already so, or refused, is so in a room of any length. Whatever happens, a seat that is free after it goes to
  * those who wait.
  */
 function decide(command: RoomCommand, state: RoomState): readonly RoomEvent[] | Rejection {
-  const decision = comesTo(command, state);
+  const decision = decideUnlimited(command, state);
   if (isRejection(decision) || decision.length === 0) return decision;
   const { roomId, now } = command;
   const isTooLong = limitFor(command.type, state);
-  return isTooLong ?? [...decision, ...fillSeats(roomId, after(state, decision), now)];
+  return isTooLong ?? [...decision, ...admitNextWaiting(roomId, applyEvents(state, decision), now)];
 }
 
-function comesTo(command: RoomCommand, state: RoomState): readonly RoomEvent[] | Rejection {
+function decideUnlimited(command: RoomCommand, state: RoomState): readonly RoomEvent[] | Rejection {
   switch (command.type) {
     case 'OpenRoom':
-      return anew(command, state, (free) => open(command, free));
+      return endExpiredFirst(command, state, (vacant) => open(command, vacant));
     case 'JoinRoom':
-      return anew(command, state, (free) => join(command, free));
+      return endExpiredFirst(command, state, (vacant) => join(command, vacant));
     case 'ReturnToRoom':
-      return comeBack(command, state);
+      return returnToRoom(command, state);
     case 'LeaveRoom':
       return leave(command, state);
     case 'LoseConnection':
       return loseConnection(command, state);
-    case 'LoseNode':
-      return loseNode(command, state);
+    case 'RemovePeopleOfNode':
+      return removePeopleOfNode(command, state);
     case 'EndRoom':
       return end(command, state);
     case 'EraseMeeting':
       return erase(command, state);
     default:
-      return inside(command, state);
+      return decideParticipantAction(command, state);
   }
 }
 
 /** On a room that is free again where its time is over, whether or not the log has been told yet. */
-function anew(
+function endExpiredFirst(
   { roomId, now }: { readonly roomId: string; readonly now: number },
   state: RoomState,
   decideOn: (state: RoomState) => readonly RoomEvent[] | Rejection,
 ): readonly RoomEvent[] | Rejection {
-  const over = end({ roomId, now }, state);
-  const decision = decideOn(after(state, over));
-  return 'rejected' in decision ? decision : [...over, ...decision];
+  const ending = end({ roomId, now }, state);
+  const decision = decideOn(applyEvents(state, ending));
+  return 'rejected' in decision ? decision : [...ending, ...decision];
 }
 
 export const room: Decider<RoomState, RoomCommand, RoomEvent> = { initialState, decide, evolve };

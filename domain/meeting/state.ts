@@ -4,11 +4,11 @@ import type { RoomEvent } from './catalog.js';
 
 const DAY_MS = 86_400_000;
 /** Who was kicked comes back only through the waiting room for so long. */
-const KICKED_MS = 600_000;
+const KICK_MS = 600_000;
 /** A room forgets the oldest of more people kicked in that time. */
-const MOST_KICKED = 100;
+const MAX_KICKED = 100;
 /** People who left and may come back, at most: as many as the largest room holds. */
-export const MOST_DEPARTED = 50;
+export const MAX_DEPARTED = 50;
 
 /** Somebody's connection: the node, and which of its sockets. */
 export interface Connected {
@@ -16,7 +16,7 @@ export interface Connected {
   readonly seat: string;
 }
 
-export interface Waiting extends Connected {
+export interface WaitingPerson extends Connected {
   readonly id: string;
   readonly name: string;
   /** A keyed digest of their network and folded name. */
@@ -27,7 +27,7 @@ export interface Waiting extends Connected {
   readonly kickedUntil?: number | undefined;
 }
 
-export interface Person extends Waiting {
+export interface Person extends WaitingPerson {
   readonly isModerator: boolean;
   readonly isMuted: boolean;
   readonly isVideoOff: boolean;
@@ -35,7 +35,7 @@ export interface Person extends Waiting {
 }
 
 /** A meeting that is over, and still can be read. */
-interface Earlier {
+interface EndedMeeting {
   readonly meetingId: string;
   /** Of those made before anybody came: who has the token may ask who was there. */
   readonly creatorHash?: string | undefined;
@@ -43,7 +43,7 @@ interface Earlier {
   readonly facts: number;
 }
 
-interface Kicked {
+interface Kick {
   readonly id: string;
   readonly caller: string;
   readonly until: number;
@@ -74,20 +74,20 @@ export interface RoomState {
   /** In order of joining. */
   readonly people: readonly Person[];
   /** In order of asking. */
-  readonly waiting: readonly Waiting[];
-  readonly kicked: readonly Kicked[];
+  readonly waiting: readonly WaitingPerson[];
+  readonly kicked: readonly Kick[];
   /** Oldest first. */
   readonly departed: readonly Departed[];
   /** Unix ms: with nobody in it, the room is over then. */
   readonly overAt: number;
   /** Oldest first. */
-  readonly readable: readonly Earlier[];
+  readonly readable: readonly EndedMeeting[];
   /** How many there are in the log since the last of these. */
   readonly facts: number;
 }
 
 /** A room in which nobody is, and nobody waits. Kicks are not part of it: they count until their time is over. */
-const empty = { lockedBy: undefined, recordingBy: undefined, people: [], waiting: [] } as const;
+const VACANT = { lockedBy: undefined, recordingBy: undefined, people: [], waiting: [] } as const;
 
 export const initialState: RoomState = {
   isOpen: false,
@@ -95,7 +95,7 @@ export const initialState: RoomState = {
   isPreCreated: false,
   maxParticipants: 0,
   returnMs: 0,
-  ...empty,
+  ...VACANT,
   kicked: [],
   departed: [],
   overAt: 0,
@@ -113,7 +113,7 @@ export const isEmptyLatent = ({ isOpen, isPreCreated, people }: RoomState): bool
   isOpen && isPreCreated && people.length === 0;
 
 /** By the clock, at the moment: whether or not the log has been told yet. */
-export const isOver = ({ isOpen, people, overAt }: RoomState, now: number): boolean =>
+export const isExpired = ({ isOpen, people, overAt }: RoomState, now: number): boolean =>
   isOpen && people.length === 0 && now >= overAt;
 
 export const isFull = ({ people, maxParticipants }: RoomState): boolean => people.length >= maxParticipants;
@@ -123,7 +123,7 @@ export const kickOf = (
   { kicked }: RoomState,
   { id, caller }: { readonly id?: string | undefined; readonly caller: string },
   now: number,
-): Kicked | undefined => kicked.findLast((each) => (each.id === id || each.caller === caller) && now < each.until);
+): Kick | undefined => kicked.findLast((each) => (each.id === id || each.caller === caller) && now < each.until);
 
 export const departedOf = ({ departed, returnMs }: RoomState, id: string, now: number): Departed | undefined =>
   departed.find((each) => each.id === id && now < each.leftAt + returnMs);
@@ -131,48 +131,48 @@ export const departedOf = ({ departed, returnMs }: RoomState, id: string, now: n
 const without = <Each extends { readonly id: string }>(all: readonly Each[], id: string) =>
   all.filter((each) => each.id !== id);
 
-const changed = (state: RoomState, id: string, change: Partial<Person>): RoomState => ({
+const updatePerson = (state: RoomState, id: string, change: Partial<Person>): RoomState => ({
   ...state,
   people: state.people.map((each) => (each.id === id ? { ...each, ...change } : each)),
 });
 
 /** Changes the connection of somebody who is inside or waits. */
-function connected(state: RoomState, id: string, change: Partial<Waiting>): RoomState {
-  const changing = <Each extends Waiting>(each: Each) => (each.id === id ? { ...each, ...change } : each);
-  return { ...state, people: state.people.map(changing), waiting: state.waiting.map(changing) };
+function updateConnection(state: RoomState, id: string, change: Partial<WaitingPerson>): RoomState {
+  const apply = <Each extends WaitingPerson>(each: Each) => (each.id === id ? { ...each, ...change } : each);
+  return { ...state, people: state.people.map(apply), waiting: state.waiting.map(apply) };
 }
 
 /** Somebody is there no more; with the last one goes all that a room has only while there are people in it. */
-function gone(state: RoomState, id: string, at: number): RoomState {
+function removePerson(state: RoomState, id: string, at: number): RoomState {
   const people = without(state.people, id);
   const overAt = state.isPreCreated ? Math.max(state.overAt, at + DAY_MS) : at + state.returnMs;
-  if (people.length === 0) return { ...state, ...empty, waiting: state.waiting, overAt };
+  if (people.length === 0) return { ...state, ...VACANT, waiting: state.waiting, overAt };
   const recordingBy = state.recordingBy === id ? undefined : state.recordingBy;
   return { ...state, people, recordingBy };
 }
 
 /** Remembers who left, so that they may come back under the same id. */
-function departing(state: RoomState, id: string, leftAt: number): RoomState {
+function rememberDeparted(state: RoomState, id: string, leftAt: number): RoomState {
   const person = personOf(state, id);
   if (!person) return state;
   const { name, caller, isModerator } = person;
   const departed = [...without(state.departed, id), { id, name, caller, isModerator, leftAt }];
-  return { ...state, departed: departed.slice(-MOST_DEPARTED) };
+  return { ...state, departed: departed.slice(-MAX_DEPARTED) };
 }
 
-const flags = { isMuted: false, isVideoOff: false, isHandRaised: false } as const;
+const DEFAULT_FLAGS = { isMuted: false, isVideoOff: false, isHandRaised: false } as const;
 
 /** What they make of the state, besides that there is one more. */
 const rules: Evolve<RoomState, RoomEvent> = {
   RoomOpened(state, { meetingId, openedAt, isPreCreated, maxParticipants, ...more }) {
     const { creatorHash, passwordHash, scheduledEnd = 0, caller: madeBy, returnMs = 0 } = more;
     const overAt = isPreCreated ? Math.max(openedAt, scheduledEnd) + DAY_MS : openedAt + returnMs;
-    const how = { meetingId, isPreCreated, maxParticipants, creatorHash, passwordHash, madeBy };
+    const terms = { meetingId, isPreCreated, maxParticipants, creatorHash, passwordHash, madeBy };
     const { readable, facts } = state;
-    return { ...initialState, ...how, returnMs, overAt, isOpen: true, readable, facts };
+    return { ...initialState, ...terms, returnMs, overAt, isOpen: true, readable, facts };
   },
   ParticipantJoined(state, { participantId: id, isModerator, caller, node, seat, secret }) {
-    const person = { id, name: secret.name, caller, node, seat, isLost: false, isModerator, ...flags };
+    const person = { id, name: secret.name, caller, node, seat, isLost: false, isModerator, ...DEFAULT_FLAGS };
     return { ...state, people: [...state.people, person] };
   },
   EntryRequested(state, { participantId: id, formerId, requestedAt, caller, node, seat, secret }) {
@@ -183,7 +183,7 @@ const rules: Evolve<RoomState, RoomEvent> = {
   EntryGranted(state, { participantId: id, isModerator }) {
     const found = state.waiting.find((each) => each.id === id);
     if (!found) return state;
-    const people = [...state.people, { ...found, isModerator, ...flags }];
+    const people = [...state.people, { ...found, isModerator, ...DEFAULT_FLAGS }];
     return { ...state, people, waiting: without(state.waiting, id) };
   },
   EntryRefused: (state, { participantId }) => ({ ...state, waiting: without(state.waiting, participantId) }),
@@ -192,31 +192,31 @@ const rules: Evolve<RoomState, RoomEvent> = {
     waiting: without(state.waiting, participantId),
   }),
   ParticipantReturned(state, { participantId, node, seat }) {
-    return connected(state, participantId, { node, seat, isLost: false });
+    return updateConnection(state, participantId, { node, seat, isLost: false });
   },
   ParticipantRejoined(state, { participantId: id, isModerator, node, seat }) {
     const found = state.departed.find((each) => each.id === id);
     if (!found) return state;
     const { name, caller } = found;
-    const person = { id, name, caller, node, seat, isLost: false, isModerator, ...flags };
+    const person = { id, name, caller, node, seat, isLost: false, isModerator, ...DEFAULT_FLAGS };
     return { ...state, people: [...state.people, person], departed: without(state.departed, id) };
   },
-  ConnectionLost: (state, { participantId }) => connected(state, participantId, { isLost: true }),
+  ConnectionLost: (state, { participantId }) => updateConnection(state, participantId, { isLost: true }),
   ParticipantLeft: (state, { participantId, leftAt, isLost }) =>
     // A lost connection had its time to come back before.
-    gone(isLost ? state : departing(state, participantId, leftAt), participantId, leftAt),
+    removePerson(isLost ? state : rememberDeparted(state, participantId, leftAt), participantId, leftAt),
   ParticipantKicked(state, { participantId: id, kickedAt }) {
     const { caller = '' } = personOf(state, id) ?? {};
-    const kicked = [...state.kicked, { id, caller, until: kickedAt + KICKED_MS }].slice(-MOST_KICKED);
-    return gone({ ...state, kicked }, id, kickedAt);
+    const kicked = [...state.kicked, { id, caller, until: kickedAt + KICK_MS }].slice(-MAX_KICKED);
+    return removePerson({ ...state, kicked }, id, kickedAt);
   },
   ParticipantUpdated: (state, { participantId, isMuted, isVideoOff, isHandRaised }) =>
-    changed(state, participantId, { isMuted, isVideoOff, isHandRaised }),
-  HandRaised: (state, { participantId }) => changed(state, participantId, { isHandRaised: true }),
-  HandLowered: (state, { participantId }) => changed(state, participantId, { isHandRaised: false }),
-  ParticipantMuted: (state, { participantId }) => changed(state, participantId, { isMuted: true }),
-  ParticipantUnmuted: (state, { participantId }) => changed(state, participantId, { isMuted: false }),
-  ParticipantPromoted: (state, { participantId }) => changed(state, participantId, { isModerator: true }),
+    updatePerson(state, participantId, { isMuted, isVideoOff, isHandRaised }),
+  HandRaised: (state, { participantId }) => updatePerson(state, participantId, { isHandRaised: true }),
+  HandLowered: (state, { participantId }) => updatePerson(state, participantId, { isHandRaised: false }),
+  ParticipantMuted: (state, { participantId }) => updatePerson(state, participantId, { isMuted: true }),
+  ParticipantUnmuted: (state, { participantId }) => updatePerson(state, participantId, { isMuted: false }),
+  ParticipantPromoted: (state, { participantId }) => updatePerson(state, participantId, { isModerator: true }),
   RoomLocked: (state, { by }) => ({ ...state, lockedBy: by }),
   RoomUnlocked: (state) => ({ ...state, lockedBy: undefined }),
   RecordingStarted: (state, { by }) => ({ ...state, recordingBy: by }),
@@ -226,11 +226,11 @@ const rules: Evolve<RoomState, RoomEvent> = {
     meetingId,
     readable: [...readable, { meetingId, facts, ...(creatorHash !== undefined && { creatorHash }) }],
   }),
-  MeetingErased: (state, { meetingId }) => ({ ...state, readable: erased(state.readable, meetingId) }),
+  MeetingErased: (state, { meetingId }) => ({ ...state, readable: removeMeeting(state.readable, meetingId) }),
 };
 
 /** The log lets go only of what comes before all that is kept: the rest counts with the meeting before it. */
-function erased(readable: readonly Earlier[], meetingId: string): readonly Earlier[] {
+function removeMeeting(readable: readonly EndedMeeting[], meetingId: string): readonly EndedMeeting[] {
   const at = readable.findIndex((each) => each.meetingId === meetingId);
   if (at < 0) return readable;
   const { facts } = readable[at]!;
@@ -247,5 +247,5 @@ export const evolve = Object.fromEntries(
 ) as typeof rules;
 
 /** A room after some events more. */
-export const after = (state: RoomState, events: readonly RoomEvent[]): RoomState =>
+export const applyEvents = (state: RoomState, events: readonly RoomEvent[]): RoomState =>
   events.reduce(evolveOf({ evolve }), state);

@@ -1,7 +1,7 @@
 /** Meetings for specs: their events and commands, with only what a sentence is about left to say. */
 import type { RoomEvent } from '../../domain/meeting/catalog.js';
 import type { JoinRoom, OpenRoom, ReturnToRoom } from '../../domain/meeting/join.js';
-import type { InsideCommand } from '../../domain/meeting/participant-actions.js';
+import type { ParticipantCommand } from '../../domain/meeting/participant-actions.js';
 import type { RoomCommand } from '../../domain/meeting/room.js';
 
 export const NOON = 1_800_000_000_000;
@@ -39,7 +39,7 @@ export const joinRoom = (participantId: string, more: Partial<JoinRoom> = {}): J
 export const hostRoom = (participantId: string, more: Partial<JoinRoom> = {}): JoinRoom =>
   joinRoom(participantId, { opening: { meetingId, maxParticipants: 8 }, ...more });
 
-type Named<Type> = Extract<InsideCommand, { readonly type: string; readonly participantId: string }> & {
+type Named<Type> = Extract<ParticipantCommand, { readonly type: string; readonly participantId: string }> & {
   readonly type: Type;
 };
 
@@ -177,7 +177,7 @@ export const everything: readonly RoomCommand[] = [
     maxParticipants: 4,
     returnMs: RETURN_MS,
   }),
-  ...['ada', 'bob', 'cleo'].map((each) => joinRoom(each, { proven: 'hash' })),
+  ...['ada', 'bob', 'cleo'].map((each) => joinRoom(each, { verifiedPasswordHash: 'hash' })),
   { type: 'UpdateOneself', roomId, by: 'ada', isVideoOff: true, now: NOON },
   does('bob', 'RaiseHand'),
   does('bob', 'LowerHand'),
@@ -187,7 +187,7 @@ export const everything: readonly RoomCommand[] = [
   doesTo('ada', 'UnmuteParticipant', 'bob'),
   doesTo('ada', 'KickParticipant', 'cleo'),
   does('ada', 'LockRoom'),
-  ...['dan', 'eve', 'fay'].map((each) => joinRoom(each, { proven: 'hash' })),
+  ...['dan', 'eve', 'fay'].map((each) => joinRoom(each, { verifiedPasswordHash: 'hash' })),
   doesTo('ada', 'AdmitUser', 'dan'),
   { type: 'RejectUser', roomId, by: 'ada', participantId: 'eve', reason: 'Not today', now: NOON },
   leaveRoom('fay'),
@@ -197,7 +197,7 @@ export const everything: readonly RoomCommand[] = [
   leaveRoom('ada'),
   returning('ada'),
   leaveRoom('ada'),
-  { type: 'LoseNode', roomId, node: 'south', now: NOON },
+  { type: 'RemovePeopleOfNode', roomId, node: 'south', now: NOON },
   leaveRoom('dan'),
   { type: 'EndRoom', roomId, now: NOON + 2 * DAY },
   { type: 'EraseMeeting', roomId, meetingId, now: NOON + 3 * DAY },

@@ -11,7 +11,7 @@ const SIZE = { width: 480, height: 270 };
 const PER_SECOND = 15;
 
 /** Rejects when there is none, or we may not have it. */
-export async function camera(): Promise<Picture> {
+export async function cameraPicture(): Promise<Picture> {
   // Pages that did not come by https, or from this machine, have none.
   if (!navigator.mediaDevices) throw new Error('no camera here');
   const stream = await navigator.mediaDevices.getUserMedia({ video: SIZE, audio: true });
@@ -25,7 +25,7 @@ export async function camera(): Promise<Picture> {
 }
 
 /** Something that moves, in a colour of its own, with a name on it. */
-export function drawing(name: string): Picture {
+export function drawnPicture(name: string): Picture {
   const canvas = document.createElement('canvas');
   Object.assign(canvas, SIZE);
   const hue = [...name].reduce((sum, letter) => (31 * sum + letter.charCodeAt(0)) % 360, 0);

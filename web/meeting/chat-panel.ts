@@ -3,40 +3,40 @@ import { byId, element } from '../shared/dom.js';
 import type { Transfer } from './files.js';
 import type { Chat, ChatText } from './messages.js';
 
-export interface TalkOptions {
+export interface ChatPanelOptions {
   /** Returns false when the message is not taken. */
   send(message: ChatText): boolean;
   answer(transferId: string, accepted: boolean): void;
 }
 
 /** Beyond it the oldest go. */
-const LINES = 500;
-const QUOTED = 80;
+const MAX_LINES = 500;
+const MAX_QUOTE_LENGTH = 80;
 
-export function createTalk({ send, answer }: TalkOptions) {
+export function createChatPanel({ send, answer }: ChatPanelOptions) {
   const log = byId('log');
   const lines = log.querySelector('ol')!;
   // So that it can be scrolled by keyboard.
   log.tabIndex = 0;
   const text = byId<HTMLInputElement>('text');
   const replying = byId('replying');
-  const said = new Map<string, Chat>();
+  const messagesById = new Map<string, Chat>();
   const files = new Map<string, HTMLElement>();
   let replyTo: Chat | undefined;
 
-  let isAtEnd = true;
+  let isScrolledToEnd = true;
   log.onscroll = () => {
-    isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+    isScrolledToEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
   };
   function followEnd() {
-    if (isAtEnd) log.scrollTop = log.scrollHeight;
+    if (isScrolledToEnd) log.scrollTop = log.scrollHeight;
   }
   // It shrinks when messages wait below it.
   new ResizeObserver(followEnd).observe(log);
 
   function add(line: HTMLElement) {
     lines.append(line);
-    if (lines.childElementCount > LINES) lines.firstElementChild?.remove();
+    if (lines.childElementCount > MAX_LINES) lines.firstElementChild?.remove();
     followEnd();
   }
 
@@ -50,32 +50,32 @@ export function createTalk({ send, answer }: TalkOptions) {
 
   byId<HTMLFormElement>('say').onsubmit = (event) => {
     event.preventDefault();
-    const wanted = text.value.trim();
-    if (wanted && !send({ text: wanted, ...(replyTo && { replyTo: replyTo.messageId }) }))
-      return happened('Not sent: too many messages wait for the connection. Your text is still in the field.');
+    const content = text.value.trim();
+    if (content && !send({ text: content, ...(replyTo && { replyTo: replyTo.messageId }) }))
+      return addNotice('Not sent: too many messages wait for the connection. Your text is still in the field.');
     text.value = '';
     reply(undefined);
   };
 
-  function happened(what: string) {
+  function addNotice(what: string) {
     add(element('li', { className: 'quiet', textContent: what }));
   }
 
   return {
-    happened,
-    heard(message: Chat) {
-      said.set(message.messageId, message);
-      const answered = message.replyTo === undefined ? undefined : said.get(message.replyTo);
-      const again = element('button', { textContent: 'Reply', 'aria-label': `Reply to ${message.name}` });
-      again.onclick = () => reply(message);
+    addNotice,
+    addMessage(message: Chat) {
+      messagesById.set(message.messageId, message);
+      const quotedMessage = message.replyTo === undefined ? undefined : messagesById.get(message.replyTo);
+      const replyButton = element('button', { textContent: 'Reply', 'aria-label': `Reply to ${message.name}` });
+      replyButton.onclick = () => reply(message);
       const head = element(
         'div',
         { className: 'line' },
         element('strong', { textContent: message.name }),
         element('time', { className: 'quiet', textContent: clock(message.timestamp) }),
-        again,
+        replyButton,
       );
-      const quote = answered ? [element('blockquote', { textContent: quoted(answered) })] : [];
+      const quote = quotedMessage ? [element('blockquote', { textContent: quoted(quotedMessage) })] : [];
       const body = element('div', { className: 'text', textContent: message.text });
       add(element('li', {}, head, ...quote, body));
     },
@@ -88,14 +88,14 @@ export function createTalk({ send, answer }: TalkOptions) {
     },
     clear() {
       lines.replaceChildren();
-      said.clear();
+      messagesById.clear();
       files.clear();
       reply(undefined);
     },
   };
 }
 
-function fileLine(transfer: Transfer, name: string, answer: TalkOptions['answer']): HTMLElement {
+function fileLine(transfer: Transfer, name: string, answer: ChatPanelOptions['answer']): HTMLElement {
   const { id, isOurs, status, progress, size, file } = transfer;
   const what = isOurs ? `${transfer.name} to ${name}` : `${transfer.name} from ${name}`;
   const line = element(
@@ -127,7 +127,8 @@ const STATUS = {
 
 const clock = (at: number) => new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 
-const quoted = ({ name, text }: Chat) => `${name}: ${text.length > QUOTED ? `${text.slice(0, QUOTED)}…` : text}`;
+const quoted = ({ name, text }: Chat) =>
+  `${name}: ${text.length > MAX_QUOTE_LENGTH ? `${text.slice(0, MAX_QUOTE_LENGTH)}…` : text}`;
 
 function inBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;

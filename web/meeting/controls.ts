@@ -5,7 +5,7 @@ import { isModerator, type Room } from './room.js';
 import { REACTIONS } from './stage.js';
 
 export interface ControlsOptions {
-  say(message: ClientMessage): unknown;
+  send(message: ClientMessage): unknown;
   /** Changes what is told of ourselves. */
   change(flags: Partial<Flags>, message: ClientMessage): void;
   react(reaction: string): void;
@@ -13,16 +13,16 @@ export interface ControlsOptions {
   leave(): void;
 }
 
-export function createControls({ say, change, react, switchSource, leave }: ControlsOptions) {
+export function createControls({ send, change, react, switchSource, leave }: ControlsOptions) {
   const button = (id: string) => byId<HTMLButtonElement>(id);
   const [mute, video, source, hand] = [button('mute'), button('video'), button('source'), button('hand')];
   const [lock, record] = [button('lock'), button('record')];
 
   byId('reactions').replaceChildren(
     ...Array.from(REACTIONS, ([name, sign]) => {
-      const made = element('button', { textContent: sign, title: name, 'aria-label': `React: ${name}` });
-      made.onclick = () => react(name);
-      return made;
+      const reactionButton = element('button', { textContent: sign, title: name, 'aria-label': `React: ${name}` });
+      reactionButton.onclick = () => react(name);
+      return reactionButton;
     }),
   );
   source.onclick = switchSource;
@@ -43,10 +43,10 @@ export function createControls({ say, change, react, switchSource, leave }: Cont
     const { isLocked, recordingBy } = room;
     lock.hidden = record.hidden = !isModerator(room);
     pressed(lock, isLocked, isLocked ? 'Unlock' : 'Lock');
-    lock.onclick = () => say({ type: isLocked ? 'room-unlocked' : 'room-locked' });
+    lock.onclick = () => send({ type: isLocked ? 'room-unlocked' : 'room-locked' });
     const isRecording = recordingBy !== undefined;
     pressed(record, isRecording, isRecording ? 'End recording' : 'Announce recording');
     record.onclick = () =>
-      say(isRecording ? { type: 'recording-stopped', stoppedBy: me } : { type: 'recording-started', startedBy: me });
+      send(isRecording ? { type: 'recording-stopped', stoppedBy: me } : { type: 'recording-started', startedBy: me });
   };
 }

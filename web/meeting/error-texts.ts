@@ -1,6 +1,6 @@
 /** What the service says by codes, in words for people. */
 
-const WORDS: { readonly [code: string]: string } = {
+const TEXTS: { readonly [code: string]: string } = {
   ROOM_FULL: 'The meeting is full.',
   INVALID_PASSWORD: 'That is not the password of this meeting.',
   ROOM_NOT_FOUND: 'There is no such meeting, or it is over.',
@@ -10,10 +10,10 @@ const WORDS: { readonly [code: string]: string } = {
 };
 
 /** Other codes come with a sentence of the service's own. */
-export function inWords(
+export function errorText(
   { code, message }: { readonly code: string; readonly message: string },
-  wish?: { readonly password?: string },
+  request?: { readonly password?: string },
 ): string {
-  if (code === 'INVALID_PASSWORD' && !wish?.password) return 'This meeting has a password.';
-  return WORDS[code] ?? message;
+  if (code === 'INVALID_PASSWORD' && !request?.password) return 'This meeting has a password.';
+  return TEXTS[code] ?? message;
 }

@@ -2,7 +2,7 @@
 import { byId } from '../shared/dom.js';
 import type { Join } from './messages.js';
 
-export type Entering = Omit<Join, 'type'> & {
+export type JoinForm = Omit<Join, 'type'> & {
   readonly picture: 'camera' | 'drawing';
   readonly title: string;
 };
@@ -16,7 +16,7 @@ interface Created {
 const NAME = 'meeting.name';
 
 /** `known`: the name of who was here before in this tab. */
-export function createLobby(enter: (wish: Entering) => void, known?: string) {
+export function createLobby(enter: (wish: JoinForm) => void, known?: string) {
   const trouble = byId('lobby-trouble');
   const name = byId<HTMLInputElement>('name');
   const join = byId<HTMLFormElement>('join');
@@ -27,13 +27,13 @@ export function createLobby(enter: (wish: Entering) => void, known?: string) {
   roomId.value = decodeURIComponent(location.hash.slice(1));
   (name.value ? roomId : name).focus();
 
-  function tell(what: string) {
+  function showTrouble(what: string) {
     trouble.textContent = what;
     trouble.hidden = what === '';
   }
 
   /** Undefined, and the reader told, where no name is given. */
-  function us() {
+  function ownIdentity() {
     if (!name.reportValidity()) return undefined;
     localStorage.setItem(NAME, name.value);
     const chosen = document.querySelector<HTMLInputElement>('input[name=picture]:checked');
@@ -42,7 +42,7 @@ export function createLobby(enter: (wish: Entering) => void, known?: string) {
 
   join.onsubmit = (event) => {
     event.preventDefault();
-    const self = us();
+    const self = ownIdentity();
     const { roomId, password, creatorToken, isHost } = fieldsOf(join);
     if (self)
       enter({
@@ -57,26 +57,26 @@ export function createLobby(enter: (wish: Entering) => void, known?: string) {
 
   create.onsubmit = async (event) => {
     event.preventDefault();
-    const self = us();
+    const self = ownIdentity();
     if (!self) return;
-    tell('');
+    showTrouble('');
     const { title, password, maxParticipants } = fieldsOf(create);
     try {
-      const made = await createRoom({
+      const created = await createRoom({
         title,
         password,
         maxParticipants: maxParticipants === undefined ? undefined : Number(maxParticipants),
       });
       // For who leaves, and joins again.
-      roomId.value = made.roomId;
-      const { creatorToken } = made;
-      enter({ ...self, roomId: made.roomId, creatorToken, password, isHost: false, title: made.title ?? '' });
+      roomId.value = created.roomId;
+      const { creatorToken } = created;
+      enter({ ...self, roomId: created.roomId, creatorToken, password, isHost: false, title: created.title ?? '' });
     } catch (error) {
-      tell(error instanceof Error ? error.message : String(error));
+      showTrouble(error instanceof Error ? error.message : String(error));
     }
   };
 
-  return { tell };
+  return { showTrouble };
 }
 
 /** Trimmed; those that are empty are left out. */

@@ -1,5 +1,5 @@
 /** What goes out of us: one picture at a time, muted or dark as our flags say. */
-import { camera, drawing, type Picture } from './camera.js';
+import { cameraPicture, drawnPicture, type Picture } from './camera.js';
 import type { Tracks } from './peer.js';
 import type { Person } from './room.js';
 
@@ -19,18 +19,18 @@ export function createMedia(): Media {
   let isCamera = false;
   let flags = { isMuted: false, isVideoOff: false };
 
-  function obey() {
+  function applyFlags() {
     if (picture) picture.video.enabled = !flags.isVideoOff;
     if (picture?.audio) picture.audio.enabled = !flags.isMuted;
   }
 
-  function show(next: Picture | undefined, ofCamera: boolean) {
+  function replacePicture(next: Picture | undefined, ofCamera: boolean) {
     for (const track of stream.getTracks()) stream.removeTrack(track);
     picture?.stop();
     picture = next;
     isCamera = ofCamera;
     if (next) stream.addTrack(next.video);
-    obey();
+    applyFlags();
   }
 
   return {
@@ -40,14 +40,14 @@ export function createMedia(): Media {
     stream,
     tracks: () => ({ video: picture?.video ?? null, audio: picture?.audio ?? null }),
     async use(source, name) {
-      const filmed = source === 'camera' ? await camera().catch(() => undefined) : undefined;
-      show(filmed ?? drawing(name), filmed !== undefined);
+      const filmed = source === 'camera' ? await cameraPicture().catch(() => undefined) : undefined;
+      replacePicture(filmed ?? drawnPicture(name), filmed !== undefined);
       return source === 'drawing' || filmed !== undefined;
     },
     follow(own) {
       flags = { isMuted: own?.isMuted ?? false, isVideoOff: own?.isVideoOff ?? false };
-      obey();
+      applyFlags();
     },
-    stop: () => show(undefined, false),
+    stop: () => replacePicture(undefined, false),
   };
 }

@@ -8,7 +8,7 @@ const DIRECTIONS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 export const plainName = (name: string): string => name.replace(DIRECTIONS, '').trim() || 'somebody';
 
 /** A name in its own direction, and what is known of whoever has it, which no name can look like. */
-export const named = (name: string, ...marks: readonly (string | false)[]): readonly (Node | string)[] => [
+export const nameWithBadges = (name: string, ...badges: readonly (string | false)[]): readonly (Node | string)[] => [
   element('bdi', { textContent: name }),
-  ...marks.flatMap((mark) => (mark ? [' ', element('span', { className: 'mark', textContent: mark })] : [])),
+  ...badges.flatMap((mark) => (mark ? [' ', element('span', { className: 'mark', textContent: mark })] : [])),
 ];

@@ -1,24 +1,24 @@
 /** What is heard and is no part of the room's state: where it goes, and how it is told in words. */
-import type { createTalk } from './chat-panel.js';
-import { inWords } from './error-texts.js';
+import type { createChatPanel } from './chat-panel.js';
+import { errorText } from './error-texts.js';
 import type { Files } from './files.js';
 import type { ServerMessage } from './messages.js';
 import type { createOutbox } from './outbox.js';
 import type { Peers } from './peers.js';
 
-export interface Happenings {
-  readonly chat: ReturnType<typeof createTalk>;
+export interface NoticeOptions {
+  readonly chat: ReturnType<typeof createChatPanel>;
   readonly outbox: Pick<ReturnType<typeof createOutbox>, 'confirm'>;
   readonly files: Files;
   readonly peers: () => Peers | undefined;
   readonly me: () => string | undefined;
   readonly nameOf: (id: string) => string;
   /** For those who do not see it. */
-  aloud(what: string): void;
+  announce(what: string): void;
   react(id: string, reaction: string): void;
 }
 
-export function createHappenings({ chat, outbox, files, peers, me, nameOf, aloud, react }: Happenings) {
+export function createNotices({ chat, outbox, files, peers, me, nameOf, announce, react }: NoticeOptions) {
   return (message: ServerMessage) => {
     const { participantId: id } = message;
     const isMe = id === me();
@@ -26,47 +26,47 @@ export function createHappenings({ chat, outbox, files, peers, me, nameOf, aloud
     switch (message.type) {
       case 'chat':
         if (isMe) outbox.confirm(message.text);
-        return chat.heard(message);
+        return chat.addMessage(message);
       case 'offer':
       case 'answer':
       case 'ice-candidate':
-        return peers()?.heard(id, message);
+        return peers()?.onSignal(id, message);
       case 'file-offer':
-        aloud(`${who} offers you a file.`);
-        return files.heard(message);
+        announce(`${who} offers you a file.`);
+        return files.onMessage(message);
       case 'file-answer':
       case 'file-chunk':
-        return files.heard(message);
+        return files.onMessage(message);
       case 'reaction':
-        aloud(`${who}: ${message.reaction}`);
+        announce(`${who}: ${message.reaction}`);
         return react(id, message.reaction);
       case 'participant-joined':
-        return chat.happened(isMe ? 'You are in the meeting.' : `${message.name} is here.`);
+        return chat.addNotice(isMe ? 'You are in the meeting.' : `${message.name} is here.`);
       case 'participant-left':
-        files.left(id);
-        return chat.happened(`${who} left.`);
+        files.onParticipantLeft(id);
+        return chat.addNotice(`${who} left.`);
       case 'waiting-room':
-        return isMe ? undefined : aloud(`${message.name} waits to be let in.`);
+        return isMe ? undefined : announce(`${message.name} waits to be let in.`);
       case 'raise-hand':
-        return aloud(`${who} raised a hand.`);
+        return announce(`${who} raised a hand.`);
       case 'room-locked':
-        return chat.happened('The meeting is locked.');
+        return chat.addNotice('The meeting is locked.');
       case 'room-unlocked':
-        return chat.happened('The meeting is open.');
+        return chat.addNotice('The meeting is open.');
       case 'recording-started':
-        return chat.happened(`${who} announced a recording.`);
+        return chat.addNotice(`${who} announced a recording.`);
       case 'recording-stopped':
-        return chat.happened('The recording is over.');
+        return chat.addNotice('The recording is over.');
       case 'moderator-action':
-        return chat.happened(ACTED[message.action](who));
+        return chat.addNotice(ACTION_TEXTS[message.action](who));
       case 'error':
-        return chat.happened(inWords(message));
+        return chat.addNotice(errorText(message));
       default:
     }
   };
 }
 
-const ACTED = {
+const ACTION_TEXTS = {
   mute: (who: string) => `${who} muted you.`,
   unmute: (who: string) => `${who} unmuted you.`,
   'make-moderator': () => 'You are a moderator now.',

@@ -2,7 +2,7 @@
 import { byId, element, list } from '../shared/dom.js';
 import type { ChatText } from './messages.js';
 
-export interface Unsent extends ChatText {
+export interface PendingMessage extends ChatText {
   /** `sent`: not confirmed yet. `unsure`: the connection was lost before it was confirmed. */
   readonly status: 'queued' | 'sent' | 'unsure';
   /** Whether confirming it takes long enough to be shown. */
@@ -13,10 +13,10 @@ export interface OutboxOptions {
   /** Returns false when there is no connection. */
   send(message: ChatText): boolean;
   /** For those who do not see it. */
-  aloud(notice: string): void;
+  announce(notice: string): void;
 }
 
-const LARGEST_QUEUE = 50;
+const MAX_QUEUE = 50;
 const SLOW_MS = 1000;
 
 const STATUS = {
@@ -25,29 +25,29 @@ const STATUS = {
   unsure: 'Perhaps not sent',
 };
 
-export function createOutbox({ send, aloud }: OutboxOptions) {
+export function createOutbox({ send, announce }: OutboxOptions) {
   const container = byId('outbox');
-  const leftOver = byId('unsent');
-  const unsent = new Map<string, Unsent>();
+  const lobbySection = byId('unsent');
+  const pending = new Map<string, PendingMessage>();
   let roomId = '';
   let isConnected = false;
   let count = 0;
 
   function show() {
-    const shown = new Map([...unsent].filter(([, { status, isSlow }]) => status !== 'sent' || isSlow));
-    container.hidden = leftOver.hidden = shown.size === 0;
+    const shown = new Map([...pending].filter(([, { status, isSlow }]) => status !== 'sent' || isSlow));
+    container.hidden = lobbySection.hidden = shown.size === 0;
     showInMeeting(shown);
     showInLobby(shown);
   }
 
-  function change(id: string, next: Partial<Unsent>) {
-    const each = unsent.get(id);
-    if (each) unsent.set(id, { ...each, ...next });
+  function change(id: string, next: Partial<PendingMessage>) {
+    const each = pending.get(id);
+    if (each) pending.set(id, { ...each, ...next });
   }
 
   /** Sends what is queued, as far as there is a connection. */
   function flush() {
-    for (const [id, { status, text, replyTo }] of unsent) {
+    for (const [id, { status, text, replyTo }] of pending) {
       if (!isConnected || status !== 'queued') continue;
       if (!send({ text, ...(replyTo !== undefined && { replyTo }) })) break;
       change(id, { status: 'sent', isSlow: false });
@@ -60,73 +60,73 @@ export function createOutbox({ send, aloud }: OutboxOptions) {
   }
 
   function queue(message: ChatText) {
-    unsent.set(String(++count), { ...message, status: 'queued' });
+    pending.set(String(++count), { ...message, status: 'queued' });
     flush();
     container.querySelector('li:last-child')?.scrollIntoView({ block: 'nearest' });
   }
 
   function discard(id: string) {
-    unsent.delete(id);
+    pending.delete(id);
     show();
   }
 
-  const showInMeeting = list<Unsent>(container.querySelector('ul')!, (id) => {
+  const showInMeeting = list<PendingMessage>(container.querySelector('ul')!, (id) => {
     const text = element('span', { className: 'text' });
     const note = element('span', { className: 'quiet' });
-    const again = element('button', { className: 'small', textContent: 'Send again' });
+    const resend = element('button', { className: 'small', textContent: 'Send again' });
     const drop = element('button', { className: 'small', textContent: 'Discard' });
     drop.onclick = () => discard(id);
     return {
-      element: element('li', {}, text, element('span', { className: 'line' }, note, again, drop)),
+      element: element('li', {}, text, element('span', { className: 'line' }, note, resend, drop)),
       update(each) {
         const { status } = each;
         text.textContent = each.text;
         note.textContent = STATUS[status];
-        again.hidden = status !== 'unsure';
+        resend.hidden = status !== 'unsure';
         drop.hidden = status === 'sent';
-        again.onclick = () => {
-          unsent.delete(id);
+        resend.onclick = () => {
+          pending.delete(id);
           queue({ text: each.text, ...(each.replyTo !== undefined && { replyTo: each.replyTo }) });
         };
       },
     };
   });
 
-  const showInLobby = list<Unsent>(leftOver.querySelector('ul')!, () => {
+  const showInLobby = list<PendingMessage>(lobbySection.querySelector('ul')!, () => {
     const item = element('li', { className: 'text' });
     return { element: item, update: ({ text }) => (item.textContent = text) };
   });
 
   return {
     /** What is to be kept over a reload of the page. */
-    get unsent(): readonly Unsent[] {
-      return Array.from(unsent.values(), (each) => (each.status === 'sent' ? { ...each, status: 'unsure' } : each));
+    get pending(): readonly PendingMessage[] {
+      return Array.from(pending.values(), (each) => (each.status === 'sent' ? { ...each, status: 'unsure' } : each));
     },
     /** Messages for another room are dropped. */
-    enter(room: string, restored: readonly Unsent[] = []) {
-      if (room !== roomId) unsent.clear();
+    enter(room: string, restored: readonly PendingMessage[] = []) {
+      if (room !== roomId) pending.clear();
       roomId = room;
-      for (const each of restored) unsent.set(String(++count), each);
+      for (const each of restored) pending.set(String(++count), each);
       show();
     },
     /** Returns false when the queue is full: the message is not taken. */
     add(message: ChatText): boolean {
-      if (unsent.size >= LARGEST_QUEUE) return false;
+      if (pending.size >= MAX_QUEUE) return false;
       queue(message);
-      if (!isConnected) aloud('There is no connection. Your message is sent when it is back.');
+      if (!isConnected) announce('There is no connection. Your message is sent when it is back.');
       return true;
     },
     /** The service has told everyone a message of ours. */
     confirm(text: string) {
-      const found = [...unsent].find(([, each]) => each.status !== 'queued' && each.text === text);
+      const found = [...pending].find(([, each]) => each.status !== 'queued' && each.text === text);
       if (found) discard(found[0]);
     },
     connected(now: boolean) {
       if (now === isConnected) return;
       isConnected = now;
-      const sent = [...unsent].filter(([, { status }]) => status === 'sent');
+      const sent = [...pending].filter(([, { status }]) => status === 'sent');
       for (const [id] of sent) change(id, { status: 'unsure' });
-      if (sent.length > 0) aloud('The connection was lost. Your last message may not have been sent.');
+      if (sent.length > 0) announce('The connection was lost. Your last message may not have been sent.');
       flush();
     },
   };

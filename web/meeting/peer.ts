@@ -9,11 +9,11 @@ export interface Tracks {
 export interface PeerOptions {
   readonly iceServers: readonly RTCIceServer[];
   /** One of the two begins; when both want something at a time, it also has to wait. */
-  readonly begins: boolean;
+  readonly isInitiator: boolean;
   readonly tracks: () => Tracks;
-  say(signal: PeerSignal): void;
+  send(signal: PeerSignal): void;
   /** The state of the connection, and how long a word takes to them and back, ms, when it was measured. */
-  told(state: RTCPeerConnectionState, roundTripMs?: number): void;
+  onStateChange(state: RTCPeerConnectionState, roundTripMs?: number): void;
 }
 
 type Unaddressed<Kind> = Kind extends unknown ? Omit<Kind, 'targetId'> : never;
@@ -25,9 +25,9 @@ export interface Peer {
   readonly isAlive: boolean;
   /** Whether a description comes from a newer connection than ours: the other page was reloaded, or has begun again. */
   isReplacedBy(signal: PeerSignal): boolean;
-  heard(signal: PeerSignal): void;
+  onSignal(signal: PeerSignal): void;
   /** Sends other tracks than before; nothing has to be negotiated for it. */
-  send(tracks: Tracks): void;
+  replaceTracks(tracks: Tracks): void;
   close(): void;
 }
 
@@ -37,12 +37,12 @@ const ALIVE_MS = 5000;
 const fingerprintOf = (sdp: string) => /^a=fingerprint:(.*)$/m.exec(sdp)?.[1];
 
 /** "Perfect negotiation" of the WebRTC recommendation, section 10.7. */
-export function connectPeer({ iceServers, begins, tracks, say, told }: PeerOptions): Peer {
+export function connectPeer({ iceServers, isInitiator, tracks, send, onStateChange }: PeerOptions): Peer {
   const connection = new RTCPeerConnection({ iceServers: [...iceServers] });
   const stream = new MediaStream();
   let isOffering = false;
   let isIgnoring = false;
-  let doing = Promise.resolve();
+  let queue = Promise.resolve();
   let answeredAt = 0;
 
   // With a number of its own it is there on both sides without being offered.
@@ -53,7 +53,7 @@ export function connectPeer({ iceServers, begins, tracks, say, told }: PeerOptio
     if (word === 'ask') channel.send(`told ${sent}`);
     else {
       answeredAt = performance.now();
-      told(connection.connectionState, answeredAt - Number(sent));
+      onStateChange(connection.connectionState, answeredAt - Number(sent));
     }
   };
   channel.onopen = measure;
@@ -61,35 +61,35 @@ export function connectPeer({ iceServers, begins, tracks, say, told }: PeerOptio
 
   connection.ontrack = ({ track }) => stream.addTrack(track);
   connection.onicecandidate = ({ candidate }) => {
-    if (candidate) say({ type: 'ice-candidate', candidate: written(candidate) });
+    if (candidate) send({ type: 'ice-candidate', candidate: toCandidate(candidate) });
   };
   connection.onconnectionstatechange = () => {
-    told(connection.connectionState);
+    onStateChange(connection.connectionState);
     if (connection.connectionState === 'failed') connection.restartIce();
   };
   connection.onnegotiationneeded = async () => {
     // Who does not begin has nothing to offer before the other has.
-    if (!begins && !connection.remoteDescription) return;
+    if (!isInitiator && !connection.remoteDescription) return;
     isOffering = true;
     await connection.setLocalDescription().catch(() => {});
     isOffering = false;
-    sayDescription();
+    sendDescription();
   };
-  if (begins) for (const kind of ['audio', 'video']) connection.addTransceiver(kind);
-  if (begins) send(tracks());
+  if (isInitiator) for (const kind of ['audio', 'video']) connection.addTransceiver(kind);
+  if (isInitiator) replaceTracks(tracks());
 
-  function sayDescription() {
+  function sendDescription() {
     const { localDescription } = connection;
     if (!localDescription || localDescription.type === 'rollback' || localDescription.type === 'pranswer') return;
-    say({ type: localDescription.type, sdp: localDescription.sdp });
+    send({ type: localDescription.type, sdp: localDescription.sdp });
   }
 
-  function send({ video, audio }: Tracks) {
+  function replaceTracks({ video, audio }: Tracks) {
     for (const { sender, receiver } of connection.getTransceivers())
       void sender.replaceTrack(receiver.track.kind === 'video' ? video : audio).catch(() => {});
   }
 
-  async function take(signal: PeerSignal) {
+  async function applySignal(signal: PeerSignal) {
     if (signal.type === 'ice-candidate') {
       await connection.addIceCandidate(signal.candidate).catch((error) => {
         if (!isIgnoring) throw error;
@@ -98,14 +98,14 @@ export function connectPeer({ iceServers, begins, tracks, say, told }: PeerOptio
     }
     const { type, sdp } = signal;
     const collides = type === 'offer' && (isOffering || connection.signalingState !== 'stable');
-    isIgnoring = collides && !begins;
+    isIgnoring = collides && !isInitiator;
     if (isIgnoring) return;
     await connection.setRemoteDescription({ type, sdp });
     if (type === 'answer') return;
     for (const transceiver of connection.getTransceivers()) transceiver.direction = 'sendrecv';
-    send(tracks());
+    replaceTracks(tracks());
     await connection.setLocalDescription();
-    sayDescription();
+    sendDescription();
   }
 
   return {
@@ -117,11 +117,11 @@ export function connectPeer({ iceServers, begins, tracks, say, told }: PeerOptio
       const known = connection.remoteDescription?.sdp;
       return 'sdp' in signal && !!known && fingerprintOf(known) !== fingerprintOf(signal.sdp);
     },
-    heard(signal) {
+    onSignal(signal) {
       // In the order they came; one that can't be understood spoils none of those after it.
-      doing = doing.then(() => take(signal)).catch((error) => console.warn('a signal was not taken', error));
+      queue = queue.then(() => applySignal(signal)).catch((error) => console.warn('a signal was not taken', error));
     },
-    send,
+    replaceTracks,
     close() {
       clearInterval(timer);
       connection.close();
@@ -129,7 +129,7 @@ export function connectPeer({ iceServers, begins, tracks, say, told }: PeerOptio
   };
 }
 
-const written = ({ candidate, sdpMid, sdpMLineIndex }: RTCIceCandidate): Candidate => ({
+const toCandidate = ({ candidate, sdpMid, sdpMLineIndex }: RTCIceCandidate): Candidate => ({
   candidate,
   sdpMid,
   sdpMLineIndex,

@@ -14,8 +14,8 @@ export interface Peers {
    * is lost.
    */
   follow(room: Room, isAway: boolean): void;
-  heard(from: string, signal: Signal): void;
-  send(tracks: Tracks): void;
+  onSignal(from: string, signal: Signal): void;
+  replaceTracks(tracks: Tracks): void;
   streamOf(id: string): MediaStream | undefined;
   close(): void;
 }
@@ -23,26 +23,27 @@ export interface Peers {
 export interface PeersOptions {
   readonly iceServers: readonly RTCIceServer[];
   readonly tracks: () => Tracks;
-  say(signal: Signal): unknown;
-  told(id: string, distance: Distance): void;
+  send(signal: Signal): unknown;
+  onDistance(id: string, distance: Distance): void;
 }
 
-export function createPeers({ iceServers, tracks, say, told }: PeersOptions): Peers {
+export function createPeers({ iceServers, tracks, send, onDistance }: PeersOptions): Peers {
   const peers = new Map<string, Peer>();
   /** Those whose offers and answers may have been lost, with their connection to the service or ours. */
-  const lost = new Set<string>();
+  const stale = new Set<string>();
   let me: string | undefined;
 
-  function connected(id: string): Peer | undefined {
+  function ensurePeer(id: string): Peer | undefined {
     if (me === undefined || id === me) return undefined;
     const known = peers.get(id);
     if (known) return known;
     const peer = connectPeer({
       iceServers,
-      begins: me < id,
+      isInitiator: me < id,
       tracks,
-      say: (signal) => say({ ...signal, targetId: id }),
-      told: (state, roundTripMs) => told(id, { state, ...(roundTripMs !== undefined && { roundTripMs }) }),
+      send: (signal) => send({ ...signal, targetId: id }),
+      onStateChange: (state, roundTripMs) =>
+        onDistance(id, { state, ...(roundTripMs !== undefined && { roundTripMs }) }),
     });
     peers.set(id, peer);
     return peer;
@@ -65,19 +66,19 @@ export function createPeers({ iceServers, tracks, say, told }: PeersOptions): Pe
       if (now !== me) close();
       me = now;
       for (const id of peers.keys()) if (!room.people.has(id)) disconnect(id);
-      for (const [id, { isLost }] of room.people) {
-        if (isAway || isLost) lost.add(id);
+      for (const [id, { isDisconnected }] of room.people) {
+        if (isAway || isDisconnected) stale.add(id);
         // The one who begins does so again; the other takes the new offer.
-        else if (lost.delete(id) && me !== undefined && me < id && !peers.get(id)?.isAlive) disconnect(id);
-        connected(id);
+        else if (stale.delete(id) && me !== undefined && me < id && !peers.get(id)?.isAlive) disconnect(id);
+        ensurePeer(id);
       }
     },
-    heard(from, signal) {
+    onSignal(from, signal) {
       if (peers.get(from)?.isReplacedBy(signal)) disconnect(from);
-      connected(from)?.heard(signal);
+      ensurePeer(from)?.onSignal(signal);
     },
-    send(tracks) {
-      for (const peer of peers.values()) peer.send(tracks);
+    replaceTracks(tracks) {
+      for (const peer of peers.values()) peer.replaceTracks(tracks);
     },
     streamOf: (id) => peers.get(id)?.stream,
     close,

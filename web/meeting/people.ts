@@ -1,17 +1,17 @@
 /** Who is there and who waits, and what can be done about each of them. */
 import { element, list, type Shown } from '../shared/dom.js';
 import type { Action, ClientMessage } from './messages.js';
-import { named } from './names.js';
+import { nameWithBadges } from './names.js';
 import type { Person } from './room.js';
 
 export interface Row extends Person {
   readonly isMe: boolean;
   /** Whether we may moderate them. */
-  readonly isOurs: boolean;
+  readonly canModerate: boolean;
 }
 
 /** What is said of somebody beside their name. */
-export const marksOf = ({ isMe, isModerator, isMuted, isHandRaised }: Omit<Row, 'isOurs'>) => [
+export const badgesOf = ({ isMe, isModerator, isMuted, isHandRaised }: Omit<Row, 'canModerate'>) => [
   isMe && 'you',
   isModerator && 'moderator',
   isMuted && 'muted',
@@ -19,12 +19,12 @@ export const marksOf = ({ isMe, isModerator, isMuted, isHandRaised }: Omit<Row, 
 ];
 
 export interface PeopleOptions {
-  say(message: ClientMessage): unknown;
+  send(message: ClientMessage): unknown;
   sendFile(targetId: string, file: File): void;
 }
 
-export function createPeople(container: HTMLElement, { say, sendFile }: PeopleOptions) {
-  const act = (targetId: string, action: Action) => say({ type: 'moderator-action', targetId, action });
+export function createPeople(container: HTMLElement, { send, sendFile }: PeopleOptions) {
+  const act = (targetId: string, action: Action) => send({ type: 'moderator-action', targetId, action });
 
   function show(id: string): Shown<Row> {
     const who = element('span', { className: 'who' });
@@ -40,17 +40,17 @@ export function createPeople(container: HTMLElement, { say, sendFile }: PeopleOp
     const kick = element('button', { className: 'small danger', textContent: 'Remove' });
     promote.onclick = () => act(id, 'make-moderator');
     kick.onclick = () => act(id, 'kick');
-    const doing = element('span', { className: 'doing' }, file, chosen, mute, promote, kick);
+    const actions = element('span', { className: 'doing' }, file, chosen, mute, promote, kick);
     return {
-      element: element('li', { className: 'person', 'data-id': id }, who, doing),
+      element: element('li', { className: 'person', 'data-id': id }, who, actions),
       update(row) {
-        const { name, isMe, isOurs, isModerator, isMuted } = row;
-        who.replaceChildren(...named(name, ...marksOf(row), row.isLost && 'connection lost'));
-        doing.hidden = isMe;
+        const { name, isMe, canModerate, isModerator, isMuted } = row;
+        who.replaceChildren(...nameWithBadges(name, ...badgesOf(row), row.isDisconnected && 'connection lost'));
+        actions.hidden = isMe;
         mute.textContent = isMuted ? 'Unmute' : 'Mute';
         mute.onclick = () => act(id, isMuted ? 'unmute' : 'mute');
-        mute.hidden = kick.hidden = !isOurs;
-        promote.hidden = !isOurs || isModerator;
+        mute.hidden = kick.hidden = !canModerate;
+        promote.hidden = !canModerate || isModerator;
         for (const button of [file, mute, promote, kick])
           button.setAttribute('aria-label', `${button.textContent}: ${name}`);
       },
@@ -59,7 +59,7 @@ export function createPeople(container: HTMLElement, { say, sendFile }: PeopleOp
   return list<Row>(container, show);
 }
 
-export function createWaiting(container: HTMLElement, say: PeopleOptions['say']) {
+export function createWaiting(container: HTMLElement, say: PeopleOptions['send']) {
   return list<string>(container, (targetId) => {
     const who = element('span', { className: 'who' });
     const admit = element('button', { className: 'small main', textContent: 'Admit' });
@@ -70,7 +70,7 @@ export function createWaiting(container: HTMLElement, say: PeopleOptions['say'])
     return {
       element: element('li', { className: 'waiter', 'data-id': targetId }, who, admit, reject, reason),
       update(name) {
-        who.replaceChildren(...named(name));
+        who.replaceChildren(...nameWithBadges(name));
         for (const button of [admit, reject]) button.setAttribute('aria-label', `${button.textContent}: ${name}`);
         reason.setAttribute('aria-label', `Why ${name} is not let in`);
       },

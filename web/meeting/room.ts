@@ -8,7 +8,7 @@ export interface Person {
   readonly isVideoOff: boolean;
   readonly isHandRaised: boolean;
   /** Their connection to the service; they may be back soon. */
-  readonly isLost: boolean;
+  readonly isDisconnected: boolean;
 }
 
 export interface Room {
@@ -45,12 +45,12 @@ function without<Value>(map: ReadonlyMap<string, Value>, id: string): ReadonlyMa
 const withOne = <Value>(map: ReadonlyMap<string, Value>, id: string, value: Value) => new Map([...map, [id, value]]);
 
 /** The first that we are told of anybody is of ourselves. */
-export function after(room: Room, message: ServerMessage): Room {
+export function applyMessage(room: Room, message: ServerMessage): Room {
   const { participantId: id } = message;
   switch (message.type) {
     case 'participant-joined': {
       const { name, isModerator, isMuted, isVideoOff } = message;
-      const person = { name, isModerator, isMuted, isVideoOff, isHandRaised: false, isLost: false };
+      const person = { name, isModerator, isMuted, isVideoOff, isHandRaised: false, isDisconnected: false };
       const me = room.me ?? id;
       return {
         ...room,
@@ -67,8 +67,8 @@ export function after(room: Room, message: ServerMessage): Room {
       const known = room.people.get(id);
       if (!known) return room;
       const { isModerator, isMuted, isVideoOff, isHandRaised } = message;
-      const isLost = message.connection === 'lost';
-      const person = { ...known, isModerator, isMuted, isVideoOff, isHandRaised, isLost };
+      const isDisconnected = message.connection === 'lost';
+      const person = { ...known, isModerator, isMuted, isVideoOff, isHandRaised, isDisconnected };
       return { ...room, people: withOne(room.people, id, person) };
     }
     case 'participant-left':
@@ -93,7 +93,7 @@ export function after(room: Room, message: ServerMessage): Room {
 }
 
 /** Whether a message tells what was not so before. After a lost connection the service tells everything again. */
-export function isNews(room: Room, message: ServerMessage): boolean {
+export function isNewInformation(room: Room, message: ServerMessage): boolean {
   const { participantId: id } = message;
   switch (message.type) {
     case 'participant-joined':
@@ -116,7 +116,7 @@ export function isNews(room: Room, message: ServerMessage): boolean {
 }
 
 /** What we change of ourselves is told to the others only. */
-export function changed(room: Room, flags: Partial<Person>): Room {
+export function changeOwnFlags(room: Room, flags: Partial<Person>): Room {
   const own = room.me === undefined ? undefined : room.people.get(room.me);
   return own ? { ...room, people: withOne(room.people, room.me!, { ...own, ...flags }) } : room;
 }

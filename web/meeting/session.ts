@@ -1,10 +1,10 @@
 /** Being in a meeting: joining, waiting, coming back after the connection was lost, and why it ended. */
-import { inWords } from './error-texts.js';
+import { errorText } from './error-texts.js';
 import type { ClientMessage, Flags, Join, ServerMessage } from './messages.js';
 import { plainName } from './names.js';
 import { confirmedBy, roomOnReturn, unconfirmedOf } from './reconnect.js';
-import { after, changed, emptyRoom, isNews, type Person, type Room } from './room.js';
-import { type Line, openLine, REFUSED, REMOVED, REPLACED } from './socket.js';
+import { applyMessage, changeOwnFlags, emptyRoom, isNewInformation, type Person, type Room } from './room.js';
+import { openSocket, REFUSED, REMOVED, REPLACED, type ReconnectingSocket } from './socket.js';
 
 export interface State {
   /** `away`: the connection is lost, and it will be tried again. */
@@ -15,21 +15,21 @@ export interface State {
   readonly trouble: string;
 }
 
-export interface SessionHearing {
-  changed(state: State): void;
+export interface SessionListener {
+  onStateChange(state: State): void;
   /** What there is to do besides what the state says; nothing that was so before. */
-  heard(message: ServerMessage): void;
+  onMessage(message: ServerMessage): void;
 }
 
 /** What lets us come back as who we are. */
-export interface Place {
+export interface Credentials {
   readonly participantId: string;
   readonly resumeToken: string;
 }
 
 /** What a reload of the page keeps of us. */
 export interface Identity {
-  readonly place: Place;
+  readonly place: Credentials;
   /** None while we wait to be let in. */
   readonly flags?: Flags | undefined;
 }
@@ -45,18 +45,18 @@ export interface Session {
   /** Undefined when we have left, or were removed. */
   readonly identity: Identity | undefined;
   /** Bytes that are said and not sent yet. */
-  readonly unsent: number;
+  readonly bufferedBytes: number;
   /** Settles nothing: `changed` tells what becomes of it. */
-  join(wish: Omit<Join, 'type'>, back?: Return): void;
+  join(joinRequest: Omit<Join, 'type'>, back?: Return): void;
   leave(): void;
   /** Returns false, and says nothing, while we are not connected to a room. */
-  say(message: ClientMessage): boolean;
+  send(message: ClientMessage): boolean;
   /** Says what we change of ourselves; while we are away it is said when we are back. */
   change(flags: Partial<Flags>, message: ClientMessage): void;
 }
 
 /** What was so before the connection was lost, and is not told again by then, is so no more. */
-const TOLD_WITHIN_MS = 3000;
+const CONFIRM_WITHIN_MS = 3000;
 
 const flagsOf = ({ isMuted, isVideoOff, isHandRaised }: Person): Flags => ({
   isMuted,
@@ -65,67 +65,68 @@ const flagsOf = ({ isMuted, isVideoOff, isHandRaised }: Person): Flags => ({
 });
 const ownIn = ({ me, people }: Room): Person | undefined => people.get(me ?? '');
 
-export function createSession(url: URL, hearing: SessionHearing): Session {
-  let line: Line | undefined;
-  let wish: Omit<Join, 'type'> | undefined;
-  let back: Return | undefined;
-  let place: Place | undefined;
+export function createSession(url: URL, listener: SessionListener): Session {
+  let socket: ReconnectingSocket | undefined;
+  let joinRequest: Omit<Join, 'type'> | undefined;
+  let pendingReturn: Return | undefined;
+  let place: Credentials | undefined;
   let state: State = { status: 'out', room: emptyRoom, roomId: '', trouble: '' };
   /** Our own flags as they are to be when we are back, and those of them that were changed while we were away. */
   let flags: Flags | undefined;
-  let chosen: Partial<Flags> = {};
+  let pendingFlags: Partial<Flags> = {};
   /** Our own flags on return, until the service has told all of how they were. */
-  let own: Partial<Flags> | undefined;
+  let ownFlags: Partial<Flags> | undefined;
   let unconfirmed = new Map<string, ServerMessage>();
-  let settling: ReturnType<typeof setTimeout> | undefined;
+  let settleTimer: ReturnType<typeof setTimeout> | undefined;
 
-  function become(next: Partial<State>) {
+  function update(next: Partial<State>) {
     state = { ...state, ...next };
-    hearing.changed(state);
+    listener.onStateChange(state);
   }
 
-  function forget() {
-    clearTimeout(settling);
+  function reset() {
+    clearTimeout(settleTimer);
     unconfirmed.clear();
-    [place, back, flags, chosen, own] = [undefined, undefined, undefined, {}, undefined];
+    [place, pendingReturn, flags, pendingFlags, ownFlags] = [undefined, undefined, undefined, {}, undefined];
   }
 
-  function out(trouble: string) {
-    wish = undefined;
-    forget();
-    become({ status: 'out', room: emptyRoom, trouble });
+  function endSession(trouble: string) {
+    joinRequest = undefined;
+    reset();
+    update({ status: 'out', room: emptyRoom, trouble });
   }
 
-  function hangUp() {
-    line?.hangUp();
-    line = undefined;
+  function closeSocket() {
+    socket?.close();
+    socket = undefined;
   }
 
-  function sayJoin() {
-    if (!wish) return;
-    if (back && Date.now() > back.until) return out('You were away too long to come back. Join again.');
+  function sendJoin() {
+    if (!joinRequest) return;
+    if (pendingReturn && Date.now() > pendingReturn.until)
+      return endSession('You were away too long to come back. Join again.');
     // Whoever comes back makes no meeting anew.
-    line?.say({ type: 'join', ...wish, ...place, ...(place && { isHost: false }) });
+    socket?.send({ type: 'join', ...joinRequest, ...place, ...(place && { isHost: false }) });
   }
 
-  function lost(code: number, reason: string, willRetry: boolean) {
+  function onClose(code: number, reason: string, willRetry: boolean) {
     if (!willRetry) {
-      line = undefined;
-      if (!wish) return;
-      if (code === REPLACED) return out('You are in the meeting from elsewhere now.');
-      if (code === REMOVED) return out('A moderator removed you from the meeting.');
-      if (code === REFUSED) return out('You were not let in.');
-      return out(reason || 'The service has ended the connection.');
+      socket = undefined;
+      if (!joinRequest) return;
+      if (code === REPLACED) return endSession('You are in the meeting from elsewhere now.');
+      if (code === REMOVED) return endSession('A moderator removed you from the meeting.');
+      if (code === REFUSED) return endSession('You were not let in.');
+      return endSession(reason || 'The service has ended the connection.');
     }
-    if (!wish) return hangUp();
-    clearTimeout(settling);
+    if (!joinRequest) return closeSocket();
+    clearTimeout(settleTimer);
     const status = state.room.me === undefined ? 'joining' : 'away';
     // Always the same words: those who hear the page hear them once.
-    become({ status, trouble: 'There is no connection to the service. It is being tried again.' });
+    update({ status, trouble: 'There is no connection to the service. It is being tried again.' });
   }
 
   /** The room is told to us anew when we come back; what was so stays until it is clear that it has changed. */
-  function returned(message: ServerMessage): void {
+  function restoreRoom(message: ServerMessage): void {
     const { room } = state;
     const self = ownIn(room);
     if (self) flags = flagsOf(self);
@@ -133,55 +134,55 @@ export function createSession(url: URL, hearing: SessionHearing): Session {
     unconfirmed = state.room.isInside ? unconfirmedOf(room, message) : new Map();
   }
 
-  function settle() {
-    own = undefined;
-    for (const each of [...unconfirmed.values()]) heard(each);
+  function dropUnconfirmed() {
+    ownFlags = undefined;
+    for (const each of [...unconfirmed.values()]) onMessage(each);
   }
 
   /** Whoever was muted comes back muted, unless they chose otherwise; of the hand and the picture we alone decide. */
-  function restoreFlags(before: Flags, told: Person) {
-    const isMuted = chosen.isMuted ?? (before.isMuted || told.isMuted);
-    own = { ...before, isMuted };
+  function restoreFlags(before: Flags, current: Person) {
+    const isMuted = pendingFlags.isMuted ?? (before.isMuted || current.isMuted);
+    ownFlags = { ...before, isMuted };
     const { isHandRaised, ...rest } = { ...before, isMuted };
-    const hasMovedHand = chosen.isHandRaised !== undefined;
-    line?.say({ type: 'participant-updated', ...rest, ...(!hasMovedHand && { isHandRaised }) });
-    if (hasMovedHand) line?.say({ type: isHandRaised ? 'raise-hand' : 'lower-hand' });
-    [flags, chosen] = [undefined, {}];
+    const hasHandChange = pendingFlags.isHandRaised !== undefined;
+    socket?.send({ type: 'participant-updated', ...rest, ...(!hasHandChange && { isHandRaised }) });
+    if (hasHandChange) socket?.send({ type: isHandRaised ? 'raise-hand' : 'lower-hand' });
+    [flags, pendingFlags] = [undefined, {}];
   }
 
-  function heard(said: ServerMessage) {
-    const message = 'name' in said ? { ...said, name: plainName(said.name) } : said;
+  function onMessage(rawMessage: ServerMessage) {
+    const message = 'name' in rawMessage ? { ...rawMessage, name: plainName(rawMessage.name) } : rawMessage;
     // What comes of a meeting that we have left is none of ours any more.
-    if (!wish || (message.roomId && message.roomId !== wish.roomId)) return;
+    if (!joinRequest || (message.roomId && message.roomId !== joinRequest.roomId)) return;
     // Inside, it is about something we did there.
-    if (message.type === 'error' && state.status !== 'inside') return out(inWords(message, wish));
+    if (message.type === 'error' && state.status !== 'inside') return endSession(errorText(message, joinRequest));
     if (message.type === 'reject-user') {
       // The service ends this connection: who tries again needs another.
-      hangUp();
-      return out(`You were not let in. ${message.reason}`.trim());
+      closeSocket();
+      return endSession(`You were not let in. ${message.reason}`.trim());
     }
     if (message.type === 'participant-joined' || message.type === 'waiting-room') {
       const { participantId, resumeToken } = message;
-      if (state.status === 'away') returned(message);
+      if (state.status === 'away') restoreRoom(message);
       if (resumeToken) {
-        [place, back] = [{ participantId, resumeToken }, undefined];
-        clearTimeout(settling);
-        settling = setTimeout(settle, TOLD_WITHIN_MS);
+        [place, pendingReturn] = [{ participantId, resumeToken }, undefined];
+        clearTimeout(settleTimer);
+        settleTimer = setTimeout(dropUnconfirmed, CONFIRM_WITHIN_MS);
       }
     }
     unconfirmed.delete(confirmedBy(message));
-    if (message.type === 'moderator-action') own = undefined;
-    const isNew = isNews(state.room, message);
-    let room = after(state.room, message);
+    if (message.type === 'moderator-action') ownFlags = undefined;
+    const isUnseen = isNewInformation(state.room, message);
+    let room = applyMessage(state.room, message);
     const self = ownIn(room);
     if (self && message.participantId === room.me) {
       if (flags && message.type === 'participant-joined') restoreFlags(flags, self);
-      if (own) room = changed(room, own);
+      if (ownFlags) room = changeOwnFlags(room, ownFlags);
     }
     const status = room.me === undefined ? state.status : room.isInside ? 'inside' : 'waiting';
     if (room !== state.room || status !== state.status)
-      become({ room, status, roomId: message.roomId || state.roomId, trouble: '' });
-    if (isNew) hearing.heard(message);
+      update({ room, status, roomId: message.roomId || state.roomId, trouble: '' });
+    if (isUnseen) listener.onMessage(message);
   }
 
   return {
@@ -192,27 +193,27 @@ export function createSession(url: URL, hearing: SessionHearing): Session {
       const self = ownIn(state.room);
       return place && { place, flags: self ? flagsOf(self) : flags };
     },
-    get unsent() {
-      return line?.unsent ?? 0;
+    get bufferedBytes() {
+      return socket?.bufferedBytes ?? 0;
     },
-    join(wanted, returning) {
-      forget();
-      wish = wanted;
-      [place, back, flags] = [returning?.place, returning, returning?.flags];
-      become({ status: 'joining', room: emptyRoom, trouble: returning ? 'Coming back to the meeting…' : '' });
-      if (!line) line = openLine(url, { opened: sayJoin, heard, lost });
-      else sayJoin();
+    join(request, pendingVisit) {
+      reset();
+      joinRequest = request;
+      [place, pendingReturn, flags] = [pendingVisit?.place, pendingVisit, pendingVisit?.flags];
+      update({ status: 'joining', room: emptyRoom, trouble: pendingVisit ? 'Coming back to the meeting…' : '' });
+      if (!socket) socket = openSocket(url, { onOpen: sendJoin, onMessage, onClose });
+      else sendJoin();
     },
     leave() {
-      if (line?.isOpen) line.say({ type: 'leave' });
-      else hangUp();
-      out('');
+      if (socket?.isOpen) socket.send({ type: 'leave' });
+      else closeSocket();
+      endSession('');
     },
-    say: (message) => state.status === 'inside' && line?.say(message) === true,
+    send: (message) => state.status === 'inside' && socket?.send(message) === true,
     change(next, message) {
-      if (state.status !== 'inside' || !line?.say(message)) chosen = { ...chosen, ...next };
-      if (own) own = { ...own, ...next };
-      become({ room: changed(state.room, next) });
+      if (state.status !== 'inside' || !socket?.send(message)) pendingFlags = { ...pendingFlags, ...next };
+      if (ownFlags) ownFlags = { ...ownFlags, ...next };
+      update({ room: changeOwnFlags(state.room, next) });
     },
   };
 }

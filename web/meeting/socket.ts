@@ -5,51 +5,51 @@ import type { ClientMessage, ServerMessage } from './messages.js';
 export const REPLACED = 4001;
 export const REMOVED = 4003;
 export const REFUSED = 4004;
-const UNWELCOME = 1008;
-const RESTARTS = 1012;
+const POLICY_VIOLATION = 1008;
+const SERVICE_RESTART = 1012;
 
-const FIRST_WAIT_MS = 1000;
+const MIN_RETRY_MS = 1000;
 /** The service takes ten connections a minute from a network. */
-const LONGEST_WAIT_MS = 15_000;
+const MAX_RETRY_MS = 15_000;
 
-export interface Hearing {
-  opened(): void;
-  heard(message: ServerMessage): void;
+export interface SocketListener {
+  onOpen(): void;
+  onMessage(message: ServerMessage): void;
   /** `willRetry`: it is opened again by itself. */
-  lost(code: number, reason: string, willRetry: boolean): void;
+  onClose(code: number, reason: string, willRetry: boolean): void;
 }
 
-export interface Line {
+export interface ReconnectingSocket {
   readonly isOpen: boolean;
   /** Bytes that are said and not sent yet. */
-  readonly unsent: number;
+  readonly bufferedBytes: number;
   /** Returns false, and says nothing, where it is not open. */
-  say(message: ClientMessage): boolean;
-  hangUp(): void;
+  send(message: ClientMessage): boolean;
+  close(): void;
 }
 
-export function openLine(url: URL, hearing: Hearing): Line {
+export function openSocket(url: URL, listener: SocketListener): ReconnectingSocket {
   let socket: WebSocket;
-  let waitMs = FIRST_WAIT_MS;
+  let retryMs = MIN_RETRY_MS;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let isWanted = true;
+  let shouldReconnect = true;
 
   function open() {
     socket = new WebSocket(url);
     socket.onopen = () => {
-      waitMs = FIRST_WAIT_MS;
-      hearing.opened();
+      retryMs = MIN_RETRY_MS;
+      listener.onOpen();
     };
-    socket.onmessage = ({ data }) => hearing.heard(JSON.parse(String(data)));
+    socket.onmessage = ({ data }) => listener.onMessage(JSON.parse(String(data)));
     socket.onclose = ({ code, reason }) => {
-      if (!isWanted) return;
-      isWanted = ![REPLACED, REMOVED, REFUSED, UNWELCOME].includes(code);
-      if (!isWanted) return hearing.lost(code, reason, false);
+      if (!shouldReconnect) return;
+      shouldReconnect = ![REPLACED, REMOVED, REFUSED, POLICY_VIOLATION].includes(code);
+      if (!shouldReconnect) return listener.onClose(code, reason, false);
       // Not all at once, when all have lost it at once.
-      const againInMs = (code === RESTARTS ? FIRST_WAIT_MS : waitMs) * (0.5 + Math.random());
-      waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
-      hearing.lost(code, reason, true);
-      timer = setTimeout(open, againInMs);
+      const delayMs = (code === SERVICE_RESTART ? MIN_RETRY_MS : retryMs) * (0.5 + Math.random());
+      retryMs = Math.min(2 * retryMs, MAX_RETRY_MS);
+      listener.onClose(code, reason, true);
+      timer = setTimeout(open, delayMs);
     };
   }
   open();
@@ -58,16 +58,16 @@ export function openLine(url: URL, hearing: Hearing): Line {
     get isOpen() {
       return socket.readyState === WebSocket.OPEN;
     },
-    get unsent() {
+    get bufferedBytes() {
       return socket.bufferedAmount;
     },
-    say(message) {
+    send(message) {
       if (socket.readyState !== WebSocket.OPEN) return false;
       socket.send(JSON.stringify({ roomId: '', participantId: '', timestamp: Date.now(), ...message }));
       return true;
     },
-    hangUp() {
-      isWanted = false;
+    close() {
+      shouldReconnect = false;
       clearTimeout(timer);
       socket.close(1000);
     },

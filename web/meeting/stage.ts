@@ -1,9 +1,9 @@
 /** The pictures of all who are there, with what there is to see of each. */
 import { element, list, type Shown } from '../shared/dom.js';
 import { initials } from './camera.js';
-import { named } from './names.js';
+import { nameWithBadges } from './names.js';
 import type { Distance } from './peers.js';
-import { marksOf } from './people.js';
+import { badgesOf } from './people.js';
 import type { Person } from './room.js';
 
 export interface Tile extends Person {
@@ -44,21 +44,21 @@ export function createStage(container: HTMLElement) {
     tiles.set(id, tile);
     return {
       element: tile,
-      update({ stream, distance: measured, ...person }) {
-        const { name, isMe, isVideoOff, isLost } = person;
+      update({ stream, distance: measurement, ...person }) {
+        const { name, isMe, isVideoOff, isDisconnected } = person;
         // We need not hear ourselves.
         video.muted = isMe;
         if (stream && video.srcObject !== stream) video.srcObject = stream;
         face.textContent = initials(name);
         face.hidden = !isVideoOff;
-        caption.replaceChildren(...named(name, ...marksOf(person)));
-        tile.toggleAttribute('data-lost', isLost);
-        const state = measured?.state ?? 'new';
+        caption.replaceChildren(...nameWithBadges(name, ...badgesOf(person)));
+        tile.toggleAttribute('data-lost', isDisconnected);
+        const state = measurement?.state ?? 'new';
         tile.dataset.state = isMe ? 'own' : state;
         distance.hidden = isMe;
-        const ms = state === 'connected' ? measured?.roundTripMs : undefined;
+        const ms = state === 'connected' ? measurement?.roundTripMs : undefined;
         const direct = ms === undefined ? STATES[state] : `direct, ${Math.max(1, Math.round(ms))} ms`;
-        distance.textContent = isLost ? 'connection lost' : direct;
+        distance.textContent = isDisconnected ? 'connection lost' : direct;
       },
       gone: () => tiles.delete(id),
     };
@@ -67,12 +67,12 @@ export function createStage(container: HTMLElement) {
   return {
     show: list<Tile>(container, show),
     react(id: string, reaction: string) {
-      const shown = element('span', {
+      const bubble = element('span', {
         className: 'reaction',
         textContent: REACTIONS.get(reaction) ?? reaction,
       });
-      tiles.get(id)?.append(shown);
-      setTimeout(() => shown.remove(), REACTION_MS);
+      tiles.get(id)?.append(bubble);
+      setTimeout(() => bubble.remove(), REACTION_MS);
     },
   };
 }

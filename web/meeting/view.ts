@@ -35,13 +35,13 @@ export function showState({ status, room, roomId, trouble }: State, title: strin
 
 export function showRoom(room: Room, view: View): void {
   const { me, people, waiting, isLocked, recordingBy } = room;
-  const isOurs = isModerator(room);
+  const canModerate = isModerator(room);
   const tiles = Array.from(people, ([id, person]) => {
     const isMe = id === me;
     return [id, { ...person, isMe, stream: view.streamOf(id), distance: view.distanceTo(id) }] as const;
   });
   view.showTiles(new Map(tiles));
-  view.showPeople(new Map(Array.from(people, ([id, each]) => [id, { ...each, isMe: id === me, isOurs }])));
+  view.showPeople(new Map(Array.from(people, ([id, each]) => [id, { ...each, isMe: id === me, canModerate }])));
   view.showWaiting(waiting);
   byId('how-many').textContent = String(people.size);
   byId('waiting-people').hidden = waiting.size === 0;

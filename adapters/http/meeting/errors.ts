@@ -5,7 +5,7 @@ import type { Misunderstanding } from '../../realtime/websocket/message-schema.j
 
 export type ErrorAnswer = readonly [code: ErrorCode, text: string];
 
-const TOLD: { readonly [rejected: string]: ErrorAnswer } = {
+const ERRORS: { readonly [rejected: string]: ErrorAnswer } = {
   'meeting/room-full': ['ROOM_FULL', 'The room is full'],
   'meeting/wrong-password': ['INVALID_PASSWORD', 'The password is not the right one'],
   'meeting/room-not-found': ['ROOM_NOT_FOUND', 'There is no such meeting'],
@@ -15,10 +15,10 @@ const TOLD: { readonly [rejected: string]: ErrorAnswer } = {
   'meeting/target-not-found': ['TARGET_NOT_FOUND', 'The person is not in the room'],
 };
 
-export const refusalOf = ({ rejected, detail }: Rejection): ErrorAnswer =>
-  TOLD[rejected] ?? ['INVALID_MESSAGE', detail ?? 'This is not possible'];
+export const rejectionError = ({ rejected, detail }: Rejection): ErrorAnswer =>
+  ERRORS[rejected] ?? ['INVALID_MESSAGE', detail ?? 'This is not possible'];
 
-export function misunderstandingOf(misunderstanding: Misunderstanding): ErrorAnswer {
+export function unreadableMessageError(misunderstanding: Misunderstanding): ErrorAnswer {
   switch (misunderstanding.why) {
     case 'unknown-type':
       return ['UNKNOWN_MESSAGE_TYPE', 'There is no such type of message'];

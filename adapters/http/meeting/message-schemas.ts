@@ -21,16 +21,16 @@ const open = { patternProperties: { '': {} } } as const;
 /** The sender is known by the socket, and so is the room once they are in it: what they say of that counts nothing. */
 const base = { roomId: text, participantId: text, timestamp: time } as const;
 
-const says = <const Needed extends Properties, const Optional extends Properties = Record<never, never>>(
-  needed: Needed,
+const clientMessage = <const Required extends Properties, const Optional extends Properties = Record<never, never>>(
+  required: Required,
   optional?: Optional,
-) => object(needed, { ...base, ...optional } as typeof base & Optional);
+) => object(required, { ...base, ...optional } as typeof base & Optional);
 
-const nothing = says({});
+const noFields = clientMessage({});
 
 /** To one other, as it is sent. */
-const signal = <const Needed extends Properties>(needed: Needed) =>
-  ({ ...says({ targetId: text, ...needed }), ...open }) as const;
+const signal = <const Required extends Properties>(required: Required) =>
+  ({ ...clientMessage({ targetId: text, ...required }), ...open }) as const;
 
 const candidate = {
   ...object(
@@ -58,7 +58,7 @@ export const signals = {
   }),
 } as const;
 
-export const clientSays = {
+export const clientMessages = {
   join: {
     ...object(
       { roomId: text, name: { type: 'string', description: `1 to ${NAME_LENGTH} characters` } },
@@ -74,10 +74,10 @@ export const clientSays = {
       },
     ),
   },
-  leave: nothing,
+  leave: noFields,
   ...signals,
-  chat: says({ text: { type: 'string', minLength: 1, maxLength: 2000 } }, { replyTo: id }),
-  reaction: says({
+  chat: clientMessage({ text: { type: 'string', minLength: 1, maxLength: 2000 } }, { replyTo: id }),
+  reaction: clientMessage({
     reaction: {
       type: 'string',
       // Blanks around it do not count: more of them than this nobody sends.
@@ -85,26 +85,26 @@ export const clientSays = {
       description: `\`thumb\`, \`clap\`, \`party\`, \`heart\`, \`laugh\`, or up to ${REACTION_LENGTH} characters`,
     },
   }),
-  'participant-updated': says({}, { isMuted: flag, isVideoOff: flag, isHandRaised: flag }),
-  'raise-hand': nothing,
-  'lower-hand': nothing,
-  'recording-started': says({}, { startedBy: text }),
-  'recording-stopped': says({}, { stoppedBy: text }),
-  'moderator-action': says({
+  'participant-updated': clientMessage({}, { isMuted: flag, isVideoOff: flag, isHandRaised: flag }),
+  'raise-hand': noFields,
+  'lower-hand': noFields,
+  'recording-started': clientMessage({}, { startedBy: text }),
+  'recording-stopped': clientMessage({}, { stoppedBy: text }),
+  'moderator-action': clientMessage({
     targetId: text,
     action: { type: 'string', enum: ['mute', 'unmute', 'kick', 'make-moderator'] },
   }),
-  'room-locked': nothing,
-  'room-unlocked': nothing,
-  'admit-user': says({ targetId: text }),
-  'reject-user': says({ targetId: text, reason: { type: 'string', maxLength: 200 } }),
+  'room-locked': noFields,
+  'room-unlocked': noFields,
+  'admit-user': clientMessage({ targetId: text }),
+  'reject-user': clientMessage({ targetId: text, reason: { type: 'string', maxLength: 200 } }),
 } as const;
 
-const hears = (needed: Properties, optional?: Properties) =>
-  object({ roomId: text, participantId: text, timestamp: time, ...needed }, optional);
+const serverMessage = (required: Properties, optional?: Properties) =>
+  object({ roomId: text, participantId: text, timestamp: time, ...required }, optional);
 
-const shown = { isModerator: flag, isMuted: flag, isVideoOff: flag } as const;
-const own = {
+const mediaFlags = { isModerator: flag, isMuted: flag, isVideoOff: flag } as const;
+const ownFields = {
   resumeToken: { type: 'string', description: 'Only to whom it is about, for when their connection breaks' },
 } as const;
 
@@ -115,23 +115,23 @@ const connection = {
     '`lost`: the connection broke, and the place is held for a while; `ok`: it is back. Absent where neither is so',
 } as const;
 
-export const serverSays = {
-  'participant-joined': hears({ name: text, ...shown }, own),
-  'participant-left': hears({}),
-  'participant-updated': hears({ ...shown, isHandRaised: flag }, { connection }),
-  'waiting-room': hears({ name: text }, own),
-  'raise-hand': hears({}),
-  'lower-hand': hears({}),
-  'room-locked': hears({ lockedBy: text }),
-  'room-unlocked': hears({ unlockedBy: text }),
-  'recording-started': hears({ startedBy: text }),
-  'recording-stopped': hears({ stoppedBy: text }),
-  'moderator-action': hears({ targetId: text, action: text }),
-  'reject-user': hears({ targetId: text, reason: text }),
-  chat: hears({ name: text, text, messageId: text }, { replyTo: text }),
-  reaction: hears({ reaction: text }),
+export const serverMessages = {
+  'participant-joined': serverMessage({ name: text, ...mediaFlags }, ownFields),
+  'participant-left': serverMessage({}),
+  'participant-updated': serverMessage({ ...mediaFlags, isHandRaised: flag }, { connection }),
+  'waiting-room': serverMessage({ name: text }, ownFields),
+  'raise-hand': serverMessage({}),
+  'lower-hand': serverMessage({}),
+  'room-locked': serverMessage({ lockedBy: text }),
+  'room-unlocked': serverMessage({ unlockedBy: text }),
+  'recording-started': serverMessage({ startedBy: text }),
+  'recording-stopped': serverMessage({ stoppedBy: text }),
+  'moderator-action': serverMessage({ targetId: text, action: text }),
+  'reject-user': serverMessage({ targetId: text, reason: text }),
+  chat: serverMessage({ name: text, text, messageId: text }, { replyTo: text }),
+  reaction: serverMessage({ reaction: text }),
   ...signals,
-  error: hears({
+  error: serverMessage({
     code: {
       type: 'string',
       enum: [

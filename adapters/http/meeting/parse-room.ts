@@ -1,13 +1,13 @@
 /** Reads what somebody wants a room to be like: what a JSON Schema can't say of it. */
-import type { WantedRoom } from '../../../application/meeting/rooms.js';
+import type { RoomInput } from '../../../application/meeting/rooms.js';
 import { PASSWORD_LENGTH, roomIdOf } from '../../../domain/meeting/room-id.js';
 import type { DataOf } from '../../../domain/shared/index.js';
 import { isProblem, type Problem, problem } from '../server/problem.js';
 import type { roomBody } from './schemas.js';
 
-const MOST_TITLE = 80;
+const MAX_TITLE_LENGTH = 80;
 
-const wrong = (error: string) => problem(400, error);
+const invalid = (error: string) => problem(400, error);
 
 /** By characters, not by the units they are written in. */
 const lengthOf = (text: string) => [...text].length;
@@ -16,7 +16,7 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$/i;
 
 /** Unix ms of an ISO 8601 date; undefined where it is none. */
-function instantOf(text: string): number | undefined {
+function parseDate(text: string): number | undefined {
   const time = TIME.exec(text);
   if (!time && !DATE.test(text)) return undefined;
   const day = text.slice(0, 10);
@@ -27,28 +27,28 @@ function instantOf(text: string): number | undefined {
   return instant >= 0 ? instant : undefined;
 }
 
-type Asked = DataOf<typeof roomBody>;
+type RoomBody = DataOf<typeof roomBody>;
 
-function whenOf(value: number | string | undefined, label: string): number | undefined | Problem {
+function parseScheduledTime(value: number | string | undefined, label: string): number | undefined | Problem {
   if (typeof value !== 'string') return value;
-  return instantOf(value.trim()) ?? wrong(`${label} is invalid`);
+  return parseDate(value.trim()) ?? invalid(`${label} is invalid`);
 }
 
 /** What was asked for, as it is kept; or which of it can't be. */
-export function wantedRoom(asked: Asked): WantedRoom | Problem {
-  const roomId = asked.roomId === undefined ? undefined : roomIdOf(asked.roomId);
-  if (asked.roomId !== undefined && !roomId) return wrong('Room id is invalid: it is six of A-Z and 0-9');
-  const password = asked.password?.trim();
-  if (password === '') return wrong('Password is required where there is to be one');
-  if (password && lengthOf(password) > PASSWORD_LENGTH) return wrong('Password is too long');
+export function parseRoom(body: RoomBody): RoomInput | Problem {
+  const roomId = body.roomId === undefined ? undefined : roomIdOf(body.roomId);
+  if (body.roomId !== undefined && !roomId) return invalid('Room id is invalid: it is six of A-Z and 0-9');
+  const password = body.password?.trim();
+  if (password === '') return invalid('Password is required where there is to be one');
+  if (password && lengthOf(password) > PASSWORD_LENGTH) return invalid('Password is too long');
   // A form sends an empty field for a title that nobody gave.
-  const title = asked.title?.trim() || undefined;
-  if (title && lengthOf(title) > MOST_TITLE) return wrong('Title is too long');
-  const scheduledStart = whenOf(asked.scheduledStart, 'Scheduled start');
+  const title = body.title?.trim() || undefined;
+  if (title && lengthOf(title) > MAX_TITLE_LENGTH) return invalid('Title is too long');
+  const scheduledStart = parseScheduledTime(body.scheduledStart, 'Scheduled start');
   if (isProblem(scheduledStart)) return scheduledStart;
-  const scheduledEnd = whenOf(asked.scheduledEnd, 'Scheduled end');
+  const scheduledEnd = parseScheduledTime(body.scheduledEnd, 'Scheduled end');
   if (isProblem(scheduledEnd)) return scheduledEnd;
   if (scheduledStart !== undefined && scheduledEnd !== undefined && scheduledEnd <= scheduledStart)
-    return wrong('Scheduled end must be after the scheduled start');
-  return { roomId, password, maxParticipants: asked.maxParticipants, title, scheduledStart, scheduledEnd };
+    return invalid('Scheduled end must be after the scheduled start');
+  return { roomId, password, maxParticipants: body.maxParticipants, title, scheduledStart, scheduledEnd };
 }

@@ -7,7 +7,7 @@ import { fromRejection, type Problem, problem } from '../server/problem.js';
 const HOUR_MS = 3_600_000;
 
 /** Where the contract has another status, or another sentence, than the kind of the rejection says. */
-const TOLD: { readonly [rejected: string]: (rejection: Rejection) => Problem } = {
+const PROBLEMS: { readonly [toProblem: string]: (rejection: Rejection) => Problem } = {
   'meeting/room-exists': () => problem(429, 'A room with this id exists already', { retryAfterMs: HOUR_MS }),
   'meeting/house-full': ({ retryAfterMs = 1000 }) =>
     problem(429, 'The room limit is reached: too many rooms stand empty', { retryAfterMs }),
@@ -17,9 +17,9 @@ const TOLD: { readonly [rejected: string]: (rejection: Rejection) => Problem } =
 
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } };
 
-const rejected = (rejection: Rejection): Problem => {
-  const told = TOLD[rejection.rejected]?.(rejection) ?? fromRejection(rejection);
-  return rejection.kind === 'unauthenticated' ? { ...told, ...CHALLENGE } : told;
+const toProblem = (rejection: Rejection): Problem => {
+  const response = PROBLEMS[rejection.rejected]?.(rejection) ?? fromRejection(rejection);
+  return rejection.kind === 'unauthenticated' ? { ...response, ...CHALLENGE } : response;
 };
 
 /** Whatever page asks, and whatever it asks: the contract has the same three headers on every answer. */
@@ -43,7 +43,7 @@ export const meetingPolicy = (version: string): ServicePolicy => ({
     'X-XSS-Protection': '1; mode=block',
     'Referrer-Policy': 'strict-origin-when-cross-origin',
   },
-  rejected,
+  rejected: toProblem,
   securitySchemes: {
     creator: { type: 'http', scheme: 'bearer', description: 'The creator token of the room' },
   },

@@ -9,12 +9,12 @@ import type { RateLimit } from '../server/rate-limit.js';
 import { type Route, route } from '../server/route.js';
 import { type WebPage, wantsPage } from '../server/web-page.js';
 import type { CallerOf } from './caller-digest.js';
-import { wantedRoom } from './parse-room.js';
+import { parseRoom } from './parse-room.js';
 import * as schemas from './schemas.js';
 
 export interface MeetingDeps {
   readonly rooms: MeetingRooms;
-  readonly census: Pick<Census, 'totals' | 'heard' | 'hears'>;
+  readonly census: Pick<Census, 'totals' | 'lastPosition' | 'hears'>;
   /** The last position that this node has acknowledged of meetings. */
   readonly acknowledged: () => Position;
   readonly iceServers: () => readonly IceServer[];
@@ -29,7 +29,7 @@ export interface MeetingDeps {
 
 /** Whoever makes a room is nobody yet: keys are told apart by where they come from. */
 const GUEST = 'meeting.guest';
-const FRESH = { 'Cache-Control': 'no-store' };
+const NO_STORE = { 'Cache-Control': 'no-store' };
 
 export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
   const { rooms, census, acknowledged, iceServers, limitCreates, callerOf, page } = deps;
@@ -56,16 +56,16 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
     summary: 'That it works, and how many rooms and people there are on all nodes together',
     answers: { 200: { description: 'The statistics', schema: schemas.health } },
     async handle({ ifPosition = 0n }) {
-      const told = acknowledged();
-      const inStep = await census.hears(ifPosition > told ? ifPosition : told);
+      const lastAcknowledged = acknowledged();
+      const isUpToDate = await census.hears(ifPosition > lastAcknowledged ? ifPosition : lastAcknowledged);
       const { rooms: totalRooms, people: totalParticipants, peak: peakParticipants } = census.totals();
       const uptime = Math.round(uptimeMs());
       return {
         status: 200,
         body: { status: 'ok', totalRooms, totalParticipants, peakParticipants, uptime, version: release },
-        headers: FRESH,
-        position: census.heard(),
-        ...(!inStep && { consistency: 'pending' as const }),
+        headers: NO_STORE,
+        position: census.lastPosition(),
+        ...(!isUpToDate && { consistency: 'pending' as const }),
       };
     },
   });
@@ -75,7 +75,7 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
     path: '/config',
     summary: 'The STUN and TURN servers by which browsers reach one another',
     answers: { 200: { description: 'For RTCPeerConnection', schema: schemas.config } },
-    handle: () => ({ status: 200, body: { iceServers: iceServers() }, headers: FRESH }),
+    handle: () => ({ status: 200, body: { iceServers: iceServers() }, headers: NO_STORE }),
   });
 
   const create = route({
@@ -86,7 +86,7 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
       'It stays until 24 hours after it was made, was scheduled to end, or the last person left, whichever is last.',
     body: schemas.roomBody,
     answers: {
-      201: { description: 'Made; what was not given is not told', schema: schemas.madeRoom },
+      201: { description: 'Made; what was not given is not told', schema: schemas.createdRoom },
       429: {
         description:
           'Too many rooms from this address in a minute; or the room exists already; or too many rooms stand empty',
@@ -98,10 +98,10 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
       description: 'Too many rooms from this address',
     },
     async handle({ body, address, context }) {
-      const wanted = wantedRoom(body);
-      if (isProblem(wanted)) return wanted;
-      const made = await rooms.make(wanted, callerOf(address), context(GUEST, address));
-      return isRejection(made) ? made : { status: 201, ...made };
+      const input = parseRoom(body);
+      if (isProblem(input)) return input;
+      const created = await rooms.make(input, callerOf(address), context(GUEST, address));
+      return isRejection(created) ? created : { status: 201, ...created };
     },
   });
 

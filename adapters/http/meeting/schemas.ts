@@ -7,7 +7,7 @@ const count = { type: 'integer', minimum: 0 } as const;
 /** The last instant that a date can be. */
 const LAST_MS = 8_640_000_000_000_000;
 
-const when = (title: string) =>
+const dateSchema = (title: string) =>
   ({
     title,
     description: 'Unix milliseconds, or an ISO 8601 date (of UTC where it names no zone)',
@@ -27,14 +27,14 @@ export const roomBody = object(
     password: trimmed('1 to 50 characters'),
     maxParticipants: { type: 'integer', minimum: 2, maximum: 50 },
     title: trimmed('Up to 80 characters; a blank title counts as none'),
-    scheduledStart: when('Scheduled start'),
-    scheduledEnd: when('Scheduled end'),
+    scheduledStart: dateSchema('Scheduled start'),
+    scheduledEnd: dateSchema('Scheduled end'),
   },
 );
 
 const time = { type: 'integer' } as const;
 
-export const madeRoom = object(
+export const createdRoom = object(
   { roomId: text, creatorToken: text },
   { title: text, scheduledStart: time, scheduledEnd: time },
 );
@@ -52,7 +52,7 @@ export const config = object({
   iceServers: { type: 'array', items: object({ urls: text }, { username: text, credential: text }) },
 });
 
-export const attended = object(
+export const attendanceReport = object(
   {
     roomId: text,
     openedAt: time,

@@ -8,14 +8,14 @@ import { quotaOf, type RateLimit } from '../server/rate-limit.js';
 import { type Route, route } from '../server/route.js';
 import type { SlidingLimit } from '../server/sliding-window-limit.js';
 import type { CallerOf } from './caller-digest.js';
-import { clientSays, PER_SECOND, serverSays } from './message-schemas.js';
-import type { SocketDoor } from './socket-limit.js';
+import { clientMessages, PER_SECOND, serverMessages } from './message-schemas.js';
+import type { SocketLimit } from './socket-limit.js';
 import type { TakenSeat } from './socket-seat.js';
-import { createConversing } from './socket-session.js';
-import type { ConversingDeps } from './socket-session-deps.js';
+import { createSocketSession } from './socket-session.js';
+import type { SocketSessionDeps } from './socket-session-deps.js';
 
-export interface SignalingDeps extends Omit<ConversingDeps, 'taken' | 'isClosing'> {
-  readonly door: SocketDoor;
+export interface SignalingDeps extends Omit<SocketSessionDeps, 'onSeatTaken' | 'isClosing'> {
+  readonly door: SocketLimit;
   readonly callerOf: CallerOf;
   /** The name of this process among all of the installation. */
   readonly run: string;
@@ -27,15 +27,15 @@ export interface SignalingDeps extends Omit<ConversingDeps, 'taken' | 'isClosing
 }
 
 /** That somebody sits at a place of a node now. */
-type Seated = RoomEvent<'ParticipantJoined' | 'EntryRequested' | 'ParticipantReturned' | 'ParticipantRejoined'>;
-const SEATED: ReadonlySet<string> = new Set<Seated['type']>([
+type SeatEvent = RoomEvent<'ParticipantJoined' | 'EntryRequested' | 'ParticipantReturned' | 'ParticipantRejoined'>;
+const SEAT_EVENTS: ReadonlySet<string> = new Set<SeatEvent['type']>([
   'ParticipantJoined',
   'EntryRequested',
   'ParticipantReturned',
   'ParticipantRejoined',
 ]);
 /** Those of people who came back with their `resumeToken`. */
-const BACK: ReadonlySet<string> = new Set<Seated['type']>(['ParticipantReturned', 'ParticipantRejoined']);
+const RETURN_EVENTS: ReadonlySet<string> = new Set<SeatEvent['type']>(['ParticipantReturned', 'ParticipantRejoined']);
 
 export interface Signaling {
   readonly route: Route;
@@ -48,47 +48,49 @@ export interface Signaling {
 export function createSignaling(deps: SignalingDeps): Signaling {
   const { door, callerOf, observe, limitCreates, limitUnknown, inside, run, returnMs, systemContext } = deps;
   const seats = new Map<string, Set<TakenSeat>>();
-  const talkOf = createTokenBuckets(CHAT_BYTES, deps.monotonic);
-  const changesOf = createTokenBuckets(ROOM_CHANGES_PER_NETWORK, deps.monotonic);
+  const chatRates = createTokenBuckets(CHAT_BYTES, deps.monotonic);
+  const changeRates = createTokenBuckets(ROOM_CHANGES_PER_NETWORK, deps.monotonic);
   let isClosing = false;
 
-  const told = {
-    taken(seat: TakenSeat) {
+  const seatTracking = {
+    onSeatTaken(seat: TakenSeat) {
       const { participantId } = seat;
       seats.set(participantId, (seats.get(participantId) ?? new Set()).add(seat));
       seat.sink.onClose(() => {
-        const all = seats.get(participantId);
-        if (all?.delete(seat) && all.size === 0) seats.delete(participantId);
+        const seatsOfParticipant = seats.get(participantId);
+        if (seatsOfParticipant?.delete(seat) && seatsOfParticipant.size === 0) seats.delete(participantId);
       });
     },
     isClosing: () => isClosing,
   };
-  const converse = createConversing({ ...deps, ...told });
+  const createSession = createSocketSession({ ...deps, ...seatTracking });
 
   /** Somebody took this node for gone and its connections for lost: those that are still here are there again. */
-  function stillHere({ roomId, participantId, seat: id }: RoomEvent<'ConnectionLost'>['data']) {
-    const isHere = [...(seats.get(participantId) ?? [])].some((each) => each.id === id);
-    if (isHere && !isClosing)
-      void inside.stay({ roomId, participantId, seat: { id } }, run, () => systemContext('meeting.still-here'));
+  function restoreIfConnected({ roomId, participantId, seat: id }: RoomEvent<'ConnectionLost'>['data']) {
+    const isConnected = [...(seats.get(participantId) ?? [])].some((each) => each.id === id);
+    if (isConnected && !isClosing)
+      void inside.restoreConnection({ roomId, participantId, seat: { id } }, run, () =>
+        systemContext('meeting.still-here'),
+      );
   }
 
   return {
     hear({ type, data }) {
-      if (type === 'ConnectionLost') return stillHere(data as RoomEvent<'ConnectionLost'>['data']);
-      if (!SEATED.has(type)) return;
-      const { roomId, participantId, node, seat: id } = data as Seated['data'];
-      const all = [...(seats.get(participantId) ?? [])];
+      if (type === 'ConnectionLost') return restoreIfConnected(data as RoomEvent<'ConnectionLost'>['data']);
+      if (!SEAT_EVENTS.has(type)) return;
+      const { roomId, participantId, node, seat: id } = data as SeatEvent['data'];
+      const seatsOfParticipant = [...(seats.get(participantId) ?? [])];
       // The log took it when their connection had long ended, and nobody knew whether it would. Who came back knows who
       // they are, and was told to do so again.
-      const heldMs = BACK.has(type) ? returnMs : 0;
-      if (node === run && !isClosing && !all.some((each) => each.id === id))
+      const graceMs = RETURN_EVENTS.has(type) ? returnMs : 0;
+      if (node === run && !isClosing && !seatsOfParticipant.some((each) => each.id === id))
         void inside.leaveWhenDisconnected(
           { roomId, participantId, seat: { id } },
           () => systemContext('meeting.late'),
-          heldMs,
+          graceMs,
         );
-      if (!BACK.has(type)) return;
-      for (const each of all)
+      if (!RETURN_EVENTS.has(type)) return;
+      for (const each of seatsOfParticipant)
         if (each.id === id) each.welcome();
         else each.yield();
     },
@@ -106,7 +108,7 @@ export function createSignaling(deps: SignalingDeps): Signaling {
         '`participantId` and `resumeToken` is the same person. Close codes: 4001 this person has joined over another ' +
         'socket, 4003 kicked, 4004 rejected, 1008 too many messages, wrong passwords or joins of unknown rooms, 1013 ' +
         'the service cannot go on now: connect again.',
-      socket: { says: clientSays, hears: serverSays, perSecond: PER_SECOND },
+      socket: { says: clientMessages, hears: serverMessages, perSecond: PER_SECOND },
       answers: {
         429: {
           description: 'Too many connections, or joins of unknown rooms, from this address in a minute',
@@ -115,24 +117,24 @@ export function createSignaling(deps: SignalingDeps): Signaling {
       admit: async ({ address }) => (await door.admit(address)) ?? callerOf(address),
       handle({ context, logger, address }, caller) {
         const { actor, correlationId, traceparent } = context('meeting.guest', '');
-        const common = { actor, correlationId, ...(traceparent !== undefined && { traceparent }) };
+        const baseContext = { actor, correlationId, ...(traceparent !== undefined && { traceparent }) };
         return {
           converse(speaker) {
             speaker.sink.onClose(door.opened(address));
             observe?.open(1);
             speaker.sink.onClose(() => observe?.open(-1));
-            const opening = quotaOf({ perNetwork: limitCreates, rejected: 'meeting/too-many-rooms' }, address);
+            const roomQuota = quotaOf({ perNetwork: limitCreates, rejected: 'meeting/too-many-rooms' }, address);
             const unknownRooms = {
-              async asked() {
+              async countAttempt() {
                 await limitUnknown.spend(address);
                 return limitUnknown.wait(address) > 0;
               },
-              isSpent: () => limitUnknown.wait(address) > 0,
+              isExhausted: () => limitUnknown.wait(address) > 0,
             };
-            const whose = { caller, opening, saying: talkOf(caller), changing: changesOf(caller) };
+            const limits = { caller, roomQuota, chatRate: chatRates(caller), changeRate: changeRates(caller) };
             // Each message is a command of its own. The upgrade itself is let go: it would stay as long as the socket.
-            const ofMessage = () => ({ ...common, commandId: newCommandId() });
-            return converse({ speaker, unknownRooms, ...whose, logger, context: ofMessage });
+            const messageContext = () => ({ ...baseContext, commandId: newCommandId() });
+            return createSession({ speaker, unknownRooms, ...limits, logger, context: messageContext });
           },
         };
       },

@@ -4,7 +4,7 @@ import type { Seat } from '../../../application/meeting/join-room.js';
 import type { Sink } from '../../realtime/relay/sink.js';
 
 /** One seat after the other on one socket, which stays. */
-export interface Chair {
+export interface SocketSeats {
   /** The former one is left. */
   take(participantId: string, isReturning: boolean): TakenSeat;
   /** The last one is left, and so is every one that is taken from now on; by itself when the socket ends. */
@@ -22,9 +22,9 @@ export interface TakenSeat extends Seat {
 }
 
 /** Of a socket whose person came back over another one. */
-const TAKEN_OVER = 4001;
+const REPLACED = 4001;
 
-export function createChair(sink: Sink): Chair {
+export function createSocketSeats(sink: Sink): SocketSeats {
   let current: (TakenSeat & { drained(): void }) | undefined;
   // Once for the socket, which many may sit on in turn.
   sink.onDrain(() => current?.drained());
@@ -37,25 +37,25 @@ export function createChair(sink: Sink): Chair {
 
   function take(participantId: string, isReturning: boolean): TakenSeat {
     current?.leave();
-    const left: (() => void)[] = [];
+    const closeListeners: (() => void)[] = [];
     const drained: (() => void)[] = [];
-    let isHere = true;
-    let isAwaited = isReturning;
+    let isActive = true;
+    let isAwaitingWelcome = isReturning;
     const seat = {
       id: randomUUID(),
       participantId,
       sink: {
         send: (frame) => {
-          if (isHere && !isAwaited) sink.send(frame);
+          if (isActive && !isAwaitingWelcome) sink.send(frame);
         },
         beat() {},
-        buffered: () => (isHere ? sink.buffered() : 0),
+        buffered: () => (isActive ? sink.buffered() : 0),
         onDrain: (listener) => void drained.push(listener),
-        end: (how, code) => isHere && sink.end(how, code),
+        end: (how, code) => isActive && sink.end(how, code),
         overrun: sink.cut,
         cut: sink.cut,
         onClose: (listener) => {
-          if (isHere) left.push(listener);
+          if (isActive) closeListeners.push(listener);
           else listener();
         },
       } satisfies Sink,
@@ -63,17 +63,17 @@ export function createChair(sink: Sink): Chair {
         for (const listener of drained) listener();
       },
       welcome() {
-        isAwaited = false;
+        isAwaitingWelcome = false;
       },
       leave() {
-        if (!isHere) return;
-        isHere = false;
+        if (!isActive) return;
+        isActive = false;
         if (current === seat) current = undefined;
-        for (const listener of left) listener();
+        for (const listener of closeListeners) listener();
       },
       yield() {
-        if (isAwaited) return;
-        if (isHere) sink.end('over', TAKEN_OVER);
+        if (isAwaitingWelcome) return;
+        if (isActive) sink.end('over', REPLACED);
         seat.leave();
       },
     };

@@ -1,10 +1,10 @@
 /** What the conversation with one client of the meetings stands on: what all of them share, and what is its own. */
 import type { TokenBucket } from '../../../application/concurrency/index.js';
 import type { Rooms } from '../../../application/meeting/audience/audience.js';
-import type { Talk } from '../../../application/meeting/chat-messages.js';
-import type { Entering } from '../../../application/meeting/join-room.js';
-import type { Inside } from '../../../application/meeting/participant-actions.js';
-import type { Signals } from '../../../application/meeting/relay-signal.js';
+import type { MeetingChat } from '../../../application/meeting/chat-messages.js';
+import type { RoomEntry } from '../../../application/meeting/join-room.js';
+import type { ParticipantActions } from '../../../application/meeting/participant-actions.js';
+import type { SignalRelay } from '../../../application/meeting/relay-signal.js';
 import type { Clock, CommandContext, Logger, Position, Quota } from '../../../application/ports/index.js';
 import type { Audience } from '../../../application/subscription/index.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
@@ -20,11 +20,11 @@ export interface SocketObserver {
   slowed(change: 1 | -1): void;
 }
 
-export interface ConversingDeps {
-  readonly entering: Entering;
-  readonly inside: Inside;
-  readonly talk: Talk;
-  readonly signals: Signals;
+export interface SocketSessionDeps {
+  readonly entering: RoomEntry;
+  readonly inside: ParticipantActions;
+  readonly talk: MeetingChat;
+  readonly signals: SignalRelay;
   readonly relay: Pick<Relay<Rooms>, 'connect' | 'state'>;
   readonly audience: Pick<Audience<Rooms, MeetingEvent>, 'on'>;
   /** True once the relay has told of everything up to there; false when that takes long. */
@@ -34,7 +34,7 @@ export interface ConversingDeps {
   readonly monotonic?: Clock | undefined;
   readonly observe?: SocketObserver | undefined;
   /** Told of every seat that is taken. */
-  readonly taken: (seat: TakenSeat) => void;
+  readonly onSeatTaken: (seat: TakenSeat) => void;
   /** Milliseconds for which the place of a lost connection is held. */
   readonly returnMs: number;
   /** The process stops. */
@@ -43,9 +43,9 @@ export interface ConversingDeps {
 
 export interface UnknownRooms {
   /** Counts one more; true if it was the last that is allowed for now. */
-  asked(): Promise<boolean>;
+  countAttempt(): Promise<boolean>;
   /** Whether the network has asked too often, and has to wait. */
-  isSpent(): boolean;
+  isExhausted(): boolean;
 }
 
 export interface Client {
@@ -55,11 +55,11 @@ export interface Client {
   /** How often its network has tried to join rooms that do not exist. */
   readonly unknownRooms: UnknownRooms;
   /** What it costs to open one room after the other: the first came with the connection, which has cost as much. */
-  readonly opening: Quota;
+  readonly roomQuota: Quota;
   /** How fast its network says things to all, by their bytes in the log. */
-  readonly saying: TokenBucket;
+  readonly chatRate: TokenBucket;
   /** And how fast it changes rooms. */
-  readonly changing: TokenBucket;
+  readonly changeRate: TokenBucket;
   readonly logger: Logger;
   /** Of one command. */
   readonly context: () => CommandContext;

@@ -1,16 +1,16 @@
 /** What a meeting's people are told. Times are Unix ms. */
 import { messageIdOf } from '../../../domain/meeting/meeting-chat.js';
-import type { Person, Waiting } from '../../../domain/meeting/state.js';
+import type { Person, WaitingPerson } from '../../../domain/meeting/state.js';
 import type { Message } from '../../subscription/index.js';
 
 /** Which room, who it is about, and when. */
-export interface About {
+export interface MessageHeader {
   readonly roomId: string;
   readonly participantId: string;
   readonly at: number;
 }
 
-const message = (type: string, { roomId, participantId, at }: About, more: object = {}): Message => ({
+const message = (type: string, { roomId, participantId, at }: MessageHeader, more: object = {}): Message => ({
   type,
   roomId,
   participantId,
@@ -18,17 +18,21 @@ const message = (type: string, { roomId, participantId, at }: About, more: objec
   ...more,
 });
 
-interface There {
+interface EventPlace {
   readonly roomId: string;
   readonly at: number;
 }
 
-const about = ({ roomId, at }: There, { id }: Waiting): About => ({ roomId, participantId: id, at });
+const headerOf = ({ roomId, at }: EventPlace, { id }: WaitingPerson): MessageHeader => ({
+  roomId,
+  participantId: id,
+  at,
+});
 
 /** `more`: what only they themselves are told. */
-export function participantJoined(there: There, person: Person, more: object = {}): Message {
+export function participantJoined(place: EventPlace, person: Person, more: object = {}): Message {
   const { name, isModerator, isMuted, isVideoOff } = person;
-  return message('participant-joined', about(there, person), {
+  return message('participant-joined', headerOf(place, person), {
     name,
     isModerator,
     isMuted,
@@ -38,53 +42,58 @@ export function participantJoined(there: There, person: Person, more: object = {
 }
 
 /** `connection` is there only while it is lost. */
-export function participantUpdated(there: There, person: Person): Message {
+export function participantUpdated(place: EventPlace, person: Person): Message {
   const { isModerator, isMuted, isVideoOff, isHandRaised, isLost } = person;
   const flags = { isModerator, isMuted, isVideoOff, isHandRaised };
   const connection = isLost ? { connection: 'lost' } : {};
-  return message('participant-updated', about(there, person), { ...flags, ...connection });
+  return message('participant-updated', headerOf(place, person), { ...flags, ...connection });
 }
 
 /** Somebody whose connection was lost is back. */
-export const connectionOk = (there: There, person: Person): Message => ({
-  ...participantUpdated(there, person),
+export const connectionOk = (place: EventPlace, person: Person): Message => ({
+  ...participantUpdated(place, person),
   connection: 'ok',
 });
 
-export const waitingRoom = (there: There, person: Waiting, more: object = {}): Message =>
-  message('waiting-room', about(there, person), { name: person.name, ...more });
+export const waitingRoom = (place: EventPlace, person: WaitingPerson, more: object = {}): Message =>
+  message('waiting-room', headerOf(place, person), { name: person.name, ...more });
 
-export const participantLeft = (of: About): Message => message('participant-left', of);
-export const handRaised = (of: About): Message => message('raise-hand', of);
-export const handLowered = (of: About): Message => message('lower-hand', of);
+export const participantLeft = (of: MessageHeader): Message => message('participant-left', of);
+export const handRaised = (of: MessageHeader): Message => message('raise-hand', of);
+export const handLowered = (of: MessageHeader): Message => message('lower-hand', of);
 
 /** `participantId`: who locked it. */
-export const roomLocked = (by: About): Message => message('room-locked', by, { lockedBy: by.participantId });
-export const roomUnlocked = (by: About): Message => message('room-unlocked', by, { unlockedBy: by.participantId });
-export const recordingStarted = (by: About): Message =>
+export const roomLocked = (by: MessageHeader): Message => message('room-locked', by, { lockedBy: by.participantId });
+export const roomUnlocked = (by: MessageHeader): Message =>
+  message('room-unlocked', by, { unlockedBy: by.participantId });
+export const recordingStarted = (by: MessageHeader): Message =>
   message('recording-started', by, { startedBy: by.participantId });
-export const recordingStopped = (by: About): Message =>
+export const recordingStopped = (by: MessageHeader): Message =>
   message('recording-stopped', by, { stoppedBy: by.participantId });
 
 export type Action = 'mute' | 'unmute' | 'kick' | 'make-moderator';
 
 /** `participantId`: whose action it is. */
-export const moderatorAction = (by: About, targetId: string, action: Action): Message =>
+export const moderatorAction = (by: MessageHeader, targetId: string, action: Action): Message =>
   message('moderator-action', by, { targetId, action });
 
-export const rejectUser = (by: About, targetId: string, reason: string): Message =>
+export const rejectUser = (by: MessageHeader, targetId: string, reason: string): Message =>
   message('reject-user', by, { targetId, reason });
 
 /** The same to everybody, who speaks too: by the time and the sender a message is known. */
-export const chat = (by: About, { name }: Waiting, said: { text: string; replyTo?: string | undefined }): Message =>
+export const chat = (
+  by: MessageHeader,
+  { name }: WaitingPerson,
+  content: { text: string; replyTo?: string | undefined },
+): Message =>
   message('chat', by, {
     name,
-    text: said.text,
-    ...(said.replyTo !== undefined && { replyTo: said.replyTo }),
+    text: content.text,
+    ...(content.replyTo !== undefined && { replyTo: content.replyTo }),
     messageId: messageIdOf({ sentAt: by.at, participantId: by.participantId }),
   });
 
-export const reaction = (by: About, which: string): Message => message('reaction', by, { reaction: which });
+export const reaction = (by: MessageHeader, which: string): Message => message('reaction', by, { reaction: which });
 
 export type ErrorCode =
   | 'ROOM_FULL'
@@ -97,5 +106,5 @@ export type ErrorCode =
   | 'UNKNOWN_MESSAGE_TYPE';
 
 /** The room and the person are empty unless known. */
-export const failed = (of: About, code: ErrorCode, text: string): Message =>
+export const errorMessage = (of: MessageHeader, code: ErrorCode, text: string): Message =>
   message('error', of, { code, message: text });

@@ -1,15 +1,15 @@
 /** What people are told of a command that changes nothing: the same as if it had, since they are promised to hear of each. */
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
-import type { InsideCommand } from '../../../domain/meeting/participant-actions.js';
+import type { ParticipantCommand } from '../../../domain/meeting/participant-actions.js';
 import { initialState, type Person, personOf, type RoomState } from '../../../domain/meeting/state.js';
 import type { RevealedEvent } from '../../ports/index.js';
 import type { Audience, Delivery } from '../../subscription/index.js';
 import type { Rooms } from './audience.js';
 
-type Type = InsideCommand['type'];
+type Type = ParticipantCommand['type'];
 
 /** What it would have come to; of who does not wait there is nothing to tell. */
-const EVENTS: { readonly [type in Type]?: RoomEvent['type'] } = {
+const EVENT_OF_COMMAND: { readonly [type in Type]?: RoomEvent['type'] } = {
   UpdateOneself: 'ParticipantUpdated',
   RaiseHand: 'HandRaised',
   LowerHand: 'HandLowered',
@@ -32,7 +32,7 @@ export interface Repeated {
 }
 
 /** Of what the messages do not say themselves: whether it is so. */
-const IS_SO: { readonly [type in Type]?: (room: RoomState, person: Person | undefined) => boolean } = {
+const STATE_CHECKS: { readonly [type in Type]?: (room: RoomState, person: Person | undefined) => boolean } = {
   RaiseHand: (_, person) => person?.isHandRaised === true,
   LowerHand: (_, person) => person?.isHandRaised === false,
   LockRoom: ({ lockedBy }) => lockedBy !== undefined,
@@ -45,22 +45,22 @@ const IS_SO: { readonly [type in Type]?: (room: RoomState, person: Person | unde
 };
 
 /** `rooms` is the audience's state, which stays as it is; nothing where it is not so by then. */
-export function echoOf(
+export function repeatDeliveries(
   { on }: Pick<Audience<Rooms, RoomEvent>, 'on'>,
   rooms: Rooms,
   { type, roomId, by, participantId = by, at }: Repeated,
 ): readonly Delivery[] {
-  const event = EVENTS[type];
+  const event = EVENT_OF_COMMAND[type];
   const room = rooms.get(roomId);
-  const isSo = IS_SO[type]?.(room ?? initialState, room && personOf(room, participantId)) ?? true;
-  if (!event || !room || !isSo) return [];
-  const told = { type: event, recordedAt: at, data: { roomId, by, participantId } };
+  const isCurrent = STATE_CHECKS[type]?.(room ?? initialState, room && personOf(room, participantId)) ?? true;
+  if (!event || !room || !isCurrent) return [];
+  const syntheticEvent = { type: event, recordedAt: at, data: { roomId, by, participantId } };
   const deliver = on[event].deliver as
     | ((event: RevealedEvent, after: Rooms, before: Rooms) => readonly Delivery[])
     | undefined;
-  const all = deliver?.(told as unknown as RevealedEvent, rooms, rooms) ?? [];
+  const deliveries = deliver?.(syntheticEvent as unknown as RevealedEvent, rooms, rooms) ?? [];
   // Who waits was told when they became a moderator.
-  return all.filter(({ message }) => message.type !== 'waiting-room');
+  return deliveries.filter(({ message }) => message.type !== 'waiting-room');
 }
 
 /**
@@ -73,4 +73,6 @@ export const isStillSo = (
   repeated: Repeated,
   { to: id, json }: { readonly to: string; readonly json: string },
 ): boolean =>
-  echoOf(audience, rooms, repeated).some(({ to, message }) => to.includes(id) && JSON.stringify(message) === json);
+  repeatDeliveries(audience, rooms, repeated).some(
+    ({ to, message }) => to.includes(id) && JSON.stringify(message) === json,
+  );

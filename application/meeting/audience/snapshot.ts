@@ -5,7 +5,7 @@ import {
   initialState,
   type Person,
   type RoomState,
-  type Waiting,
+  type WaitingPerson,
 } from '../../../domain/meeting/state.js';
 import { PersistentMap } from '../../../domain/shared/index.js';
 import type { SealedPart, SnapshotForm } from '../../subscription/index.js';
@@ -13,14 +13,14 @@ import type { SealedPart, SnapshotForm } from '../../subscription/index.js';
 /** By id. */
 export type Rooms = PersistentMap<RoomState>;
 
-type Named = Pick<Waiting, 'name'>;
+type Named = Pick<WaitingPerson, 'name'>;
 type Nameless<Each extends Named> = Omit<Each, 'name'>;
 
 interface Part extends SealedPart {
   readonly roomId: string;
   readonly room: Omit<RoomState, 'people' | 'waiting' | 'departed'>;
   readonly people: readonly Nameless<Person>[];
-  readonly waiting: readonly Nameless<Waiting>[];
+  readonly waiting: readonly Nameless<WaitingPerson>[];
   readonly departed: readonly Nameless<Departed>[];
   /** In this order. */
   readonly secret?: { readonly names: readonly string[] } | undefined;

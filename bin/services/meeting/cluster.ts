@@ -18,7 +18,7 @@ export interface MeetingClusterContext extends Pick<ServiceContext, 'kernel' | '
   readonly openCluster: ServiceContext['openCluster'];
   readonly relay: Pick<Relay<Rooms>, 'state' | 'tell' | 'passOn'>;
   readonly audience: Audience<Rooms, MeetingEvent>;
-  readonly census: Pick<Census, 'heard' | 'hears'>;
+  readonly census: Pick<Census, 'lastPosition' | 'hears'>;
 }
 
 export interface MeetingCluster {

@@ -1,7 +1,7 @@
 /** What people of a meeting are told of a command that changes nothing, and when that is not true any more. */
 import { expect } from 'chai';
 import { createMeetingAudience } from '../../../application/meeting/audience/audience.js';
-import { echoOf, isStillSo, type Repeated } from '../../../application/meeting/audience/repeat-state.js';
+import { isStillSo, type Repeated, repeatDeliveries } from '../../../application/meeting/audience/repeat-state.js';
 import type { RevealedEvent } from '../../../application/ports/index.js';
 import { route } from '../../../application/subscription/audience.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
@@ -40,7 +40,7 @@ const again = (type: Repeated['type'], by = 'ada', participantId?: string): Repe
   ...(participantId !== undefined && { participantId }),
 });
 const echoed = (repeated: Repeated, ...events: readonly MeetingEvent[]) =>
-  echoOf(audience, after(...two, ...events), repeated).map(({ to, message: { type } }) => [type, to]);
+  repeatDeliveries(audience, after(...two, ...events), repeated).map(({ to, message: { type } }) => [type, to]);
 
 describe('a command of a meeting that changes nothing', () => {
   it('is told like the first one where it is so, and to nobody where it is not', () => {
@@ -103,7 +103,7 @@ describe('a command of a meeting that changes nothing', () => {
   it('is taken back on its way to somebody where it is not so any more, or is not for them', () => {
     const rooms = after(...two, muted);
     const repeated = again('MuteParticipant', 'ada', 'bob');
-    const [action, updated] = echoOf(audience, rooms, repeated).map(({ message }) => JSON.stringify(message));
+    const [action, updated] = repeatDeliveries(audience, rooms, repeated).map(({ message }) => JSON.stringify(message));
     const still = (to: string, json: string, ...more: readonly MeetingEvent[]) =>
       isStillSo(audience, after(...two, muted, ...more), repeated, { to, json });
     expect(still('bob', action!)).to.equal(true);

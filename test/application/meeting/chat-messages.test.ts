@@ -45,7 +45,7 @@ describe('what is said in a meeting', () => {
     });
   };
   const says = (talk: ReturnType<typeof talkOver>, participantId: string, room = roomId) => {
-    const say = talk.speaker({ roomId: room, participantId });
+    const say = talk.createSender({ roomId: room, participantId });
     return (text: string) => say((saying) => chatSent(saying, text), context());
   };
   const done = async (said: ReturnType<ReturnType<typeof says>>) => {

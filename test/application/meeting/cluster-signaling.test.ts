@@ -5,7 +5,7 @@ import { createClusterSignaling } from '../../../application/meeting/cluster-sig
 import { createCensus } from '../../../application/meeting/room-metrics.js';
 import type { LiveRelay } from '../../../application/meeting/signaling-port.js';
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
-import { after, initialState, type RoomState } from '../../../domain/meeting/state.js';
+import { applyEvents, initialState, type RoomState } from '../../../domain/meeting/state.js';
 import { joined, left, opened } from '../../support/meeting.js';
 import { useMesh } from '../../support/mesh.js';
 
@@ -34,7 +34,7 @@ describe('a live message', () => {
     const live: LiveRelay = createClusterSignaling({
       mesh,
       room: (roomId) => rooms.get(roomId),
-      heard: census.heard,
+      lastPosition: census.lastPosition,
       hears: census.hears,
       here: {
         tell(id, { json, repeats }) {
@@ -57,7 +57,7 @@ describe('a live message', () => {
       repeated,
       /** What the log says of a room, up to a position. */
       knows(position: bigint, events: readonly RoomEvent[], roomId = 'ABC234') {
-        rooms.set(roomId, after(initialState, events));
+        rooms.set(roomId, applyEvents(initialState, events));
         census.hear(position);
       },
       /** Nobody has room for more until it is let go. */

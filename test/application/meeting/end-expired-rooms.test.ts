@@ -1,7 +1,7 @@
 /** What the clock ends and erases of meetings, past one room whose log is damaged. */
 import { expect } from 'chai';
 import { roomAggregate } from '../../../application/meeting/aggregates.js';
-import { AT_ONCE, createMeetingRetention, createRoomSweep } from '../../../application/meeting/end-expired-rooms.js';
+import { BATCH_SIZE, createMeetingRetention, createRoomSweep } from '../../../application/meeting/end-expired-rooms.js';
 import { CorruptEventError, type RowQuery, type Rows } from '../../../application/ports/index.js';
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
@@ -10,7 +10,7 @@ import { DAY, NOON, openRoom } from '../../support/meeting.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 /** More than are worked on in one go. */
-const ROOMS = Array.from({ length: AT_ONCE + 2 }, (_, index) => `ROOM${index}`);
+const ROOMS = Array.from({ length: BATCH_SIZE + 2 }, (_, index) => `ROOM${index}`);
 const BAD = roomStream(ROOMS[0]!);
 const LATER = NOON + 40 * DAY;
 

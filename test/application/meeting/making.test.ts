@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createCensus } from '../../../application/meeting/room-metrics.js';
 import { createMeetingRooms } from '../../../application/meeting/rooms.js';
 import { catalog, type RoomEvent } from '../../../domain/meeting/catalog.js';
-import { after, initialState } from '../../../domain/meeting/state.js';
+import { applyEvents, initialState } from '../../../domain/meeting/state.js';
 import { joined, left, opened } from '../../support/meeting.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { context } from '../../support/toys.js';
@@ -105,7 +105,7 @@ describe('a meeting room that is made again', () => {
     const make = (command: string) => rooms.make({ roomId: 'ABC234' }, 'here', context(command, 'of the body'));
     await make('one');
     expect(census.emptyRooms()).to.equal(1);
-    census.update('ABC234', after(initialState, [opened({ caller: 'here' })]));
+    census.update('ABC234', applyEvents(initialState, [opened({ caller: 'here' })]));
     await make('two');
     await make('one');
     expect(census.emptyRooms()).to.equal(1);
@@ -138,7 +138,8 @@ describe('the places of a meeting house', () => {
   });
 
   it('are counted by network, for as long as rooms stand empty, also those that are just being made', () => {
-    const made = (caller: string, ...more: readonly RoomEvent[]) => after(initialState, [opened({ caller }), ...more]);
+    const made = (caller: string, ...more: readonly RoomEvent[]) =>
+      applyEvents(initialState, [opened({ caller }), ...more]);
     const census = createCensus([['ABC234', made('here')]], 0n);
     const counts = () => [census.emptyRooms(), census.latentOf('here'), census.latentOf('there')];
     expect(counts()).to.deep.equal([1, 1, 0]);

@@ -2,12 +2,12 @@
 import { expect } from 'chai';
 import { SIGNAL_BYTES } from '../../../application/meeting/message-limits.js';
 import { createSignals } from '../../../application/meeting/relay-signal.js';
-import { after, initialState } from '../../../domain/meeting/state.js';
+import { applyEvents, initialState } from '../../../domain/meeting/state.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { joined, opened, roomId } from '../../support/meeting.js';
 
 describe('what one person of a meeting tells another', () => {
-  const state = after(initialState, [opened(), joined('ada', true), joined('bob'), joined('cleo')]);
+  const state = applyEvents(initialState, [opened(), joined('ada', true), joined('bob'), joined('cleo')]);
 
   function relaying() {
     const went: string[] = [];
@@ -40,7 +40,7 @@ describe('what one person of a meeting tells another', () => {
       after: (more: number) => {
         ms += more;
       },
-      say: (from: string, targetId: string, more: object, how: 'told' | 'passed' = 'told') =>
+      say: (from: string, targetId: string, more: object, how: 'direct' | 'backpressure' = 'direct') =>
         signals.relay({ roomId, participantId: from }, { type: 'offer', targetId, ...more }, how),
     };
   }
@@ -58,7 +58,7 @@ describe('what one person of a meeting tells another', () => {
     await new Promise(setImmediate);
     after(60_000);
     expect(offers(1, 'bob')).to.deep.equal(['bob is told']);
-    say('ada', 'bob', {}, 'passed');
+    say('ada', 'bob', {}, 'backpressure');
     expect(went).to.deep.equal(['bob is passed']);
   });
 

@@ -2,7 +2,7 @@
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createGroupCommit } from '../../../application/command/group-commit.js';
-import { createSignalCounter, relayedStream } from '../../../application/meeting/signal-counter.js';
+import { createSignalCounter, signalCountStream } from '../../../application/meeting/signal-counter.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/meeting/catalog.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
@@ -26,7 +26,7 @@ describe('what was relayed', () => {
       systemContext: (actor) => ({ actor, correlationId: 'c', commandId: `c${commands++}` }),
     });
     const written = async () => {
-      const found = await log.read(relayedStream('north'));
+      const found = await log.read(signalCountStream('north'));
       return typeof found === 'string' ? [] : found.map(({ data }) => data);
     };
     const away = (is: boolean) => {

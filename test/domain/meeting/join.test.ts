@@ -91,10 +91,10 @@ describe('a meeting room', () => {
       .when(joinRoom('ada', { creatorHash: 'hash-of-creator' }))
       .thenRejected('meeting/wrong-password');
     given(secured)
-      .when(joinRoom('ada', { proven: 'hash of a room before' }))
+      .when(joinRoom('ada', { verifiedPasswordHash: 'hash of a room before' }))
       .thenRejected('meeting/wrong-password');
     given(secured)
-      .when(joinRoom('ada', { proven: 'hash' }))
+      .when(joinRoom('ada', { verifiedPasswordHash: 'hash' }))
       .then(joined('ada', true));
   });
 

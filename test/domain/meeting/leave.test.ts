@@ -1,6 +1,6 @@
 /** How people go from a meeting room, and what becomes of it. */
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
-import { MOST_READABLE } from '../../../domain/meeting/leave.js';
+import { MAX_READABLE } from '../../../domain/meeting/leave.js';
 import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
 import {
@@ -53,7 +53,7 @@ describe('who goes from a meeting room', () => {
   });
 
   it('leaves no more than so many meetings behind that nobody can ask for', () => {
-    const over = Array.from({ length: MOST_READABLE }, (_, n) =>
+    const over = Array.from({ length: MAX_READABLE }, (_, n) =>
       [hosted, joined('ada', true), left('ada'), ended()].map(
         ({ type, data }) => ({ type, data: { ...data, meetingId: `m${n}` } }) as RoomEvent,
       ),
@@ -153,7 +153,7 @@ describe('who goes from a meeting room', () => {
 
   it('is everybody whose node is gone, at once', () => {
     const south = (event: RoomEvent) => ({ ...event, data: { ...event.data, node: 'south' } }) as RoomEvent;
-    const lose = { type: 'LoseNode', roomId, node: 'south', now: NOON } as const;
+    const lose = { type: 'RemovePeopleOfNode', roomId, node: 'south', now: NOON } as const;
     given(...three)
       .when(lose)
       .thenNothing();

@@ -1,6 +1,6 @@
 /** What rooms are called: as people write it, and as it is made for them. */
 import { expect } from 'chai';
-import { madeRoomId, roomIdOf } from '../../../domain/meeting/room-id.js';
+import { roomIdFromBytes, roomIdOf } from '../../../domain/meeting/room-id.js';
 
 describe('the id of a meeting room', () => {
   it('is of six letters and digits, in either case and with blanks around it', () => {
@@ -11,7 +11,7 @@ describe('the id of a meeting room', () => {
 
   it('is made of letters that look like no other', () => {
     for (let byte = 0; byte < 256; byte++) {
-      const id = madeRoomId(new Uint8Array(12).map((_, at) => byte + at * 17));
+      const id = roomIdFromBytes(new Uint8Array(12).map((_, at) => byte + at * 17));
       expect(id).to.match(/^[A-HJ-NP-Z2-9]{6}$/);
       expect(roomIdOf(id)).to.equal(id);
     }

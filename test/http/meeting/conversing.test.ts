@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { quiet } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createConversing } from '../../../adapters/http/meeting/socket-session.js';
+import { createSocketSession } from '../../../adapters/http/meeting/socket-session.js';
 import { createRelay } from '../../../adapters/realtime/relay/relay.js';
 import { createGroupCommit } from '../../../application/command/group-commit.js';
 import { createTokenBucket } from '../../../application/concurrency/token-bucket.js';
@@ -54,7 +54,7 @@ function node(monotonic?: Clock, returnMs = 20_000) {
   const { used, limit } = talk.waiting;
   let isFull = false;
   let slowed = 0;
-  const converse = createConversing({
+  const converse = createSocketSession({
     ...kernel,
     entering: createEntering({
       ...kernel,
@@ -78,7 +78,7 @@ function node(monotonic?: Clock, returnMs = 20_000) {
         slowed += change;
       },
     },
-    taken: () => {},
+    onSeatTaken: () => {},
     returnMs,
     isClosing: () => false,
   });
@@ -110,8 +110,8 @@ function node(monotonic?: Clock, returnMs = 20_000) {
       const codes: number[] = [];
       const close = (code: number) => void codes.push(code);
       const speaker = { sink, close };
-      const unknownRooms = { asked: async () => false, isSpent: () => false };
-      const whose = { caller: 'x', unknownRooms, opening: free, saying, changing };
+      const unknownRooms = { countAttempt: async () => false, isExhausted: () => false };
+      const whose = { caller: 'x', unknownRooms, roomQuota: free, chatRate: saying, changeRate: changing };
       const conversation = converse({ speaker, ...whose, logger: quiet, context });
       return { sink, codes, ...conversation };
     },

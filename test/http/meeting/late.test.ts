@@ -12,7 +12,7 @@ describe('who is in a meeting without a connection', () => {
       inside: {
         execute: () => Promise.reject(new Error('nobody acts here')),
         leave: () => Promise.reject(new Error('nobody leaves here')),
-        async stay({ participantId, seat: { id } }, node) {
+        async restoreConnection({ participantId, seat: { id } }, node) {
           gone.push(`${participantId} stays at ${node} on ${id}`);
         },
         async leaveWhenDisconnected({ participantId, seat: { id } }, _, afterMs) {

@@ -1,6 +1,6 @@
 /** Seats in a meeting, one after the other on one socket: what arrives where, and what becomes of the socket. */
 import { expect } from 'chai';
-import { createChair } from '../../../adapters/http/meeting/socket-seat.js';
+import { createSocketSeats } from '../../../adapters/http/meeting/socket-seat.js';
 import { frame } from '../../../adapters/realtime/relay/sink.js';
 import { record, types } from '../../adapters/realtime/ward.js';
 
@@ -9,7 +9,7 @@ const told = (type: string) => frame({ type });
 describe('a seat in a meeting', () => {
   it('gets what is told until it is left, and then the next one does', () => {
     const socket = record();
-    const chair = createChair(socket);
+    const chair = createSocketSeats(socket);
     const [first, second] = [chair.take('ada', false), () => chair.take('bob', false)];
     let left = 0;
     first.sink.onClose(() => left++);
@@ -26,7 +26,7 @@ describe('a seat in a meeting', () => {
 
   it('of who comes back gets nothing before they are welcomed', () => {
     const socket = record();
-    const seat = createChair(socket).take('ada', true);
+    const seat = createSocketSeats(socket).take('ada', true);
     seat.sink.send(told('to where they were'));
     seat.welcome();
     seat.sink.send(told('welcome'));
@@ -35,7 +35,7 @@ describe('a seat in a meeting', () => {
 
   it('is yielded with its socket, unless that has another one by now', () => {
     const socket = record();
-    const chair = createChair(socket);
+    const chair = createSocketSeats(socket);
     const [former, now] = [chair.take('ada', false), chair.take('ada', true)];
     former.yield();
     expect(socket.ended).to.equal(undefined);
@@ -46,7 +46,7 @@ describe('a seat in a meeting', () => {
 
   it('is not yielded before its own return is welcomed', () => {
     const socket = record();
-    const returning = createChair(socket).take('ada', true);
+    const returning = createSocketSeats(socket).take('ada', true);
     returning.yield();
     expect(socket.ended).to.equal(undefined);
     returning.welcome();
@@ -57,7 +57,7 @@ describe('a seat in a meeting', () => {
   for (const how of ['with its socket', 'where nothing more is to be heard'])
     it(`is left ${how}, and none is to be had from then on`, () => {
       const socket = record();
-      const chair = createChair(socket);
+      const chair = createSocketSeats(socket);
       let left = 0;
       chair.take('ada', false).sink.onClose(() => left++);
       if (how === 'with its socket') socket.leave();
@@ -69,7 +69,7 @@ describe('a seat in a meeting', () => {
 
   it('hears when the network has room again, for as long as somebody sits there', () => {
     const socket = record();
-    const chair = createChair(socket);
+    const chair = createSocketSeats(socket);
     const heard: string[] = [];
     const [former] = [chair.take('ada', false)];
     former.sink.onDrain(() => heard.push('ada'));
@@ -83,7 +83,7 @@ describe('a seat in a meeting', () => {
 
   it('whose person is too slow for what they are to hear is cut', () => {
     const socket = record();
-    createChair(socket).take('ada', false).sink.overrun?.();
+    createSocketSeats(socket).take('ada', false).sink.overrun?.();
     expect(socket.ended).to.equal('cut');
   });
 });
