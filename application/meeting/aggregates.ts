@@ -1,18 +1,18 @@
-/** The streams of meetings that commands are decided on, as the kernel takes them. */
+/** Aggregates of the meeting service, as the command kernel loads them. */
 import { catalog, type RequestEvent, type RoomEvent } from '../../domain/meeting/catalog.js';
 import { type RoomCommand, room } from '../../domain/meeting/room.js';
 import { type RequestRoom, type RequestState, request } from '../../domain/meeting/room-request.js';
 import type { RoomState } from '../../domain/meeting/state.js';
 import type { PlaintextAggregate } from '../command/index.js';
 
-/** No rule asks what a meeting is called or its people are: their names are opened only where they are told. */
+/** No rule depends on the names in these events, so commands do not decrypt them. */
 export const roomAggregate: PlaintextAggregate<RoomState, RoomCommand, RoomEvent> = {
   catalog,
   decider: room,
   unread: ['RoomOpened', 'ParticipantJoined', 'EntryRequested', 'EntryRefused'],
 };
 
-/** Of which there is nothing before the request itself; kept for a time only. */
+/** The request event is the first of its stream, and streams expire. */
 export const requestAggregate: PlaintextAggregate<RequestState, RequestRoom, RequestEvent> = {
   catalog,
   decider: request,

@@ -1,4 +1,4 @@
-/** Who was in a meeting, from when to when: read from the log for whoever holds its creator token. */
+/** Attendance report: reads the visits of a meeting from the log; requires the creator token. */
 import { LRUCache } from 'lru-cache';
 import { catalog, NAMELESS, type RoomEvent } from '../../domain/meeting/catalog.js';
 import { roomNotFound } from '../../domain/meeting/join.js';
@@ -16,15 +16,15 @@ export interface AttendancePorts {
   readonly reveal: DecryptEvent;
 }
 
-/** The log, read in turn with all others. */
+/** Event log with limited concurrent reads. */
 type ThrottledLog = Pick<EventLog, 'read'>;
 
-/** One stay of one person. Times are Unix ms. */
+/** One visit of one person. Times are Unix ms. */
 export interface Visit {
   readonly participantId: string;
   readonly name: string;
   readonly joinedAt: number;
-  /** Not there while they are. */
+  /** Absent while the person is in the meeting. */
   readonly leftAt?: number;
 }
 
@@ -32,15 +32,15 @@ export interface AttendanceReport {
   readonly roomId: string;
   readonly title?: string;
   readonly openedAt: number;
-  /** By pages: those who have left in the order in which they did, then those who are there, in that of joining. */
+  /** Yields pages: finished visits by time of leaving, then current visits by time of joining. */
   visits(): AsyncGenerator<readonly Visit[]>;
   readonly position: Position;
 }
 
-/** The token is missing, or of no meeting in this room that can still be read. */
+/** The token is missing, or belongs to no readable meeting of this room. */
 const unauthorized: Rejection = { rejected: 'meeting/unauthorized', kind: 'unauthenticated' };
 
-/** What tells who came, and who went. */
+/** Events that start or end a visit. */
 type AttendanceEvent = RoomEvent<
   | 'ParticipantJoined'
   | 'EntryRequested'
@@ -52,17 +52,17 @@ type AttendanceEvent = RoomEvent<
   | 'ParticipantKicked'
 >;
 
-/** Who asks for so many at a time has all of them read, and the next refused. */
+/** Concurrent reports; further requests are rejected. */
 export const MAX_ATTENDANCES = 60;
-/** Pages that are read at a time: many long meetings at once would keep the log from whoever comes or speaks. */
+/** Concurrent page reads. More would slow down joins and chat, which use the same log. */
 const CONCURRENT_READS = 2;
 
 export function createAttendance({ log, streams, reveal }: AttendancePorts) {
-  const readSlots = createFairSemaphore('an attendance', CONCURRENT_READS, MAX_ATTENDANCES);
+  const readSlots = createFairSemaphore('attendance reports', CONCURRENT_READS, MAX_ATTENDANCES);
 
   /**
-   * Of a room whose id was used several times, only the meeting that the token was made for. It is read a page at a
-   * time, by turns of those it is read for (`whose`). Rejects with `Unavailable`.
+   * Returns the report of the meeting the token was created for; a room id may have been used by several meetings.
+   * Pages are read in turn with those of other networks. Throws `UnavailableError`.
    */
   return async function attendance(
     roomId: string,
@@ -74,7 +74,7 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
     const { state, revision, position } = await streams.reload(roomAggregate, stream);
     const readableMeetings = state.isOpen ? [...state.readable, state] : state.readable;
     if (revision < 0 || readableMeetings.length === 0) return roomNotFound;
-    // Before anything is read: whoever guesses has nothing done for them.
+    // Check the token first: a wrong one must not cause reads.
     const tokenHash = token === undefined ? undefined : creatorHash(token);
     const meeting = readableMeetings.find(
       (each) => each.creatorHash && tokenHash && sameText(each.creatorHash, tokenHash),
@@ -99,7 +99,7 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
     return undefined;
   }
 
-  /** Never more in memory than are in the meeting, or wait for it, at a time; and a page of the stream. */
+  /** Holds one page of the stream and the people present or waiting in memory, never the whole meeting. */
   async function* visitsOf(
     throttledLog: ThrottledLog,
     stream: string,
@@ -112,7 +112,7 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
         .filter(({ type }) => Object.hasOwn(tracker.on, type))
         .map((event) => asEvent<AttendanceEvent>(event))
         .filter(({ data }) => data.meetingId === meetingId);
-      // Keys come from another server: they are asked for together.
+      // Keys come from another server; requesting them together lets the store batch them.
       for (const event of await Promise.all(meetingEvents.map((each) => reveal(catalog, each))))
         handlerFor(tracker.on, event)?.(event);
       yield tracker.takeFinished();
@@ -122,11 +122,11 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
   }
 }
 
-/** People as they come and go. */
+/** Tracks visits by folding join and leave events. */
 function createVisitTracker() {
   const present = new Map<string, Visit>();
   const waiting = new Map<string, string>();
-  /** Names of those who left last, and may come back. */
+  /** Names of the last people who left; they may rejoin. */
   const departed = new LRUCache<string, string>({ max: MAX_DEPARTED });
   let finished: Visit[] = [];
 
@@ -158,7 +158,7 @@ function createVisitTracker() {
 
   return {
     on,
-    /** Those that are over since it was asked last. */
+    /** Returns the visits finished since the last call. */
     takeFinished(): readonly Visit[] {
       const takeFinished = finished;
       finished = [];

@@ -1,4 +1,4 @@
-/** What people say to all: appended together with what others say at that moment, and told once it is flushed. */
+/** Chat messages and reactions: appended in group commits, delivered to everyone once flushed. */
 import type { ChatEvent } from '../../domain/meeting/catalog.js';
 import { notJoined } from '../../domain/meeting/join.js';
 import { chatStream, type SpokenBy } from '../../domain/meeting/meeting-chat.js';
@@ -11,11 +11,11 @@ export interface MeetingChatPorts {
   readonly log: Pick<EventLog, 'retain'>;
   readonly appender: Pick<Appender, 'append'>;
   readonly clock: Clock;
-  /** The name of this node: nobody else writes to its streams. */
+  /** Name of this node, which is the only writer of its chat streams. */
   readonly node: string;
   readonly release: string;
   readonly retentionSeconds: number;
-  /** As it is known to be, of those that are open. */
+  /** Returns an open room as the relay knows it. */
   readonly room: (roomId: string) => RoomState | undefined;
 }
 
@@ -24,27 +24,30 @@ export interface ParticipantRef {
   readonly participantId: string;
 }
 
-/** One of the streams of what is said. */
+/** A chat stream holding one hour of messages. */
 interface HourStream {
-  /** When its hour began. */
+  /** Start of the hour, Unix ms. */
   readonly since: number;
   readonly stream: string;
-  /** It says how long it keeps what it holds, and nothing more goes into the one before; undefined once that is so. */
+  /**
+   * Settles when the stream's retention is set and all appends to the previous stream are done; undefined from
+   * then on.
+   */
   ready: Promise<unknown> | undefined;
   readonly pending: Set<Promise<unknown>>;
 }
 
 const HOUR_MS = 3_600_000;
-/** With so much on its way into the log nobody says more before some of their own is there. */
+/** Bytes being written beyond which each sender waits for their own previous message. */
 const MAX_PENDING_BYTES = 32 * 1024 * 1024;
-/** What a short message takes in memory besides its bytes, until it is in the log. */
+/** Approximate memory of a pending event besides its payload, bytes. */
 const EVENT_OVERHEAD_BYTES = 1024;
 
 /**
- * Resolves when it is flushed: in order with what the same person said before, whatever hour it is by now. Rejects with
- * `Unavailable`. Refused where they are not inside.
+ * Resolves when the event is flushed, in the sender's order even across streams. Throws `UnavailableError`.
+ * Rejected if the sender is not in the room.
  */
-export type Send = (make: (saying: SpokenBy) => ChatEvent, context: CommandContext) => Promise<Position> | Rejection;
+export type Send = (make: (origin: SpokenBy) => ChatEvent, context: CommandContext) => Promise<Position> | Rejection;
 
 export type MeetingChat = ReturnType<typeof createMeetingChat>;
 
@@ -60,7 +63,7 @@ export function createMeetingChat(ports: MeetingChatPorts) {
     const stream = chatStream(node, at);
     const ready = Promise.allSettled(previous).then(() => log.retain(stream, { maxAgeSeconds: retentionSeconds }));
     const next: HourStream = { since: at - (at % HOUR_MS), stream, ready, pending: new Set() };
-    // Before those who wait for it go on: nobody overtakes them.
+    // Cleared before waiting appends continue, so that later ones cannot overtake them.
     ready.then(
       () => {
         next.ready = undefined;
@@ -73,13 +76,13 @@ export function createMeetingChat(ports: MeetingChatPorts) {
     return next;
   }
 
-  /** Of somebody at one seat. */
+  /** Creates the sender of one participant. */
   function createSender({ roomId, participantId }: ParticipantRef): Send {
     let lastSentAt = 0;
     return (make, context) => {
       const state = room(roomId);
       if (!state || !personOf(state, participantId)) return notJoined;
-      // Messages are known by it: nobody says two things at one time, and time does not go back.
+      // Message ids derive from this time, so it strictly increases per sender.
       lastSentAt = Math.max(clock.now(), lastSentAt + 1);
       return append(make({ roomId, meetingId: state.meetingId, participantId, sentAt: lastSentAt }), {
         ...context,
@@ -106,7 +109,7 @@ export function createMeetingChat(ports: MeetingChatPorts) {
 
   return {
     createSender,
-    /** What is said and not in the log yet, in bytes of memory. */
+    /** Memory of messages not yet in the log, bytes. */
     waiting: { name: 'meeting.talk', limit: MAX_PENDING_BYTES, used: () => waiting },
   };
 }

@@ -1,4 +1,4 @@
-/** What people of a meeting tell each other, wherever they are: straight to the node that holds the socket. */
+/** Relays signaling messages between participants, across nodes, directly to the node that holds the socket. */
 import type { RoomState } from '../../domain/meeting/state.js';
 import type { Cluster, ClusterMessage, MessageHandler, Position } from '../ports/index.js';
 import type { EphemeralMessage, LiveRelay, LocalSignaling, Route } from './signaling-port.js';
@@ -6,18 +6,21 @@ import type { EphemeralMessage, LiveRelay, LocalSignaling, Route } from './signa
 export interface ClusterSignalingPorts {
   readonly here: LocalSignaling;
   readonly mesh: Cluster;
-  /** As it is known to be, of those that are open. */
+  /** Returns an open room as the relay knows it. */
   readonly room: (roomId: string) => RoomState | undefined;
-  /** Up to where in the log the rooms are known. */
+  /** Returns the position up to which the rooms are known. */
   readonly lastPosition: () => Position;
-  /** Settles when they are known up to there; false when that takes long. */
+  /** Resolves to true once the rooms are known up to the position, to false on a timeout. */
   readonly hears: (position: Position) => Promise<boolean>;
 }
 
-/** What may wait for this node to hear who is in a room by now; what is more is lost. */
+/** Bytes of messages that wait for this node's rooms to catch up; messages beyond are dropped. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
-/** Over all nodes. Whoever tells must be in the room of whom it is for, here and there. */
+/**
+ * Creates signaling across all nodes. Both the sending and the receiving node check that sender and target are in
+ * the room.
+ */
 export function createClusterSignaling({ here, mesh, room, lastPosition, hears }: ClusterSignalingPorts): LiveRelay {
   let waitingBytes = 0;
 
@@ -43,7 +46,7 @@ export function createClusterSignaling({ here, mesh, room, lastPosition, hears }
     body: json,
   });
 
-  /** The other node may know already of people who have just come, and are to be told something. */
+  /** The sending node may know of people who joined before this node does; wait until its position is reached here. */
   async function catchUp(position: Position, bytes: number): Promise<boolean> {
     if (waitingBytes + bytes > MAX_WAITING_BYTES) return false;
     waitingBytes += bytes;
@@ -54,7 +57,7 @@ export function createClusterSignaling({ here, mesh, room, lastPosition, hears }
     }
   }
 
-  // In order: what waits is let go on in the order in which it came, before anything that comes later.
+  // Keeps the order: waiting messages resume in order of arrival, before any later message.
   const onMessage: MessageHandler = async (node, { head, body }) => {
     const { how, roomId = '', from = '', to = '', heard: position = '', repeats } = head;
     if (!/^\d{1,20}$/.test(position)) return false;

@@ -1,14 +1,14 @@
-/** What the clock brings about: rooms whose time is over end, and meetings that were kept for long enough are erased. */
+/** Scheduled jobs that end expired rooms and erase meetings after their retention period. */
 import { isExpired, type RoomState, roomStream } from '../../domain/meeting/state.js';
 import type { HandleCommand } from '../command/index.js';
 import { collectFailures } from '../concurrency/index.js';
 import type { CommandContext, ConfirmedClock, Rows } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
 
-/** By the clock they are over at that moment; the log is told, and who waits for them, a little later. */
+/** Milliseconds between sweeps. A room expires by the clock; its end event follows at the next sweep. */
 export const SWEEP_EVERY_MS = 15_000;
 const DAY_MS = 86_400_000;
-/** Rooms and meetings that are worked on in one go. */
+/** Rooms or meetings processed concurrently. */
 export const BATCH_SIZE = 50;
 
 interface SweepPorts {
@@ -18,11 +18,11 @@ interface SweepPorts {
 }
 
 export interface RoomSweepPorts extends SweepPorts {
-  /** Those that are open, as this node knows them. */
+  /** Returns the open rooms as this node knows them. */
   readonly rooms: () => Iterable<readonly [roomId: string, RoomState]>;
 }
 
-/** One round over all rooms; asks for the certain time only where something hangs on it. */
+/** Ends all expired rooms. Requests the confirmed time only if there are some. */
 export const createRoomSweep =
   ({ handle, clock, context, rooms }: RoomSweepPorts) =>
   async (stop: AbortSignal): Promise<void> => {
@@ -40,7 +40,7 @@ export const createRoomSweep =
 
 export interface RetentionPorts extends SweepPorts {
   readonly rows: Rows;
-  /** How long it can be read who was in a meeting, after its end. */
+  /** Days the attendance of an ended meeting stays readable. */
   readonly days: number;
 }
 
@@ -50,7 +50,7 @@ interface EndedRow {
   readonly endedAt: number;
 }
 
-/** One round over all meetings that ended so long ago. */
+/** Erases all meetings past their retention period. */
 export const createMeetingRetention =
   ({ handle, clock, context, rows, days }: RetentionPorts) =>
   async (stop: AbortSignal): Promise<void> => {
@@ -61,7 +61,8 @@ export const createMeetingRetention =
       const command = { type: 'EraseMeeting' as const, roomId, meetingId, now };
       return handle(roomAggregate, roomStream(roomId), command, context('meeting.retention'));
     };
-    // By pages of their time: one met again at the edge of two is erased already, and that is all.
+    // Paged by end time: a meeting at the boundary of two pages is processed twice, and erasing twice does
+    // nothing.
     const failures = collectFailures();
     for (let from = 0; !stop.aborted; ) {
       const due = await rows.find<EndedRow>('meeting.ended', {

@@ -1,4 +1,4 @@
-/** Erasing meetings that are over: the fact, the key of who was there and what was said, then what the log need not keep. */
+/** Erases ended meetings: records the erasure, destroys the encryption key, truncates the stream. */
 import { meetingSubject, type RoomEvent } from '../../domain/meeting/catalog.js';
 import { type RoomState, roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
@@ -15,15 +15,15 @@ export interface ErasurePorts {
   readonly clock: Clock;
 }
 
-/** Each step does no harm when done again. */
+/** Idempotent: each step may be repeated. */
 async function eraseMeetingData(ports: ErasurePorts, roomId: string, meetingId: string): Promise<void> {
   await ports.vault.destroy(meetingSubject({ meetingId }));
   await truncate(ports, roomId);
 }
 
 /**
- * Lets go of the meetings at the beginning of a room's stream of which nobody can read anything. The stream goes on
- * where it was, so that its id can be used again: of a room that is over and erased, its last event is kept.
+ * Truncates erased meetings from the start of a room's stream. If none is readable, the last event stays, so that
+ * the stream's revision continues when the room id is used again.
  */
 async function truncate({ streams, log }: ErasurePorts, roomId: string): Promise<void> {
   const stream = roomStream(roomId);
@@ -43,13 +43,13 @@ async function truncate({ streams, log }: ErasurePorts, roomId: string): Promise
   if (truncateBefore > 0) await log.retain(stream, { truncateBefore });
 }
 
-/** Those that are over, and the one that is. */
+/** Returns the ended meetings and the current one. */
 const readableMeetingIds = ({ isOpen, meetingId, readable }: RoomState): readonly string[] => {
   const ended = readable.map((each) => each.meetingId);
   return isOpen ? [...ended, meetingId] : ended;
 };
 
-/** Every meeting of a room that is over, whole, with or without a node that runs. Gives how many there were. */
+/** Erases every ended meeting of a room, without a running node if need be. Returns the number of meetings. */
 export const createEraseMeetings =
   (ports: ErasurePorts) =>
   async (roomId: string, context: () => CommandContext): Promise<number | Rejection> => {
@@ -66,7 +66,7 @@ export const createEraseMeetings =
 
 type MeetingErased = RoomEvent<'MeetingErased'>;
 
-/** Goes on where whoever erased was stopped. */
+/** Completes erasures that were interrupted after the event was written. */
 export const erasureReaction = (ports: ErasurePorts): Reaction<MeetingErased> => ({
   name: 'meeting.erasure',
   retryInBackground: true,

@@ -1,4 +1,4 @@
-/** People whose node is gone have lost their connection, and leave their meetings unless they come back in time. */
+/** Evicts people of dead nodes: marks their connections as lost, then removes those who do not reconnect in time. */
 import type { LoseConnection, RemovePeopleOfNode } from '../../domain/meeting/leave.js';
 import { type RoomState, roomStream } from '../../domain/meeting/state.js';
 import type { HandleCommand } from '../command/index.js';
@@ -9,12 +9,12 @@ import { roomAggregate } from './aggregates.js';
 export interface EvictionPorts {
   readonly handle: HandleCommand;
   readonly mesh: Pick<Cluster, 'liveNodes'>;
-  /** Those that are open, as they are known to be. */
+  /** Returns the open rooms as this node knows them. */
   readonly rooms: () => Iterable<readonly [roomId: string, RoomState]>;
-  /** Milliseconds for which the places of a node that is gone are held. */
+  /** Milliseconds people of a dead node keep their places. */
   readonly returnMs: number;
   readonly clock: Clock;
-  /** Only ever goes on. */
+  /** Monotonic clock. */
   readonly monotonic?: Clock;
   readonly systemContext: (actor: string) => CommandContext;
   readonly logger: Logger;
@@ -23,13 +23,13 @@ export interface EvictionPorts {
 export const LOST_EVERY_MS = 1000;
 const CONCURRENCY = 16;
 
-/** To be run every so often by one node of all; what fails is tried again at the next look. */
+/** Creates the job, run periodically by one node of the cluster. A failed command is retried at the next run. */
 export function createDeadNodeEviction(ports: EvictionPorts) {
   const { handle, mesh, rooms, returnMs, clock, monotonic = performance, systemContext, logger } = ports;
-  /** When it was first seen of a node that it is gone. */
+  /** When a node was first seen dead, monotonic ms. */
   const deadSince = new Map<string, number>();
 
-  /** The nodes at which anybody is, each with its rooms: true where not everybody's connection is told to be lost yet. */
+  /** Returns the rooms of each node; the value is true if someone in the room is not marked as disconnected yet. */
   async function roomsByNode(): Promise<Map<string, Map<string, boolean>>> {
     const byNode = new Map<string, Map<string, boolean>>();
     const yieldIfDue = createYielder();
@@ -56,7 +56,8 @@ export function createDeadNodeEviction(ports: EvictionPorts) {
       const since = deadSince.get(node) ?? monotonic.now();
       deadSince.set(node, since);
       const isWithinGrace = monotonic.now() - since < returnMs;
-      if (!isWithinGrace) logger.info({ node, rooms: roomIds.size }, 'a node is gone, and its people leave');
+      if (!isWithinGrace)
+        logger.info({ node, rooms: roomIds.size }, 'node is dead; removing its people from their rooms');
       const roomsToUpdate = [...roomIds]
         .filter(([, hasConnected]) => hasConnected || !isWithinGrace)
         .map(([roomId]) => roomId);

@@ -1,12 +1,12 @@
-/** The servers that help browsers to find one another, as clients are told of them. */
+/** ICE server configuration (STUN, TURN) for browsers. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../ports/index.js';
 import type { IceServer } from './settings.js';
 
 export interface IceOptions {
-  /** Instead of a public STUN server. */
+  /** Replaces the public STUN server. */
   readonly servers?: readonly IceServer[] | undefined;
-  /** A TURN server besides, with what all clients sign in to it with, or a secret that it shares. */
+  /** TURN server with shared credentials, or with a secret that signs temporary ones. */
   readonly turn?: IceServer | { readonly urls: string; readonly secret: string } | undefined;
   readonly clock: Clock;
 }
@@ -21,7 +21,10 @@ export const createIceServers =
     return [...servers, 'secret' in turn ? temporaryCredential(turn.urls, turn.secret, clock.now()) : turn];
   };
 
-/** By the convention that TURN servers share (draft-uberti-behave-turn-rest): they can tell it from any other. */
+/**
+ * Creates a TURN credential by the common convention (draft-uberti-behave-turn-rest): TURN servers verify the
+ * signature and the expiry in the name.
+ */
 function temporaryCredential(urls: string, secret: string, now: number): IceServer {
   const username = `${Math.floor(now / 1000) + CREDENTIAL_TTL_S}:${randomBytes(12).toString('base64url')}`;
   const credential = createHmac('sha1', secret).update(username).digest('base64');

@@ -1,4 +1,4 @@
-/** Coming into a meeting room over a socket: as somebody new, or as who was there before their connection broke. */
+/** Joins a room over a socket: as a new participant, or resuming an earlier one with a resume token. */
 import { meetingSubject } from '../../domain/meeting/catalog.js';
 import { type JoinRoom, roomNotFound } from '../../domain/meeting/join.js';
 import { DEFAULT_PARTICIPANTS, foldName, PASSWORD_LENGTH, roomIdOf } from '../../domain/meeting/room-id.js';
@@ -10,34 +10,34 @@ import { roomAggregate } from './aggregates.js';
 import type { RoomPasswords } from './room-passwords.js';
 import { creatorHash } from './tokens.js';
 
-/** What somebody says who comes. */
+/** A client's request to join a room. */
 export interface JoinRequest {
-  /** As people write it. */
+  /** As typed: in either case, surrounded by spaces. */
   readonly roomId: string;
   readonly name: string;
   readonly password?: string | undefined;
-  /** They make the room where there is none. */
+  /** Opens the room if it does not exist. */
   readonly isHost?: boolean | undefined;
   readonly creatorToken?: string | undefined;
-  /** Who they were, and that they were. */
+  /** The earlier participant, and the token that proves it. */
   readonly participantId?: string | undefined;
   readonly resumeToken?: string | undefined;
-  /** A keyed digest of their network. */
+  /** Keyed digest of the client's network. */
   readonly caller: string;
-  /** What to open a room costs them, where it costs anything. */
+  /** Charged if joining opens a room. */
   readonly quota?: Quota | undefined;
 }
 
-/** Where what somebody is told arrives. */
+/** Receives a participant's messages. */
 export interface Seat {
   readonly id: string;
-  /** Nothing more arrives. */
+  /** Stops delivery. */
   leave(): void;
 }
 
 /**
- * Takes a seat before the log is told, so that nothing is missed. Who returns is told nothing there before they are
- * welcomed: until then it is for where they were.
+ * Takes a seat before the command is appended, so that no event is missed. With `isReturning` the seat stays
+ * silent until `welcome`: earlier events are for the previous seat.
  */
 export type TakeSeat<Taken extends Seat> = (participantId: string, isReturning: boolean) => Taken;
 
@@ -45,7 +45,7 @@ export interface JoinResult<Taken extends Seat> {
   readonly roomId: string;
   readonly participantId: string;
   readonly seat: Taken;
-  /** There was no such room before them. */
+  /** Whether the join opened the room. */
   readonly hasOpened: boolean;
   readonly position: Position;
 }
@@ -57,11 +57,11 @@ export interface RoomEntryPorts {
   readonly derivation: Derivation;
   readonly passwords: RoomPasswords;
   readonly clock: Clock;
-  /** As it is known to be, of those that are open: the log has the last word. */
+  /** Returns an open room as the relay knows it. May lag behind the event log, which decides. */
   readonly room: (roomId: string) => RoomState | undefined;
-  /** The name of this process among all of the installation. */
+  /** Id of this process in the cluster. */
   readonly run: string;
-  /** Milliseconds for which rooms that are opened hold the place of a lost connection. */
+  /** Milliseconds a disconnected participant keeps their place, for rooms opened here. */
   readonly returnMs: number;
 }
 
@@ -70,7 +70,7 @@ export type RoomEntry = ReturnType<typeof createEntering>;
 const invalidRoomId: Rejection = {
   rejected: 'meeting/invalid-room-id',
   kind: 'invalid',
-  detail: 'roomId must be six of A-Z and 0-9',
+  detail: 'roomId must be 6 characters of A-Z and 0-9',
 };
 const invalidPassword: Rejection = {
   rejected: 'meeting/invalid-password',
@@ -78,10 +78,10 @@ const invalidPassword: Rejection = {
   detail: `password must be at most ${PASSWORD_LENGTH} characters`,
 };
 
-/** Of who would open a room that others have just opened. */
+/** Another participant opened the room meanwhile; the join is retried. */
 const alreadyOpened: Rejection = { rejected: 'meeting/room-exists', kind: 'conflict' };
 
-/** Others open, end and lock up rooms meanwhile: so often it is looked again. */
+/** Attempts to join while others open, end or lock the room. */
 const ATTEMPTS = 4;
 
 export const resumeTokenOf = (derivation: Derivation, participantId: string): string =>
@@ -90,11 +90,11 @@ export const resumeTokenOf = (derivation: Derivation, participantId: string): st
 export function createEntering(ports: RoomEntryPorts) {
   const { handle, streams, vault, derivation, passwords, clock, room, run, returnMs } = ports;
 
-  /** Whether they can prove who they were. */
+  /** Whether the resume token is valid for the participant id. */
   const hasValidResumeToken = ({ participantId, resumeToken }: JoinRequest): boolean =>
     !!participantId && !!resumeToken && sameText(resumeTokenOf(derivation, participantId), resumeToken);
 
-  /** Resolves when it stands in the log; then they are inside, or wait. Rejects with `Unavailable`. */
+  /** Resolves once the events are flushed; the participant is inside then, or waits. Throws `UnavailableError`. */
   async function enter<Taken extends Seat>(
     request: JoinRequest,
     takeSeat: TakeSeat<Taken>,
@@ -105,7 +105,7 @@ export function createEntering(ports: RoomEntryPorts) {
     return (await resume(roomId, request, takeSeat, context)) ?? joinAsNew(roomId, request, takeSeat, context);
   }
 
-  /** Undefined where they are not known, or not there any more: then they are new. */
+  /** Returns undefined if the token is invalid or the participant can't return; they join as new then. */
   async function resume<Taken extends Seat>(
     roomId: string,
     request: JoinRequest,
@@ -133,17 +133,18 @@ export function createEntering(ports: RoomEntryPorts) {
     const participantId = derivation.id('meeting.participant', context.commandId);
     const stream = roomStream(roomId);
     const actorContext = { ...context, actor: participantId };
-    // Before a password is hashed for it.
+    // Reserved before a password is hashed.
     const reservation = quota && reserveQuota(quota);
     let chargeResult: Promise<Rejection | undefined> | undefined;
     const charge = () => {
       chargeResult ??= reservation?.charge();
       return chargeResult;
     };
-    // Nothing is read for it where it is there: if it was wrong, the refusal is of another state than this.
+    // Uses the cached state, which saves a read. If it is stale, the command is rejected and retried on the
+    // current state.
     let state = cachedState(stream) ?? room(roomId) ?? initialState;
     if (!access.isHost && !isActive(state)) {
-      // Asking for a room that does not exist costs one read.
+      // Joining a room that does not exist costs one read.
       ({ state } = await streams.reload(roomAggregate, stream));
       if (!isActive(state)) return roomNotFound;
     }
@@ -174,19 +175,22 @@ export function createEntering(ports: RoomEntryPorts) {
     return result;
   }
 
-  /** Of a meeting that is to be opened: without it nothing can be sealed, and it is for nothing where others open it. */
+  /**
+   * Key of a meeting that is being opened. Events can't be encrypted without it; it is dropped if another
+   * participant opens the room first.
+   */
   function meetingKey(stream: string) {
     let subject: string | undefined;
     return {
-      /** Refused where the room is open by now. */
+      /** Creates the key; rejects if the room is open already. */
       async make(opening: { readonly meetingId: string }): Promise<Rejection | undefined> {
-        // The command has just looked at it.
+        // The command has just loaded the room.
         if (isActive(cachedState(stream) ?? initialState)) return alreadyOpened;
         subject = meetingSubject(opening);
         await vault.create(subject);
         return undefined;
       },
-      /** Another node was faster. Where that fails, it is a key to nothing that stays. */
+      /** Destroys an unused key. A failure is ignored, because nothing is encrypted with it. */
       async drop(): Promise<void> {
         if (subject !== undefined) await vault.destroy(subject).catch(() => {});
       },
@@ -200,7 +204,7 @@ export function createEntering(ports: RoomEntryPorts) {
   const isUnchanged = (before: RoomState, now: RoomState) =>
     isActive(before) === isActive(now) && before.passwordHash === now.passwordHash;
 
-  /** What opens the room: the password, where it has one, or, for its host, what it is to be. */
+  /** Returns what admits the client: the verified password hash, or for a host the terms of the new room. */
   async function authorize(
     state: RoomState,
     { password: passwordInput = '', isHost = false, caller }: Pick<JoinRequest, 'password' | 'isHost' | 'caller'>,
@@ -226,7 +230,7 @@ export function createEntering(ports: RoomEntryPorts) {
   return { enter, hasValidResumeToken };
 }
 
-/** Leaves the seat again where nobody came to sit there. */
+/** Runs `work` and leaves the seat again if it fails or is rejected. */
 async function withSeat<Taken extends Seat, Outcome>(
   seat: Taken,
   work: (seat: Taken) => Promise<Outcome>,

@@ -1,17 +1,17 @@
-/** How fast something may go on in meetings: some of it at once, and beyond that so much in a second. */
+/** Token bucket limits of meeting messages. */
 import type { TokenBucketOptions } from '../concurrency/index.js';
 
 /**
- * Changes of a room by one client: what it changes stands in the log for weeks, and is read whenever a node starts. So
- * many as a client makes that tries everything; then more than a hand can press.
+ * Room changes of one client. Changes stay in the log for weeks and are replayed when a node starts. The burst
+ * suffices for automated tests, the rate for any human.
  */
 export const ROOM_CHANGES: TokenBucketOptions = { burst: 200, perSecond: 2 };
 
-/** The same by one network, over however many connections: as many as come together, and a crowd makes that stays. */
+/** Room changes of one network over all its connections; sized for large groups behind one address. */
 export const ROOM_CHANGES_PER_NETWORK: TokenBucketOptions = { burst: 20_000, perSecond: 20 };
 
-/** Bytes of chat and reactions of one network, with what each takes in the log besides: kept for a day. */
+/** Bytes of chat and reactions of one network, including log overhead; stored for a day. */
 export const CHAT_BYTES: TokenBucketOptions = { burst: 32 * 1024 * 1024, perSecond: 128 * 1024 };
 
-/** Bytes of offers, answers and candidates that one person is told whether or not they read them. */
+/** Bytes of offers, answers and candidates sent to one participant without waiting for the socket to drain. */
 export const SIGNAL_BYTES: TokenBucketOptions = { burst: 256 * 1024, perSecond: 32 * 1024 };

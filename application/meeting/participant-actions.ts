@@ -1,4 +1,4 @@
-/** What people do in a meeting room over their sockets, but for what they say; and that they go. */
+/** Executes participants' commands in a room, and records lost connections and departures. */
 import type { ParticipantCommand } from '../../domain/meeting/participant-actions.js';
 import { roomStream } from '../../domain/meeting/state.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
@@ -15,13 +15,13 @@ export interface ParticipantActionPorts {
   readonly signal: AbortSignal;
 }
 
-/** What came of a command: nothing where it was so already. */
+/** Outcome of a command; `changed` is false if the state was the requested one already. */
 export interface ActionResult {
   readonly changed: boolean;
   readonly position: Position;
 }
 
-/** Somebody at a place of theirs. */
+/** A participant's seat in a room. */
 export interface SeatRef {
   readonly roomId: string;
   readonly participantId: string;
@@ -35,7 +35,7 @@ export type ParticipantActions = ReturnType<typeof createParticipantActions>;
 const RETRY_MS = 1000;
 
 export function createParticipantActions({ handle, clock, logger, signal }: ParticipantActionPorts) {
-  /** Rejects with `Unavailable`. */
+  /** Throws `UnavailableError`. */
   async function execute(
     command: WithoutTime<ParticipantCommand>,
     context: CommandContext,
@@ -47,7 +47,7 @@ export function createParticipantActions({ handle, clock, logger, signal }: Part
     return { changed: outcome.events.length > 0, position: outcome.position };
   }
 
-  /** Whether they were inside, or waited, at that seat. Rejects with `Unavailable`. */
+  /** Returns whether the participant was inside or waiting at that seat. Throws `UnavailableError`. */
   async function leave(
     { roomId, participantId, seat }: SeatRef,
     context: CommandContext,
@@ -62,7 +62,7 @@ export function createParticipantActions({ handle, clock, logger, signal }: Part
     return !isRejection(outcome) && outcome.events.length > 0;
   }
 
-  /** Tells the log that their connection is lost: their place is held. Rejects with `Unavailable`. */
+  /** Records a lost connection; the participant keeps their place for a while. Throws `UnavailableError`. */
   async function reportConnectionLost(
     { roomId, participantId, seat }: SeatRef,
     context: CommandContext,
@@ -72,7 +72,7 @@ export function createParticipantActions({ handle, clock, logger, signal }: Part
     await handle(roomAggregate, roomStream(roomId), command, { ...context, actor: participantId });
   }
 
-  /** Tells the log that a connection which was taken for lost is still there, at this node. Never rejects. */
+  /** Records that a connection marked as lost is still open on this node. Never rejects. */
   async function restoreConnection(seatRef: SeatRef, node: string, context: () => CommandContext): Promise<void> {
     const { roomId, participantId, seat } = seatRef;
     const where = { roomId, participantId, node, seat: seat.id };
@@ -83,8 +83,8 @@ export function createParticipantActions({ handle, clock, logger, signal }: Part
   }
 
   /**
-   * Has somebody leave whose connection is gone. Where their place is held for so many ms, they leave after that unless
-   * they have come back. Never rejects.
+   * Removes a participant after their connection closed. With `graceMs` the connection is recorded as lost first, and
+   * they leave after that time unless they have reconnected. Never rejects.
    */
   async function leaveWhenDisconnected(seatRef: SeatRef, context: () => CommandContext, graceMs = 0): Promise<void> {
     if (graceMs > 0) {
@@ -94,7 +94,7 @@ export function createParticipantActions({ handle, clock, logger, signal }: Part
     await untilAppended(seatRef, () => leave(seatRef, context(), graceMs > 0));
   }
 
-  /** Retries until the log has taken it, or the process stops. Never rejects. */
+  /** Retries while the event log is unavailable, until the process stops. Never rejects. */
   async function untilAppended({ roomId: room }: SeatRef, run: () => Promise<unknown>): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -102,10 +102,10 @@ export function createParticipantActions({ handle, clock, logger, signal }: Part
         return;
       } catch (err) {
         if (!(err instanceof UnavailableError)) {
-          logger.error({ err, room }, 'the log was not told what became of a connection to a meeting');
+          logger.error({ err, room }, 'could not record the state of a meeting connection');
           return;
         }
-        logger.warn({ err, room }, 'the log was not told what became of a connection to a meeting, trying again');
+        logger.warn({ err, room }, 'could not record the state of a meeting connection; retrying');
         await sleep(RETRY_MS, signal);
       }
     }

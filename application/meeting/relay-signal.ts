@@ -1,4 +1,7 @@
-/** What one person of a meeting tells another: relayed as it came, kept nowhere, dropped where the other is not there. */
+/**
+ * Relays signaling messages from one participant to another. Nothing is stored; messages to absent participants
+ * are dropped.
+ */
 import { notJoined } from '../../domain/meeting/join.js';
 import { personOf, type RoomState } from '../../domain/meeting/state.js';
 import type { Rejection } from '../../domain/shared/index.js';
@@ -10,11 +13,11 @@ import type { EphemeralMessage, LiveRelay, Route } from './signaling-port.js';
 
 export interface SignalPorts {
   readonly live: LiveRelay;
-  /** As it is known to be, of those that are open. */
+  /** Returns an open room as the relay knows it. */
   readonly room: (roomId: string) => RoomState | undefined;
-  /** Told of each that went to somebody. */
+  /** Called for each relayed message. */
   readonly relayed: (room: Pick<RoomState, 'meetingId'> & { readonly roomId: string }) => void;
-  /** Of what only ever goes on. */
+  /** Monotonic clock. */
   readonly monotonic?: Clock | undefined;
 }
 
@@ -26,16 +29,16 @@ export interface Signal {
 
 export type SignalRelay = ReturnType<typeof createSignals>;
 
-/** As much as may come, and who it is of. */
+/** Largest message of a client, plus the fields the server adds. */
 const MAX_SIGNAL_BYTES = 1024 * 1024 + 4 * 1024;
 
 const tooLarge: Rejection = {
   rejected: 'meeting/too-large',
   kind: 'invalid',
-  detail: 'What is passed on must be at most 1 MiB, written out',
+  detail: 'A relayed message must be at most 1 MiB of JSON',
 };
 
-/** Undefined where there is too much of it: `1e20` takes four times as much as it came with, and some is nested too deep. */
+/** Serializes a signal. Returns undefined if it is too large (`1e20` takes four times its input) or nested too deep. */
 function serialize(signal: Signal): string | undefined {
   try {
     const json = JSON.stringify(signal);
@@ -47,24 +50,24 @@ function serialize(signal: Signal): string | undefined {
   }
 }
 
-/** What was told in masses by one person, and waits for others to read. */
+/** Messages of one sender that wait for slow recipients. */
 interface PendingSignals {
   bytes: number;
-  /** Each, and who it is for. */
+  /** Pending deliveries and their recipients. */
   readonly deliveries: Map<Promise<void>, string>;
 }
 
-/** Of it, and what each takes in memory besides. */
+/** Bytes one sender may have pending, including the overhead per message. */
 const MAX_PENDING_BYTES = 64 * 1024;
 const SIGNAL_OVERHEAD_BYTES = 1024;
 
 export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
-  /** By whom it is for: whatever others tell somebody, nobody is cut for not reading it at once. */
+  /** Token buckets by recipient: a slow recipient is not disconnected because of others' messages. */
   const sendRates = createTokenBuckets(SIGNAL_BYTES, monotonic);
-  /** What waits to be read of somebody, by who says it. */
+  /** Pending messages by sender. */
   const pendingBySender = new Map<string, PendingSignals>();
 
-  /** In order with what waits: who does not read holds up what is told them, and not what is told the rest. */
+  /** Sends in order behind pending messages. A slow recipient delays only messages addressed to them. */
   async function enqueue(signalRoute: Route, message: EphemeralMessage, pending: PendingSignals): Promise<void> {
     const { from, to } = signalRoute;
     const bytes = SIGNAL_OVERHEAD_BYTES + message.json.length;
@@ -79,7 +82,10 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
     while (pending.bytes > MAX_PENDING_BYTES) await Promise.race(pending.deliveries.keys());
   }
 
-  /** At once; in masses once there is room for it: with too much that waits for that, so does who says it. */
+  /**
+   * Sends immediately. Over the recipient's rate it waits for their socket to drain; a sender with too much pending
+   * has to wait as well.
+   */
   function send(signalRoute: Route, message: EphemeralMessage): Promise<void> | void {
     const { from, to } = signalRoute;
     const { length } = message.json;
@@ -91,7 +97,7 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
     live.tell(signalRoute, message);
   }
 
-  /** `passed`: it is large, and waited for until there is room for it. */
+  /** `backpressure`: large messages, which wait until the recipient's socket has drained. */
   function relay(
     { roomId, participantId }: ParticipantRef,
     signal: Signal,

@@ -1,4 +1,4 @@
-/** How many rooms and people there are on all nodes together, counted along with the relay's fold of the log. */
+/** Counts rooms and people of all nodes, from the relay's fold of the event log. */
 import { isEmptyLatent, type RoomState } from '../../domain/meeting/state.js';
 import { PATIENCE_MS } from '../consistency/index.js';
 import type { Position } from '../ports/index.js';
@@ -6,25 +6,25 @@ import type { Position } from '../ports/index.js';
 export interface Totals {
   readonly rooms: number;
   readonly people: number;
-  /** The most people there were at a time since this node began. */
+  /** Highest number of people at one time since this node started. */
   readonly peak: number;
 }
 
 export interface Census {
   totals(): Totals;
-  /** Rooms that somebody made before anybody came, and nobody is in; also those that are just being made here. */
+  /** Rooms created in advance that are empty, including those being created on this node. */
   emptyRooms(): number;
-  /** Those of them that this network has made. */
+  /** Those of them created by this network. */
   latentOf(caller: string): number;
-  /** A room that will be there, or not: counted until it is seen, or `failed`. */
+  /** Counts a room that is being created, until `update` reports it or `failed` is called. */
   reserve(roomId: string, caller: string): void;
   failed(roomId: string): void;
-  /** A room as it is now, undefined where it is no more. */
+  /** Updates a room; undefined once it has ended. */
   update(roomId: string, room: RoomState | undefined): void;
-  /** Everything up to here has been seen. */
+  /** Records the position up to which all events have been counted. */
   hear(position: Position): void;
   lastPosition(): Position;
-  /** True once that is the case for this position; false when it takes long. */
+  /** Resolves to true once the position is reached, to false on a timeout. */
   hears(position: Position): Promise<boolean>;
 }
 
@@ -34,7 +34,10 @@ interface Counted {
   readonly madeBy: string | undefined;
 }
 
-/** `rooms` are there already, as of `position`; what is heard of up to `begun` was before this node began. */
+/**
+ * Creates the counter from `rooms` as of `position`. Events up to `startPosition` precede this node and do not
+ * count for the peak.
+ */
 export function createCensus(
   rooms: Iterable<readonly [roomId: string, RoomState]>,
   position: Position,
@@ -49,7 +52,7 @@ export function createCensus(
   let peak = 0;
   let lastPosition = position;
 
-  /** One more, or less, that is empty, of a network. */
+  /** Adds or removes an empty room of a network. */
   function count(room: Counted | undefined, by: 1 | -1) {
     if (!room?.isLatent) return;
     empty += by;

@@ -1,4 +1,4 @@
-/** Passwords of meeting rooms: each is hashed once, however many people come in with it. */
+/** Hashes and verifies room passwords; caches verified ones so that each is hashed once. */
 import { LRUCache } from 'lru-cache';
 import type { Budget } from '../concurrency/index.js';
 import { type Derivation, type Hashed, type PasswordHashing, UnavailableError } from '../ports/index.js';
@@ -6,32 +6,35 @@ import { type Derivation, type Hashed, type PasswordHashing, UnavailableError } 
 export interface RoomPasswordPorts {
   readonly hashing: PasswordHashing;
   readonly derivation: Derivation;
-  /** Hashes that are under way or wait; of one caller some only. */
+  /** Limits running and queued hashes, per caller and in total. */
   readonly budget: Budget;
 }
 
-/** `caller` tells networks apart. Both reject with `Unavailable` when too many are to be hashed at once. */
+/**
+ * Hashes and verifies passwords. `caller` identifies the network. Both methods throw `UnavailableError` if too
+ * many hashes are queued.
+ */
 export interface RoomPasswords {
-  /** The form in which it stands in the log. */
+  /** Returns the salted hash as stored in the event. */
   hash(password: string, caller: string): Promise<string>;
-  /** Whether it is the one that has this form. */
+  /** Whether the password matches the stored hash. */
   matches(password: string, form: string, caller: string): Promise<boolean>;
 }
 
-/** Rooms whose right password is known; two short texts each. */
+/** Maximum cached verified passwords; two short strings each. */
 const MAX_CACHED = 10_000;
 
 export function createRoomPasswords({ hashing, derivation, budget }: RoomPasswordPorts): RoomPasswords {
-  /** By form, the digest of the password that is right: without the installation's key it tells nothing. */
+  /** Digest of the verified password by stored hash; useless to an attacker without the installation's key. */
   const verifiedDigests = new LRUCache<string, string>({ max: MAX_CACHED });
   const inFlight = new Map<string, Promise<boolean>>();
   const digestOf = (password: string, form: string) =>
     derivation.id('meeting.password', form, password.normalize('NFC'));
 
-  /** In turn with other callers, and with what else is hashed. */
+  /** Runs a hash within the caller's budget. */
   async function withBudget<Result>(caller: string, work: (tenant: string) => Promise<Result>): Promise<Result> {
     const reservation = budget.reserve(caller);
-    if (reservation.acquire(1)) throw new UnavailableError('too many passwords of meeting rooms are to be hashed');
+    if (reservation.acquire(1)) throw new UnavailableError('too many room passwords are waiting to be hashed');
     return work(`meeting ${caller}`).finally(reservation.release);
   }
 
@@ -51,7 +54,7 @@ export function createRoomPasswords({ hashing, derivation, budget }: RoomPasswor
     matches(password, form, caller) {
       const digest = digestOf(password, form);
       const verified = verifiedDigests.get(form);
-      // Two passwords have no hash in common.
+      // Another digest means a wrong password: no two passwords share a salted hash.
       if (verified !== undefined) return Promise.resolve(verified === digest);
       const pending = inFlight.get(digest);
       if (pending) return pending;

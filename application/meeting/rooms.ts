@@ -1,4 +1,4 @@
-/** What is done with meeting rooms from outside of them: making one before anybody comes. */
+/** Creates meeting rooms in advance, before anyone joins. */
 import { meetingSubject } from '../../domain/meeting/catalog.js';
 import { roomExists } from '../../domain/meeting/join.js';
 import { DEFAULT_PARTICIPANTS, roomIdFromBytes } from '../../domain/meeting/room-id.js';
@@ -28,13 +28,13 @@ export interface MeetingRoomPorts {
   readonly passwords: Pick<RoomPasswords, 'hash'>;
   readonly census: Pick<Census, 'emptyRooms' | 'latentOf' | 'reserve' | 'failed'>;
   readonly clock: Clock;
-  /** Rooms that may stand empty. */
+  /** Maximum number of empty rooms. */
   readonly maxLatentRooms: number;
-  /** Milliseconds for which the rooms hold the place of a lost connection. */
+  /** Milliseconds a disconnected participant keeps their place. */
   readonly returnMs: number;
 }
 
-/** As it is asked for; what is not said is as usual, or there is none. */
+/** Requested properties of a room; defaults apply to missing ones. */
 export interface RoomInput {
   readonly roomId?: string | undefined;
   readonly password?: string | undefined;
@@ -57,17 +57,20 @@ export type MeetingRooms = ReturnType<typeof createMeetingRooms>;
 
 export const roomLimitReached: Rejection = { rejected: 'meeting/house-full', kind: 'limit', retryAfterMs: 60_000 };
 
-/** Of the places, when half of them are taken, no network may have more than a tenth, or so many: the rest is for others. */
+/** Once half of the limit is used, each network may have a tenth of it, but at least this many rooms. */
 const MIN_SHARE = 100;
 
-/** Two rooms get one name by chance once in a million times; several times in a row they don't. */
+/** A generated id is taken with a probability of about one in a million; repeated collisions do not occur. */
 const MAX_ID_ATTEMPTS = 4;
 
 export function createMeetingRooms(ports: MeetingRoomPorts) {
   const { handle, streams, repetition, log, vault, derivation, passwords, census, clock } = ports;
   const { maxLatentRooms, returnMs } = ports;
 
-  /** Its first command wins: another node may make the same room at the same moment. `caller` tells networks apart. */
+  /**
+   * Creates a room. If several nodes create the same room, the first append wins. `caller` identifies the
+   * network.
+   */
   async function make(
     input: RoomInput,
     caller: string,
@@ -75,7 +78,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
   ): Promise<{ readonly body: CreatedRoom; readonly position: Position } | Rejection> {
     const { password } = input;
     if (password === undefined) return create(input, caller, undefined, context);
-    // To hash costs much: nobody has it done for nothing, nor more often than they may make rooms.
+    // Hashing is expensive: skip it for repeated requests, and charge the quota first.
     const roomId = input.roomId ?? generateRoomId(context.commandId, 0);
     const previousRun =
       context.fingerprint && (await repetition.findResult(roomAggregate, roomStream(roomId), context));
@@ -102,7 +105,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     );
   }
 
-  /** What is refused gets back what it cost: so nothing is hashed for it. */
+  /** Rejects requests that cannot succeed before a password is hashed for them. */
   async function precheck(roomId: string | undefined, caller: string): Promise<Rejection | undefined> {
     if (isLimitReached(caller)) return roomLimitReached;
     if (roomId === undefined) return undefined;
@@ -133,7 +136,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     }
   }
 
-  /** A repetition asks for the same as its first run: it is answered from what it asks. */
+  /** A repeated request has the same input as its first run, so the response derives from it. */
   const createdRoom = (
     roomId: string,
     { title, scheduledStart, scheduledEnd }: RoomInput,
@@ -147,7 +150,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
   const generateRoomId = (commandId: string, attempt: number) =>
     roomIdFromBytes(derivation.secret('meeting.room', commandId, String(attempt)));
 
-  /** A room that is just being made counts: else as many as come at once would find the last place free. */
+  /** Opens the room. Rooms being created count towards the limit; otherwise concurrent requests would exceed it. */
   async function open(
     command: Parameters<typeof roomAggregate.decider.decide>[0] & {
       readonly type: 'OpenRoom';
@@ -163,7 +166,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
       isReserved = true;
       const keyReused = context.fingerprint === undefined ? undefined : await recordRequest(roomId, meetingId, context);
       if (keyReused) return keyReused;
-      // Without the key of its meeting nothing can be sealed.
+      // Events of the meeting can't be encrypted without its key.
       await vault.create(meetingSubject({ meetingId }));
       return undefined;
     };
@@ -177,7 +180,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     }
   }
 
-  /** The same key may not make another room: told by a stream that is found by the key alone. */
+  /** Records the idempotency key in a stream of its own, which detects its reuse for another room. */
   async function recordRequest(roomId: string, meetingId: string, context: CommandContext) {
     const { quota: _, ...unchargedContext } = context;
     const stream = requestStream(derivation.id('meeting.request', context.commandId));

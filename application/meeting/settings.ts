@@ -1,9 +1,9 @@
-/** What can be configured about the meetings. */
+/** Settings of the meeting service. */
 import type { Rule, Settings, ValuesOf } from '../config/setting.js';
 
 const text = { type: 'string', minLength: 1 } as const;
 
-/** As browsers take it (`RTCIceServer`). */
+/** `RTCIceServer`, as browsers expect it. */
 const iceServer = {
   type: 'object',
   required: ['urls'],
@@ -101,11 +101,11 @@ export interface IceServer {
   readonly credential?: string;
 }
 
-/** As the schema has it. */
+/** Cast that the JSON Schema guarantees. */
 export const iceServersOf = (values: Values) =>
   values['meeting.iceServers'] as readonly unknown[] | undefined as readonly IceServer[] | undefined;
 
-/** Milliseconds for which the place of a lost connection is held. */
+/** Milliseconds a disconnected participant keeps their place. */
 export const returnMsOf = (values: Pick<Values, 'meeting.returnSeconds'>): number =>
   values['meeting.returnSeconds'] * 1000;
 
@@ -123,13 +123,19 @@ export const meetingRules: readonly Rule<typeof meetingSettings>[] = [
     const { 'meeting.turn.username': username, 'meeting.turn.credential': credential } = values;
     if (url === undefined) {
       return (secret ?? username ?? credential)
-        ? { key: 'meeting.turn.url', reason: 'must be given with what clients need at it' }
+        ? { key: 'meeting.turn.url', reason: 'is required when TURN credentials are set' }
         : undefined;
     }
     if (secret !== undefined && (username ?? credential) !== undefined)
-      return { key: 'meeting.turn.secret', reason: 'makes names and passwords: give it or them, not both' };
+      return {
+        key: 'meeting.turn.secret',
+        reason: 'cannot be combined with meeting.turn.username and meeting.turn.credential',
+      };
     return secret !== undefined || (username !== undefined && credential !== undefined)
       ? undefined
-      : { key: 'meeting.turn.url', reason: 'needs meeting.turn.secret, or a username and a credential' };
+      : {
+          key: 'meeting.turn.url',
+          reason: 'requires meeting.turn.secret, or meeting.turn.username and meeting.turn.credential',
+        };
   },
 ];

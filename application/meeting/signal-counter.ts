@@ -1,4 +1,4 @@
-/** How much was relayed in which meeting that is kept nowhere: a count, now and then, for whoever runs the service. */
+/** Counts relayed signals per meeting and writes the counts to the log periodically, for operators. */
 import type { SignalEvent } from '../../domain/meeting/catalog.js';
 import { type Appender, newEvent } from '../command/index.js';
 import { sleep } from '../concurrency/index.js';
@@ -7,7 +7,7 @@ import type { CommandContext, EventLog } from '../ports/index.js';
 export interface SignalCounterPorts {
   readonly log: Pick<EventLog, 'retain'>;
   readonly appender: Pick<Appender, 'append'>;
-  /** The name of this node: nobody else writes to its stream. */
+  /** Name of this node, which is the only writer of its stream. */
   readonly node: string;
   readonly release: string;
   readonly systemContext: (actor: string) => CommandContext;
@@ -18,11 +18,11 @@ interface MeetingRef {
   readonly meetingId: string;
 }
 
-/** Of one node at most once in this time, for each meeting that had some. */
+/** Milliseconds between writes; each covers all meetings with new signals. */
 const WRITE_INTERVAL_MS = 60_000;
 const RETENTION_SECONDS = 30 * 86_400;
 
-/** Apart from the rooms, whose rules it would only be in the way of, and of one writer: nothing contends for it. */
+/** Stream of one node's counts. Kept apart from the room streams, so that it has one writer and no conflicts. */
 export const signalCountStream = (node: string): string => `meeting.relayed-${node}`;
 
 export function createSignalCounter({ log, appender, node, release, systemContext }: SignalCounterPorts) {
@@ -37,10 +37,9 @@ export function createSignalCounter({ log, appender, node, release, systemContex
   }
 
   return {
-    /** One more. */
     count: (meeting: MeetingRef) => add(meeting),
 
-    /** Writes every so often, and at the end; rejects as `write` does. */
+    /** Writes periodically and once at the end; throws as `write` does. */
     async keepWriting(stop: AbortSignal): Promise<void> {
       while (!stop.aborted) {
         await sleep(WRITE_INTERVAL_MS, stop);
@@ -51,7 +50,7 @@ export function createSignalCounter({ log, appender, node, release, systemContex
     write,
   };
 
-  /** Rejects with `Unavailable`, and what was counted is written with the next. */
+  /** Throws `UnavailableError`; the counts are included in the next write then. */
   async function write(): Promise<void> {
     const all = [...counts.values()];
     if (all.length === 0) return;

@@ -1,33 +1,39 @@
-/** What people of a meeting tell each other and is in no log: offers, answers, candidates, files, and what was so before. */
+/**
+ * Ports for messages between participants that are not in the event log: offers, answers, candidates, files,
+ * repeated states.
+ */
 import type { Person } from '../../domain/meeting/state.js';
 
-/** Who tells whom, both in the same room; `node` of the target is the process that holds their socket. */
+/** Sender and target, both in the same room; `node` is the process that holds the target's socket. */
 export interface Route {
   readonly roomId: string;
   readonly from: Pick<Person, 'id'>;
   readonly to: Pick<Person, 'id' | 'node'>;
 }
 
-/** One message. */
+/** A message that is not stored. */
 export interface EphemeralMessage {
-  /** As it is read. */
+  /** The serialized message. */
   readonly json: string;
-  /** It repeats what the log has told already, this: left out where that is not so any more when its turn has come. */
+  /**
+   * The repeated command (JSON) the message stems from; the message is dropped if it is outdated when its turn to
+   * be sent comes.
+   */
   readonly repeats?: string | undefined;
 }
 
-/** To people wherever they are. Who is not there is told nothing, and nobody of that. */
+/** Sends to participants on any node. Messages to absent participants are dropped silently. */
 export interface LiveRelay {
-  /** At once, in order, and not waited for: who leaves too much of it unread is cut. */
+  /** Sends immediately, in order. Recipients that leave too much unread are disconnected. */
   tell(route: Route, message: EphemeralMessage): void;
   /**
-   * In order with all that is passed to the same target, and waited for: settles once the target has room for more, or
-   * is not there, or has gone meanwhile. Never rejects. Nothing is passed in part.
+   * Sends in order with other calls of this method to the same target. Resolves once the target's socket has
+   * drained, or the target is gone. Never rejects; never delivers part of a message.
    */
   pass(route: Route, message: EphemeralMessage): Promise<void>;
 }
 
-/** The same to those whose sockets this process holds; says whether it came to anybody. */
+/** Sends to sockets of this process; returns whether the target was reached. */
 export interface LocalSignaling {
   tell(participantId: string, message: EphemeralMessage): boolean;
   pass(participantId: string, message: EphemeralMessage): Promise<boolean>;

@@ -1,16 +1,16 @@
-/** How people come into a meeting room: opening it, joining, waiting until somebody lets them in. */
+/** Rules for entering a room: open, join, wait, return, rejoin. */
 import { type Rejection, sameText } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
 import { type Connected, departedOf, isFull, kickOf, personOf, type RoomState } from './state.js';
 
-/** People who wait at the same time; more find the room full. */
+/** People waiting at one time; the room counts as full for further ones. */
 export const MAX_WAITING = 50;
 
 interface RoomTerms {
   readonly meetingId: string;
   readonly maxParticipants: number;
   readonly passwordHash?: string | undefined;
-  /** Milliseconds for which a place is held for a lost connection. */
+  /** Milliseconds a disconnected participant keeps their place. */
   readonly returnMs?: number | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface OpenRoom extends RoomTerms {
   readonly type: 'OpenRoom';
   readonly roomId: string;
   readonly creatorHash: string;
-  /** A keyed digest of the address of who makes it. */
+  /** Keyed digest of the creator's network. */
   readonly caller?: string | undefined;
   readonly title?: string | undefined;
   readonly scheduledStart?: number | undefined;
@@ -31,19 +31,19 @@ export interface JoinRoom extends Connected {
   readonly roomId: string;
   readonly participantId: string;
   readonly name: string;
-  /** A keyed digest of their network and folded name. */
+  /** Keyed digest of the person's network and folded name. */
   readonly caller: string;
-  /** The participant they proved to have been. */
+  /** The earlier participant they proved to be. */
   readonly formerId?: string | undefined;
-  /** How the room is to be opened where there is none: of who says that they are its host. */
+  /** Terms of the room a host opens by joining, if none exists. */
   readonly opening?: RoomTerms | undefined;
-  /** The hash that the password they gave was compared with, and found right. */
+  /** The stored hash that the given password was verified against. */
   readonly verifiedPasswordHash?: string | undefined;
   readonly creatorHash?: string | undefined;
   readonly now: number;
 }
 
-/** Of who was there, on another socket. */
+/** Moves a participant to another socket. */
 export interface ReturnToRoom extends Connected {
   readonly type: 'ReturnToRoom';
   readonly roomId: string;
@@ -59,7 +59,7 @@ export const notJoined: Rejection = { rejected: 'meeting/not-joined', kind: 'una
 export const roomExists: Rejection = { rejected: 'meeting/room-exists', kind: 'conflict' };
 const wrongPassword: Rejection = { rejected: 'meeting/wrong-password', kind: 'forbidden' };
 
-/** Only what was given: events have no members that say nothing. */
+/** Omits undefined members, which events must not have. */
 const withoutUndefined = <Members extends object>(members: Members) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Members]?: Exclude<Members[Name], undefined>;
@@ -81,7 +81,10 @@ export function open(command: OpenRoom, { isOpen }: RoomState): Decision {
   return [{ type: 'RoomOpened', data }];
 }
 
-/** First whether it is there, then the password, then the lock, then the cap: of several reasons the first is told. */
+/**
+ * Joins a room. Checks in the order of the contract: room exists, password, lock, capacity; the first failure is
+ * reported.
+ */
 export function join(command: JoinRoom, state: RoomState): Decision {
   const { opening, participantId } = command;
   if (!state.isOpen) return opening ? openAndJoin(command, opening) : roomNotFound;
@@ -142,7 +145,7 @@ export function returnToRoom(command: ReturnToRoom, state: RoomState): Decision 
   ];
 }
 
-/** Readmits somebody who left a moment ago; a lock, a full room and a kick count for them, since no place was held. */
+/** Readmits a participant who left recently. Lock, capacity and kicks apply, since no place was kept. */
 function rejoin({ roomId, participantId, node, seat, now }: ReturnToRoom, state: RoomState): Decision {
   const { meetingId, people, lockedBy } = state;
   const departed = departedOf(state, participantId, now);
@@ -152,11 +155,11 @@ function rejoin({ roomId, participantId, node, seat, now }: ReturnToRoom, state:
   return [{ type: 'ParticipantRejoined', data: { roomId, meetingId, ...data } }];
 }
 
-/** Gives the free seats of a room that is not locked, and that somebody is in, to those who wait, in their order. */
+/** Admits waiting people in order if the room is unlocked, not empty and has capacity. */
 export const admitNextWaiting = (roomId: string, state: RoomState, now: number): RoomEvent<'EntryGranted'>[] =>
   state.lockedBy || state.people.length === 0 ? [] : admitUpToCapacity(roomId, state, now);
 
-/** As many of those who wait as there is room for, but none who was kicked, or whose connection is lost. */
+/** Admits waiting people up to the room's capacity, except those who were kicked or are disconnected. */
 export function admitUpToCapacity(roomId: string, state: RoomState, now: number): RoomEvent<'EntryGranted'>[] {
   const { meetingId, people, maxParticipants, waiting } = state;
   return waiting

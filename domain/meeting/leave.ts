@@ -1,25 +1,31 @@
-/** How people go from a meeting room, and what becomes of it then. */
+/** Rules for leaving a room, losing a connection, ending and erasing meetings. */
 import type { RoomEvent } from './catalog.js';
 import { admitUpToCapacity } from './join.js';
 import { applyEvents, isExpired, personOf, type RoomState } from './state.js';
 
-/** Meetings under one id that nobody has a token of, and that are over: of more, the oldest are erased. */
+/** Ended meetings without a creator token that are kept per room id; the oldest beyond are erased. */
 export const MAX_READABLE = 100;
-/** And where more than so much happened in all of them: the next one needs the room (`stream-limit.ts`). */
+/**
+ * Events those meetings may have together; beyond, the oldest are erased, so that the stream stays within its
+ * limit (`stream-limit.ts`).
+ */
 export const MAX_READABLE_EVENTS = 5000;
 
-/** `seat`: the socket that is gone, which may not be where they are by now. */
+/** `seat`: the closed socket; ignored if the participant has moved to another one. */
 export interface LeaveRoom {
   readonly type: 'LeaveRoom';
   readonly roomId: string;
   readonly participantId: string;
   readonly seat: string;
-  /** Their connection was lost, and they have not come back in time. */
+  /** They were disconnected and did not return in time. */
   readonly isLost?: boolean | undefined;
   readonly now: number;
 }
 
-/** A connection, or all connections of a node, have ended without a close frame: their places are held for a while. */
+/**
+ * Marks a connection, or all connections of a node, as lost: they ended without a close frame. The participants
+ * keep their places for a while.
+ */
 export interface LoseConnection {
   readonly type: 'LoseConnection';
   readonly roomId: string;
@@ -27,7 +33,7 @@ export interface LoseConnection {
   readonly now: number;
 }
 
-/** All whose node is gone, and who have not come back in time, leave. */
+/** Removes the people of a dead node who did not return in time. */
 export interface RemovePeopleOfNode {
   readonly type: 'RemovePeopleOfNode';
   readonly roomId: string;
@@ -48,7 +54,7 @@ export interface EraseMeeting {
   readonly now: number;
 }
 
-/** What follows when people have gone: somebody else decides, or others come in, or the meeting is over. */
+/** Adds the effects of departures: another moderator is promoted, waiting people are admitted, or the meeting ends. */
 export function withDepartureEffects(
   roomId: string,
   state: RoomState,
@@ -58,7 +64,7 @@ export function withDepartureEffects(
   const stateAfter = applyEvents(state, departures);
   const { meetingId, people, isPreCreated } = stateAfter;
   if (people.length === state.people.length) return departures;
-  // People are in order of joining; a lost connection cannot moderate.
+  // Promotes the connected person who joined first; a disconnected one can't moderate.
   const successor = people.find(({ isLost }) => !isLost) ?? people[0];
   if (successor) {
     if (people.some(({ isModerator }) => isModerator)) return departures;
@@ -71,11 +77,14 @@ export function withDepartureEffects(
   ];
 }
 
-/** Rooms that whoever comes makes can be made again and again: what is kept of each must not add up without end. */
+/**
+ * Erases the oldest meetings without a creator token. Rooms opened by joining can be reopened endlessly, so their
+ * history is bounded.
+ */
 function eraseSurplus(roomId: string, { readable }: RoomState, now: number): readonly RoomEvent[] {
   const withoutCreator = readable.filter(({ creatorHash }) => creatorHash === undefined);
   let eventCount = 0;
-  // Of the newest, as many as may be kept.
+  // Counts from the newest meeting backwards.
   const lastSurplus = withoutCreator.findLastIndex((each, index) => {
     eventCount += each.facts;
     return eventCount > MAX_READABLE_EVENTS || withoutCreator.length - index > MAX_READABLE;
@@ -117,7 +126,7 @@ export function removePeopleOfNode({ roomId, node, now }: RemovePeopleOfNode, st
   const { meetingId, people, waiting } = state;
   const atNode = <Each extends { readonly node: string }>(all: readonly Each[]) =>
     all.filter((each) => each.node === node);
-  // First those who wait: nobody is let in who is not there.
+  // Remove waiting people first, so that none of them is admitted.
   const departures = [
     ...atNode(waiting).map(({ id }) => withdrawnEvent(roomId, meetingId, id, now, DISCONNECTED)),
     ...atNode(people).map(({ id }) => leftEvent(roomId, meetingId, id, now, DISCONNECTED)),

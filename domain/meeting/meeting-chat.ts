@@ -1,11 +1,11 @@
-/** What people say to all in a meeting room. What is said at one node in an hour, in all rooms, is one stream. */
+/** Chat and reactions of meetings; each node writes one stream per hour for all rooms. */
 import type { ChatEvent } from './catalog.js';
 
-/** `meeting.talk-<node>-2026-11-21-09`. */
+/** Stream name: `meeting.talk-<node>-2026-11-21-09`. */
 export const chatStream = (node: string, at: number): string =>
   `meeting.talk-${node}-${new Date(at).toISOString().slice(0, 13).replace('T', '-')}`;
 
-/** Who speaks, where and when: nobody says two things at one time. */
+/** Sender, room and time of a message. A sender has no two messages with the same time. */
 export interface SpokenBy {
   readonly roomId: string;
   readonly meetingId: string;
@@ -13,7 +13,7 @@ export interface SpokenBy {
   readonly sentAt: number;
 }
 
-/** What a chat message is known by, and named in answers to it. */
+/** Id of a chat message, referred to by replies. */
 export const messageIdOf = ({ sentAt, participantId }: Pick<SpokenBy, 'sentAt' | 'participantId'>): string =>
   `${sentAt}-${participantId}`;
 

@@ -1,4 +1,4 @@
-/** What people do in a meeting room: of themselves, and as its moderators. */
+/** Rules for participants' commands in a room: their own state, and moderation. */
 import type { Rejection } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
 import { notJoined, roomFull } from './join.js';
@@ -11,7 +11,7 @@ interface CommandBase {
   readonly now: number;
 }
 
-/** What is not said stays. */
+/** Omitted flags stay unchanged. */
 export interface OwnFlags {
   readonly isMuted?: boolean | undefined;
   readonly isVideoOff?: boolean | undefined;
@@ -39,7 +39,7 @@ type Decision = readonly RoomEvent[] | Rejection;
 const unauthorized: Rejection = { rejected: 'meeting/not-a-moderator', kind: 'forbidden' };
 const targetNotFound: Rejection = { rejected: 'meeting/target-not-found', kind: 'not-found' };
 
-/** Joined, then moderator, then target. */
+/** Checks in the order of the contract: joined, moderator, target exists. */
 export function decideParticipantAction(command: ParticipantCommand, state: RoomState): Decision {
   const person = personOf(state, command.by);
   if (!person) return notJoined;

@@ -1,27 +1,27 @@
-/** What rooms are called, and how much may be said of them. */
+/** Room ids, participant names and limits of room properties. */
 
-/** People that a room has place for where nobody said how many. */
+/** Default capacity of a room. */
 export const DEFAULT_PARTICIPANTS = 8;
 
-/** Characters of a password, at most. */
+/** Maximum characters of a password. */
 export const PASSWORD_LENGTH = 50;
 
-/** As people write it: in either case, with blanks around it. Undefined where no room can be called so. */
+/** Normalizes a room id as typed. Returns undefined if it is invalid. */
 export function roomIdOf(text: string): string | undefined {
   const id = text.trim().toUpperCase();
   return /^[A-Z0-9]{6}$/.test(id) ? id : undefined;
 }
 
-/** Without those that look like another. */
+/** Letters and digits, without look-alikes. */
 const LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 
-/** Of bytes that nobody can foresee, 12 of them. */
+/** Creates a room id from 12 random bytes. */
 export function roomIdFromBytes(bytes: Uint8Array): string {
-  // Two bytes for each: of one, some letters would come up an eighth more often.
+  // Two bytes per letter: with one, the modulo would favour some letters by an eighth.
   const letter = (at: number) => LETTERS[(bytes[at]! * 256 + bytes[at + 1]!) % LETTERS.length]!;
   return [0, 2, 4, 6, 8, 10].map(letter).join('');
 }
 
-/** A person's name without differences of case, accents, width and spacing, so that a kicked person is recognised. */
+/** Folds case, accents, width and spacing of a name, so that a kicked person is recognized. */
 export const foldName = (name: string): string =>
   name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/gu, ' ').trim();

@@ -1,6 +1,6 @@
 /**
- * What a request that carries a key asks for: which room it is to make. A room's stream is found by the room's id, which
- * callers choose; by this one the same key, with another id, is found to be misused. Stream `meeting.request-<id>`.
+ * Idempotency record of a room creation: which room a key has created. A room's stream is found by the id callers
+ * choose, so only this record detects a key reused with another room id. Stream `meeting.request-<id>`.
  */
 import type { Decider } from '../shared/index.js';
 import type { RequestEvent } from './catalog.js';
@@ -18,7 +18,7 @@ export interface RequestState {
 
 export const requestStream = (requestId: string): string => `meeting.request-${requestId}`;
 
-/** So long a key is known; as long as what it made, or less. */
+/** Seconds a key is remembered; a room lasts at least as long. */
 export const REQUEST_SECONDS = 86_400;
 
 export const request: Decider<RequestState, RequestRoom, RequestEvent> = {

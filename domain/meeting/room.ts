@@ -1,4 +1,4 @@
-/** A meeting room: who may come in, who is there, who decides. Stream `meeting.room-<id>`. */
+/** Decider of a meeting room. Stream `meeting.room-<id>`. */
 import { type Decider, isRejection, type Rejection } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
 import { admitNextWaiting, type JoinRoom, join, type OpenRoom, open, type ReturnToRoom, returnToRoom } from './join.js';
@@ -30,8 +30,8 @@ export type RoomCommand =
   | ParticipantCommand;
 
 /**
- * What is already so, or refused, is so in a room of any length. Whatever happens, a seat that is free after it goes to
- * those who wait.
+ * Decides a command. The stream limit applies only to commands that produce events. After each, free places go to
+ * waiting people.
  */
 function decide(command: RoomCommand, state: RoomState): readonly RoomEvent[] | Rejection {
   const decision = decideUnlimited(command, state);
@@ -64,7 +64,7 @@ function decideUnlimited(command: RoomCommand, state: RoomState): readonly RoomE
   }
 }
 
-/** On a room that is free again where its time is over, whether or not the log has been told yet. */
+/** Decides on a vacant room if the current meeting has expired, even if its end is not recorded yet. */
 function endExpiredFirst(
   { roomId, now }: { readonly roomId: string; readonly now: number },
   state: RoomState,

@@ -1,16 +1,16 @@
-/** What is known of a meeting room: who is there, who waits, how it may be entered. */
+/** State of a meeting room: people, waiting people, access, and earlier meetings under the same id. */
 import { type Evolve, evolveOf } from '../shared/index.js';
 import type { RoomEvent } from './catalog.js';
 
 const DAY_MS = 86_400_000;
-/** Who was kicked comes back only through the waiting room for so long. */
+/** Milliseconds a kicked person can return only through the waiting room. */
 const KICK_MS = 600_000;
-/** A room forgets the oldest of more people kicked in that time. */
+/** Kicks remembered at one time; the oldest are forgotten. */
 const MAX_KICKED = 100;
-/** People who left and may come back, at most: as many as the largest room holds. */
+/** People who left and may rejoin; the capacity of the largest room. */
 export const MAX_DEPARTED = 50;
 
-/** Somebody's connection: the node, and which of its sockets. */
+/** Node and socket of a participant. `seat` is the id of their seat on the socket. */
 export interface Connected {
   readonly node: string;
   readonly seat: string;
@@ -19,11 +19,11 @@ export interface Connected {
 export interface WaitingPerson extends Connected {
   readonly id: string;
   readonly name: string;
-  /** A keyed digest of their network and folded name. */
+  /** Keyed digest of the person's network and folded name. */
   readonly caller: string;
-  /** Their connection was lost; their place is held for a while. */
+  /** Disconnected; they keep their place for a while. */
   readonly isLost: boolean;
-  /** Unix ms until which only a moderator may admit them, because they were kicked. */
+  /** Unix ms until which only a moderator may admit this kicked person. */
   readonly kickedUntil?: number | undefined;
 }
 
@@ -34,12 +34,12 @@ export interface Person extends WaitingPerson {
   readonly isHandRaised: boolean;
 }
 
-/** A meeting that is over, and still can be read. */
+/** An ended meeting that can still be decrypted. */
 interface EndedMeeting {
   readonly meetingId: string;
-  /** Of those made before anybody came: who has the token may ask who was there. */
+  /** Set if the room was created in advance; the token gives access to the attendance. */
   readonly creatorHash?: string | undefined;
-  /** How many there are in the log from its opening up to the opening of the next that is kept. */
+  /** Events in the log from its opening to the opening of the next readable meeting. */
   readonly facts: number;
 }
 
@@ -49,44 +49,47 @@ interface Kick {
   readonly until: number;
 }
 
-/** Somebody who left, and who may come back as the same person for a while. */
+/** A person who left and may rejoin as the same participant for a while. */
 export interface Departed extends Pick<Person, 'id' | 'name' | 'caller' | 'isModerator'> {
   readonly leftAt: number;
 }
 
 export interface RoomState {
   readonly isOpen: boolean;
-  /** Of the meeting that is, or was the last. */
+  /** Id of the current or last meeting. */
   readonly meetingId: string;
-  /** It was made before anybody came, and stays for a while when all have gone. */
+  /** Created in advance; stays open for a while when it is empty. */
   readonly isPreCreated: boolean;
   readonly maxParticipants: number;
-  /** Milliseconds for which a place is held, who left may come back, and an empty room that was made by joining stays. */
+  /**
+   * Milliseconds a disconnected participant keeps their place, a person who left may rejoin, and an empty room
+   * opened by joining stays open.
+   */
   readonly returnMs: number;
   readonly creatorHash?: string | undefined;
   readonly passwordHash?: string | undefined;
-  /** A keyed digest of the address of who made it before anybody came. */
+  /** Keyed digest of the network that created the room in advance. */
   readonly madeBy?: string | undefined;
-  /** Who locked it. */
+  /** Participant who locked the room. */
   readonly lockedBy?: string | undefined;
-  /** Who records. */
+  /** Participant who records. */
   readonly recordingBy?: string | undefined;
   /** In order of joining. */
   readonly people: readonly Person[];
-  /** In order of asking. */
+  /** In order of their requests. */
   readonly waiting: readonly WaitingPerson[];
   readonly kicked: readonly Kick[];
   /** Oldest first. */
   readonly departed: readonly Departed[];
-  /** Unix ms: with nobody in it, the room is over then. */
+  /** Unix ms at which the room expires while it is empty. */
   readonly overAt: number;
   /** Oldest first. */
   readonly readable: readonly EndedMeeting[];
-  /** How many there are in the log since the last of these. */
+  /** Events in the log since the last of `readable`. */
   readonly facts: number;
 }
 
-/** A room in which nobody is, and nobody waits. Kicks are not part of it: they count until their time is over. */
+/** Members of a room without people. Kicks are not reset: they apply until they expire. */
 const VACANT = { lockedBy: undefined, recordingBy: undefined, people: [], waiting: [] } as const;
 
 export const initialState: RoomState = {
@@ -108,17 +111,17 @@ export const roomStream = (roomId: string): string => `meeting.room-${roomId}`;
 export const personOf = ({ people }: RoomState, id: string): Person | undefined =>
   people.find((each) => each.id === id);
 
-/** Made before anybody came, and nobody is in it. */
+/** Whether the room was created in advance and is empty. */
 export const isEmptyLatent = ({ isOpen, isPreCreated, people }: RoomState): boolean =>
   isOpen && isPreCreated && people.length === 0;
 
-/** By the clock, at the moment: whether or not the log has been told yet. */
+/** Whether the room has expired by the clock, even if its end is not recorded yet. */
 export const isExpired = ({ isOpen, people, overAt }: RoomState, now: number): boolean =>
   isOpen && people.length === 0 && now >= overAt;
 
 export const isFull = ({ people, maxParticipants }: RoomState): boolean => people.length >= maxParticipants;
 
-/** The kick that still counts against somebody: known by their id, or by their network and name together. */
+/** Returns the kick that still applies to a person, identified by id, or by network and name together. */
 export const kickOf = (
   { kicked }: RoomState,
   { id, caller }: { readonly id?: string | undefined; readonly caller: string },
@@ -136,13 +139,13 @@ const updatePerson = (state: RoomState, id: string, change: Partial<Person>): Ro
   people: state.people.map((each) => (each.id === id ? { ...each, ...change } : each)),
 });
 
-/** Changes the connection of somebody who is inside or waits. */
+/** Changes the connection of a person inside or waiting. */
 function updateConnection(state: RoomState, id: string, change: Partial<WaitingPerson>): RoomState {
   const apply = <Each extends WaitingPerson>(each: Each) => (each.id === id ? { ...each, ...change } : each);
   return { ...state, people: state.people.map(apply), waiting: state.waiting.map(apply) };
 }
 
-/** Somebody is there no more; with the last one goes all that a room has only while there are people in it. */
+/** Removes a person. Lock and recording end with the last one. */
 function removePerson(state: RoomState, id: string, at: number): RoomState {
   const people = without(state.people, id);
   const overAt = state.isPreCreated ? Math.max(state.overAt, at + DAY_MS) : at + state.returnMs;
@@ -151,7 +154,7 @@ function removePerson(state: RoomState, id: string, at: number): RoomState {
   return { ...state, people, recordingBy };
 }
 
-/** Remembers who left, so that they may come back under the same id. */
+/** Remembers a person who left, so that they may rejoin under the same id. */
 function rememberDeparted(state: RoomState, id: string, leftAt: number): RoomState {
   const person = personOf(state, id);
   if (!person) return state;
@@ -162,7 +165,7 @@ function rememberDeparted(state: RoomState, id: string, leftAt: number): RoomSta
 
 const DEFAULT_FLAGS = { isMuted: false, isVideoOff: false, isHandRaised: false } as const;
 
-/** What they make of the state, besides that there is one more. */
+/** State transitions, apart from counting events. */
 const rules: Evolve<RoomState, RoomEvent> = {
   RoomOpened(state, { meetingId, openedAt, isPreCreated, maxParticipants, ...more }) {
     const { creatorHash, passwordHash, scheduledEnd = 0, caller: madeBy, returnMs = 0 } = more;
@@ -203,7 +206,7 @@ const rules: Evolve<RoomState, RoomEvent> = {
   },
   ConnectionLost: (state, { participantId }) => updateConnection(state, participantId, { isLost: true }),
   ParticipantLeft: (state, { participantId, leftAt, isLost }) =>
-    // A lost connection had its time to come back before.
+    // A disconnected person had their grace period already, so they can't rejoin.
     removePerson(isLost ? state : rememberDeparted(state, participantId, leftAt), participantId, leftAt),
   ParticipantKicked(state, { participantId: id, kickedAt }) {
     const { caller = '' } = personOf(state, id) ?? {};
@@ -229,7 +232,7 @@ const rules: Evolve<RoomState, RoomEvent> = {
   MeetingErased: (state, { meetingId }) => ({ ...state, readable: removeMeeting(state.readable, meetingId) }),
 };
 
-/** The log lets go only of what comes before all that is kept: the rest counts with the meeting before it. */
+/** The log truncates only from the start: the events of an erased meeting count towards the one before it. */
 function removeMeeting(readable: readonly EndedMeeting[], meetingId: string): readonly EndedMeeting[] {
   const at = readable.findIndex((each) => each.meetingId === meetingId);
   if (at < 0) return readable;
@@ -246,6 +249,6 @@ export const evolve = Object.fromEntries(
   ]),
 ) as typeof rules;
 
-/** A room after some events more. */
+/** Applies events to a state. */
 export const applyEvents = (state: RoomState, events: readonly RoomEvent[]): RoomState =>
   events.reduce(evolveOf({ evolve }), state);

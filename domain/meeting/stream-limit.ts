@@ -1,4 +1,4 @@
-/** How long the stream of a room may get: it is read whole where it is not remembered, while somebody waits. */
+/** Limits the length of a room's stream, because a command on an uncached room replays all of it. */
 import type { Rejection } from '../shared/index.js';
 import { roomExists, roomFull } from './join.js';
 import type { RoomState } from './state.js';
@@ -9,8 +9,8 @@ const MODERATION_LIMIT = 30_000;
 const UNLIMITED = Number.POSITIVE_INFINITY;
 
 /**
- * Facts of a stream up to which there may be more of each. First people change themselves no more, then nobody new comes
- * in, at last nothing is moderated; what goes or ends must be able to, and there is only so much of it.
+ * Stream length up to which each command may add events. Own changes stop first, then joins, then moderation.
+ * Departures and endings are always possible, and bounded by the number of people.
  */
 const MAX_EVENTS = {
   UpdateOneself: OWN_FLAGS_LIMIT,
@@ -39,15 +39,15 @@ const MAX_EVENTS = {
 const tooLong: Rejection = {
   rejected: 'meeting/too-long',
   kind: 'limit',
-  detail: 'Too much has happened in this room, make another one',
+  detail: 'This room has reached its event limit; create another one',
 };
 
-/** Why a command may bring about nothing more, where that is so. */
+/** Returns the rejection of a command that would exceed the limit. */
 export function limitFor(type: keyof typeof MAX_EVENTS, state: RoomState): Rejection | undefined {
   if (eventCountOf(state) < MAX_EVENTS[type]) return undefined;
   return type === 'JoinRoom' ? roomFull : type === 'OpenRoom' ? roomExists : tooLong;
 }
 
-/** Those that are kept, of all meetings of the room. */
+/** Counts the events in the log, over all meetings of the room. */
 const eventCountOf = ({ facts, readable }: RoomState): number =>
   readable.reduce((sum, each) => sum + each.facts, facts);

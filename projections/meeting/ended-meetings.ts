@@ -1,4 +1,4 @@
-/** The meetings that are over and can still be read: a row for each, by when it ended. */
+/** Read model of ended meetings that are still readable, by end time. */
 import type { RoomEvent } from '../../domain/meeting/catalog.js';
 import type { Projection } from '../kernel/index.js';
 

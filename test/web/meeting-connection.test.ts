@@ -42,13 +42,13 @@ describe('the meeting page without a connection', function () {
     const roomId = await ada.create(options);
     await bob.join(roomId, options);
     await bob.inside();
-    await ada.reads('Bob is here.');
+    await ada.reads('Bob joined.');
     return { ada, bob, roomId };
   }
 
   async function cut({ page }: Tab) {
     proxy.interrupt();
-    await page.locator('#trouble', { hasText: 'no connection' }).waitFor();
+    await page.locator('#trouble', { hasText: 'Connection lost' }).waitFor();
   }
 
   async function returns({ page }: Tab) {
@@ -68,7 +68,7 @@ describe('the meeting page without a connection', function () {
     for (const text of ['one', 'two', 'three']) await ada.say(text);
     const waiting = ada.page.locator('#outbox li');
     expect(await waiting.locator('.text').allInnerTexts()).to.deep.equal(['one', 'two', 'three']);
-    await waiting.first().getByText('Sent when the connection is back').waitFor();
+    await waiting.first().getByText('Will be sent when you are reconnected').waitFor();
     expect(await says(ada, 'one')).to.deep.equal([]);
     await accessible(ada.page);
     await returns(ada);
@@ -101,7 +101,7 @@ describe('the meeting page without a connection', function () {
       await bob.reads('Is this heard?');
       await ada.page.locator('#outbox').getByText('Sending…').waitFor();
       valve.release();
-      await ada.page.locator('#outbox').getByText('Perhaps not sent').waitFor();
+      await ada.page.locator('#outbox').getByText('May not have been sent').waitFor();
       await ada.page.locator('#trouble').waitFor({ state: 'hidden' });
       expect(await says(bob, 'Is this heard?')).to.have.length(1);
       await ada.button('Send again').click();
@@ -147,7 +147,7 @@ describe('the meeting page without a connection', function () {
     const { ada, bob } = await two();
     await cut(ada);
     await ada.button('Lock').click();
-    await ada.reads('That was not done: there is no connection.');
+    await ada.reads('Not done: you are offline.');
     await ada.sendFile('Bob', 'plan.txt', Buffer.from('plan'));
     await ada.page.locator('.file[data-status=failed]', { hasText: 'plan.txt' }).waitFor();
     await returns(ada);

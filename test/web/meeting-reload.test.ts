@@ -78,7 +78,7 @@ describe('a reload of the meeting page', function () {
     ] as const) {
       const id = await own(tab).getAttribute('data-id');
       proxy.interrupt();
-      await tab.page.locator('#trouble', { hasText: 'no connection' }).waitFor();
+      await tab.page.locator('#trouble', { hasText: 'Connection lost' }).waitFor();
       await tab.say(`Typed before the reload of ${id}`);
       // Only the reloaded page is to come back.
       await tab.page.evaluate('window.WebSocket = class {}');

@@ -136,9 +136,9 @@ describe('the page to try meetings with', function () {
     await cy.sees('Ada');
     await cy.page.locator('#locked').waitFor();
     await dan.join(roomId);
-    await ada.page.getByLabel('Why Dan is not let in').fill('This is about you.');
+    await ada.page.getByLabel('Reason for rejecting Dan').fill('This is about you.');
     await ada.button('Reject: Dan').click();
-    await dan.told(/not let in.*This is about you\./);
+    await dan.told(/not admitted.*This is about you\./);
     await dan.join(roomId);
     await dan.page.getByRole('heading', { name: 'Please wait' }).waitFor();
     await ada.button('Unlock').click();
@@ -182,12 +182,12 @@ describe('the page to try meetings with', function () {
   it('says in plain words why somebody does not come in', async () => {
     const ada = await open('Ada');
     await ada.join('NOSUCH');
-    await ada.told(/no such meeting/);
+    await ada.told(/does not exist/);
     await picture(ada, 'lobby');
     const roomId = await ada.create({ password: 'secret', most: 2 });
     const [bob, cy] = [await open('Bob'), await open('Cy')];
     await bob.join(roomId, { password: 'wrong' });
-    await bob.told(/not the password/);
+    await bob.told(/Wrong password/);
     await bob.join(roomId, { password: 'secret' });
     await bob.inside();
     await cy.join(roomId, { password: 'secret' });

@@ -1,8 +1,8 @@
-/** What the others see of us: the camera, or a picture that is drawn here for machines without one. */
+/** Video sources: the camera, or a generated picture for machines without one. */
 
 export interface Picture {
   readonly video: MediaStreamTrack;
-  /** A drawn picture has no sound. */
+  /** Undefined for a generated picture. */
   readonly audio: MediaStreamTrack | undefined;
   stop(): void;
 }
@@ -10,9 +10,9 @@ export interface Picture {
 const SIZE = { width: 480, height: 270 };
 const PER_SECOND = 15;
 
-/** Rejects when there is none, or we may not have it. */
+/** Rejects without a camera or permission. */
 export async function cameraPicture(): Promise<Picture> {
-  // Pages that did not come by https, or from this machine, have none.
+  // Browsers offer the camera only on https pages and on localhost.
   if (!navigator.mediaDevices) throw new Error('no camera here');
   const stream = await navigator.mediaDevices.getUserMedia({ video: SIZE, audio: true });
   return {
@@ -24,7 +24,7 @@ export async function cameraPicture(): Promise<Picture> {
   };
 }
 
-/** Something that moves, in a colour of its own, with a name on it. */
+/** Draws an animated picture with the initials of the name. */
 export function drawnPicture(name: string): Picture {
   const canvas = document.createElement('canvas');
   Object.assign(canvas, SIZE);

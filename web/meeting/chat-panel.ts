@@ -1,22 +1,22 @@
-/** The chat: what was said, what happened meanwhile, and the files that go to and fro. */
+/** Chat panel: messages, notices, and file transfers. */
 import { byId, element } from '../shared/dom.js';
 import type { Transfer } from './files.js';
 import type { Chat, ChatText } from './messages.js';
 
 export interface ChatPanelOptions {
-  /** Returns false when the message is not taken. */
+  /** Returns false if the message queue is full. */
   send(message: ChatText): boolean;
   answer(transferId: string, accepted: boolean): void;
 }
 
-/** Beyond it the oldest go. */
+/** Lines shown; the oldest are removed. */
 const MAX_LINES = 500;
 const MAX_QUOTE_LENGTH = 80;
 
 export function createChatPanel({ send, answer }: ChatPanelOptions) {
   const log = byId('log');
   const lines = log.querySelector('ol')!;
-  // So that it can be scrolled by keyboard.
+  // Makes the log scrollable by keyboard.
   log.tabIndex = 0;
   const text = byId<HTMLInputElement>('text');
   const replying = byId('replying');
@@ -31,7 +31,7 @@ export function createChatPanel({ send, answer }: ChatPanelOptions) {
   function followEnd() {
     if (isScrolledToEnd) log.scrollTop = log.scrollHeight;
   }
-  // It shrinks when messages wait below it.
+  // The log shrinks when the outbox below it appears.
   new ResizeObserver(followEnd).observe(log);
 
   function add(line: HTMLElement) {
@@ -52,7 +52,9 @@ export function createChatPanel({ send, answer }: ChatPanelOptions) {
     event.preventDefault();
     const content = text.value.trim();
     if (content && !send({ text: content, ...(replyTo && { replyTo: replyTo.messageId }) }))
-      return addNotice('Not sent: too many messages wait for the connection. Your text is still in the field.');
+      return addNotice(
+        'Not sent: too many messages are waiting for the connection. Your text is still in the input field.',
+      );
     text.value = '';
     reply(undefined);
   };
@@ -122,7 +124,7 @@ const STATUS = {
   'under way': '',
   done: 'delivered',
   declined: 'declined',
-  failed: 'was not transferred',
+  failed: 'failed',
 };
 
 const clock = (at: number) => new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });

@@ -1,4 +1,4 @@
-/** What we can do in a meeting, by buttons. */
+/** Toolbar buttons of the meeting. */
 import { byId, element, pressed } from '../shared/dom.js';
 import type { ClientMessage, Flags } from './messages.js';
 import { isModerator, type Room } from './room.js';
@@ -6,7 +6,7 @@ import { REACTIONS } from './stage.js';
 
 export interface ControlsOptions {
   send(message: ClientMessage): unknown;
-  /** Changes what is told of ourselves. */
+  /** Changes our own flags. */
   change(flags: Partial<Flags>, message: ClientMessage): void;
   react(reaction: string): void;
   switchSource(): void;

@@ -1,19 +1,19 @@
-/** What the service says by codes, in words for people. */
+/** Texts for the error codes of the service. */
 
 const TEXTS: { readonly [code: string]: string } = {
   ROOM_FULL: 'The meeting is full.',
-  INVALID_PASSWORD: 'That is not the password of this meeting.',
-  ROOM_NOT_FOUND: 'There is no such meeting, or it is over.',
+  INVALID_PASSWORD: 'Wrong password.',
+  ROOM_NOT_FOUND: 'This meeting does not exist, or it has ended.',
   UNAUTHORIZED: 'Only moderators can do that.',
   NOT_JOINED: 'You are not in the meeting.',
-  TARGET_NOT_FOUND: 'They are not in the meeting any more.',
+  TARGET_NOT_FOUND: 'This participant has left the meeting.',
 };
 
-/** Other codes come with a sentence of the service's own. */
+/** Falls back to the message of the service. */
 export function errorText(
   { code, message }: { readonly code: string; readonly message: string },
   request?: { readonly password?: string },
 ): string {
-  if (code === 'INVALID_PASSWORD' && !request?.password) return 'This meeting has a password.';
+  if (code === 'INVALID_PASSWORD' && !request?.password) return 'This meeting requires a password.';
   return TEXTS[code] ?? message;
 }

@@ -1,20 +1,20 @@
-/** Files from one of the people to another, in pieces by way of the service. */
+/** Transfers files between two participants, in chunks relayed by the service. */
 import { fromBase64, toBase64 } from './base64.js';
 import type { FileMessage, ServerMessage } from './messages.js';
 import { plainName } from './names.js';
 
-/** 64 KiB of base64: as much as a piece may have. */
+/** 64 KiB as base64, the largest chunk the service accepts. */
 const CHUNK_BYTES = 48 * 1024;
-/** A socket may say 200 messages a second, and there is more to say than files. */
+/** The service accepts 200 messages a second; this leaves room for other messages. */
 const CHUNKS_PER_SECOND = 120;
-/** What waits in the socket keeps what is said after it waiting. */
+/** Buffered bytes above which sending pauses, so that other messages are not delayed. */
 const MAX_BUFFERED_BYTES = 128 * 1024;
-/** Larger ones would not fit into the page's memory everywhere. */
+/** Larger files may exceed the memory of a page. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 
 export interface Transfer {
   readonly id: string;
-  /** The other's. */
+  /** The other participant. */
   readonly participantId: string;
   readonly isOurs: boolean;
   readonly name: string;
@@ -23,14 +23,14 @@ export interface Transfer {
   readonly status: 'offered' | 'under way' | 'done' | 'declined' | 'failed';
   /** 0 to 1. */
   readonly progress: number;
-  /** What arrived, when all of it has. */
+  /** The received file, once complete. */
   readonly file?: Blob;
 }
 
 export interface FilesOptions {
-  /** Returns false when there is no connection. */
+  /** Returns false if there is no connection. */
   send(message: FileMessage): boolean;
-  /** Bytes that are said and not sent yet. */
+  /** Returns the bytes not sent to the network yet. */
   bufferedBytes(): number;
   onStateChange(transfer: Transfer): void;
 }
@@ -39,15 +39,15 @@ export interface Files {
   offer(targetId: string, file: File): void;
   answer(id: string, accepted: boolean): void;
   onMessage(message: ServerMessage & FileMessage): void;
-  /** Somebody has left: what was under way with them has failed. */
+  /** Fails the transfers with a participant who left. */
   onParticipantLeft(participantId: string): void;
 }
 
 interface ActiveTransfer {
   transfer: Transfer;
-  /** Of ours. */
+  /** File we send. */
   readonly source?: File;
-  /** Of theirs: its type, and what came so far. */
+  /** MIME type and chunks of a file we receive. */
   readonly type: string;
   readonly parts: Uint8Array<ArrayBuffer>[];
   bytes: number;
@@ -76,7 +76,7 @@ export function createFiles({ send, bufferedBytes, onStateChange }: FilesOptions
       const chunk = toBase64(new Uint8Array(await piece.arrayBuffer()));
       do await sleep(1000 / CHUNKS_PER_SECOND);
       while (bufferedBytes() > MAX_BUFFERED_BYTES);
-      // Who has left meanwhile wants no more of it.
+      // The transfer has ended meanwhile.
       if (!transfers.has(id)) return;
       if (!send({ type: 'file-chunk', targetId, transferId: id, chunk, index, total }))
         return update(id, { status: 'failed' });
@@ -89,7 +89,7 @@ export function createFiles({ send, bufferedBytes, onStateChange }: FilesOptions
     const { id, size } = each.transfer;
     const part = fromBase64(chunk);
     each.bytes += part?.length ?? 0;
-    // One is missing or can't be read, or it is more than we have agreed to.
+    // A chunk is missing or invalid, or the file is larger than offered.
     if (!part || index !== each.parts.length || each.bytes > size) return update(id, { status: 'failed' });
     each.parts.push(part);
     if (index < total - 1) return update(id, { progress: each.parts.length / total });
@@ -126,7 +126,7 @@ export function createFiles({ send, bufferedBytes, onStateChange }: FilesOptions
         }
         return begin({ id, participantId, isOurs: false, name, size, status: 'offered', progress: 0 }, { type });
       }
-      // Of a transfer that is none of theirs they have nothing to say.
+      // Ignore messages about transfers with other participants.
       if (!each || each.transfer.participantId !== participantId) return;
       const { isOurs, status } = each.transfer;
       if (message.type === 'file-answer') {

@@ -1,4 +1,4 @@
-/** Before a meeting: who we are, which meeting, or a new one. */
+/** Lobby: own name, joining a meeting, creating one. */
 import { byId } from '../shared/dom.js';
 import type { Join } from './messages.js';
 
@@ -15,7 +15,7 @@ interface Created {
 
 const NAME = 'meeting.name';
 
-/** `known`: the name of who was here before in this tab. */
+/** Creates the lobby. `known`: the name used in this tab before. */
 export function createLobby(enter: (wish: JoinForm) => void, known?: string) {
   const trouble = byId('lobby-trouble');
   const name = byId<HTMLInputElement>('name');
@@ -32,7 +32,7 @@ export function createLobby(enter: (wish: JoinForm) => void, known?: string) {
     trouble.hidden = what === '';
   }
 
-  /** Undefined, and the reader told, where no name is given. */
+  /** Returns undefined and shows a hint if the name is missing. */
   function ownIdentity() {
     if (!name.reportValidity()) return undefined;
     localStorage.setItem(NAME, name.value);
@@ -67,7 +67,7 @@ export function createLobby(enter: (wish: JoinForm) => void, known?: string) {
         password,
         maxParticipants: maxParticipants === undefined ? undefined : Number(maxParticipants),
       });
-      // For who leaves, and joins again.
+      // Prefills the form for joining again later.
       roomId.value = created.roomId;
       const { creatorToken } = created;
       enter({ ...self, roomId: created.roomId, creatorToken, password, isHost: false, title: created.title ?? '' });
@@ -79,18 +79,18 @@ export function createLobby(enter: (wish: JoinForm) => void, known?: string) {
   return { showTrouble };
 }
 
-/** Trimmed; those that are empty are left out. */
+/** Returns the trimmed fields without empty ones. */
 const fieldsOf = (form: HTMLFormElement): { readonly [name: string]: string | undefined } =>
   Object.fromEntries([...new FormData(form)].map(([key, value]) => [key, String(value).trim() || undefined]));
 
-/** Rejects with what the service says is wrong. */
+/** Rejects with the error of the service. */
 async function createRoom(wish: object): Promise<Created> {
   const response = await fetch('api/rooms', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(wish),
   }).catch(() => {
-    throw new Error('The service can not be reached.');
+    throw new Error('The service cannot be reached.');
   });
   const answer = await response.json().catch(() => ({ error: `The service answered ${response.status}.` }));
   if (!response.ok) throw new Error(answer.error);

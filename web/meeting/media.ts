@@ -1,4 +1,4 @@
-/** What goes out of us: one picture at a time, muted or dark as our flags say. */
+/** Outgoing media: one video source at a time, muted or disabled by our flags. */
 import { cameraPicture, drawnPicture, type Picture } from './camera.js';
 import type { Tracks } from './peer.js';
 import type { Person } from './room.js';
@@ -7,7 +7,7 @@ export interface Media {
   readonly isCamera: boolean;
   readonly stream: MediaStream;
   tracks(): Tracks;
-  /** Resolves to false where there is no camera to be had; then it is a drawing. */
+  /** Resolves to false if no camera is available; the generated picture is used then. */
   use(source: 'camera' | 'drawing', name: string): Promise<boolean>;
   follow(own: Person | undefined): void;
   stop(): void;

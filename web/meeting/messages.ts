@@ -1,4 +1,4 @@
-/** What is said and heard over the WebSocket of a meeting; every message has these fields besides its own. */
+/** Types of the WebSocket messages of a meeting; every message has the fields of `Base`. */
 
 export interface Base {
   readonly roomId: string;
@@ -24,7 +24,7 @@ export type Signal =
   | { readonly type: 'offer' | 'answer'; readonly targetId: string; readonly sdp: string }
   | { readonly type: 'ice-candidate'; readonly targetId: string; readonly candidate: Candidate };
 
-/** For one participant only; `transferId` is the same from the offer to the last chunk. */
+/** For one participant only; `transferId` identifies the transfer from offer to last chunk. */
 export type FileMessage =
   | {
       readonly type: 'file-offer';
@@ -62,7 +62,7 @@ export interface Join {
   readonly isHost: boolean;
   readonly password?: string;
   readonly creatorToken?: string;
-  /** With these two somebody comes back as who they were. */
+  /** With both, the participant returns under the same id. */
   readonly participantId?: string;
   readonly resumeToken?: string;
 }
@@ -101,7 +101,7 @@ export type ServerMessage = Base &
         readonly isModerator: boolean;
         readonly isMuted: boolean;
         readonly isVideoOff: boolean;
-        /** Only told to who has joined. */
+        /** Only in the message to the participant themselves. */
         readonly resumeToken?: string;
       }
     | { readonly type: 'waiting-room'; readonly name: string; readonly resumeToken?: string }

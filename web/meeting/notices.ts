@@ -1,4 +1,4 @@
-/** What is heard and is no part of the room's state: where it goes, and how it is told in words. */
+/** Handles messages that are not room state: passes them on, or describes them in words. */
 import type { createChatPanel } from './chat-panel.js';
 import { errorText } from './error-texts.js';
 import type { Files } from './files.js';
@@ -13,7 +13,7 @@ export interface NoticeOptions {
   readonly peers: () => Peers | undefined;
   readonly me: () => string | undefined;
   readonly nameOf: (id: string) => string;
-  /** For those who do not see it. */
+  /** Announces to screen readers. */
   announce(what: string): void;
   react(id: string, reaction: string): void;
 }
@@ -41,22 +41,22 @@ export function createNotices({ chat, outbox, files, peers, me, nameOf, announce
         announce(`${who}: ${message.reaction}`);
         return react(id, message.reaction);
       case 'participant-joined':
-        return chat.addNotice(isMe ? 'You are in the meeting.' : `${message.name} is here.`);
+        return chat.addNotice(isMe ? 'You are in the meeting.' : `${message.name} joined.`);
       case 'participant-left':
         files.onParticipantLeft(id);
         return chat.addNotice(`${who} left.`);
       case 'waiting-room':
-        return isMe ? undefined : announce(`${message.name} waits to be let in.`);
+        return isMe ? undefined : announce(`${message.name} is waiting to be admitted.`);
       case 'raise-hand':
         return announce(`${who} raised a hand.`);
       case 'room-locked':
         return chat.addNotice('The meeting is locked.');
       case 'room-unlocked':
-        return chat.addNotice('The meeting is open.');
+        return chat.addNotice('The meeting is unlocked.');
       case 'recording-started':
         return chat.addNotice(`${who} announced a recording.`);
       case 'recording-stopped':
-        return chat.addNotice('The recording is over.');
+        return chat.addNotice('The recording has stopped.');
       case 'moderator-action':
         return chat.addNotice(ACTION_TEXTS[message.action](who));
       case 'error':

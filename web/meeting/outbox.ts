@@ -1,18 +1,18 @@
-/** Chat messages that the service has not confirmed yet: they wait for the connection, and are sent in order. */
+/** Outbox of chat messages the service has not confirmed: queued while offline, sent in order. */
 import { byId, element, list } from '../shared/dom.js';
 import type { ChatText } from './messages.js';
 
 export interface PendingMessage extends ChatText {
-  /** `sent`: not confirmed yet. `unsure`: the connection was lost before it was confirmed. */
+  /** `sent`: not confirmed yet. `unsure`: the connection was lost before the confirmation. */
   readonly status: 'queued' | 'sent' | 'unsure';
-  /** Whether confirming it takes long enough to be shown. */
+  /** True once the confirmation takes long enough to be shown. */
   readonly isSlow?: boolean;
 }
 
 export interface OutboxOptions {
-  /** Returns false when there is no connection. */
+  /** Returns false if there is no connection. */
   send(message: ChatText): boolean;
-  /** For those who do not see it. */
+  /** Announces to screen readers. */
   announce(notice: string): void;
 }
 
@@ -20,9 +20,9 @@ const MAX_QUEUE = 50;
 const SLOW_MS = 1000;
 
 const STATUS = {
-  queued: 'Sent when the connection is back',
+  queued: 'Will be sent when you are reconnected',
   sent: 'Sending…',
-  unsure: 'Perhaps not sent',
+  unsure: 'May not have been sent',
 };
 
 export function createOutbox({ send, announce }: OutboxOptions) {
@@ -34,10 +34,10 @@ export function createOutbox({ send, announce }: OutboxOptions) {
   let count = 0;
 
   function show() {
-    const shown = new Map([...pending].filter(([, { status, isSlow }]) => status !== 'sent' || isSlow));
-    container.hidden = lobbySection.hidden = shown.size === 0;
-    showInMeeting(shown);
-    showInLobby(shown);
+    const visible = new Map([...pending].filter(([, { status, isSlow }]) => status !== 'sent' || isSlow));
+    container.hidden = lobbySection.hidden = visible.size === 0;
+    showInMeeting(visible);
+    showInLobby(visible);
   }
 
   function change(id: string, next: Partial<PendingMessage>) {
@@ -45,7 +45,7 @@ export function createOutbox({ send, announce }: OutboxOptions) {
     if (each) pending.set(id, { ...each, ...next });
   }
 
-  /** Sends what is queued, as far as there is a connection. */
+  /** Sends queued messages while there is a connection. */
   function flush() {
     for (const [id, { status, text, replyTo }] of pending) {
       if (!isConnected || status !== 'queued') continue;
@@ -98,25 +98,25 @@ export function createOutbox({ send, announce }: OutboxOptions) {
   });
 
   return {
-    /** What is to be kept over a reload of the page. */
+    /** Messages to restore after a reload of the page. */
     get pending(): readonly PendingMessage[] {
       return Array.from(pending.values(), (each) => (each.status === 'sent' ? { ...each, status: 'unsure' } : each));
     },
-    /** Messages for another room are dropped. */
+    /** Drops messages for another room. */
     enter(room: string, restored: readonly PendingMessage[] = []) {
       if (room !== roomId) pending.clear();
       roomId = room;
       for (const each of restored) pending.set(String(++count), each);
       show();
     },
-    /** Returns false when the queue is full: the message is not taken. */
+    /** Returns false if the queue is full. */
     add(message: ChatText): boolean {
       if (pending.size >= MAX_QUEUE) return false;
       queue(message);
-      if (!isConnected) announce('There is no connection. Your message is sent when it is back.');
+      if (!isConnected) announce('You are offline. Your message will be sent when you are reconnected.');
       return true;
     },
-    /** The service has told everyone a message of ours. */
+    /** Removes a message that the service has sent to everyone. */
     confirm(text: string) {
       const found = [...pending].find(([, each]) => each.status !== 'queued' && each.text === text);
       if (found) discard(found[0]);

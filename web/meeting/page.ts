@@ -1,4 +1,4 @@
-/** The trial page of meetings, put together: what is heard is shown, what is done is said. */
+/** Demo page of meetings: connects session, media, peers and views. */
 import { byId } from '../shared/dom.js';
 import { createChatPanel } from './chat-panel.js';
 import { createControls } from './controls.js';
@@ -21,7 +21,7 @@ socketUrl.hash = '';
 
 const media = createMedia();
 const distances = new Map<string, Distance>();
-/** Of those who have left, too. */
+/** Includes people who have left. */
 const names = new Map<string, string>();
 let peers: Peers | undefined;
 let joinForm: JoinForm | undefined;
@@ -33,10 +33,10 @@ const announce = (what: string) => {
   byId('aloud').textContent = what;
 };
 
-/** Says what somebody wants done now; it is not done later. */
+/** Sends a message without queueing; shows a notice if there is no connection. */
 function send(message: ClientMessage): boolean {
   const isSent = session.send(message);
-  if (!isSent) chat.addNotice('That was not done: there is no connection.');
+  if (!isSent) chat.addNotice('Not done: you are offline.');
   return isSent;
 }
 
@@ -83,7 +83,7 @@ byId('stop-waiting').onclick = session.leave;
 byId('copy-link').onclick = () => copy(location.href, 'The link is copied.');
 byId('copy-token').onclick = () => copy(joinForm?.creatorToken ?? '', 'The creator token is copied.');
 
-/** Where nothing may be copied, it stands in the chat. */
+/** Falls back to showing the text in the chat. */
 const copy = (text: string, notice: string) =>
   (navigator.clipboard?.writeText(text) ?? Promise.reject()).then(
     () => chat.addNotice(notice),
@@ -92,7 +92,7 @@ const copy = (text: string, notice: string) =>
 
 async function usePicture(source: JoinForm['picture']) {
   const found = await media.use(source, joinForm?.name ?? '');
-  if (!found) chat.addNotice('There is no camera to be had here: the others see a generated picture.');
+  if (!found) chat.addNotice('No camera is available: the others see a generated picture.');
   peers?.replaceTracks(media.tracks());
 }
 
@@ -112,7 +112,7 @@ async function enter(form: JoinForm, visit?: Return) {
   session.join(join, visit);
 }
 
-/** Within a network people reach each other without any. */
+/** Without ICE servers, peers connect only within one network. */
 const iceServersOf = (): Promise<readonly RTCIceServer[]> =>
   fetch('config')
     .then((response) => response.json())
@@ -136,7 +136,7 @@ function onStateChange(state: State) {
   showControls(room, media.isCamera);
 }
 
-/** Where we were before the page was reloaded; the password is not stored, as the token is enough. */
+/** Restores the visit before a reload. The password is not stored, because the resume token suffices. */
 function resumeVisit(visit: SavedVisit) {
   outbox.enter(visit.roomId, visit.unsent);
   const { roomId, name, title, picture, identity } = visit;
@@ -152,5 +152,5 @@ addEventListener('pagehide', () => {
   const { roomId, name, title, picture } = joinForm;
   storeVisit({ roomId, name, title, picture, identity, unsent: pending, leftAt: Date.now() });
 });
-// A page that comes back from the browser's cache knows where it was.
+// A page restored from the back/forward cache still has its state.
 addEventListener('pageshow', ({ persisted }) => persisted && takeVisit());

@@ -1,4 +1,7 @@
-/** The direct connection to one of the others: picture and sound both ways, and a channel that measures how far they are. */
+/**
+ * WebRTC connection to one participant: audio and video both ways, and a data channel that measures the round-trip
+ * time.
+ */
 import type { Candidate, Signal } from './messages.js';
 
 export interface Tracks {
@@ -8,11 +11,11 @@ export interface Tracks {
 
 export interface PeerOptions {
   readonly iceServers: readonly RTCIceServer[];
-  /** One of the two begins; when both want something at a time, it also has to wait. */
+  /** The initiator makes the first offer and wins if both offer simultaneously. */
   readonly isInitiator: boolean;
   readonly tracks: () => Tracks;
   send(signal: PeerSignal): void;
-  /** The state of the connection, and how long a word takes to them and back, ms, when it was measured. */
+  /** Reports the connection state, and the round-trip time in ms if it was measured. */
   onStateChange(state: RTCPeerConnectionState, roundTripMs?: number): void;
 }
 
@@ -21,12 +24,12 @@ export type PeerSignal = Unaddressed<Signal>;
 
 export interface Peer {
   readonly stream: MediaStream;
-  /** Whether the other side has answered of late. */
+  /** Whether the other side has answered recently. */
   readonly isAlive: boolean;
-  /** Whether a description comes from a newer connection than ours: the other page was reloaded, or has begun again. */
+  /** Whether a description comes from a newer connection: the other page was reloaded or started over. */
   isReplacedBy(signal: PeerSignal): boolean;
   onSignal(signal: PeerSignal): void;
-  /** Sends other tracks than before; nothing has to be negotiated for it. */
+  /** Replaces the outgoing tracks without renegotiation. */
   replaceTracks(tracks: Tracks): void;
   close(): void;
 }
@@ -36,7 +39,7 @@ const ALIVE_MS = 5000;
 
 const fingerprintOf = (sdp: string) => /^a=fingerprint:(.*)$/m.exec(sdp)?.[1];
 
-/** "Perfect negotiation" of the WebRTC recommendation, section 10.7. */
+/** Implements "perfect negotiation" of the WebRTC recommendation, section 10.7. */
 export function connectPeer({ iceServers, isInitiator, tracks, send, onStateChange }: PeerOptions): Peer {
   const connection = new RTCPeerConnection({ iceServers: [...iceServers] });
   const stream = new MediaStream();
@@ -45,7 +48,7 @@ export function connectPeer({ iceServers, isInitiator, tracks, send, onStateChan
   let queue = Promise.resolve();
   let answeredAt = 0;
 
-  // With a number of its own it is there on both sides without being offered.
+  // A negotiated channel with a fixed id exists on both sides without being offered.
   const channel = connection.createDataChannel('distance', { negotiated: true, id: 0 });
   const measure = () => channel.readyState === 'open' && channel.send(`ask ${performance.now()}`);
   channel.onmessage = ({ data }) => {
@@ -68,7 +71,7 @@ export function connectPeer({ iceServers, isInitiator, tracks, send, onStateChan
     if (connection.connectionState === 'failed') connection.restartIce();
   };
   connection.onnegotiationneeded = async () => {
-    // Who does not begin has nothing to offer before the other has.
+    // The other side makes the first offer.
     if (!isInitiator && !connection.remoteDescription) return;
     isOffering = true;
     await connection.setLocalDescription().catch(() => {});
@@ -118,8 +121,10 @@ export function connectPeer({ iceServers, isInitiator, tracks, send, onStateChan
       return 'sdp' in signal && !!known && fingerprintOf(known) !== fingerprintOf(signal.sdp);
     },
     onSignal(signal) {
-      // In the order they came; one that can't be understood spoils none of those after it.
-      queue = queue.then(() => applySignal(signal)).catch((error) => console.warn('a signal was not taken', error));
+      // Applied in order of arrival; a failing signal does not affect later ones.
+      queue = queue
+        .then(() => applySignal(signal))
+        .catch((error) => console.warn('a signaling message could not be applied', error));
     },
     replaceTracks,
     close() {

@@ -1,4 +1,4 @@
-/** The direct connections to all the others: one for each, as long as they are there. */
+/** WebRTC connections to all other participants in the room. */
 import type { Signal } from './messages.js';
 import { connectPeer, type Peer, type Tracks } from './peer.js';
 import type { Room } from './room.js';
@@ -10,7 +10,7 @@ export interface Distance {
 
 export interface Peers {
   /**
-   * Connects to who is new there, and lets go of who is not there any more. `isAway`: our own connection to the service
+   * Connects to new participants and disconnects from those who left. `isAway`: our own connection to the service
    * is lost.
    */
   follow(room: Room, isAway: boolean): void;
@@ -29,7 +29,7 @@ export interface PeersOptions {
 
 export function createPeers({ iceServers, tracks, send, onDistance }: PeersOptions): Peers {
   const peers = new Map<string, Peer>();
-  /** Those whose offers and answers may have been lost, with their connection to the service or ours. */
+  /** Participants with offers or answers that may have been lost, because a connection to the service was. */
   const stale = new Set<string>();
   let me: string | undefined;
 
@@ -62,13 +62,13 @@ export function createPeers({ iceServers, tracks, send, onDistance }: PeersOptio
   return {
     follow(room, isAway) {
       const now = room.isInside ? room.me : undefined;
-      // Who comes back as somebody else is new to all of them.
+      // A new id of our own is unknown to the others: start over.
       if (now !== me) close();
       me = now;
       for (const id of peers.keys()) if (!room.people.has(id)) disconnect(id);
       for (const [id, { isDisconnected }] of room.people) {
         if (isAway || isDisconnected) stale.add(id);
-        // The one who begins does so again; the other takes the new offer.
+        // Only the initiator starts over; the other side accepts its new offer.
         else if (stale.delete(id) && me !== undefined && me < id && !peers.get(id)?.isAlive) disconnect(id);
         ensurePeer(id);
       }

@@ -1,4 +1,4 @@
-/** Who is there and who waits, and what can be done about each of them. */
+/** Lists of participants and waiting people, with their moderation buttons. */
 import { element, list, type Shown } from '../shared/dom.js';
 import type { Action, ClientMessage } from './messages.js';
 import { nameWithBadges } from './names.js';
@@ -6,11 +6,11 @@ import type { Person } from './room.js';
 
 export interface Row extends Person {
   readonly isMe: boolean;
-  /** Whether we may moderate them. */
+  /** Whether we are a moderator. */
   readonly canModerate: boolean;
 }
 
-/** What is said of somebody beside their name. */
+/** Badges shown beside a name. */
 export const badgesOf = ({ isMe, isModerator, isMuted, isHandRaised }: Omit<Row, 'canModerate'>) => [
   isMe && 'you',
   isModerator && 'moderator',
@@ -59,20 +59,20 @@ export function createPeople(container: HTMLElement, { send, sendFile }: PeopleO
   return list<Row>(container, show);
 }
 
-export function createWaiting(container: HTMLElement, say: PeopleOptions['send']) {
+export function createWaiting(container: HTMLElement, send: PeopleOptions['send']) {
   return list<string>(container, (targetId) => {
     const who = element('span', { className: 'who' });
     const admit = element('button', { className: 'small main', textContent: 'Admit' });
     const reject = element('button', { className: 'small danger', textContent: 'Reject' });
-    const reason = element('input', { maxLength: 200, placeholder: 'Why not (they are told)' });
-    admit.onclick = () => say({ type: 'admit-user', targetId });
-    reject.onclick = () => say({ type: 'reject-user', targetId, reason: reason.value.trim() });
+    const reason = element('input', { maxLength: 200, placeholder: 'Reason (shown to them)' });
+    admit.onclick = () => send({ type: 'admit-user', targetId });
+    reject.onclick = () => send({ type: 'reject-user', targetId, reason: reason.value.trim() });
     return {
       element: element('li', { className: 'waiter', 'data-id': targetId }, who, admit, reject, reason),
       update(name) {
         who.replaceChildren(...nameWithBadges(name));
         for (const button of [admit, reject]) button.setAttribute('aria-label', `${button.textContent}: ${name}`);
-        reason.setAttribute('aria-label', `Why ${name} is not let in`);
+        reason.setAttribute('aria-label', `Reason for rejecting ${name}`);
       },
     };
   });

@@ -1,8 +1,8 @@
-/** What was known before the connection was lost, and may not be so any more when it is back. */
+/** Reconciles the room state after a reconnect. */
 import type { Base, ServerMessage } from './messages.js';
 import { applyMessage, emptyRoom, type Room } from './room.js';
 
-/** The room as it was, with ourselves as the service tells now; a room that we wait for is not known. */
+/** Keeps the previous room and updates ourselves from the first message. A room in which we only wait is unknown. */
 export function roomOnReturn(before: Room, message: ServerMessage): Room {
   const now = applyMessage(emptyRoom, message);
   if (!now.isInside) return now;
@@ -10,7 +10,7 @@ export function roomOnReturn(before: Room, message: ServerMessage): Room {
   return { ...before, me: now.me, isInside: true, people: new Map([...now.people, ...others]) };
 }
 
-/** For each thing that the service is to tell again, the message to assume when it does not. */
+/** Returns, for each fact the service will repeat, the message to assume if it does not. */
 export function unconfirmedOf(
   { me, people, waiting, isLocked, recordingBy }: Room,
   { roomId, timestamp }: Base,
@@ -38,5 +38,5 @@ const TOPICS: { readonly [type: string]: string } = {
   'recording-stopped': 'recording',
 };
 
-/** The key of what a message makes certain. */
+/** Key of the fact that a message confirms. */
 export const confirmedBy = ({ type, participantId }: ServerMessage): string => TOPICS[type] ?? participantId;

@@ -1,4 +1,4 @@
-/** A meeting as one of its people sees it: a fold of what they are told. */
+/** Room state as one participant sees it: a fold of the messages received. */
 import type { ServerMessage } from './messages.js';
 
 export interface Person {
@@ -7,18 +7,18 @@ export interface Person {
   readonly isMuted: boolean;
   readonly isVideoOff: boolean;
   readonly isHandRaised: boolean;
-  /** Their connection to the service; they may be back soon. */
+  /** Lost their connection to the service; they may reconnect soon. */
   readonly isDisconnected: boolean;
 }
 
 export interface Room {
-  /** Unknown until we are told who we are. */
+  /** Our own participant id; unknown before the first message. */
   readonly me: string | undefined;
-  /** Whether we are inside; else we wait to be let in. */
+  /** False while we wait to be admitted. */
   readonly isInside: boolean;
-  /** In order of joining, but that we ourselves come first. */
+  /** In order of joining, ourselves first. */
   readonly people: ReadonlyMap<string, Person>;
-  /** The names of those who wait to be let in. */
+  /** Names of waiting people by id. */
   readonly waiting: ReadonlyMap<string, string>;
   readonly isLocked: boolean;
   readonly recordingBy: string | undefined;
@@ -44,7 +44,7 @@ function without<Value>(map: ReadonlyMap<string, Value>, id: string): ReadonlyMa
 
 const withOne = <Value>(map: ReadonlyMap<string, Value>, id: string, value: Value) => new Map([...map, [id, value]]);
 
-/** The first that we are told of anybody is of ourselves. */
+/** Applies a message. The first one about a participant is about ourselves. */
 export function applyMessage(room: Room, message: ServerMessage): Room {
   const { participantId: id } = message;
   switch (message.type) {
@@ -76,7 +76,7 @@ export function applyMessage(room: Room, message: ServerMessage): Room {
         ...room,
         people: without(room.people, id),
         waiting: without(room.waiting, id),
-        // Whoever goes records no more.
+        // Leaving ends the participant's recording.
         recordingBy: room.recordingBy === id ? undefined : room.recordingBy,
       };
     case 'room-locked':
@@ -92,7 +92,7 @@ export function applyMessage(room: Room, message: ServerMessage): Room {
   }
 }
 
-/** Whether a message tells what was not so before. After a lost connection the service tells everything again. */
+/** Whether a message changes the state. After a reconnect the service repeats everything. */
 export function isNewInformation(room: Room, message: ServerMessage): boolean {
   const { participantId: id } = message;
   switch (message.type) {
@@ -115,7 +115,7 @@ export function isNewInformation(room: Room, message: ServerMessage): boolean {
   }
 }
 
-/** What we change of ourselves is told to the others only. */
+/** Applies our own change; the service notifies only the others of it. */
 export function changeOwnFlags(room: Room, flags: Partial<Person>): Room {
   const own = room.me === undefined ? undefined : room.people.get(room.me);
   return own ? { ...room, people: withOne(room.people, room.me!, { ...own, ...flags }) } : room;

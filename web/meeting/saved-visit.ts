@@ -1,4 +1,4 @@
-/** What brings us back into a meeting after a reload of the tab. It is stored only while the page is away. */
+/** Saves the current visit for a reload of the tab; stored only between pagehide and the next load. */
 import type { PendingMessage } from './outbox.js';
 import type { Identity } from './session.js';
 
@@ -7,7 +7,7 @@ export interface SavedVisit {
   readonly name: string;
   readonly title: string;
   readonly picture: 'camera' | 'drawing';
-  /** None when we were not in the meeting any more. */
+  /** Absent if we had left the meeting. */
   readonly identity?: Identity | undefined;
   readonly unsent: readonly PendingMessage[];
   /** Unix ms. */
@@ -15,17 +15,17 @@ export interface SavedVisit {
 }
 
 const KEY = 'meeting.stay';
-/** The default of `meeting.returnSeconds`: a later return is a new participant, who joins by the form. */
+/** Default of `meeting.returnSeconds`; a later return joins as a new participant, by the form. */
 const RETURN_MS = 20_000;
 
 export const storeVisit = (visit: SavedVisit): void => sessionStorage.setItem(KEY, JSON.stringify(visit));
 
-/** A copy of the tab finds nothing there, so that it does not take the place of the first. */
+/** Returns and removes the saved visit, so that a duplicated tab does not take our place. */
 export function takeVisit(): SavedVisit | undefined {
   const stored = sessionStorage.getItem(KEY);
   sessionStorage.removeItem(KEY);
   return stored === null ? undefined : JSON.parse(stored);
 }
 
-/** Unix ms until when the place is held. */
+/** Unix ms until which the visit can be resumed. */
 export const resumableUntil = ({ leftAt }: SavedVisit): number => leftAt + RETURN_MS;

@@ -1,4 +1,4 @@
-/** Being in a meeting: joining, waiting, coming back after the connection was lost, and why it ended. */
+/** Meeting session: joining, waiting, reconnecting, and why it ended. */
 import { errorText } from './error-texts.js';
 import type { ClientMessage, Flags, Join, ServerMessage } from './messages.js';
 import { plainName } from './names.js';
@@ -7,55 +7,55 @@ import { applyMessage, changeOwnFlags, emptyRoom, isNewInformation, type Person,
 import { openSocket, REFUSED, REMOVED, REPLACED, type ReconnectingSocket } from './socket.js';
 
 export interface State {
-  /** `away`: the connection is lost, and it will be tried again. */
+  /** `away`: the connection is lost and is being retried. */
   readonly status: 'out' | 'joining' | 'waiting' | 'inside' | 'away';
   readonly room: Room;
   readonly roomId: string;
-  /** Why we are out, or away, in plain words. */
+  /** Why the session ended or is away; shown to the user. */
   readonly trouble: string;
 }
 
 export interface SessionListener {
   onStateChange(state: State): void;
-  /** What there is to do besides what the state says; nothing that was so before. */
+  /** Handles messages besides the state; repeated ones are not passed on. */
   onMessage(message: ServerMessage): void;
 }
 
-/** What lets us come back as who we are. */
+/** Credentials with which we return as the same participant. */
 export interface Credentials {
   readonly participantId: string;
   readonly resumeToken: string;
 }
 
-/** What a reload of the page keeps of us. */
+/** Identity to restore after a reload of the page. */
 export interface Identity {
   readonly place: Credentials;
-  /** None while we wait to be let in. */
+  /** Absent while we wait to be admitted. */
   readonly flags?: Flags | undefined;
 }
 
-/** Coming back after a reload of the page. */
+/** A return after a reload of the page. */
 export interface Return extends Identity {
-  /** Unix ms; later the service would take us for somebody new. */
+  /** Unix ms; later the service treats us as a new participant. */
   readonly until: number;
 }
 
 export interface Session {
   readonly state: State;
-  /** Undefined when we have left, or were removed. */
+  /** Undefined after leaving or being removed. */
   readonly identity: Identity | undefined;
-  /** Bytes that are said and not sent yet. */
+  /** Bytes not sent to the network yet. */
   readonly bufferedBytes: number;
-  /** Settles nothing: `changed` tells what becomes of it. */
+  /** Starts joining; `onStateChange` reports the outcome. */
   join(joinRequest: Omit<Join, 'type'>, back?: Return): void;
   leave(): void;
-  /** Returns false, and says nothing, while we are not connected to a room. */
+  /** Returns false, without sending, while we are not in a room. */
   send(message: ClientMessage): boolean;
-  /** Says what we change of ourselves; while we are away it is said when we are back. */
+  /** Changes our own flags; while we are away, sends the change after the reconnect. */
   change(flags: Partial<Flags>, message: ClientMessage): void;
 }
 
-/** What was so before the connection was lost, and is not told again by then, is so no more. */
+/** State from before the disconnect that is not confirmed within this time is dropped. */
 const CONFIRM_WITHIN_MS = 3000;
 
 const flagsOf = ({ isMuted, isVideoOff, isHandRaised }: Person): Flags => ({
@@ -71,10 +71,10 @@ export function createSession(url: URL, listener: SessionListener): Session {
   let pendingReturn: Return | undefined;
   let place: Credentials | undefined;
   let state: State = { status: 'out', room: emptyRoom, roomId: '', trouble: '' };
-  /** Our own flags as they are to be when we are back, and those of them that were changed while we were away. */
+  /** Our own flags to restore after a reconnect, and those changed while we were away. */
   let flags: Flags | undefined;
   let pendingFlags: Partial<Flags> = {};
-  /** Our own flags on return, until the service has told all of how they were. */
+  /** Our own flags after a reconnect, until the service has repeated its earlier state. */
   let ownFlags: Partial<Flags> | undefined;
   let unconfirmed = new Map<string, ServerMessage>();
   let settleTimer: ReturnType<typeof setTimeout> | undefined;
@@ -103,9 +103,8 @@ export function createSession(url: URL, listener: SessionListener): Session {
 
   function sendJoin() {
     if (!joinRequest) return;
-    if (pendingReturn && Date.now() > pendingReturn.until)
-      return endSession('You were away too long to come back. Join again.');
-    // Whoever comes back makes no meeting anew.
+    if (pendingReturn && Date.now() > pendingReturn.until) return endSession('You were away for too long. Join again.');
+    // A returning participant must not open a new meeting.
     socket?.send({ type: 'join', ...joinRequest, ...place, ...(place && { isHost: false }) });
   }
 
@@ -113,19 +112,19 @@ export function createSession(url: URL, listener: SessionListener): Session {
     if (!willRetry) {
       socket = undefined;
       if (!joinRequest) return;
-      if (code === REPLACED) return endSession('You are in the meeting from elsewhere now.');
+      if (code === REPLACED) return endSession('You have joined this meeting from another place.');
       if (code === REMOVED) return endSession('A moderator removed you from the meeting.');
-      if (code === REFUSED) return endSession('You were not let in.');
-      return endSession(reason || 'The service has ended the connection.');
+      if (code === REFUSED) return endSession('You were not admitted.');
+      return endSession(reason || 'The service closed the connection.');
     }
     if (!joinRequest) return closeSocket();
     clearTimeout(settleTimer);
     const status = state.room.me === undefined ? 'joining' : 'away';
-    // Always the same words: those who hear the page hear them once.
-    update({ status, trouble: 'There is no connection to the service. It is being tried again.' });
+    // The same text each time, so that screen readers announce it once.
+    update({ status, trouble: 'Connection lost. Reconnecting…' });
   }
 
-  /** The room is told to us anew when we come back; what was so stays until it is clear that it has changed. */
+  /** Keeps the previous state after a reconnect, until the service confirms or replaces it. */
   function restoreRoom(message: ServerMessage): void {
     const { room } = state;
     const self = ownIn(room);
@@ -139,7 +138,7 @@ export function createSession(url: URL, listener: SessionListener): Session {
     for (const each of [...unconfirmed.values()]) onMessage(each);
   }
 
-  /** Whoever was muted comes back muted, unless they chose otherwise; of the hand and the picture we alone decide. */
+  /** Restores our flags. Muted stays muted unless we changed it; hand and video are ours alone. */
   function restoreFlags(before: Flags, current: Person) {
     const isMuted = pendingFlags.isMuted ?? (before.isMuted || current.isMuted);
     ownFlags = { ...before, isMuted };
@@ -152,14 +151,14 @@ export function createSession(url: URL, listener: SessionListener): Session {
 
   function onMessage(rawMessage: ServerMessage) {
     const message = 'name' in rawMessage ? { ...rawMessage, name: plainName(rawMessage.name) } : rawMessage;
-    // What comes of a meeting that we have left is none of ours any more.
+    // Ignore messages about a meeting we have left.
     if (!joinRequest || (message.roomId && message.roomId !== joinRequest.roomId)) return;
-    // Inside, it is about something we did there.
+    // Inside, errors concern a single action.
     if (message.type === 'error' && state.status !== 'inside') return endSession(errorText(message, joinRequest));
     if (message.type === 'reject-user') {
-      // The service ends this connection: who tries again needs another.
+      // The service closes this connection; joining again needs a new one.
       closeSocket();
-      return endSession(`You were not let in. ${message.reason}`.trim());
+      return endSession(`You were not admitted. ${message.reason}`.trim());
     }
     if (message.type === 'participant-joined' || message.type === 'waiting-room') {
       const { participantId, resumeToken } = message;
@@ -200,7 +199,7 @@ export function createSession(url: URL, listener: SessionListener): Session {
       reset();
       joinRequest = request;
       [place, pendingReturn, flags] = [pendingVisit?.place, pendingVisit, pendingVisit?.flags];
-      update({ status: 'joining', room: emptyRoom, trouble: pendingVisit ? 'Coming back to the meeting…' : '' });
+      update({ status: 'joining', room: emptyRoom, trouble: pendingVisit ? 'Rejoining the meeting…' : '' });
       if (!socket) socket = openSocket(url, { onOpen: sendJoin, onMessage, onClose });
       else sendJoin();
     },

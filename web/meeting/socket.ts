@@ -1,7 +1,7 @@
-/** The WebSocket of a meeting, opened again by itself when it is lost. */
+/** WebSocket of a meeting that reconnects automatically. */
 import type { ClientMessage, ServerMessage } from './messages.js';
 
-/** What the service closes with when there is nothing to come back for. */
+/** Close codes after which it does not reconnect. */
 export const REPLACED = 4001;
 export const REMOVED = 4003;
 export const REFUSED = 4004;
@@ -9,21 +9,21 @@ const POLICY_VIOLATION = 1008;
 const SERVICE_RESTART = 1012;
 
 const MIN_RETRY_MS = 1000;
-/** The service takes ten connections a minute from a network. */
+/** Short enough for the service's limit of ten connections a minute per network. */
 const MAX_RETRY_MS = 15_000;
 
 export interface SocketListener {
   onOpen(): void;
   onMessage(message: ServerMessage): void;
-  /** `willRetry`: it is opened again by itself. */
+  /** `willRetry`: it reconnects automatically. */
   onClose(code: number, reason: string, willRetry: boolean): void;
 }
 
 export interface ReconnectingSocket {
   readonly isOpen: boolean;
-  /** Bytes that are said and not sent yet. */
+  /** Bytes not sent to the network yet. */
   readonly bufferedBytes: number;
-  /** Returns false, and says nothing, where it is not open. */
+  /** Returns false, without sending, if the socket is not open. */
   send(message: ClientMessage): boolean;
   close(): void;
 }
@@ -45,7 +45,7 @@ export function openSocket(url: URL, listener: SocketListener): ReconnectingSock
       if (!shouldReconnect) return;
       shouldReconnect = ![REPLACED, REMOVED, REFUSED, POLICY_VIOLATION].includes(code);
       if (!shouldReconnect) return listener.onClose(code, reason, false);
-      // Not all at once, when all have lost it at once.
+      // Jitter spreads the reconnects of many clients.
       const delayMs = (code === SERVICE_RESTART ? MIN_RETRY_MS : retryMs) * (0.5 + Math.random());
       retryMs = Math.min(2 * retryMs, MAX_RETRY_MS);
       listener.onClose(code, reason, true);

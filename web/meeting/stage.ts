@@ -1,4 +1,4 @@
-/** The pictures of all who are there, with what there is to see of each. */
+/** Video tiles of all participants, with their connection state. */
 import { element, list, type Shown } from '../shared/dom.js';
 import { initials } from './camera.js';
 import { nameWithBadges } from './names.js';
@@ -14,7 +14,7 @@ export interface Tile extends Person {
 
 const REACTION_MS = 3000;
 
-/** The reactions that have names; others are shown as they come. */
+/** Named reactions; others are shown as text. */
 export const REACTIONS: ReadonlyMap<string, string> = new Map([
   ['thumb', '👍'],
   ['clap', '👏'],
@@ -46,7 +46,7 @@ export function createStage(container: HTMLElement) {
       element: tile,
       update({ stream, distance: measurement, ...person }) {
         const { name, isMe, isVideoOff, isDisconnected } = person;
-        // We need not hear ourselves.
+        // Avoids hearing ourselves.
         video.muted = isMe;
         if (stream && video.srcObject !== stream) video.srcObject = stream;
         face.textContent = initials(name);

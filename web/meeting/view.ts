@@ -1,4 +1,4 @@
-/** The page as it looks in a state: outside, waiting or inside, and then the room. */
+/** Renders the page for a session state: lobby, waiting room, or meeting. */
 import { byId } from '../shared/dom.js';
 import type { Distance } from './peers.js';
 import type { Row } from './people.js';
@@ -14,7 +14,7 @@ export interface View {
   distanceTo(id: string): Distance | undefined;
 }
 
-/** Whether we are inside, and so have a room to be shown. */
+/** Returns whether we are inside, so that the room is rendered. */
 export function showState({ status, room, roomId, trouble }: State, title: string): boolean {
   const isInside = room.isInside && (status === 'inside' || status === 'away');
   const isWaiting = !room.isInside && (status === 'waiting' || status === 'away');
@@ -22,7 +22,7 @@ export function showState({ status, room, roomId, trouble }: State, title: strin
   byId('waiting').hidden = !isWaiting;
   byId('meeting').hidden = !isInside;
   for (const id of ['lobby-trouble', 'trouble', 'waiting-trouble']) {
-    // The same text again would be read out again.
+    // Setting the same text would make screen readers repeat it.
     if (byId(id).textContent !== trouble) byId(id).textContent = trouble;
     byId(id).hidden = trouble === '';
   }

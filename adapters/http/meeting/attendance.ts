@@ -1,4 +1,4 @@
-/** The route of who was in a meeting. */
+/** HTTP route that returns the attendance report of a meeting. */
 import { type Budget, createBudget } from '../../../application/concurrency/index.js';
 import { streamList } from '../../../application/json/stream-list.js';
 import { type Attendance, MAX_ATTENDANCES } from '../../../application/meeting/attendance.js';
@@ -13,22 +13,22 @@ import { attendanceReport } from './schemas.js';
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
 
-/** Of those that are being read. */
+/** Limits attendance reports that are read at the same time. */
 export const createAttendanceBudget = (): Budget => createBudget('meeting.attendance', MAX_ATTENDANCES);
 
 export const attendanceRoute = (attendance: Attendance, budget: Budget): Route =>
   route({
     method: 'GET',
     path: '/api/rooms/:roomId/attendance',
-    summary: 'Who was in a meeting, from when to when',
+    summary: 'Get the attendance of a meeting',
     description:
-      'For whoever made the room, until `meeting.attendanceDays` after its end. Where an id was used again, of the ' +
-      'meeting that the token was made for. Streamed: who has left, in the order of leaving, then who is there.',
+      'Requires the creator token; available until `meeting.attendanceDays` after the end. If the room id was reused, ' +
+      'returns the meeting the token was created for. Streamed: finished visits by time of leaving, then current ones.',
     security: 'creator',
     answers: {
-      200: { description: 'The meeting and its people', schema: attendanceReport },
-      401: { description: 'The token is missing, or is not of a meeting in this room' },
-      404: { description: 'There is no such room, or nothing is kept of it any more' },
+      200: { description: 'The attendance report', schema: attendanceReport },
+      401: { description: 'The creator token is missing, or belongs to no meeting of this room' },
+      404: { description: 'The room does not exist, or its data has been erased' },
     },
     async handle({ params, bearer, address, method, signal }) {
       const roomId = roomIdOf(params.roomId);
@@ -42,7 +42,7 @@ export const attendanceRoute = (attendance: Attendance, budget: Budget): Route =
         const report = await attendance(roomId, bearer, network);
         if (isRejection(report)) return report;
         const { visits, position, ...meeting } = report;
-        // Of who has gone, or was told that it takes too long, it is never begun.
+        // After a disconnect or a timeout the body is never streamed, so the abort releases the reservation.
         signal.addEventListener('abort', reservation.release, { once: true });
         isSent = method !== 'HEAD' && !signal.aborted;
         const content = () => encoded(withCleanup(serializeReport(meeting, visits()), reservation.release));
@@ -61,7 +61,7 @@ async function* withCleanup<Each>(all: AsyncIterable<Each>, cleanup: () => void)
   }
 }
 
-/** One object, its people as they are read. */
+/** Serializes the report as one JSON object and streams its participants. */
 async function* serializeReport(meeting: object, visits: AsyncIterable<readonly object[]>): AsyncGenerator<string> {
   yield* streamList(`${JSON.stringify(meeting).slice(0, -1)},"participants":`, visits);
   yield '}';

@@ -1,8 +1,8 @@
-/** What is kept of where somebody comes from: enough to know them again, and nobody else can tell an address from it. */
+/** Derives a pseudonymous digest of a client's network, so that no address is stored. */
 import type { Derivation } from '../../../application/ports/index.js';
 import { networkOf } from '../../platform/config/client-address.js';
 
-/** A keyed digest of the network of an address, the same on all nodes. */
+/** Returns a keyed digest of the network of an address; the same on all nodes. */
 export type CallerOf = (address: string) => string;
 
 export const createCallerOf =

@@ -1,24 +1,24 @@
-/** What is said over the WebSocket of the meetings, either way. Every bound of the contract on what clients send is here. */
+/** JSON Schemas of all messages of the meeting WebSocket, with every limit the contract sets on client messages. */
 import { object, type Properties } from '../../../domain/shared/index.js';
 
-/** Messages that a client may send in a second. */
+/** Messages a client may send per second. */
 export const PER_SECOND = 200;
-/** After blanks around it were taken off. */
+/** Maximum characters of a name after trimming. */
 export const NAME_LENGTH = 50;
-/** The same of a reaction. */
+/** Maximum characters of a reaction after trimming. */
 export const REACTION_LENGTH = 8;
 
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 const time = { type: 'number', description: 'Unix milliseconds' } as const;
-/** What people or things are known by: as long as any of ours, and as many that clients make. */
+/** Id of a participant or message. Clients may generate ids of their own, so the limit exceeds the length of ours. */
 const id = { type: 'string', maxLength: 200 } as const;
 
-/** Whatever else is in it is passed on. */
+/** Allows additional properties; they are relayed unchanged. */
 const open = { patternProperties: { '': {} } } as const;
 
-/** The sender is known by the socket, and so is the room once they are in it: what they say of that counts nothing. */
+/** The server derives sender and room from the socket; values sent by the client are ignored. */
 const base = { roomId: text, participantId: text, timestamp: time } as const;
 
 const clientMessage = <const Required extends Properties, const Optional extends Properties = Record<never, never>>(
@@ -28,7 +28,7 @@ const clientMessage = <const Required extends Properties, const Optional extends
 
 const noFields = clientMessage({});
 
-/** To one other, as it is sent. */
+/** A message relayed unchanged to one participant. */
 const signal = <const Required extends Properties>(required: Required) =>
   ({ ...clientMessage({ targetId: text, ...required }), ...open }) as const;
 
@@ -40,10 +40,10 @@ const candidate = {
   ...open,
 } as const;
 
-/** As text, or as browsers hold it (`RTCSessionDescription`). */
+/** SDP as text or as a browser's `RTCSessionDescription`. */
 const description = { type: ['string', 'object'], ...open } as const;
 
-/** What people tell each other and nobody keeps. */
+/** Messages relayed between participants and never stored. */
 export const signals = {
   offer: signal({ sdp: description }),
   answer: signal({ sdp: description }),
@@ -69,7 +69,7 @@ export const clientMessages = {
         creatorToken: text,
         resumeToken: {
           type: 'string',
-          description: 'With `participantId`: comes back as who they were, when their connection has broken',
+          description: 'With `participantId`: rejoins as the same participant after a lost connection',
         },
       },
     ),
@@ -80,7 +80,7 @@ export const clientMessages = {
   reaction: clientMessage({
     reaction: {
       type: 'string',
-      // Blanks around it do not count: more of them than this nobody sends.
+      // Bounds the input before it is trimmed.
       maxLength: 100,
       description: `\`thumb\`, \`clap\`, \`party\`, \`heart\`, \`laugh\`, or up to ${REACTION_LENGTH} characters`,
     },
@@ -105,14 +105,17 @@ const serverMessage = (required: Properties, optional?: Properties) =>
 
 const mediaFlags = { isModerator: flag, isMuted: flag, isVideoOff: flag } as const;
 const ownFields = {
-  resumeToken: { type: 'string', description: 'Only to whom it is about, for when their connection breaks' },
+  resumeToken: {
+    type: 'string',
+    description: 'Only sent to the participant themselves; used to rejoin after a lost connection',
+  },
 } as const;
 
 const connection = {
   type: 'string',
   enum: ['ok', 'lost'],
   description:
-    '`lost`: the connection broke, and the place is held for a while; `ok`: it is back. Absent where neither is so',
+    '`lost`: the connection is lost, and the participant keeps their place for a while; `ok`: it is restored; otherwise absent',
 } as const;
 
 export const serverMessages = {

@@ -1,4 +1,4 @@
-/** Reads what somebody wants a room to be like: what a JSON Schema can't say of it. */
+/** Validates a room creation request beyond its JSON Schema. */
 import type { RoomInput } from '../../../application/meeting/rooms.js';
 import { PASSWORD_LENGTH, roomIdOf } from '../../../domain/meeting/room-id.js';
 import type { DataOf } from '../../../domain/shared/index.js';
@@ -9,18 +9,18 @@ const MAX_TITLE_LENGTH = 80;
 
 const invalid = (error: string) => problem(400, error);
 
-/** By characters, not by the units they are written in. */
+/** Counts code points, not UTF-16 units. */
 const lengthOf = (text: string) => [...text].length;
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$/i;
 
-/** Unix ms of an ISO 8601 date; undefined where it is none. */
+/** Returns Unix ms of an ISO 8601 date, or undefined if it is invalid. */
 function parseDate(text: string): number | undefined {
   const time = TIME.exec(text);
   if (!time && !DATE.test(text)) return undefined;
   const day = text.slice(0, 10);
-  // A day that its month has not is taken for one of the next by the language.
+  // `Date.parse` accepts 31 February and rolls over into March.
   const midnight = Date.parse(`${day}T00:00:00Z`);
   if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return undefined;
   const instant = time ? Date.parse(time[1] === undefined ? `${text}Z` : text) : midnight;
@@ -34,14 +34,14 @@ function parseScheduledTime(value: number | string | undefined, label: string): 
   return parseDate(value.trim()) ?? invalid(`${label} is invalid`);
 }
 
-/** What was asked for, as it is kept; or which of it can't be. */
+/** Returns the normalized input, or the problem with it. */
 export function parseRoom(body: RoomBody): RoomInput | Problem {
   const roomId = body.roomId === undefined ? undefined : roomIdOf(body.roomId);
-  if (body.roomId !== undefined && !roomId) return invalid('Room id is invalid: it is six of A-Z and 0-9');
+  if (body.roomId !== undefined && !roomId) return invalid('Room id must be 6 characters of A-Z and 0-9');
   const password = body.password?.trim();
-  if (password === '') return invalid('Password is required where there is to be one');
+  if (password === '') return invalid('Password must not be empty');
   if (password && lengthOf(password) > PASSWORD_LENGTH) return invalid('Password is too long');
-  // A form sends an empty field for a title that nobody gave.
+  // HTML forms send an empty string for a missing title.
   const title = body.title?.trim() || undefined;
   if (title && lengthOf(title) > MAX_TITLE_LENGTH) return invalid('Title is too long');
   const scheduledStart = parseScheduledTime(body.scheduledStart, 'Scheduled start');

@@ -1,16 +1,16 @@
-/** What all answers of the meeting service have in common: seven headers, and how errors are told. */
+/** HTTP policy of the meeting service: security headers, CORS and error responses. */
 import type { Rejection } from '../../../domain/shared/index.js';
 import type { ServicePolicy } from '../server/policy.js';
 import { fromRejection, type Problem, problem } from '../server/problem.js';
 
-/** A room that was made before stays for hours at least: to ask sooner is in vain. */
+/** An existing room lasts for hours, so an earlier retry fails too. */
 const HOUR_MS = 3_600_000;
 
-/** Where the contract has another status, or another sentence, than the kind of the rejection says. */
+/** Rejections with a status or message of the contract that differs from their kind's default. */
 const PROBLEMS: { readonly [toProblem: string]: (rejection: Rejection) => Problem } = {
   'meeting/room-exists': () => problem(429, 'A room with this id exists already', { retryAfterMs: HOUR_MS }),
   'meeting/house-full': ({ retryAfterMs = 1000 }) =>
-    problem(429, 'The room limit is reached: too many rooms stand empty', { retryAfterMs }),
+    problem(429, 'The room limit is reached: there are too many empty rooms', { retryAfterMs }),
   'meeting/too-many-rooms': ({ retryAfterMs = 1000 }) =>
     problem(429, 'Too many requests, try again later', { retryAfterMs }),
 };
@@ -22,7 +22,7 @@ const toProblem = (rejection: Rejection): Problem => {
   return rejection.kind === 'unauthenticated' ? { ...response, ...CHALLENGE } : response;
 };
 
-/** Whatever page asks, and whatever it asks: the contract has the same three headers on every answer. */
+/** The contract sets the same three headers on every response, for every origin. */
 const CORS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Methods': 'GET, POST, OPTIONS',
@@ -33,8 +33,8 @@ export const meetingPolicy = (version: string): ServicePolicy => ({
   service: 'meeting',
   title: 'Video meetings',
   description:
-    'Signaling for video meetings: rooms are made over HTTP or by whoever enters first, people meet in them over the ' +
-    'WebSocket at `/ws`. Times are Unix milliseconds.',
+    'Signaling for video meetings. Rooms are created over HTTP or by the first participant (`isHost`); participants ' +
+    'connect over the WebSocket at `/ws`. Times are Unix milliseconds.',
   version,
   cors: () => CORS,
   headers: {

@@ -1,4 +1,4 @@
-/** The routes of the meetings that are plain HTTP: what there is, how to reach one another, making a room. */
+/** HTTP routes of the meeting service: index, health, ICE configuration, room creation. */
 import type { Census } from '../../../application/meeting/room-metrics.js';
 import type { MeetingRooms } from '../../../application/meeting/rooms.js';
 import type { IceServer } from '../../../application/meeting/settings.js';
@@ -15,19 +15,19 @@ import * as schemas from './schemas.js';
 export interface MeetingDeps {
   readonly rooms: MeetingRooms;
   readonly census: Pick<Census, 'totals' | 'lastPosition' | 'hears'>;
-  /** The last position that this node has acknowledged of meetings. */
+  /** Returns the last meeting event position that this node has acknowledged. */
   readonly acknowledged: () => Position;
   readonly iceServers: () => readonly IceServer[];
   readonly limitCreates: RateLimit;
   readonly callerOf: CallerOf;
-  /** To try meetings with. */
+  /** Demo page for meetings. */
   readonly page: WebPage;
   readonly release: string;
-  /** How long this process runs, ms. */
+  /** Milliseconds since the process started. */
   readonly uptimeMs: () => number;
 }
 
-/** Whoever makes a room is nobody yet: keys are told apart by where they come from. */
+/** Actor of anonymous room creation; idempotency keys are scoped by client address. */
 const GUEST = 'meeting.guest';
 const NO_STORE = { 'Cache-Control': 'no-store' };
 
@@ -38,7 +38,7 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
   const index = route({
     method: 'GET',
     path: '/',
-    summary: 'What is where; for browsers, a page to try meetings with',
+    summary: 'List the endpoints; for browsers, a demo page',
     answers: { 200: { description: 'The index', schema: schemas.index } },
     handle: (request) =>
       wantsPage(request)
@@ -53,7 +53,7 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
   const health = route({
     method: 'GET',
     path: '/health',
-    summary: 'That it works, and how many rooms and people there are on all nodes together',
+    summary: 'Report health, and the number of rooms and participants in the cluster',
     answers: { 200: { description: 'The statistics', schema: schemas.health } },
     async handle({ ifPosition = 0n }) {
       const lastAcknowledged = acknowledged();
@@ -73,7 +73,7 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
   const config = route({
     method: 'GET',
     path: '/config',
-    summary: 'The STUN and TURN servers by which browsers reach one another',
+    summary: 'Get the STUN and TURN servers',
     answers: { 200: { description: 'For RTCPeerConnection', schema: schemas.config } },
     handle: () => ({ status: 200, body: { iceServers: iceServers() }, headers: NO_STORE }),
   });
@@ -81,21 +81,21 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
   const create = route({
     method: 'POST',
     path: '/api/rooms',
-    summary: 'Make a room before anybody comes',
+    summary: 'Create a room in advance',
     description:
-      'It stays until 24 hours after it was made, was scheduled to end, or the last person left, whichever is last.',
+      'The room expires 24 hours after its creation, its scheduled end, or the last participant left, whichever is latest.',
     body: schemas.roomBody,
     answers: {
-      201: { description: 'Made; what was not given is not told', schema: schemas.createdRoom },
+      201: { description: 'Created; properties that were not given are absent', schema: schemas.createdRoom },
       429: {
         description:
-          'Too many rooms from this address in a minute; or the room exists already; or too many rooms stand empty',
+          'Too many rooms created from this address in a minute, the room exists already, or there are too many empty rooms',
       },
     },
     quota: {
       perNetwork: limitCreates,
       rejected: 'meeting/too-many-rooms',
-      description: 'Too many rooms from this address',
+      description: 'Too many rooms created from this address',
     },
     async handle({ body, address, context }) {
       const input = parseRoom(body);

@@ -1,32 +1,32 @@
-/** JSON Schemas of what the meeting service takes and answers over HTTP. */
+/** JSON Schemas of HTTP requests and responses of the meeting service. */
 import { object } from '../../../domain/shared/index.js';
 
 const text = { type: 'string' } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 
-/** The last instant that a date can be. */
+/** Largest value of a JavaScript `Date`. */
 const LAST_MS = 8_640_000_000_000_000;
 
 const dateSchema = (title: string) =>
   ({
     title,
-    description: 'Unix milliseconds, or an ISO 8601 date (of UTC where it names no zone)',
+    description: 'Unix milliseconds, or an ISO 8601 date (UTC if it has no time zone)',
     anyOf: [
       { type: 'integer', minimum: 0, maximum: LAST_MS },
       { type: 'string', maxLength: 64, pattern: '^\\d{4}-' },
     ],
   }) as const;
 
-/** Lengths count after blanks around it were taken off: much more than blanks nobody needs. */
+/** Text with a length limit that applies after trimming; 1000 bounds the raw input. */
 const trimmed = (description: string) => ({ type: 'string', maxLength: 1000, description }) as const;
 
 export const roomBody = object(
   {},
   {
-    roomId: trimmed('Six of A-Z and 0-9, in either case; made where none is given'),
+    roomId: trimmed('6 characters of A-Z and 0-9, case-insensitive; generated if omitted'),
     password: trimmed('1 to 50 characters'),
     maxParticipants: { type: 'integer', minimum: 2, maximum: 50 },
-    title: trimmed('Up to 80 characters; a blank title counts as none'),
+    title: trimmed('Up to 80 characters; a blank title is ignored'),
     scheduledStart: dateSchema('Scheduled start'),
     scheduledEnd: dateSchema('Scheduled end'),
   },

@@ -1,21 +1,21 @@
-/** Lets sockets in: so many a minute of one network, and so many at a time. */
+/** Limits WebSocket connections per network: new ones per minute, and concurrent ones. */
 import { networkOf } from '../../platform/config/client-address.js';
 import { type Problem, problem } from '../server/problem.js';
 import type { RateLimit } from '../server/rate-limit.js';
 import type { SlidingLimit } from '../server/sliding-window-limit.js';
 
 export interface SocketLimit {
-  /** For `Route.admit`: counts one more that comes, or says why it may not. */
+  /** For `Route.admit`: counts a connection attempt, or returns the problem that refuses it. */
   admit(address: string): Promise<Problem | undefined>;
-  /** To be called when it is open; and what this gives, once, when it is closed. */
+  /** Counts an open connection. Call the returned function once when it is closed. */
   opened(address: string): () => void;
 }
 
 const OPEN_RETRY_MS = 60_000;
 
 /**
- * `most`: at a time. Who has as many open spends nothing by asking for more. `unknownRooms`: attempts to join rooms
- * that do not exist; a network with too many of them waits.
+ * Creates the limit. A network at `maxOpen` connections spends nothing of its connection rate. A network that
+ * tried too many unknown rooms (`unknownRooms`) has to wait.
  */
 export function createSocketDoor(
   connectRate: RateLimit,
@@ -26,7 +26,7 @@ export function createSocketDoor(
   return {
     async admit(address) {
       if ((open.get(networkOf(address)) ?? 0) >= maxOpen)
-        return problem(429, 'Too many connections are open from your address', {
+        return problem(429, 'Too many open connections from your address', {
           retryAfterMs: OPEN_RETRY_MS,
         });
       const retryAfterMs = unknownRooms.wait(address) || (await connectRate.spend(address));

@@ -1,4 +1,4 @@
-/** The WebSocket of the meetings: who may open one, and who is told that they sit elsewhere now. */
+/** WebSocket route of the meeting service; closes the previous socket of a participant who joins over another one. */
 import { newCommandId } from '../../../application/command/index.js';
 import { createTokenBuckets } from '../../../application/concurrency/index.js';
 import { CHAT_BYTES, ROOM_CHANGES_PER_NETWORK } from '../../../application/meeting/message-limits.js';
@@ -17,16 +17,16 @@ import type { SocketSessionDeps } from './socket-session-deps.js';
 export interface SignalingDeps extends Omit<SocketSessionDeps, 'onSeatTaken' | 'isClosing'> {
   readonly door: SocketLimit;
   readonly callerOf: CallerOf;
-  /** The name of this process among all of the installation. */
+  /** Id of this process in the cluster. */
   readonly run: string;
   readonly systemContext: (actor: string) => CommandContext;
-  /** Of rooms that are made. */
+  /** Rate limit of created rooms. */
   readonly limitCreates: RateLimit;
-  /** Of attempts to join rooms that do not exist. */
+  /** Rate limit of attempts to join rooms that do not exist. */
   readonly limitUnknown: SlidingLimit;
 }
 
-/** That somebody sits at a place of a node now. */
+/** An event that assigns a participant to a socket of a node. */
 type SeatEvent = RoomEvent<'ParticipantJoined' | 'EntryRequested' | 'ParticipantReturned' | 'ParticipantRejoined'>;
 const SEAT_EVENTS: ReadonlySet<string> = new Set<SeatEvent['type']>([
   'ParticipantJoined',
@@ -34,14 +34,14 @@ const SEAT_EVENTS: ReadonlySet<string> = new Set<SeatEvent['type']>([
   'ParticipantReturned',
   'ParticipantRejoined',
 ]);
-/** Those of people who came back with their `resumeToken`. */
+/** Events of participants who came back with their `resumeToken`. */
 const RETURN_EVENTS: ReadonlySet<string> = new Set<SeatEvent['type']>(['ParticipantReturned', 'ParticipantRejoined']);
 
 export interface Signaling {
   readonly route: Route;
-  /** To be told of each event before the relay is. */
+  /** Handles an event; must be called before the relay receives it. */
   hear(event: Pick<RevealedEvent<MeetingEvent>, 'type' | 'data'>): void;
-  /** The process stops: whose connection ends from here on has not left, and is told to come back. */
+  /** Marks the process as stopping: connections that end from now on are not recorded as departures. */
   close(): void;
 }
 
@@ -65,7 +65,7 @@ export function createSignaling(deps: SignalingDeps): Signaling {
   };
   const createSession = createSocketSession({ ...deps, ...seatTracking });
 
-  /** Somebody took this node for gone and its connections for lost: those that are still here are there again. */
+  /** Another node took this node for dead and recorded its connections as lost; restores those still open here. */
   function restoreIfConnected({ roomId, participantId, seat: id }: RoomEvent<'ConnectionLost'>['data']) {
     const isConnected = [...(seats.get(participantId) ?? [])].some((each) => each.id === id);
     if (isConnected && !isClosing)
@@ -80,8 +80,8 @@ export function createSignaling(deps: SignalingDeps): Signaling {
       if (!SEAT_EVENTS.has(type)) return;
       const { roomId, participantId, node, seat: id } = data as SeatEvent['data'];
       const seatsOfParticipant = [...(seats.get(participantId) ?? [])];
-      // The log took it when their connection had long ended, and nobody knew whether it would. Who came back knows who
-      // they are, and was told to do so again.
+      // The join was written after its connection had closed, because the answer of the event log was late. A
+      // participant who came back holds a resume token, so their seat is reserved again.
       const graceMs = RETURN_EVENTS.has(type) ? returnMs : 0;
       if (node === run && !isClosing && !seatsOfParticipant.some((each) => each.id === id))
         void inside.leaveWhenDisconnected(
@@ -100,14 +100,14 @@ export function createSignaling(deps: SignalingDeps): Signaling {
     route: route({
       method: 'GET',
       path: '/ws',
-      summary: 'Meet: rooms, WebRTC negotiation, chat, files, moderation',
+      summary: 'Meeting WebSocket: rooms, WebRTC negotiation, chat, files, moderation',
       description:
-        'Frames of up to 1 MiB. The sender is known by the socket. A connection that ends without a close frame, with 1011, ' +
-        '1012 or 1013, or after 60 s of silence is lost: its place is held for `meeting.returnSeconds` (20), and others get ' +
-        '`participant-updated` with `connection`. Any other end leaves at once. Who joins again in that time with ' +
-        '`participantId` and `resumeToken` is the same person. Close codes: 4001 this person has joined over another ' +
-        'socket, 4003 kicked, 4004 rejected, 1008 too many messages, wrong passwords or joins of unknown rooms, 1013 ' +
-        'the service cannot go on now: connect again.',
+        'Frames of up to 1 MiB. The socket identifies the sender. A connection is lost if it ends without a close frame, ' +
+        'with 1011, 1012 or 1013, or after 60 s of silence: the participant keeps their place for `meeting.returnSeconds` ' +
+        '(20), and others receive `participant-updated` with `connection`. On any other close they leave immediately. ' +
+        'Joining again in that time with `participantId` and `resumeToken` restores the same participant. Close codes: ' +
+        '4001 joined over another socket, 4003 kicked, 4004 rejected, 1008 too many messages, wrong passwords or joins ' +
+        'of unknown rooms, 1013 service unavailable: reconnect.',
       socket: { says: clientMessages, hears: serverMessages, perSecond: PER_SECOND },
       answers: {
         429: {
@@ -132,7 +132,8 @@ export function createSignaling(deps: SignalingDeps): Signaling {
               isExhausted: () => limitUnknown.wait(address) > 0,
             };
             const limits = { caller, roomQuota, chatRate: chatRates(caller), changeRate: changeRates(caller) };
-            // Each message is a command of its own. The upgrade itself is let go: it would stay as long as the socket.
+            // Each message is a command with its own id. The closure must not capture the upgrade request, which
+            // would stay in memory as long as the socket.
             const messageContext = () => ({ ...baseContext, commandId: newCommandId() });
             return createSession({ speaker, unknownRooms, ...limits, logger, context: messageContext });
           },

@@ -1,32 +1,35 @@
-/** The place of a socket in a meeting: what its person is told goes there for as long as they have it. */
+/** Connects a participant to a socket: a seat delivers their messages for as long as it is current. */
 import { randomUUID } from 'node:crypto';
 import type { Seat } from '../../../application/meeting/join-room.js';
 import type { Sink } from '../../realtime/relay/sink.js';
 
-/** One seat after the other on one socket, which stays. */
+/** Consecutive seats on one socket. */
 export interface SocketSeats {
-  /** The former one is left. */
+  /** Takes a new seat and leaves the previous one. */
   take(participantId: string, isReturning: boolean): TakenSeat;
-  /** The last one is left, and so is every one that is taken from now on; by itself when the socket ends. */
+  /** Leaves the current seat, and every later one immediately. Also runs when the socket closes. */
   close(): void;
 }
 
 export interface TakenSeat extends Seat {
   readonly participantId: string;
-  /** For a relay: it ends when the seat is left. */
+  /** Sink for the relay; it closes when the seat is left. */
   readonly sink: Sink;
-  /** Who comes back has been welcomed: from here on what they are told is for here. */
+  /** Ends the wait of a returning participant: messages are delivered to this seat from now on. */
   welcome(): void;
-  /** They are elsewhere now: the connection is closed, unless its own return stands later in the log. */
+  /**
+   * Closes the connection because the participant moved to another socket. Ignored while this seat awaits its own
+   * welcome, which comes later in the log.
+   */
   yield(): void;
 }
 
-/** Of a socket whose person came back over another one. */
+/** Close code of a socket after its participant came back over another one. */
 const REPLACED = 4001;
 
 export function createSocketSeats(sink: Sink): SocketSeats {
   let current: (TakenSeat & { drained(): void }) | undefined;
-  // Once for the socket, which many may sit on in turn.
+  // One listener per socket, shared by its consecutive seats.
   sink.onDrain(() => current?.drained());
   let isClosed = false;
   const close = () => {

@@ -1,4 +1,4 @@
-/** What the conversation with one client of the meetings stands on: what all of them share, and what is its own. */
+/** Dependencies of a socket session: those shared by all sessions, and those of one client. */
 import type { TokenBucket } from '../../../application/concurrency/index.js';
 import type { Rooms } from '../../../application/meeting/audience/audience.js';
 import type { MeetingChat } from '../../../application/meeting/chat-messages.js';
@@ -12,11 +12,11 @@ import type { Relay } from '../../realtime/relay/relay.js';
 import type { Speaker } from '../../realtime/websocket/session.js';
 import type { TakenSeat } from './socket-seat.js';
 
-/** Told of clients, one more (1) or less (-1) each time. */
+/** Counts clients; each call adds 1 or -1. */
 export interface SocketObserver {
-  /** That are connected. */
+  /** Counts open connections. */
   open(change: 1 | -1): void;
-  /** That wait until they may change or say something more. */
+  /** Counts clients delayed by a rate limit. */
   slowed(change: 1 | -1): void;
 }
 
@@ -27,40 +27,43 @@ export interface SocketSessionDeps {
   readonly signals: SignalRelay;
   readonly relay: Pick<Relay<Rooms>, 'connect' | 'state'>;
   readonly audience: Pick<Audience<Rooms, MeetingEvent>, 'on'>;
-  /** True once the relay has told of everything up to there; false when that takes long. */
+  /** Resolves to true once the relay has delivered every event up to the position, to false on a timeout. */
   readonly hears: (position: Position) => Promise<boolean>;
   readonly clock: Clock;
-  /** Of what only ever goes on. */
+  /** Monotonic clock. */
   readonly monotonic?: Clock | undefined;
   readonly observe?: SocketObserver | undefined;
-  /** Told of every seat that is taken. */
+  /** Called for every seat that is taken. */
   readonly onSeatTaken: (seat: TakenSeat) => void;
-  /** Milliseconds for which the place of a lost connection is held. */
+  /** Milliseconds a disconnected participant keeps their place. */
   readonly returnMs: number;
-  /** The process stops. */
+  /** True once the process is stopping. */
   readonly isClosing: () => boolean;
 }
 
 export interface UnknownRooms {
-  /** Counts one more; true if it was the last that is allowed for now. */
+  /** Counts an attempt. Resolves to true if it used up the limit. */
   countAttempt(): Promise<boolean>;
-  /** Whether the network has asked too often, and has to wait. */
+  /** True while the network exceeds the limit and has to wait. */
   isExhausted(): boolean;
 }
 
 export interface Client {
   readonly speaker: Speaker;
-  /** A keyed digest of its address. */
+  /** Keyed digest of the client's network. */
   readonly caller: string;
-  /** How often its network has tried to join rooms that do not exist. */
+  /** Limits attempts of the client's network to join rooms that do not exist. */
   readonly unknownRooms: UnknownRooms;
-  /** What it costs to open one room after the other: the first came with the connection, which has cost as much. */
+  /**
+   * Quota of rooms opened by joining. The first room of a connection is free, since the connection itself was rate
+   * limited.
+   */
   readonly roomQuota: Quota;
-  /** How fast its network says things to all, by their bytes in the log. */
+  /** Limits chat and reactions of the client's network, in bytes of the log. */
   readonly chatRate: TokenBucket;
-  /** And how fast it changes rooms. */
+  /** Limits room changes of the client's network. */
   readonly changeRate: TokenBucket;
   readonly logger: Logger;
-  /** Of one command. */
+  /** Creates the context of one command. */
   readonly context: () => CommandContext;
 }

@@ -1,4 +1,4 @@
-/** One client of the meetings: where it sits, and what becomes of each thing it says. */
+/** Session of one meeting client: handles its messages in order and tracks the room it is in. */
 import { combine, createTokenBucket, REQUEST_MS, sleep, withDeadline } from '../../../application/concurrency/index.js';
 import { errorMessage } from '../../../application/meeting/audience/messages.js';
 import { repeatDeliveries } from '../../../application/meeting/audience/repeat-state.js';
@@ -13,22 +13,22 @@ import type { ParticipantCommand } from '../../../domain/meeting/participant-act
 import { roomIdOf } from '../../../domain/meeting/room-id.js';
 import { personOf } from '../../../domain/meeting/state.js';
 import { isRejection, isVisible, type Rejection } from '../../../domain/shared/index.js';
-import type { MessageOf as SaidOf } from '../../realtime/websocket/message-schema.js';
+import type { MessageOf } from '../../realtime/websocket/message-schema.js';
 import { CLOSE, type Conversation } from '../../realtime/websocket/session.js';
 import { type ErrorAnswer, rejectionError, unreadableMessageError } from './errors.js';
 import { type clientMessages, NAME_LENGTH, REACTION_LENGTH, type signals as signalTypes } from './message-schemas.js';
 import { createSocketSeats, type TakenSeat } from './socket-seat.js';
 import type { Client, SocketSessionDeps } from './socket-session-deps.js';
 
-type ClientMessage = SaidOf<typeof clientMessages>;
+type ClientMessage = MessageOf<typeof clientMessages>;
 type ClientMessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { readonly type: Type }>;
 
-/** What becomes of each type of message. */
+/** One handler per message type. */
 type MessageHandlers = {
   readonly [Type in ClientMessage['type']]: (message: ClientMessageOf<Type>) => Promise<void> | void;
 };
 
-/** Where somebody sits, inside or waiting. */
+/** The client's participant in a room, inside or waiting. */
 interface Membership {
   readonly roomId: string;
   readonly participantId: string;
@@ -38,13 +38,16 @@ interface Membership {
 
 type CommandInput<Command> = Command extends unknown ? Omit<Command, 'roomId' | 'by' | 'now'> : never;
 
-/** Close codes of connections that were lost: all others leave at once. 1006: there was no close frame. */
+/**
+ * Close codes of lost connections, which keep their place for a while; all others leave immediately. 1006 means that
+ * no close frame came.
+ */
 const DISCONNECT_CODES: ReadonlySet<number> = new Set([1006, CLOSE.failed, CLOSE.restart, CLOSE.later]);
-/** Who guesses so often is sent away. */
+/** Wrong passwords after which the connection is closed. */
 const MAX_WRONG_PASSWORDS = 5;
-/** Said and not flushed yet: who says more waits for some of it. */
+/** Chat messages and reactions not yet flushed; beyond this the next message waits for one of them. */
 const MAX_PENDING_MESSAGES = 32;
-/** What it takes in the log to say something, besides its text. */
+/** Approximate bytes of an event in the log besides its text. */
 const MESSAGE_OVERHEAD_BYTES = 1024;
 
 export const createSocketSession =
@@ -54,14 +57,14 @@ export const createSocketSession =
     const { speaker, caller, roomQuota, chatRate, changeRate, unknownRooms, logger, context } = client;
     const seats = createSocketSeats(speaker.sink);
     let membership: Membership | undefined;
-    /** Where they may sit as well: the log was told so, and did not answer. */
+    /** A join without an answer from the event log; it may have been written. */
     let unconfirmed: Pick<Membership, 'roomId' | 'participantId' | 'seat'> | undefined;
     let [wrongPasswords, hasOpened] = [0, false];
     const changePace = combine(createTokenBucket(ROOM_CHANGES, deps.monotonic), changeRate);
     const closed = new AbortController();
-    /** What was said and is on its way into the log. */
+    /** Chat messages and reactions being written to the event log. */
     const pendingMessages = new Set<Promise<void>>();
-    /** What decides where they sit: whoever is gone waits for it, to leave from there. */
+    /** The last join, leave or room change. Closing waits for it, to leave the room it results in. */
     let lastDecision: Promise<unknown> = Promise.resolve();
 
     function sendError([code, text]: ErrorAnswer) {
@@ -70,12 +73,16 @@ export const createSocketSession =
       speaker.sink.send({ json: JSON.stringify(errorMessage(header, code, text)) });
     }
 
-    /** Of a store that is away: they come back when it may be there again. */
+    /**
+     * Closes the connection on a failure; 1013 asks the client to reconnect when the event log may be available
+     * again.
+     */
     function closeOnError(error: unknown) {
-      if (error instanceof UnavailableError) logger.warn({ err: error }, 'a meeting could not go on now');
-      else logger.error({ err: error }, 'a message of a meeting failed');
+      if (error instanceof UnavailableError)
+        logger.warn({ err: error }, 'meeting connection closed: a store is unavailable');
+      else logger.error({ err: error }, 'handling a meeting message failed');
       speaker.close(error instanceof UnavailableError ? CLOSE.later : CLOSE.failed);
-      // They hear no more: where the log lets them in all the same, nobody sits there.
+      // Nothing is delivered any more. If the event log still accepts the join, its seat has been left already.
       closed.abort();
       seats.close();
     }
@@ -101,7 +108,7 @@ export const createSocketSession =
       if (length < 1 || length > NAME_LENGTH)
         return sendError(['INVALID_MESSAGE', `name must be 1 to ${NAME_LENGTH} characters`]);
       if (unknownRooms.isExhausted())
-        return sendError(['INVALID_MESSAGE', 'Too many attempts to join meetings that do not exist, try again later']);
+        return sendError(['INVALID_MESSAGE', 'Too many attempts to join unknown meetings, try again later']);
       const joinRequest: JoinRequest = { ...request, name, caller, quota: hasOpened ? roomQuota : undefined };
       const isSameParticipant =
         membership?.roomId === roomIdOf(request.roomId) &&
@@ -123,13 +130,13 @@ export const createSocketSession =
         if (isGuess && ++wrongPasswords === MAX_WRONG_PASSWORDS)
           speaker.close(CLOSE.policy, 'Too many wrong passwords');
         if (result.rejected === 'meeting/room-not-found' && (await unknownRooms.countAttempt()))
-          speaker.close(CLOSE.policy, 'Too many meetings that do not exist');
+          speaker.close(CLOSE.policy, 'Too many joins of unknown meetings');
         return;
       }
       changePace.consume();
       hasOpened ||= result.hasOpened;
       membership = { ...result, send: talk.createSender(result) };
-      // What they say next is judged by what the relay knows, and the others must know of them first.
+      // The relay must know this participant before their next message is checked and before others receive it.
       await hears(result.position);
     }
 
@@ -138,7 +145,7 @@ export const createSocketSession =
       else sendError(rejectionError(notJoined));
     }
 
-    /** A command of somebody inside. Where nothing changes by it, those who are promised to hear of it do. */
+    /** Executes a participant's command. If it changes nothing, the contract still requires the usual notifications. */
     async function execute(input: CommandInput<ParticipantCommand>) {
       if (!membership) return sendError(rejectionError(notJoined));
       const { roomId, participantId: by } = membership;
@@ -159,7 +166,7 @@ export const createSocketSession =
       await Promise.all(deliveries);
     }
 
-    /** Until then, or until they are gone. */
+    /** Waits for the given time, or until the connection is closed. */
     async function delay(ms: number) {
       observe?.slowed(1);
       await sleep(ms, closed.signal);
@@ -167,8 +174,8 @@ export const createSocketSession =
     }
 
     /**
-     * In order with what is still being said, and no faster than a room may be changed; from then on as fast as a
-     * request is answered, or they are told to come again. The work itself goes on.
+     * Runs work after all pending messages, within the room-change rate limit. The caller waits at most
+     * `REQUEST_MS` for the result and closes the connection then; the work itself continues.
      */
     async function runInOrder(work: () => Promise<void>) {
       const ready = Promise.allSettled(pendingMessages).then(async () => {
@@ -179,10 +186,10 @@ export const createSocketSession =
       const result = ready.then((mayRun) => (mayRun ? work() : undefined));
       lastDecision = result.catch(() => {});
       await ready;
-      await withDeadline(REQUEST_MS, result, 'what a meeting decides');
+      await withDeadline(REQUEST_MS, result, 'meeting command');
     }
 
-    /** No faster than there is to be room for it in the log. */
+    /** Sends to everyone, within the rate limit of bytes in the log. */
     function sendRateLimited(text: string, make: Parameters<Send>[0]): Promise<void> | void {
       const bytes = MESSAGE_OVERHEAD_BYTES + Buffer.byteLength(text);
       const ms = chatRate.wait(bytes);
@@ -200,7 +207,7 @@ export const createSocketSession =
         closeOnError(error);
       });
       pendingMessages.add(done);
-      // Once there is too much of it all together, each has one thing under way.
+      // Over the limit of all clients together, each client may have one message in progress.
       const { used, limit } = talk.waiting;
       if (pendingMessages.size >= MAX_PENDING_MESSAGES || used() >= limit) return Promise.race(pendingMessages);
     }
@@ -237,8 +244,8 @@ export const createSocketSession =
       'file-answer': signal('backpressure'),
       'file-chunk': signal('backpressure'),
       chat: ({ text, replyTo }) => sendRateLimited(text, (origin) => chatSent(origin, text, replyTo)),
-      reaction({ reaction: said }) {
-        const reaction = said.trim();
+      reaction({ reaction: rawReaction }) {
+        const reaction = rawReaction.trim();
         if ([...reaction].length > REACTION_LENGTH || !isVisible(reaction))
           return sendError(['INVALID_MESSAGE', `reaction must be 1 to ${REACTION_LENGTH} characters`]);
         return sendRateLimited(reaction, (origin) => reactionSent(origin, reaction));
@@ -270,7 +277,7 @@ export const createSocketSession =
       },
     };
 
-    /** Wherever they sit once what they said before is decided. Their place is held for so many ms. */
+    /** Leaves every seat once pending work is decided. The place is kept for `graceMs`. */
     async function leaveSeats(graceMs: number) {
       await Promise.allSettled([lastDecision, ...pendingMessages]);
       const memberships = [membership, unconfirmed].filter((each) => each !== undefined);

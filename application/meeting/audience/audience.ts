@@ -1,4 +1,4 @@
-/** Who in a meeting is told what: every socket listens under the id of the participant who is behind it. */
+/** Routes meeting events to recipients: each socket subscribes under its participant's id. */
 import type { ChatEvent, MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js';
 import { applyEvents, initialState, type Person, personOf, type RoomState } from '../../../domain/meeting/state.js';
 import { PersistentMap } from '../../../domain/shared/index.js';
@@ -28,22 +28,22 @@ import { type Rooms, snapshot } from './snapshot.js';
 export type { Rooms } from './snapshot.js';
 
 export interface MeetingAudienceOptions {
-  /** With which somebody can come back as who they were, when their connection has broken. */
+  /** Creates the token with which a participant rejoins after losing the connection. */
   readonly resumeToken: (participantId: string) => string;
 }
 
-/** The close codes of those who have to go. */
+/** Close codes for removed participants. */
 const KICKED = 4003;
 const REJECTED = 4004;
-/** Of the protocol: the service restarts. */
+/** WebSocket close code 1012: the client should reconnect. */
 const SERVICE_RESTART = 1012;
 
-/** What has happened, and the room after it. */
+/** An event's participants, and the room after the event. */
 interface EventContext {
   readonly room: RoomState;
-  /** To whom. */
+  /** The participant the event is about. */
   readonly subject: MessageHeader;
-  /** By whom; by themselves where nobody else is named. */
+  /** The participant who caused the event; the subject if the event names no other. */
   readonly actor: MessageHeader;
 }
 
@@ -51,14 +51,17 @@ type Event = RevealedEvent<RoomEvent>;
 
 const roomIn = (rooms: Rooms, { data: { roomId } }: Event): RoomState => rooms.get(roomId) ?? initialState;
 
-/** An event means to the room what it means to its rules. */
+/** Applies an event with the rules of the domain. */
 function evolve(rooms: Rooms, event: Event): Rooms {
   const { roomId } = event.data;
   const room = applyEvents(roomIn(rooms, event), [event]);
   return room.isOpen ? rooms.set(roomId, room) : rooms.delete(roomId);
 }
 
-/** Of a meeting that is erased the log may tell nothing else: not how it ended, nor who has left, since a snapshot was kept. */
+/**
+ * Removes an erased meeting that is still open here: a restored snapshot may contain a meeting after
+ * its end event was truncated.
+ */
 const removeErased = (rooms: Rooms, { data: { roomId, meetingId } }: RevealedEvent<RoomEvent<'MeetingErased'>>) =>
   rooms.get(roomId)?.meetingId === meetingId ? rooms.delete(roomId) : rooms;
 
@@ -80,7 +83,7 @@ const onRoomEvent = (deliver: (context: EventContext) => readonly Delivery[]): E
   deliver: (event, rooms) => deliver(contextOf(event, roomIn(rooms, event))),
 });
 
-/** Who is in the room no more, or whose meeting is over, is not heard. */
+/** Routes chat and reactions. Drops those of senders who have left, and of ended meetings. */
 const onChatEvent = <Type extends ChatEvent['type']>(
   deliver: (
     event: RevealedEvent<MeetingEvent<Type>>,
@@ -103,11 +106,11 @@ const otherIds = ({ people }: RoomState, but: string) => ids(people).filter((id)
 const moderatorIds = ({ people }: RoomState) => ids(people.filter(({ isModerator }) => isModerator));
 const waitingPersonOf = ({ waiting }: RoomState, id: string) => waiting.find((each) => each.id === id);
 
-/** Nothing where there is nobody. */
+/** Returns deliveries to the recipients, none if there are no recipients. */
 const deliveries = (to: readonly string[], ...messages: readonly Message[]): readonly Delivery[] =>
   to.length === 0 ? [] : messages.map((message) => ({ to, message }));
 
-/** How somebody appears now, to all of these. */
+/** Sends the participant's current state to the recipients. */
 function updateDeliveries(to: readonly string[], { room, subject }: EventContext): readonly Delivery[] {
   const person = personOf(room, subject.participantId);
   return person ? deliveries(to, participantUpdated(subject, person)) : [];
@@ -116,7 +119,7 @@ function updateDeliveries(to: readonly string[], { room, subject }: EventContext
 const waitingMessages = ({ room, subject }: EventContext): readonly Message[] =>
   room.waiting.map((each) => waitingRoom(subject, each));
 
-/** A moderator's action upon somebody who is there: they are told of it, and everybody of what has come of it. */
+/** A moderator's action: notifies its target, then everyone of the new state. */
 const onModeratorAction = (action: 'mute' | 'unmute' | 'make-moderator') =>
   onRoomEvent((context) => {
     const { room, subject, actor } = context;
@@ -127,20 +130,23 @@ const onModeratorAction = (action: 'mute' | 'unmute' | 'make-moderator') =>
     ];
   });
 
-/** What the others hear, and see. */
+/** Notifies the others of a raised or lowered hand, and of the new state. */
 const onHandChange = (message: (of: MessageHeader) => Message) =>
   onRoomEvent((context) => {
     const rest = otherIds(context.room, context.subject.participantId);
     return [...deliveries(rest, message(context.subject)), ...updateDeliveries(rest, context)];
   });
 
-/** With whoever records, their recording is over; nobody else says so. */
+/** Announces the end of a recording when its recorder leaves; no event of its own says so. */
 const recordingEnd = (before: RoomState, { room, subject }: EventContext): readonly Delivery[] =>
   before.recordingBy === subject.participantId && !room.recordingBy
     ? deliveries(allIds(room), recordingStopped(subject))
     : [];
 
-/** To a socket that is still there, though its node was taken for dead, they are gone as well: it is to come back. */
+/**
+ * Routes a departure. If the node was falsely taken for dead, the socket may still be open: it is closed with 1012
+ * and reconnects.
+ */
 const onDeparture = (
   recipientsOf: (room: RoomState) => readonly string[],
 ): EventRouting<Rooms, RevealedEvent<RoomEvent<'ParticipantLeft' | 'EntryWithdrawn'>>> => ({
@@ -164,7 +170,7 @@ const onRoomChange = (of: (by: MessageHeader) => Message) =>
 export function createMeetingAudience({ resumeToken }: MeetingAudienceOptions): Audience<Rooms, MeetingEvent> {
   const withResumeToken = ({ subject }: EventContext) => ({ resumeToken: resumeToken(subject.participantId) });
 
-  /** All that somebody must know who has just come in; first of it, that they are. */
+  /** Describes the room to a new participant, starting with their own join. */
   function welcome(context: EventContext, person: Person): readonly Delivery[] {
     const { room, subject } = context;
     const present = room.people.filter(({ id }) => id !== person.id);
@@ -173,7 +179,7 @@ export function createMeetingAudience({ resumeToken }: MeetingAudienceOptions): 
       [person.id],
       participantJoined(subject, person, withResumeToken(context)),
       ...present.map((each) => participantJoined(subject, each)),
-      // Also their own, of who comes back.
+      // Includes the participant's own raised hand when they come back.
       ...room.people
         .filter(({ isHandRaised, isLost }) => isHandRaised || isLost)
         .map((each) => participantUpdated(subject, each)),
@@ -183,7 +189,10 @@ export function createMeetingAudience({ resumeToken }: MeetingAudienceOptions): 
     );
   }
 
-  /** Whoever came in hears of it first; the others also that the connection of somebody admitted is lost. */
+  /**
+   * A participant has entered: they are notified first. The others also learn if the connection of an admitted
+   * person is lost.
+   */
   const onEntry = onRoomEvent((context) => {
     const { room, subject } = context;
     const person = personOf(room, subject.participantId);
@@ -282,11 +291,14 @@ export function createMeetingAudience({ resumeToken }: MeetingAudienceOptions): 
       ),
       RoomEnded: {
         evolve,
-        /** Those who still wait, wait for nothing. */
+        /** Notifies the waiting people that the meeting has ended. */
         deliver(event, _, rooms) {
           const { room, subject } = contextOf(event, roomIn(rooms, event));
           return room.waiting.flatMap(({ id }) =>
-            deliveries([id], errorMessage({ ...subject, participantId: id }, 'ROOM_NOT_FOUND', 'The meeting is over')),
+            deliveries(
+              [id],
+              errorMessage({ ...subject, participantId: id }, 'ROOM_NOT_FOUND', 'The meeting has ended'),
+            ),
           );
         },
       },

@@ -1,9 +1,9 @@
-/** What a meeting's people are told. Times are Unix ms. */
+/** Builds the messages sent to meeting participants. Times are Unix ms. */
 import { messageIdOf } from '../../../domain/meeting/meeting-chat.js';
 import type { Person, WaitingPerson } from '../../../domain/meeting/state.js';
 import type { Message } from '../../subscription/index.js';
 
-/** Which room, who it is about, and when. */
+/** Fields of every message: the room, the participant it is about, and its time. */
 export interface MessageHeader {
   readonly roomId: string;
   readonly participantId: string;
@@ -29,7 +29,7 @@ const headerOf = ({ roomId, at }: EventPlace, { id }: WaitingPerson): MessageHea
   at,
 });
 
-/** `more`: what only they themselves are told. */
+/** `more`: fields only the participant themselves receives. */
 export function participantJoined(place: EventPlace, person: Person, more: object = {}): Message {
   const { name, isModerator, isMuted, isVideoOff } = person;
   return message('participant-joined', headerOf(place, person), {
@@ -41,7 +41,7 @@ export function participantJoined(place: EventPlace, person: Person, more: objec
   });
 }
 
-/** `connection` is there only while it is lost. */
+/** `connection` is present only while the connection is lost. */
 export function participantUpdated(place: EventPlace, person: Person): Message {
   const { isModerator, isMuted, isVideoOff, isHandRaised, isLost } = person;
   const flags = { isModerator, isMuted, isVideoOff, isHandRaised };
@@ -49,7 +49,7 @@ export function participantUpdated(place: EventPlace, person: Person): Message {
   return message('participant-updated', headerOf(place, person), { ...flags, ...connection });
 }
 
-/** Somebody whose connection was lost is back. */
+/** Announces that a lost connection is restored. */
 export const connectionOk = (place: EventPlace, person: Person): Message => ({
   ...participantUpdated(place, person),
   connection: 'ok',
@@ -62,7 +62,7 @@ export const participantLeft = (of: MessageHeader): Message => message('particip
 export const handRaised = (of: MessageHeader): Message => message('raise-hand', of);
 export const handLowered = (of: MessageHeader): Message => message('lower-hand', of);
 
-/** `participantId`: who locked it. */
+/** `participantId`: who locked the room. */
 export const roomLocked = (by: MessageHeader): Message => message('room-locked', by, { lockedBy: by.participantId });
 export const roomUnlocked = (by: MessageHeader): Message =>
   message('room-unlocked', by, { unlockedBy: by.participantId });
@@ -73,14 +73,14 @@ export const recordingStopped = (by: MessageHeader): Message =>
 
 export type Action = 'mute' | 'unmute' | 'kick' | 'make-moderator';
 
-/** `participantId`: whose action it is. */
+/** `participantId`: the moderator. */
 export const moderatorAction = (by: MessageHeader, targetId: string, action: Action): Message =>
   message('moderator-action', by, { targetId, action });
 
 export const rejectUser = (by: MessageHeader, targetId: string, reason: string): Message =>
   message('reject-user', by, { targetId, reason });
 
-/** The same to everybody, who speaks too: by the time and the sender a message is known. */
+/** Everyone, including the sender, receives the same message; `messageId` derives from its time and sender. */
 export const chat = (
   by: MessageHeader,
   { name }: WaitingPerson,
@@ -105,6 +105,6 @@ export type ErrorCode =
   | 'INVALID_MESSAGE'
   | 'UNKNOWN_MESSAGE_TYPE';
 
-/** The room and the person are empty unless known. */
+/** Room and participant are empty if unknown. */
 export const errorMessage = (of: MessageHeader, code: ErrorCode, text: string): Message =>
   message('error', of, { code, message: text });

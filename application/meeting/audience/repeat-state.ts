@@ -1,4 +1,4 @@
-/** What people are told of a command that changes nothing: the same as if it had, since they are promised to hear of each. */
+/** Notifications for a command that changed nothing: the contract requires the same messages as for a change. */
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import type { ParticipantCommand } from '../../../domain/meeting/participant-actions.js';
 import { initialState, type Person, personOf, type RoomState } from '../../../domain/meeting/state.js';
@@ -8,7 +8,7 @@ import type { Rooms } from './audience.js';
 
 type Type = ParticipantCommand['type'];
 
-/** What it would have come to; of who does not wait there is nothing to tell. */
+/** The event a command would have caused. Admitting or rejecting a person outside the waiting list notifies no one. */
 const EVENT_OF_COMMAND: { readonly [type in Type]?: RoomEvent['type'] } = {
   UpdateOneself: 'ParticipantUpdated',
   RaiseHand: 'HandRaised',
@@ -22,7 +22,7 @@ const EVENT_OF_COMMAND: { readonly [type in Type]?: RoomEvent['type'] } = {
   PromoteParticipant: 'ParticipantPromoted',
 };
 
-/** Who does again what is so, and when (Unix ms). */
+/** A command that repeats the current state, and its time in Unix ms. */
 export interface Repeated {
   readonly type: Type;
   readonly roomId: string;
@@ -31,7 +31,7 @@ export interface Repeated {
   readonly at: number;
 }
 
-/** Of what the messages do not say themselves: whether it is so. */
+/** Checks that the state still matches, for commands with messages that do not contain it. */
 const STATE_CHECKS: { readonly [type in Type]?: (room: RoomState, person: Person | undefined) => boolean } = {
   RaiseHand: (_, person) => person?.isHandRaised === true,
   LowerHand: (_, person) => person?.isHandRaised === false,
@@ -44,7 +44,10 @@ const STATE_CHECKS: { readonly [type in Type]?: (room: RoomState, person: Person
   PromoteParticipant: (_, person) => person?.isModerator === true,
 };
 
-/** `rooms` is the audience's state, which stays as it is; nothing where it is not so by then. */
+/**
+ * Returns the deliveries the command would have caused; none if the state has changed meanwhile. Does not modify
+ * `rooms`.
+ */
 export function repeatDeliveries(
   { on }: Pick<Audience<Rooms, RoomEvent>, 'on'>,
   rooms: Rooms,
@@ -59,13 +62,13 @@ export function repeatDeliveries(
     | ((event: RevealedEvent, after: Rooms, before: Rooms) => readonly Delivery[])
     | undefined;
   const deliveries = deliver?.(syntheticEvent as unknown as RevealedEvent, rooms, rooms) ?? [];
-  // Who waits was told when they became a moderator.
+  // A moderator received the waiting list when they became one.
   return deliveries.filter(({ message }) => message.type !== 'waiting-room');
 }
 
 /**
- * Whether a message that repeats this, on its way while the log went on, is still what it would come to: what has changed
- * since was told already, and would be taken back by it.
+ * Checks that a message relayed from another node still matches the current state. If not, it would undo a newer
+ * change that recipients have already received.
  */
 export const isStillSo = (
   audience: Pick<Audience<Rooms, RoomEvent>, 'on'>,

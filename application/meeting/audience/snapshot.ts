@@ -1,4 +1,4 @@
-/** The rooms that are open, as they are kept for the next start of a node: what people are called is sealed under their meeting's key. */
+/** Snapshot format of open rooms, read when a node starts; names are encrypted with the meeting's key. */
 import { meetingSubject, NAMELESS } from '../../../domain/meeting/catalog.js';
 import {
   type Departed,
@@ -10,7 +10,7 @@ import {
 import { PersistentMap } from '../../../domain/shared/index.js';
 import type { SealedPart, SnapshotForm } from '../../subscription/index.js';
 
-/** By id. */
+/** Rooms by id. */
 export type Rooms = PersistentMap<RoomState>;
 
 type Named = Pick<WaitingPerson, 'name'>;
@@ -22,12 +22,12 @@ interface Part extends SealedPart {
   readonly people: readonly Nameless<Person>[];
   readonly waiting: readonly Nameless<WaitingPerson>[];
   readonly departed: readonly Nameless<Departed>[];
-  /** In this order. */
+  /** Names of people, waiting people and departed people, in this order. */
   readonly secret?: { readonly names: readonly string[] } | undefined;
 }
 
 const nameless = <Each extends Named>({ name, ...rest }: Each) => rest;
-/** Takes as many names from the front. */
+/** Assigns names from the front of the list, removing them from it. */
 const named = <Each extends object>(all: readonly Each[], names: string[]) =>
   all.map((each) => ({ ...each, name: names.shift() ?? NAMELESS }));
 

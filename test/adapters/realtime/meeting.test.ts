@@ -182,7 +182,7 @@ describe('the people of a meeting', () => {
     it('hear when they may wait no more', () => {
       const over = told(hosted, joined('ada', true), locked('ada'), requested('bob'), left('ada'), ended());
       expect(over).to.deep.equal({
-        bob: [message('error', 'bob', { code: 'ROOM_NOT_FOUND', message: 'The meeting is over' })],
+        bob: [message('error', 'bob', { code: 'ROOM_NOT_FOUND', message: 'The meeting has ended' })],
       });
     });
   });

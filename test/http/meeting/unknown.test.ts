@@ -19,7 +19,7 @@ describe('who asks for meetings that do not exist', function () {
     for (let n = 0; n < 4; n++) mallory.say('join', { roomId: `NONE0${n}`, name: 'Eve' });
     await mallory.answered();
     for (let n = 0; n < 20; n++) eve.say('join', { roomId: `NONE${10 + n}`, name: 'Eve' });
-    expect(await eve.closed).to.deep.equal({ code: 1008, reason: 'Too many meetings that do not exist' });
+    expect(await eve.closed).to.deep.equal({ code: 1008, reason: 'Too many joins of unknown meetings' });
     expect(errors(eve)).to.deep.equal(Array(6).fill('ROOM_NOT_FOUND'));
     mallory.say('join', { roomId: 'KNOWN1', name: 'Mallory' });
     const refused = await mallory.hears(({ code }) => code === 'INVALID_MESSAGE');
