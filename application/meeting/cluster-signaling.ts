@@ -62,25 +62,25 @@ export function createClusterSignaling({ here, mesh, room, lastPosition, hears }
     const { how, roomId = '', from = '', to = '', heard: position = '', repeats } = head;
     if (!/^\d{1,20}$/.test(position)) return false;
     if (lastPosition() < BigInt(position) && !(await catchUp(BigInt(position), body.length))) return false;
-    const signalRoute = { roomId, from: { id: from }, to: { id: to, node: mesh.nodeId } };
-    if (!areConnected(signalRoute, node)) return false;
+    const route = { roomId, from: { id: from }, to: { id: to, node: mesh.nodeId } };
+    if (!areConnected(route, node)) return false;
     const message = { json: body, repeats };
     return how === 'pass' ? here.pass(to, message) : here.tell(to, message);
   };
   mesh.hear(onMessage);
 
   return {
-    tell(signalRoute, message) {
-      if (!areConnected(signalRoute, mesh.nodeId)) return;
-      const { to } = signalRoute;
+    tell(route, message) {
+      if (!areConnected(route, mesh.nodeId)) return;
+      const { to } = route;
       if (to.node === mesh.nodeId) here.tell(to.id, message);
-      else mesh.send(to.node, clusterMessage('tell', signalRoute, message));
+      else mesh.send(to.node, clusterMessage('tell', route, message));
     },
-    async pass(signalRoute, message) {
-      if (!areConnected(signalRoute, mesh.nodeId)) return;
-      const { to } = signalRoute;
+    async pass(route, message) {
+      if (!areConnected(route, mesh.nodeId)) return;
+      const { to } = route;
       if (to.node === mesh.nodeId) await here.pass(to.id, message);
-      else await mesh.request(to.node, to.id, clusterMessage('pass', signalRoute, message));
+      else await mesh.request(to.node, to.id, clusterMessage('pass', route, message));
     },
   };
 }

@@ -51,10 +51,10 @@ export function createParticipantActions({ handle, clock, logger, signal }: Part
   async function leave(
     { roomId, participantId, seat }: SeatRef,
     context: CommandContext,
-    isLost = false,
+    hasTimedOut = false,
   ): Promise<boolean> {
     const where = { roomId, participantId, seat: seat.id };
-    const command = { type: 'LeaveRoom' as const, ...where, isLost, now: clock.now() };
+    const command = { type: 'LeaveRoom' as const, ...where, hasTimedOut, now: clock.now() };
     const outcome = await handle(roomAggregate, roomStream(roomId), command, {
       ...context,
       actor: participantId,

@@ -68,10 +68,10 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
   const pendingBySender = new Map<string, PendingSignals>();
 
   /** Sends in order behind pending messages. A slow recipient delays only messages addressed to them. */
-  async function enqueue(signalRoute: Route, message: EphemeralMessage, pending: PendingSignals): Promise<void> {
-    const { from, to } = signalRoute;
+  async function enqueue(route: Route, message: EphemeralMessage, pending: PendingSignals): Promise<void> {
+    const { from, to } = route;
     const bytes = SIGNAL_OVERHEAD_BYTES + message.json.length;
-    const delivery = live.pass(signalRoute, message).then(() => {
+    const delivery = live.pass(route, message).then(() => {
       pending.bytes -= bytes;
       pending.deliveries.delete(delivery);
       if (pending.deliveries.size === 0) pendingBySender.delete(from.id);
@@ -86,15 +86,15 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
    * Sends immediately. Over the recipient's rate it waits for their socket to drain; a sender with too much pending
    * has to wait as well.
    */
-  function send(signalRoute: Route, message: EphemeralMessage): Promise<void> | void {
-    const { from, to } = signalRoute;
+  function send(route: Route, message: EphemeralMessage): Promise<void> | void {
+    const { from, to } = route;
     const { length } = message.json;
     const rate = sendRates(to.id);
     const pending = pendingBySender.get(from.id) ?? { bytes: 0, deliveries: new Map() };
     const hasPending = [...pending.deliveries.values()].includes(to.id);
-    if (hasPending || rate.wait(length) > 0) return enqueue(signalRoute, message, pending);
+    if (hasPending || rate.wait(length) > 0) return enqueue(route, message, pending);
     rate.consume(length);
-    live.tell(signalRoute, message);
+    live.tell(route, message);
   }
 
   /** `backpressure`: large messages, which wait until the recipient's socket has drained. */
@@ -110,8 +110,8 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
     const json = serialize(signal);
     if (json === undefined) return tooLarge;
     relayed({ roomId, meetingId: state.meetingId });
-    const signalRoute = { roomId, from: { id: participantId }, to: target };
-    return mode === 'backpressure' ? live.pass(signalRoute, { json }) : send(signalRoute, { json });
+    const route = { roomId, from: { id: participantId }, to: target };
+    return mode === 'backpressure' ? live.pass(route, { json }) : send(route, { json });
   }
 
   return { relay, send };

@@ -15,7 +15,7 @@ export interface Census {
   /** Rooms created in advance that are empty, including those being created on this node. */
   emptyRooms(): number;
   /** Those of them created by this network. */
-  latentOf(caller: string): number;
+  emptyRoomsOf(caller: string): number;
   /** Counts a room that is being created, until `update` reports it or `failed` is called. */
   reserve(roomId: string, caller: string): void;
   failed(roomId: string): void;
@@ -65,8 +65,8 @@ export function createCensus(
 
   function update(roomId: string, room: RoomState | undefined) {
     const before = counted.get(roomId);
-    const { people: { length: peopleCount } = [], madeBy } = room ?? {};
-    const now = room && { people: peopleCount, isLatent: isEmptyLatent(room), madeBy };
+    const { people: { length: peopleInRoom } = [], madeBy } = room ?? {};
+    const now = room && { people: peopleInRoom, isLatent: isEmptyLatent(room), madeBy };
     if (now) counted.set(roomId, now);
     else counted.delete(roomId);
     if (now) reserved.delete(roomId);
@@ -85,7 +85,7 @@ export function createCensus(
   return {
     totals: () => ({ rooms: counted.size, people, peak: Math.max(peak, people) }),
     emptyRooms: () => empty + reserved.size,
-    latentOf(caller) {
+    emptyRoomsOf(caller) {
       const expected = [...reserved.values()].filter((each) => each === caller).length;
       return (emptyByCreator.get(caller) ?? 0) + expected;
     },

@@ -26,7 +26,7 @@ export interface MeetingRoomPorts {
   readonly derivation: Derivation;
   readonly repetition: Idempotency;
   readonly passwords: Pick<RoomPasswords, 'hash'>;
-  readonly census: Pick<Census, 'emptyRooms' | 'latentOf' | 'reserve' | 'failed'>;
+  readonly census: Pick<Census, 'emptyRooms' | 'emptyRoomsOf' | 'reserve' | 'failed'>;
   readonly clock: Clock;
   /** Maximum number of empty rooms. */
   readonly maxLatentRooms: number;
@@ -101,7 +101,8 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     const emptyCount = census.emptyRooms();
     const isScarce = emptyCount >= maxLatentRooms / 2;
     return (
-      emptyCount >= maxLatentRooms || (isScarce && census.latentOf(caller) >= Math.max(MIN_SHARE, maxLatentRooms / 10))
+      emptyCount >= maxLatentRooms ||
+      (isScarce && census.emptyRoomsOf(caller) >= Math.max(MIN_SHARE, maxLatentRooms / 10))
     );
   }
 

@@ -18,7 +18,7 @@ export interface LeaveRoom {
   readonly participantId: string;
   readonly seat: string;
   /** They were disconnected and did not return in time. */
-  readonly isLost?: boolean | undefined;
+  readonly hasTimedOut?: boolean | undefined;
   readonly now: number;
 }
 
@@ -102,9 +102,12 @@ const endedEvent = (roomId: string, meetingId: string, now: number): RoomEvent<'
   data: { roomId, meetingId, endedAt: now },
 });
 
-export function leave({ roomId, participantId, seat, isLost, now }: LeaveRoom, state: RoomState): readonly RoomEvent[] {
+export function leave(
+  { roomId, participantId, seat, hasTimedOut, now }: LeaveRoom,
+  state: RoomState,
+): readonly RoomEvent[] {
   const { meetingId } = state;
-  const reason = isLost ? DISCONNECTED : {};
+  const reason = hasTimedOut ? DISCONNECTED : {};
   if (personOf(state, participantId)?.seat === seat)
     return withDepartureEffects(roomId, state, [leftEvent(roomId, meetingId, participantId, now, reason)], now);
   const isWaiting = state.waiting.some((each) => each.id === participantId && each.seat === seat);

@@ -22,8 +22,9 @@ export const attendanceRoute = (attendance: Attendance, budget: Budget): Route =
     path: '/api/rooms/:roomId/attendance',
     summary: 'Get the attendance of a meeting',
     description:
-      'Requires the creator token; available until `meeting.attendanceDays` after the end. If the room id was reused, ' +
-      'returns the meeting the token was created for. Streamed: finished visits by time of leaving, then current ones.',
+      'Requires the creator token; available until `meeting.attendanceDays` after the end. If the room id was ' +
+      'reused, returns the meeting the token was created for. Streamed: finished visits by time of leaving, then ' +
+      'current ones.',
     security: 'creator',
     answers: {
       200: { description: 'The attendance report', schema: attendanceReport },

@@ -115,7 +115,7 @@ const connection = {
   type: 'string',
   enum: ['ok', 'lost'],
   description:
-    '`lost`: the connection is lost, and the participant keeps their place for a while; `ok`: it is restored; otherwise absent',
+    '`lost`: disconnected, the participant keeps their place for a while; `ok`: reconnected; otherwise absent',
 } as const;
 
 export const serverMessages = {

@@ -82,14 +82,12 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
     method: 'POST',
     path: '/api/rooms',
     summary: 'Create a room in advance',
-    description:
-      'The room expires 24 hours after its creation, its scheduled end, or the last participant left, whichever is latest.',
+    description: 'The room expires 24 hours after its creation, scheduled end, or last departure, whichever is latest.',
     body: schemas.roomBody,
     answers: {
       201: { description: 'Created; properties that were not given are absent', schema: schemas.createdRoom },
       429: {
-        description:
-          'Too many rooms created from this address in a minute, the room exists already, or there are too many empty rooms',
+        description: 'Too many rooms created from this address, the room exists already, or too many rooms are empty',
       },
     },
     quota: {

@@ -102,12 +102,12 @@ export function createSignaling(deps: SignalingDeps): Signaling {
       path: '/ws',
       summary: 'Meeting WebSocket: rooms, WebRTC negotiation, chat, files, moderation',
       description:
-        'Frames of up to 1 MiB. The socket identifies the sender. A connection is lost if it ends without a close frame, ' +
-        'with 1011, 1012 or 1013, or after 60 s of silence: the participant keeps their place for `meeting.returnSeconds` ' +
-        '(20), and others receive `participant-updated` with `connection`. On any other close they leave immediately. ' +
-        'Joining again in that time with `participantId` and `resumeToken` restores the same participant. Close codes: ' +
-        '4001 joined over another socket, 4003 kicked, 4004 rejected, 1008 too many messages, wrong passwords or joins ' +
-        'of unknown rooms, 1013 service unavailable: reconnect.',
+        'Frames of up to 1 MiB. The socket identifies the sender. A connection is lost if it ends without a close ' +
+        'frame, with 1011, 1012 or 1013, or after 60 s of silence: the participant keeps their place for ' +
+        '`meeting.returnSeconds` (20), and others receive `participant-updated` with `connection`. On any other ' +
+        'close they leave immediately. Joining again in that time with `participantId` and `resumeToken` restores ' +
+        'the same participant. Close codes: 4001 joined over another socket, 4003 kicked, 4004 rejected, 1008 too ' +
+        'many messages, wrong passwords or joins of unknown rooms, 1013 service unavailable: reconnect.',
       socket: { says: clientMessages, hears: serverMessages, perSecond: PER_SECOND },
       answers: {
         429: {

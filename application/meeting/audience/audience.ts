@@ -58,10 +58,7 @@ function evolve(rooms: Rooms, event: Event): Rooms {
   return room.isOpen ? rooms.set(roomId, room) : rooms.delete(roomId);
 }
 
-/**
- * Removes an erased meeting that is still open here: a restored snapshot may contain a meeting after
- * its end event was truncated.
- */
+/** Removes an erased meeting that is still open here, from a snapshot older than its truncated end event. */
 const removeErased = (rooms: Rooms, { data: { roomId, meetingId } }: RevealedEvent<RoomEvent<'MeetingErased'>>) =>
   rooms.get(roomId)?.meetingId === meetingId ? rooms.delete(roomId) : rooms;
 
@@ -74,8 +71,8 @@ function contextOf(event: Event, room: RoomState): EventContext {
     readonly roomId: string;
     readonly by?: string;
   };
-  const where = { roomId, at: event.recordedAt };
-  return { room, subject: { ...where, participantId }, actor: { ...where, participantId: by } };
+  const place = { roomId, at: event.recordedAt };
+  return { room, subject: { ...place, participantId }, actor: { ...place, participantId: by } };
 }
 
 const onRoomEvent = (deliver: (context: EventContext) => readonly Delivery[]): EventRouting<Rooms, Event> => ({
@@ -102,7 +99,7 @@ const onChatEvent = <Type extends ChatEvent['type']>(
 
 const ids = (all: readonly { readonly id: string }[]) => all.map(({ id }) => id);
 const allIds = ({ people }: RoomState) => ids(people);
-const otherIds = ({ people }: RoomState, but: string) => ids(people).filter((id) => id !== but);
+const otherIds = ({ people }: RoomState, excludedId: string) => ids(people).filter((id) => id !== excludedId);
 const moderatorIds = ({ people }: RoomState) => ids(people.filter(({ isModerator }) => isModerator));
 const waitingPersonOf = ({ waiting }: RoomState, id: string) => waiting.find((each) => each.id === id);
 
@@ -131,10 +128,10 @@ const onModeratorAction = (action: 'mute' | 'unmute' | 'make-moderator') =>
   });
 
 /** Notifies the others of a raised or lowered hand, and of the new state. */
-const onHandChange = (message: (of: MessageHeader) => Message) =>
+const onHandChange = (createMessage: (subject: MessageHeader) => Message) =>
   onRoomEvent((context) => {
     const rest = otherIds(context.room, context.subject.participantId);
-    return [...deliveries(rest, message(context.subject)), ...updateDeliveries(rest, context)];
+    return [...deliveries(rest, createMessage(context.subject)), ...updateDeliveries(rest, context)];
   });
 
 /** Announces the end of a recording when its recorder leaves; no event of its own says so. */
@@ -143,10 +140,7 @@ const recordingEnd = (before: RoomState, { room, subject }: EventContext): reado
     ? deliveries(allIds(room), recordingStopped(subject))
     : [];
 
-/**
- * Routes a departure. If the node was falsely taken for dead, the socket may still be open: it is closed with 1012
- * and reconnects.
- */
+/** Routes a departure. Sockets of a node falsely taken for dead are closed with 1012, so that they reconnect. */
 const onDeparture = (
   recipientsOf: (room: RoomState) => readonly string[],
 ): EventRouting<Rooms, RevealedEvent<RoomEvent<'ParticipantLeft' | 'EntryWithdrawn'>>> => ({
@@ -164,8 +158,9 @@ const onDeparture = (
   },
 });
 
-const onRoomChange = (of: (by: MessageHeader) => Message) =>
-  onRoomEvent(({ room, actor }) => deliveries(allIds(room), of(actor)));
+/** Notifies everyone of a change by the actor. */
+const onRoomChange = (createMessage: (actor: MessageHeader) => Message) =>
+  onRoomEvent(({ room, actor }) => deliveries(allIds(room), createMessage(actor)));
 
 export function createMeetingAudience({ resumeToken }: MeetingAudienceOptions): Audience<Rooms, MeetingEvent> {
   const withResumeToken = ({ subject }: EventContext) => ({ resumeToken: resumeToken(subject.participantId) });
@@ -174,7 +169,7 @@ export function createMeetingAudience({ resumeToken }: MeetingAudienceOptions): 
   function welcome(context: EventContext, person: Person): readonly Delivery[] {
     const { room, subject } = context;
     const present = room.people.filter(({ id }) => id !== person.id);
-    const by = (participantId: string) => ({ ...subject, participantId });
+    const headerOf = (participantId: string) => ({ ...subject, participantId });
     return deliveries(
       [person.id],
       participantJoined(subject, person, withResumeToken(context)),
@@ -183,16 +178,13 @@ export function createMeetingAudience({ resumeToken }: MeetingAudienceOptions): 
       ...room.people
         .filter(({ isHandRaised, isLost }) => isHandRaised || isLost)
         .map((each) => participantUpdated(subject, each)),
-      ...(room.lockedBy ? [roomLocked(by(room.lockedBy))] : []),
-      ...(room.recordingBy ? [recordingStarted(by(room.recordingBy))] : []),
+      ...(room.lockedBy ? [roomLocked(headerOf(room.lockedBy))] : []),
+      ...(room.recordingBy ? [recordingStarted(headerOf(room.recordingBy))] : []),
       ...(person.isModerator ? waitingMessages(context) : []),
     );
   }
 
-  /**
-   * A participant has entered: they are notified first. The others also learn if the connection of an admitted
-   * person is lost.
-   */
+  /** Notifies an entering participant first, then the others, who also learn of a lost connection. */
   const onEntry = onRoomEvent((context) => {
     const { room, subject } = context;
     const person = personOf(room, subject.participantId);
@@ -242,15 +234,11 @@ export function createMeetingAudience({ resumeToken }: MeetingAudienceOptions): 
           const person = personOf(room, subject.participantId);
           if (person) {
             const wasDisconnected = personOf(roomIn(before, event), person.id)?.isLost;
-            const connectionNotice = wasDisconnected
-              ? deliveries(otherIds(room, person.id), connectionOk(subject, person))
-              : [];
-            return [...welcome(context, person), ...connectionNotice];
+            const notice = wasDisconnected ? [connectionOk(subject, person)] : [];
+            return [...welcome(context, person), ...deliveries(otherIds(room, person.id), ...notice)];
           }
-          const waitingPerson = waitingPersonOf(room, subject.participantId);
-          return waitingPerson
-            ? deliveries([waitingPerson.id], waitingRoom(subject, waitingPerson, withResumeToken(context)))
-            : [];
+          const waiter = waitingPersonOf(room, subject.participantId);
+          return waiter ? deliveries([waiter.id], waitingRoom(subject, waiter, withResumeToken(context))) : [];
         },
       },
       ParticipantRejoined: onEntry,
@@ -294,12 +282,10 @@ export function createMeetingAudience({ resumeToken }: MeetingAudienceOptions): 
         /** Notifies the waiting people that the meeting has ended. */
         deliver(event, _, rooms) {
           const { room, subject } = contextOf(event, roomIn(rooms, event));
-          return room.waiting.flatMap(({ id }) =>
-            deliveries(
-              [id],
-              errorMessage({ ...subject, participantId: id }, 'ROOM_NOT_FOUND', 'The meeting has ended'),
-            ),
-          );
+          return room.waiting.flatMap(({ id }) => {
+            const header = { ...subject, participantId: id };
+            return deliveries([id], errorMessage(header, 'ROOM_NOT_FOUND', 'The meeting has ended'));
+          });
         },
       },
       RoomRequested: {},

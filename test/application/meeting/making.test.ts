@@ -27,7 +27,7 @@ function house(latent: number, maxLatentRooms = 2, mine = 0, installation = rand
     census: {
       ...census,
       emptyRooms: () => latent,
-      latentOf: (caller) => (caller === 'here' ? mine : 0),
+      emptyRoomsOf: (caller) => (caller === 'here' ? mine : 0),
     },
     clock: Date,
     maxLatentRooms,
@@ -141,7 +141,7 @@ describe('the places of a meeting house', () => {
     const made = (caller: string, ...more: readonly RoomEvent[]) =>
       applyEvents(initialState, [opened({ caller }), ...more]);
     const census = createCensus([['ABC234', made('here')]], 0n);
-    const counts = () => [census.emptyRooms(), census.latentOf('here'), census.latentOf('there')];
+    const counts = () => [census.emptyRooms(), census.emptyRoomsOf('here'), census.emptyRoomsOf('there')];
     expect(counts()).to.deep.equal([1, 1, 0]);
     census.reserve('DEF234', 'here');
     census.reserve('FGH234', 'there');
