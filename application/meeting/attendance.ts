@@ -160,9 +160,9 @@ function createVisitTracker() {
     on,
     /** Returns the visits finished since the last call. */
     takeFinished(): readonly Visit[] {
-      const takeFinished = finished;
+      const visits = finished;
       finished = [];
-      return takeFinished;
+      return visits;
     },
     current: (): readonly Visit[] => [...present.values()],
   };

@@ -71,7 +71,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
    * Creates a room. If several nodes create the same room, the first append wins. `caller` identifies the
    * network.
    */
-  async function make(
+  async function createRoom(
     input: RoomInput,
     caller: string,
     context: CommandContext,
@@ -194,5 +194,5 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     return isRejection(outcome) ? outcome : undefined;
   }
 
-  return { make };
+  return { createRoom };
 }

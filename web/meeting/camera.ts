@@ -30,8 +30,8 @@ export function drawnPicture(name: string): Picture {
   Object.assign(canvas, SIZE);
   const hue = [...name].reduce((sum, letter) => (31 * sum + letter.charCodeAt(0)) % 360, 0);
   const context = canvas.getContext('2d')!;
-  const started = performance.now();
-  const paint = () => draw(context, name, hue, (performance.now() - started) / 1000);
+  const startedAt = performance.now();
+  const paint = () => draw(context, name, hue, (performance.now() - startedAt) / 1000);
   paint();
   const timer = setInterval(paint, 1000 / PER_SECOND);
   const video = canvas.captureStream(PER_SECOND).getVideoTracks()[0]!;

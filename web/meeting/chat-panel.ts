@@ -83,9 +83,9 @@ export function createChatPanel({ send, answer }: ChatPanelOptions) {
     },
     file(transfer: Transfer, name: string) {
       const line = fileLine(transfer, name, answer);
-      const known = files.get(transfer.id);
+      const existing = files.get(transfer.id);
       files.set(transfer.id, line);
-      if (known) known.replaceWith(line);
+      if (existing) existing.replaceWith(line);
       else add(line);
     },
     clear() {

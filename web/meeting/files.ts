@@ -32,7 +32,7 @@ export interface FilesOptions {
   send(message: FileMessage): boolean;
   /** Returns the bytes not sent to the network yet. */
   bufferedBytes(): number;
-  onStateChange(transfer: Transfer): void;
+  onChange(transfer: Transfer): void;
 }
 
 export interface Files {
@@ -53,7 +53,7 @@ interface ActiveTransfer {
   bytes: number;
 }
 
-export function createFiles({ send, bufferedBytes, onStateChange }: FilesOptions): Files {
+export function createFiles({ send, bufferedBytes, onChange }: FilesOptions): Files {
   const transfers = new Map<string, ActiveTransfer>();
 
   function update(id: string, next: Partial<Transfer>) {
@@ -61,12 +61,12 @@ export function createFiles({ send, bufferedBytes, onStateChange }: FilesOptions
     if (!each) return;
     each.transfer = { ...each.transfer, ...next };
     if (['done', 'declined', 'failed'].includes(each.transfer.status)) transfers.delete(id);
-    onStateChange(each.transfer);
+    onChange(each.transfer);
   }
 
   function begin(transfer: Transfer, more: Pick<ActiveTransfer, 'source' | 'type'>) {
     transfers.set(transfer.id, { transfer, parts: [], bytes: 0, ...more });
-    onStateChange(transfer);
+    onChange(transfer);
   }
 
   async function sendFile(id: string, targetId: string, source: File) {

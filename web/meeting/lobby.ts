@@ -16,7 +16,7 @@ interface Created {
 const NAME = 'meeting.name';
 
 /** Creates the lobby. `known`: the name used in this tab before. */
-export function createLobby(enter: (wish: JoinForm) => void, known?: string) {
+export function createLobby(enter: (input: JoinForm) => void, known?: string) {
   const trouble = byId('lobby-trouble');
   const name = byId<HTMLInputElement>('name');
   const join = byId<HTMLFormElement>('join');
@@ -36,8 +36,8 @@ export function createLobby(enter: (wish: JoinForm) => void, known?: string) {
   function ownIdentity() {
     if (!name.reportValidity()) return undefined;
     localStorage.setItem(NAME, name.value);
-    const chosen = document.querySelector<HTMLInputElement>('input[name=picture]:checked');
-    return { name: name.value.trim(), picture: chosen?.value === 'camera' ? 'camera' : 'drawing' } as const;
+    const selectedPicture = document.querySelector<HTMLInputElement>('input[name=picture]:checked');
+    return { name: name.value.trim(), picture: selectedPicture?.value === 'camera' ? 'camera' : 'drawing' } as const;
   }
 
   join.onsubmit = (event) => {
@@ -84,11 +84,11 @@ const fieldsOf = (form: HTMLFormElement): { readonly [name: string]: string | un
   Object.fromEntries([...new FormData(form)].map(([key, value]) => [key, String(value).trim() || undefined]));
 
 /** Rejects with the error of the service. */
-async function createRoom(wish: object): Promise<Created> {
+async function createRoom(input: object): Promise<Created> {
   const response = await fetch('api/rooms', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(wish),
+    body: JSON.stringify(input),
   }).catch(() => {
     throw new Error('The service cannot be reached.');
   });

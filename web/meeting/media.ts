@@ -9,7 +9,7 @@ export interface Media {
   tracks(): Tracks;
   /** Resolves to false if no camera is available; the generated picture is used then. */
   use(source: 'camera' | 'drawing', name: string): Promise<boolean>;
-  follow(own: Person | undefined): void;
+  updateFlags(own: Person | undefined): void;
   stop(): void;
 }
 
@@ -24,11 +24,11 @@ export function createMedia(): Media {
     if (picture?.audio) picture.audio.enabled = !flags.isMuted;
   }
 
-  function replacePicture(next: Picture | undefined, ofCamera: boolean) {
+  function replacePicture(next: Picture | undefined, fromCamera: boolean) {
     for (const track of stream.getTracks()) stream.removeTrack(track);
     picture?.stop();
     picture = next;
-    isCamera = ofCamera;
+    isCamera = fromCamera;
     if (next) stream.addTrack(next.video);
     applyFlags();
   }
@@ -40,11 +40,11 @@ export function createMedia(): Media {
     stream,
     tracks: () => ({ video: picture?.video ?? null, audio: picture?.audio ?? null }),
     async use(source, name) {
-      const filmed = source === 'camera' ? await cameraPicture().catch(() => undefined) : undefined;
-      replacePicture(filmed ?? drawnPicture(name), filmed !== undefined);
-      return source === 'drawing' || filmed !== undefined;
+      const cameraSource = source === 'camera' ? await cameraPicture().catch(() => undefined) : undefined;
+      replacePicture(cameraSource ?? drawnPicture(name), cameraSource !== undefined);
+      return source === 'drawing' || cameraSource !== undefined;
     },
-    follow(own) {
+    updateFlags(own) {
       flags = { isMuted: own?.isMuted ?? false, isVideoOff: own?.isVideoOff ?? false };
       applyFlags();
     },

@@ -121,7 +121,7 @@ export function createOutbox({ send, announce }: OutboxOptions) {
       const found = [...pending].find(([, each]) => each.status !== 'queued' && each.text === text);
       if (found) discard(found[0]);
     },
-    connected(now: boolean) {
+    setConnected(now: boolean) {
       if (now === isConnected) return;
       isConnected = now;
       const sent = [...pending].filter(([, { status }]) => status === 'sent');

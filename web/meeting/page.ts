@@ -48,7 +48,7 @@ const chat = createChatPanel({ send: outbox.add, answer: (id, accepted) => files
 const files = createFiles({
   send: session.send,
   bufferedBytes: () => session.bufferedBytes,
-  onStateChange: (transfer) => chat.file(transfer, nameOf(transfer.participantId)),
+  onChange: (transfer) => chat.file(transfer, nameOf(transfer.participantId)),
 });
 const onNotice = createNotices({
   chat,
@@ -121,7 +121,7 @@ const iceServersOf = (): Promise<readonly RTCIceServer[]> =>
 
 function onStateChange(state: State) {
   const { status, room } = state;
-  outbox.connected(status === 'inside');
+  outbox.setConnected(status === 'inside');
   if (status === 'out') {
     peers?.close();
     distances.clear();
@@ -130,8 +130,8 @@ function onStateChange(state: State) {
   if (!showState(state, joinForm?.title ?? '')) return;
   for (const [id, { name }] of room.people) names.set(id, name);
   byId('copy-token').hidden = !joinForm?.creatorToken;
-  peers?.follow(room, status === 'away');
-  media.follow(room.people.get(room.me ?? ''));
+  peers?.update(room, status === 'away');
+  media.updateFlags(room.people.get(room.me ?? ''));
   showRoom(room, view);
   showControls(room, media.isCamera);
 }

@@ -117,8 +117,8 @@ export function connectPeer({ iceServers, isInitiator, tracks, send, onStateChan
       return channel.readyState === 'open' && performance.now() - answeredAt < ALIVE_MS;
     },
     isReplacedBy(signal) {
-      const known = connection.remoteDescription?.sdp;
-      return 'sdp' in signal && !!known && fingerprintOf(known) !== fingerprintOf(signal.sdp);
+      const remoteSdp = connection.remoteDescription?.sdp;
+      return 'sdp' in signal && !!remoteSdp && fingerprintOf(remoteSdp) !== fingerprintOf(signal.sdp);
     },
     onSignal(signal) {
       // Applied in order of arrival; a failing signal does not affect later ones.

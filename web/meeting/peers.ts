@@ -13,7 +13,7 @@ export interface Peers {
    * Connects to new participants and disconnects from those who left. `isAway`: our own connection to the service
    * is lost.
    */
-  follow(room: Room, isAway: boolean): void;
+  update(room: Room, isAway: boolean): void;
   onSignal(from: string, signal: Signal): void;
   replaceTracks(tracks: Tracks): void;
   streamOf(id: string): MediaStream | undefined;
@@ -35,8 +35,8 @@ export function createPeers({ iceServers, tracks, send, onDistance }: PeersOptio
 
   function ensurePeer(id: string): Peer | undefined {
     if (me === undefined || id === me) return undefined;
-    const known = peers.get(id);
-    if (known) return known;
+    const existing = peers.get(id);
+    if (existing) return existing;
     const peer = connectPeer({
       iceServers,
       isInitiator: me < id,
@@ -60,7 +60,7 @@ export function createPeers({ iceServers, tracks, send, onDistance }: PeersOptio
   }
 
   return {
-    follow(room, isAway) {
+    update(room, isAway) {
       const now = room.isInside ? room.me : undefined;
       // A new id of our own is unknown to the others: start over.
       if (now !== me) close();

@@ -28,19 +28,19 @@ export function createPeople(container: HTMLElement, { send, sendFile }: PeopleO
 
   function show(id: string): Shown<Row> {
     const who = element('span', { className: 'who' });
-    const chosen = element('input', { type: 'file', hidden: true, 'aria-label': 'File' });
+    const fileInput = element('input', { type: 'file', hidden: true, 'aria-label': 'File' });
     const file = element('button', { className: 'small', textContent: 'Send file' });
-    file.onclick = () => chosen.click();
-    chosen.onchange = () => {
-      for (const each of chosen.files ?? []) sendFile(id, each);
-      chosen.value = '';
+    file.onclick = () => fileInput.click();
+    fileInput.onchange = () => {
+      for (const each of fileInput.files ?? []) sendFile(id, each);
+      fileInput.value = '';
     };
     const mute = element('button', { className: 'small' });
     const promote = element('button', { className: 'small', textContent: 'Make moderator' });
     const kick = element('button', { className: 'small danger', textContent: 'Remove' });
     promote.onclick = () => act(id, 'make-moderator');
     kick.onclick = () => act(id, 'kick');
-    const actions = element('span', { className: 'doing' }, file, chosen, mute, promote, kick);
+    const actions = element('span', { className: 'doing' }, file, fileInput, mute, promote, kick);
     return {
       element: element('li', { className: 'person', 'data-id': id }, who, actions),
       update(row) {

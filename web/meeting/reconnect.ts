@@ -16,10 +16,10 @@ export function unconfirmedOf(
   { roomId, timestamp }: Base,
 ): Map<string, ServerMessage> {
   const otherIds = [...people.keys(), ...waiting.keys()].filter((id) => id !== me);
-  const assumed = (type: 'participant-left' | 'room-unlocked', participantId = '') =>
+  const assumedMessage = (type: 'participant-left' | 'room-unlocked', participantId = '') =>
     ({ type, roomId, participantId, timestamp }) as const;
-  const all = new Map<string, ServerMessage>(otherIds.map((id) => [id, assumed('participant-left', id)]));
-  if (isLocked) all.set('lock', assumed('room-unlocked'));
+  const all = new Map<string, ServerMessage>(otherIds.map((id) => [id, assumedMessage('participant-left', id)]));
+  if (isLocked) all.set('lock', assumedMessage('room-unlocked'));
   if (recordingBy !== undefined)
     all.set('recording', {
       type: 'recording-stopped',

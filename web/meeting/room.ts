@@ -64,11 +64,11 @@ export function applyMessage(room: Room, message: ServerMessage): Room {
       if ((room.me ?? id) === id) return { ...room, me: id };
       return { ...room, waiting: withOne(room.waiting, id, message.name) };
     case 'participant-updated': {
-      const known = room.people.get(id);
-      if (!known) return room;
+      const existing = room.people.get(id);
+      if (!existing) return room;
       const { isModerator, isMuted, isVideoOff, isHandRaised } = message;
       const isDisconnected = message.connection === 'lost';
-      const person = { ...known, isModerator, isMuted, isVideoOff, isHandRaised, isDisconnected };
+      const person = { ...existing, isModerator, isMuted, isVideoOff, isHandRaised, isDisconnected };
       return { ...room, people: withOne(room.people, id, person) };
     }
     case 'participant-left':

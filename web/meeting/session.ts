@@ -47,7 +47,7 @@ export interface Session {
   /** Bytes not sent to the network yet. */
   readonly bufferedBytes: number;
   /** Starts joining; `onStateChange` reports the outcome. */
-  join(joinRequest: Omit<Join, 'type'>, back?: Return): void;
+  join(joinRequest: Omit<Join, 'type'>, visit?: Return): void;
   leave(): void;
   /** Returns false, without sending, while we are not in a room. */
   send(message: ClientMessage): boolean;

@@ -98,7 +98,7 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
     async handle({ body, address, context }) {
       const input = parseRoom(body);
       if (isProblem(input)) return input;
-      const created = await rooms.make(input, callerOf(address), context(GUEST, address));
+      const created = await rooms.createRoom(input, callerOf(address), context(GUEST, address));
       return isRejection(created) ? created : { status: 201, ...created };
     },
   });

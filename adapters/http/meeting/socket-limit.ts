@@ -8,7 +8,7 @@ export interface SocketLimit {
   /** For `Route.admit`: counts a connection attempt, or returns the problem that refuses it. */
   admit(address: string): Promise<Problem | undefined>;
   /** Counts an open connection. Call the returned function once when it is closed. */
-  opened(address: string): () => void;
+  trackConnection(address: string): () => void;
 }
 
 const OPEN_RETRY_MS = 60_000;
@@ -34,7 +34,7 @@ export function createSocketDoor(
         ? undefined
         : problem(429, 'Too many requests, try again later', { retryAfterMs });
     },
-    opened(address) {
+    trackConnection(address) {
       const network = networkOf(address);
       open.set(network, (open.get(network) ?? 0) + 1);
       return () => {

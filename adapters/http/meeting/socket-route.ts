@@ -120,7 +120,7 @@ export function createSignaling(deps: SignalingDeps): Signaling {
         const baseContext = { actor, correlationId, ...(traceparent !== undefined && { traceparent }) };
         return {
           converse(speaker) {
-            speaker.sink.onClose(door.opened(address));
+            speaker.sink.onClose(door.trackConnection(address));
             observe?.open(1);
             speaker.sink.onClose(() => observe?.open(-1));
             const roomQuota = quotaOf({ perNetwork: limitCreates, rejected: 'meeting/too-many-rooms' }, address);

@@ -28,9 +28,9 @@ export interface TakenSeat extends Seat {
 const REPLACED = 4001;
 
 export function createSocketSeats(sink: Sink): SocketSeats {
-  let current: (TakenSeat & { drained(): void }) | undefined;
+  let current: (TakenSeat & { notifyDrained(): void }) | undefined;
   // One listener per socket, shared by its consecutive seats.
-  sink.onDrain(() => current?.drained());
+  sink.onDrain(() => current?.notifyDrained());
   let isClosed = false;
   const close = () => {
     isClosed = true;
@@ -41,7 +41,7 @@ export function createSocketSeats(sink: Sink): SocketSeats {
   function take(participantId: string, isReturning: boolean): TakenSeat {
     current?.leave();
     const closeListeners: (() => void)[] = [];
-    const drained: (() => void)[] = [];
+    const drainListeners: (() => void)[] = [];
     let isActive = true;
     let isAwaitingWelcome = isReturning;
     const seat = {
@@ -53,7 +53,7 @@ export function createSocketSeats(sink: Sink): SocketSeats {
         },
         beat() {},
         buffered: () => (isActive ? sink.buffered() : 0),
-        onDrain: (listener) => void drained.push(listener),
+        onDrain: (listener) => void drainListeners.push(listener),
         end: (how, code) => isActive && sink.end(how, code),
         overrun: sink.cut,
         cut: sink.cut,
@@ -62,8 +62,8 @@ export function createSocketSeats(sink: Sink): SocketSeats {
           else listener();
         },
       } satisfies Sink,
-      drained() {
-        for (const listener of drained) listener();
+      notifyDrained() {
+        for (const listener of drainListeners) listener();
       },
       welcome() {
         isAwaitingWelcome = false;

@@ -190,16 +190,16 @@ export const createSocketSession =
     }
 
     /** Sends to everyone, within the rate limit of bytes in the log. */
-    function sendRateLimited(text: string, make: Parameters<Send>[0]): Promise<void> | void {
+    function sendRateLimited(text: string, createEvent: Parameters<Send>[0]): Promise<void> | void {
       const bytes = MESSAGE_OVERHEAD_BYTES + Buffer.byteLength(text);
       const ms = chatRate.wait(bytes);
       chatRate.consume(bytes);
-      if (ms === 0) return sendToRoom(make);
-      return delay(ms).then(() => (closed.signal.aborted ? undefined : sendToRoom(make)));
+      if (ms === 0) return sendToRoom(createEvent);
+      return delay(ms).then(() => (closed.signal.aborted ? undefined : sendToRoom(createEvent)));
     }
 
-    function sendToRoom(make: Parameters<Send>[0]): Promise<void> | void {
-      const sent = membership ? membership.send(make, context()) : notJoined;
+    function sendToRoom(createEvent: Parameters<Send>[0]): Promise<void> | void {
+      const sent = membership ? membership.send(createEvent, context()) : notJoined;
       if (isRejection(sent)) return sendError(rejectionError(sent));
       const remove = () => void pendingMessages.delete(done);
       const done = sent.then(remove, (error) => {
@@ -218,9 +218,9 @@ export const createSocketSession =
         if (!membership) return sendError(rejectionError(notJoined));
         const { roomId, participantId } = membership;
         const fullSignal = { timestamp: clock.now(), ...message, roomId, participantId } as unknown as Signal;
-        const relayed: Promise<void> | void | Rejection = signals.relay(membership, fullSignal, mode);
-        if (isRejection(relayed)) return sendError(rejectionError(relayed));
-        return relayed as Promise<void> | void;
+        const outcome: Promise<void> | void | Rejection = signals.relay(membership, fullSignal, mode);
+        if (isRejection(outcome)) return sendError(rejectionError(outcome));
+        return outcome as Promise<void> | void;
       };
 
     const simpleCommand =

@@ -43,7 +43,7 @@ function house(latent: number, maxLatentRooms = 2, mine = 0, installation = rand
     },
   };
   const make = (roomId: string | undefined, password: string | undefined, command: string, from = 'here') =>
-    rooms.make({ roomId, password }, from, { ...context(command), quota });
+    rooms.createRoom({ roomId, password }, from, { ...context(command), quota });
   return {
     rooms,
     census,
@@ -77,7 +77,7 @@ describe('a meeting room that is made again', () => {
   it('with the same key is the same, and its password is not hashed again', async () => {
     for (const roomId of ['ABC234', undefined]) {
       const { rooms, hashed } = house(0);
-      const make = () => rooms.make({ roomId, password: 'mine' }, 'here', context('one', 'of the body'));
+      const make = () => rooms.createRoom({ roomId, password: 'mine' }, 'here', context('one', 'of the body'));
       const [first, again] = [await make(), await make()];
       expect(first).to.have.property('body');
       expect(again).to.deep.equal(first);
@@ -88,7 +88,7 @@ describe('a meeting room that is made again', () => {
   it('is called otherwise where the name that was made for it is taken, and not where it was asked for', async () => {
     const { rooms, installation } = house(0);
     const made = async (of: typeof rooms, roomId: string | undefined, command: string) => {
-      const outcome = await of.make({ roomId }, 'here', context(command));
+      const outcome = await of.createRoom({ roomId }, 'here', context(command));
       return 'body' in outcome ? outcome.body.roomId : outcome.rejected;
     };
     const name = await made(rooms, undefined, 'one');
@@ -102,7 +102,7 @@ describe('a meeting room that is made again', () => {
 
   it('takes no place while it is made where another has its name, or it was made before', async () => {
     const { rooms, census } = house(0);
-    const make = (command: string) => rooms.make({ roomId: 'ABC234' }, 'here', context(command, 'of the body'));
+    const make = (command: string) => rooms.createRoom({ roomId: 'ABC234' }, 'here', context(command, 'of the body'));
     await make('one');
     expect(census.emptyRooms()).to.equal(1);
     census.update('ABC234', applyEvents(initialState, [opened({ caller: 'here' })]));
@@ -115,7 +115,7 @@ describe('a meeting room that is made again', () => {
     const { rooms, census, world } = house(0);
     const failed = new Error('no key can be made');
     world.keys.create = () => Promise.reject(failed);
-    const making = rooms.make({ roomId: 'ABC234' }, 'here', context('one'));
+    const making = rooms.createRoom({ roomId: 'ABC234' }, 'here', context('one'));
     expect(await making.catch((error: unknown) => error)).to.equal(failed);
     expect(census.emptyRooms()).to.equal(0);
   });

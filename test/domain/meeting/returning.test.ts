@@ -77,7 +77,7 @@ describe('a connection to a meeting room that is lost', () => {
 
   it('is left after its time, and cannot be come back to then', () => {
     given(...ada, joined('bob'), connectionLost('ada'))
-      .when({ ...leaveRoom('ada'), isLost: true } as never)
+      .when({ ...leaveRoom('ada'), hasTimedOut: true } as never)
       .then(lost('ada'), promoted('bob'));
     given(...ada, joined('bob'), connectionLost('ada'), lost('ada'))
       .when(returning('ada'))

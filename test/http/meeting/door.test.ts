@@ -21,8 +21,8 @@ describe('the door of the meetings', () => {
 
   it('lets in no more than may be open, of one network', async () => {
     const door = createSocketDoor(createSlidingLimit(100, 60_000), 2, free);
-    const leave = door.opened('2001:db8:1:2::1');
-    door.opened('2001:db8:1:2::2');
+    const leave = door.trackConnection('2001:db8:1:2::1');
+    door.trackConnection('2001:db8:1:2::2');
     expect(await door.admit('2001:db8:1:2::3')).to.include({ problem: 429 });
     expect(await door.admit('2001:db8:1:3::3')).to.equal(undefined);
     leave();
