@@ -58,7 +58,7 @@ interface PendingSignals {
 }
 
 /** Bytes one sender may have pending, including the overhead per message. */
-const MAX_PENDING_BYTES = 64 * 1024;
+const MOST_UNREAD = 64 * 1024;
 const SIGNAL_OVERHEAD_BYTES = 1024;
 
 export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
@@ -79,7 +79,7 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
     pending.bytes += bytes;
     pending.deliveries.set(delivery, to.id);
     pendingBySender.set(from.id, pending);
-    while (pending.bytes > MAX_PENDING_BYTES) await Promise.race(pending.deliveries.keys());
+    while (pending.bytes > MOST_UNREAD) await Promise.race(pending.deliveries.keys());
   }
 
   /**

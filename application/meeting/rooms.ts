@@ -58,7 +58,7 @@ export type MeetingRooms = ReturnType<typeof createMeetingRooms>;
 export const roomLimitReached: Rejection = { rejected: 'meeting/house-full', kind: 'limit', retryAfterMs: 60_000 };
 
 /** Once half of the limit is used, each network may have a tenth of it, but at least this many rooms. */
-const MIN_SHARE = 100;
+const SHARE = 100;
 
 /** A generated id is taken with a probability of about one in a million; repeated collisions do not occur. */
 const MAX_ID_ATTEMPTS = 4;
@@ -101,8 +101,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     const emptyCount = census.emptyRooms();
     const isScarce = emptyCount >= maxLatentRooms / 2;
     return (
-      emptyCount >= maxLatentRooms ||
-      (isScarce && census.emptyRoomsOf(caller) >= Math.max(MIN_SHARE, maxLatentRooms / 10))
+      emptyCount >= maxLatentRooms || (isScarce && census.emptyRoomsOf(caller) >= Math.max(SHARE, maxLatentRooms / 10))
     );
   }
 

@@ -1,7 +1,7 @@
 /** HTTP route that returns the attendance report of a meeting. */
 import { type Budget, createBudget } from '../../../application/concurrency/index.js';
 import { streamList } from '../../../application/json/stream-list.js';
-import { type Attendance, MAX_ATTENDANCES } from '../../../application/meeting/attendance.js';
+import { type Attendance, MOST_ATTENDANCES } from '../../../application/meeting/attendance.js';
 import { roomNotFound } from '../../../domain/meeting/join.js';
 import { roomIdOf } from '../../../domain/meeting/room-id.js';
 import { isRejection } from '../../../domain/shared/index.js';
@@ -14,7 +14,7 @@ import { attendanceReport } from './schemas.js';
 const NO_STORE = { 'Cache-Control': 'no-store' };
 
 /** Limits attendance reports that are read at the same time. */
-export const createAttendanceBudget = (): Budget => createBudget('meeting.attendance', MAX_ATTENDANCES);
+export const createAttendanceBudget = (): Budget => createBudget('meeting.attendance', MOST_ATTENDANCES);
 
 export const attendanceRoute = (attendance: Attendance, budget: Budget): Route =>
   route({

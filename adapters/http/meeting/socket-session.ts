@@ -44,9 +44,9 @@ type CommandInput<Command> = Command extends unknown ? Omit<Command, 'roomId' | 
  */
 const DISCONNECT_CODES: ReadonlySet<number> = new Set([1006, CLOSE.failed, CLOSE.restart, CLOSE.later]);
 /** Wrong passwords after which the connection is closed. */
-const MAX_WRONG_PASSWORDS = 5;
+const WRONG_PASSWORDS = 5;
 /** Chat messages and reactions not yet flushed; beyond this the next message waits for one of them. */
-const MAX_PENDING_MESSAGES = 32;
+const TALKING = 32;
 /** Approximate bytes of an event in the log besides its text. */
 const MESSAGE_OVERHEAD_BYTES = 1024;
 
@@ -127,8 +127,7 @@ export const createSocketSession =
         if (isSameParticipant) membership = undefined;
         sendError(rejectionError(result));
         const isGuess = result.rejected === 'meeting/wrong-password' && request.password !== undefined;
-        if (isGuess && ++wrongPasswords === MAX_WRONG_PASSWORDS)
-          speaker.close(CLOSE.policy, 'Too many wrong passwords');
+        if (isGuess && ++wrongPasswords === WRONG_PASSWORDS) speaker.close(CLOSE.policy, 'Too many wrong passwords');
         if (result.rejected === 'meeting/room-not-found' && (await unknownRooms.countAttempt()))
           speaker.close(CLOSE.policy, 'Too many joins of unknown meetings');
         return;
@@ -209,7 +208,7 @@ export const createSocketSession =
       pendingMessages.add(done);
       // Over the limit of all clients together, each client may have one message in progress.
       const { used, limit } = talk.waiting;
-      if (pendingMessages.size >= MAX_PENDING_MESSAGES || used() >= limit) return Promise.race(pendingMessages);
+      if (pendingMessages.size >= TALKING || used() >= limit) return Promise.race(pendingMessages);
     }
 
     const signal =
