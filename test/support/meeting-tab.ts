@@ -71,7 +71,7 @@ export async function openTab(
       const form = page.locator('#create');
       await form.getByLabel('Title').fill(title);
       await form.getByLabel('Password').fill(password);
-      await form.getByLabel('At most').fill(String(most));
+      await form.getByLabel('Maximum participants').fill(String(most));
       await form.getByRole('button', { name: 'Create' }).click();
       await inside();
       return (await page.locator('#room-id').textContent()) ?? '';
