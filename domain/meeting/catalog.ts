@@ -80,7 +80,7 @@ export const catalog = {
     }),
     /**
      * A waiting person left. `isLost`: involuntarily, because their connection or node failed and they did not
-     * reconnect in time. If the node was only frozen, a socket that is still open is told to reconnect.
+     * reconnect in time. If the node was only frozen, its open socket has to reconnect.
      */
     EntryWithdrawn: event(inMeeting({ participantId: id, withdrawnAt: time }, { isLost: flag })),
     /**

@@ -279,7 +279,7 @@ describe('the page to try meetings with, when its service is started again', fun
     const before = await ids();
 
     await meetings.stop(0);
-    await ada.page.locator('#trouble', { hasText: 'No connection' }).waitFor();
+    await ada.page.locator('#trouble', { hasText: 'Connection lost' }).waitFor();
     await meetings.start({ '--meeting-port': port });
     for (const tab of [ada, bob]) await tab.page.locator('#trouble').waitFor({ state: 'hidden' });
     await ada.say('Here again');
