@@ -20,68 +20,72 @@ export const meetingSettings = {
   },
   'meeting.appUrl': {
     type: 'string',
-    description: 'Address under which people reach the meetings, if not the one listened on',
+    description: 'Public URL of the meeting service, if it differs from the listening address',
   },
   'meeting.iceServers': {
     type: 'array',
     items: iceServer,
     description:
-      'STUN and TURN servers that clients are told of, [{urls, username, credential}]; unset, a public STUN server',
+      'ICE servers (STUN, TURN) sent to clients, [{urls, username, credential}]; default: a public STUN server',
   },
   'meeting.turn.url': {
     ...text,
     pattern: '^turns?:',
     form: 'a turn: or turns: address',
-    description: 'TURN server that clients are told of besides, turn:...',
+    description: 'Additional TURN server sent to clients, turn:...',
   },
-  'meeting.turn.username': { ...text, description: 'Name of all clients at it' },
-  'meeting.turn.credential': { ...text, secret: true, description: 'Password of all clients at it' },
+  'meeting.turn.username': { ...text, description: 'Username shared by all clients of the TURN server' },
+  'meeting.turn.credential': {
+    ...text,
+    secret: true,
+    description: 'Password shared by all clients of the TURN server',
+  },
   'meeting.turn.secret': {
     ...text,
     secret: true,
-    description: 'Shared with the TURN server: each client gets a name and a password for an hour',
+    description: 'Secret shared with the TURN server; each client gets credentials valid for one hour',
   },
   'meeting.maxLatentRooms': {
     type: 'integer',
     minimum: 1,
     default: 1000,
-    description: 'Rooms made before anybody came in that may stand empty',
+    description: 'Maximum number of empty rooms created in advance',
   },
   'meeting.chatRetentionSeconds': {
     type: 'integer',
     minimum: 1,
     default: 86_400,
-    description: 'How long chat and reactions of meetings are kept, in seconds',
+    description: 'Seconds that chat and reactions of meetings are retained',
   },
   'meeting.createPerMinute': {
     type: 'integer',
     minimum: 1,
     default: 10,
-    description: 'Meeting rooms one client address may create in a minute',
+    description: 'Maximum meeting rooms created per client address and minute',
   },
   'meeting.attendanceDays': {
     type: 'integer',
     minimum: 1,
     default: 30,
-    description: 'Days after its end that it can be read who was in a meeting',
+    description: 'Days the attendance of a meeting stays readable after its end',
   },
   'meeting.connectPerMinute': {
     type: 'integer',
     minimum: 1,
     default: 10,
-    description: 'WebSockets of meetings one client address may open in a minute',
+    description: 'Maximum meeting WebSockets opened per client address and minute',
   },
   'meeting.unknownPerMinute': {
     type: 'integer',
     minimum: 1,
     default: 10,
-    description: 'Joins of meetings that do not exist, by one client address in a minute; then it waits',
+    description: 'Maximum joins of unknown meetings per client address and minute; beyond, the address has to wait',
   },
   'meeting.socketsPerAddress': {
     type: 'integer',
     minimum: 1,
     default: 200,
-    description: 'WebSockets of meetings one client address may have open',
+    description: 'Maximum open meeting WebSockets per client address',
   },
   'meeting.returnSeconds': {
     type: 'number',
@@ -89,7 +93,7 @@ export const meetingSettings = {
     maximum: 20,
     default: 20,
     description:
-      'Seconds that a lost connection keeps its place, people who left may come back as themselves, and an empty room stays open',
+      'Seconds a disconnected participant keeps their place, a participant who left may rejoin under the same id, and an empty room stays open',
   },
 } as const satisfies Settings;
 
