@@ -3,7 +3,7 @@
  * (docs/guide/cluster.md).
  */
 import type { Cluster, Logger, Members, MessageHandler } from '../../application/ports/index.js';
-import { type After, afterAll } from '../platform/process/timer.js';
+import { type After, systemTimer } from '../platform/process/timer.js';
 import { openListener } from './listener.js';
 import { createPeerConnection, type PeerConnection } from './peer-connection.js';
 
@@ -38,7 +38,7 @@ export interface ClusterObserver {
   messageLost(): void;
 }
 
-export interface OpenMesh {
+export interface OpenCluster {
   /** Address that other nodes connect to. */
   readonly address: string;
   /** Opens a named message channel; call once per name. */
@@ -48,7 +48,7 @@ export interface OpenMesh {
   close(): Promise<void>;
 }
 
-export async function openMesh({
+export async function openCluster({
   run: nodeId,
   key,
   host,
@@ -57,8 +57,8 @@ export async function openMesh({
   join,
   observe,
   logger,
-  after = afterAll,
-}: ClusterOptions): Promise<OpenMesh> {
+  after = systemTimer,
+}: ClusterOptions): Promise<OpenCluster> {
   const handlers = new Map<string, MessageHandler>();
   const listener = await openListener({ nodeId, key, host, port, handlers, logger, after });
   const address = addressOf(configuredAddress ?? host, listener.port);

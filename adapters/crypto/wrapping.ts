@@ -10,7 +10,7 @@ export const newSecret = (): string => randomBytes(32).toString('base64url');
 export interface StoredSecret {
   read(): Promise<string | undefined>;
   /** Stores the secret if there is none. Resolves with the stored one, once it is flushed. */
-  keep(secret: string): Promise<string>;
+  storeIfAbsent(secret: string): Promise<string>;
   /** Replaces the secret atomically, also in a crash. */
   replace(secret: string): Promise<void>;
   remove(): Promise<void>;

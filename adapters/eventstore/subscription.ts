@@ -18,7 +18,7 @@ const BATCH_SIZE = 1000;
 const BACKOFF_MS = { first: 50, most: 5000 };
 
 /** Returns the position of the last event in the whole log. */
-export async function headOf(client: EventStoreDBClient): Promise<Position | undefined> {
+export async function readHeadPosition(client: EventStoreDBClient): Promise<Position | undefined> {
   const options = { direction: BACKWARDS, fromPosition: END, maxCount: 1 } as const;
   const events = await readAll(() => client.readAll(options));
   return events[0]?.event?.position?.commit;
@@ -32,8 +32,8 @@ const UNKNOWN = 2;
  * event: itself, the head of the log if that is lower, or the start of the log if the server refuses it. The
  * caller skips earlier events.
  */
-export async function startAfter(client: EventStoreDBClient, position: Position): Promise<Position | 'start'> {
-  const head = await headOf(client);
+export async function findStartPosition(client: EventStoreDBClient, position: Position): Promise<Position | 'start'> {
+  const head = await readHeadPosition(client);
   if (position === 0n || head === undefined) return 'start';
   if (position >= head) return head;
   const fromPosition = { commit: position, prepare: position };
@@ -51,7 +51,7 @@ export async function startAfter(client: EventStoreDBClient, position: Position)
  * Subscribes to the selected events after `from`. A server may drop a slow consumer at any time, so an end is
  * handled like an error: it reconnects at its position.
  */
-export function createFollow(client: EventStoreDBClient, codec: Codec, logger: Logger): Subscribe {
+export function createSubscription(client: EventStoreDBClient, codec: Codec, logger: Logger): Subscribe {
   return async function* follow({ from, signal, atOnce = BATCH_SIZE, ...selection }) {
     let position = from;
     let retryMs = BACKOFF_MS.first;

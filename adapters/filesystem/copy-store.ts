@@ -2,7 +2,7 @@
 import { constants, copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { flushDirectory, flushFile, privateDirectory } from '@annals/engines';
+import { ensurePrivateDirectory, flushDirectory, flushFile } from '@annals/engines';
 
 export interface CopyResult {
   readonly files: number;
@@ -19,7 +19,7 @@ export async function copyDirectoryStore(directory: string, to: string): Promise
   const shelves = readdirSync(storedDir);
   const names = shelves.flatMap((shelf) => readdirSync(join(storedDir, shelf)).map((name) => join(shelf, name)));
   let [files, bytes] = [0, 0];
-  for (const shelf of ['', ...shelves]) privateDirectory(join(to, 'kept', shelf));
+  for (const shelf of ['', ...shelves]) ensurePrivateDirectory(join(to, 'kept', shelf));
   for (const name of names) {
     const copy = join(to, 'kept', name);
     // Lets abort signals and other work run between files.

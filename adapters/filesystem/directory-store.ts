@@ -8,7 +8,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { type FileHandle, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DirectoryInUse, lockDirectory, privateDirectory } from '@annals/engines';
+import { DirectoryInUse, ensurePrivateDirectory, lockDirectory } from '@annals/engines';
 import {
   type FileStore,
   NotStored,
@@ -28,7 +28,7 @@ const READ_BYTES = 128 * 1024;
 export function createDirectoryStore(directory: string): FileStore {
   const finalDir = join(directory, 'kept');
   const uploadsDir = join(directory, 'new');
-  for (const each of [directory, finalDir, uploadsDir]) privateDirectory(each);
+  for (const each of [directory, finalDir, uploadsDir]) ensurePrivateDirectory(each);
   const processId = randomUUID();
   const ownDir = join(uploadsDir, processId);
   // Locked before it gets its visible name: other processes take over directories without a lock.

@@ -39,16 +39,16 @@ const PIECE_BYTES = 512 * 1024;
 const LINE_BYTES = 1024 * 1024;
 
 /** Called for paths that cannot be read; the others are still read. */
-export type Unreadable = (path: string, error: unknown) => void;
+export type OnUnreadable = (path: string, error: unknown) => void;
 
 /**
  * Creates a generator of all files below a directory, by name. It closes the files it opened.
  * Call it repeatedly: an unchanged file costs one `stat`.
  */
-export function createFilesIn() {
+export function createFileScanner() {
   const cachedFiles = new Map<string, CachedFiles>();
 
-  return async function* filesIn(directory: string, unreadable: Unreadable): AsyncGenerator<WatchedFile> {
+  return async function* filesIn(directory: string, unreadable: OnUnreadable): AsyncGenerator<WatchedFile> {
     const seen: CachedFiles = new Map();
     yield* listFiles(directory, { previous: cachedFiles.get(directory), seen, unreadable }, MAX_DEPTH);
     cachedFiles.set(directory, seen);
@@ -58,7 +58,7 @@ export function createFilesIn() {
 interface Scan {
   readonly previous: CachedFiles | undefined;
   readonly seen: CachedFiles;
-  readonly unreadable: Unreadable;
+  readonly unreadable: OnUnreadable;
 }
 
 async function* listFiles(directory: string, scan: Scan, depth: number): AsyncGenerator<WatchedFile> {
@@ -125,7 +125,7 @@ export const machineHash = (directories: readonly string[]): string =>
 export const writerOf = (path: string): string => basename(path).split(/\.ndjson/i, 1)[0] || 'default';
 
 /** Returns the next whole lines after an offset; undefined if there is none. */
-export async function nextPiece(file: WatchedFile, offset: number): Promise<Piece | undefined> {
+export async function readNextLines(file: WatchedFile, offset: number): Promise<Piece | undefined> {
   const { size } = file;
   const handle = await file.open();
   if (!handle) return undefined;

@@ -3,7 +3,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../platform/config/client-address.js';
 import type { Metrics } from '../platform/observability/metrics.js';
 import { sameOrigin } from './security/cors.js';
-import { namesThisMachine } from './security/host-guard.js';
+import { isLocalHost } from './security/host-guard.js';
 import { openapiRoute } from './server/openapi.js';
 import type { ServicePolicy } from './server/policy.js';
 import { type Problem, problem } from './server/problem.js';
@@ -138,7 +138,7 @@ function admitWith({ host, token }: OperationsAccess) {
     if (expected && bearer !== undefined && timingSafeEqual(digest(bearer), expected)) return undefined;
     const forwarded = headers['x-forwarded-for'] ?? headers.forwarded;
     if (!isLoopback(address) || forwarded !== undefined) return DENIED;
-    return namesThisMachine(headers.host, host) ? undefined : FOREIGN_HOST;
+    return isLocalHost(headers.host, host) ? undefined : FOREIGN_HOST;
   };
 }
 

@@ -20,7 +20,7 @@ const BROWSERS = new Set<string>([
   'SlimerJS',
 ]);
 
-export function createAgents(limitBytes = AGENTS_BYTES): UserAgentParser & { readonly cache: Cache } {
+export function createUserAgentParser(limitBytes = AGENTS_BYTES): UserAgentParser & { readonly cache: Cache } {
   const agents = new LRUCache<string, UserAgent>({
     maxSize: limitBytes,
     sizeCalculation: (agent, userAgent) => estimateBytes(userAgent) + estimateBytes(agent),

@@ -17,13 +17,13 @@ export type FairSemaphore = <Result>(
 
 export interface WaitOptions<Result = unknown> {
   /** Aborted when nobody waits any more; asked for where there is a line. */
-  readonly leaving?: { readonly signal: AbortSignal };
+  readonly request?: { readonly signal: AbortSignal };
   /** Whoever waits for the same when it begins may be given what it comes to: so many of them. */
   readonly coalesceKey?: string;
   readonly maxSharers?: (made: Result) => number;
 }
 
-type Lining = Pick<WaitOptions, 'leaving' | 'coalesceKey'>;
+type Lining = Pick<WaitOptions, 'request' | 'coalesceKey'>;
 
 interface Waiter {
   readonly coalesceKey: string | undefined;
@@ -60,11 +60,11 @@ export function createFairSemaphore(name: string, most: number, mostWaiting: num
     else running--;
   };
 
-  const turn = (whose: string, { leaving, coalesceKey }: Lining) =>
+  const turn = (whose: string, { request, coalesceKey }: Lining) =>
     new Promise<{ readonly made: unknown } | undefined>((begin, refuse) => {
       const waiter = { coalesceKey, begin, refuse };
       remain(whose, [...(lines.get(whose) ?? []), waiter]);
-      const signal = leaving?.signal;
+      const signal = request?.signal;
       const leave = () => {
         const line = lines.get(whose) ?? [];
         if (!line.includes(waiter)) return;

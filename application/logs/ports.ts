@@ -3,7 +3,7 @@ import type { Filter } from '../../domain/logs/filter.js';
 import type { Order, RecordPosition } from '../../domain/logs/record-id.js';
 import type { Counts, Grouping } from './query/aggregate.js';
 
-export interface PageAsked {
+export interface PageRequest {
   readonly filter: Filter;
   readonly order: Order;
   readonly limit: number;
@@ -11,7 +11,7 @@ export interface PageAsked {
   readonly after?: RecordPosition;
 }
 
-export interface CountAsked {
+export interface CountRequest {
   readonly filter: Filter;
   readonly grouping: Grouping;
   /** Maximum buckets returned. */
@@ -24,9 +24,9 @@ export interface CountAsked {
  */
 export interface Searcher {
   /** A `Page` as JSON. */
-  page(request: PageAsked, signal: AbortSignal): Promise<Uint8Array>;
+  page(request: PageRequest, signal: AbortSignal): Promise<Uint8Array>;
   /** Rejects with `TooManyKeys`. Has no time limit without a signal. */
-  aggregate(request: CountAsked, signal?: AbortSignal): Promise<Counts>;
+  aggregate(request: CountRequest, signal?: AbortSignal): Promise<Counts>;
   /** When the newest record was received, Unix ms. */
   lastReceived(): Promise<number | undefined>;
 }

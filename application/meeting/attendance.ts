@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { catalog, NAMELESS, type RoomEvent } from '../../domain/meeting/catalog.js';
 import { roomNotFound } from '../../domain/meeting/join.js';
-import { MOST_DEPARTED, roomStream } from '../../domain/meeting/state.js';
+import { MAX_DEPARTED, roomStream } from '../../domain/meeting/state.js';
 import { type EventHandlers, handlerFor, type Rejection, sameText } from '../../domain/shared/index.js';
 import { type AggregateStore, asEvent, isEvent, readForward } from '../command/index.js';
 import { createFairSemaphore } from '../concurrency/index.js';
@@ -53,12 +53,12 @@ type AttendanceEvent = RoomEvent<
 >;
 
 /** Concurrent reports; further requests are rejected. */
-export const MOST_ATTENDANCES = 60;
+export const MAX_ATTENDANCES = 60;
 /** Concurrent page reads. More would slow down joins and chat, which use the same log. */
-const AT_ONCE = 2;
+const CONCURRENT_READS = 2;
 
 export function createAttendance({ log, streams, reveal }: AttendancePorts) {
-  const readSlots = createFairSemaphore('attendance reports', AT_ONCE, MOST_ATTENDANCES);
+  const readSlots = createFairSemaphore('attendance reports', CONCURRENT_READS, MAX_ATTENDANCES);
 
   /**
    * Returns the report of the meeting the token was created for; a room id may have been used by several meetings.
@@ -127,7 +127,7 @@ function createVisitTracker() {
   const present = new Map<string, Visit>();
   const waiting = new Map<string, string>();
   /** Names of the last people who left; they may rejoin. */
-  const departed = new LRUCache<string, string>({ max: MOST_DEPARTED });
+  const departed = new LRUCache<string, string>({ max: MAX_DEPARTED });
   let finished: Visit[] = [];
 
   const addVisit = (participantId: string, name: string, joinedAt: number) =>

@@ -39,7 +39,7 @@ interface HourStream {
 
 const HOUR_MS = 3_600_000;
 /** Bytes being written beyond which each sender waits for their own previous message. */
-const MOST_WAITING = 32 * 1024 * 1024;
+const MAX_PENDING_BYTES = 32 * 1024 * 1024;
 /** Approximate memory of a pending event besides its payload, bytes. */
 const EVENT_OVERHEAD_BYTES = 1024;
 
@@ -110,6 +110,6 @@ export function createMeetingChat(ports: MeetingChatPorts) {
   return {
     createSender,
     /** Memory of messages not yet in the log, bytes. */
-    waiting: { name: 'meeting.talk', limit: MOST_WAITING, used: () => waiting },
+    waiting: { name: 'meeting.talk', limit: MAX_PENDING_BYTES, used: () => waiting },
   };
 }

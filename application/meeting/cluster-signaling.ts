@@ -1,17 +1,17 @@
 /** Relays signaling messages between participants, across nodes, directly to the node that holds the socket. */
 import type { RoomState } from '../../domain/meeting/state.js';
 import type { Cluster, ClusterMessage, MessageHandler, Position } from '../ports/index.js';
-import type { EphemeralMessage, LiveRelay, LocalSignaling, Route } from './signaling-port.js';
+import type { ClusterSignaling, EphemeralMessage, LocalSignaling, Route } from './signaling-port.js';
 
 export interface ClusterSignalingPorts {
-  readonly here: LocalSignaling;
+  readonly local: LocalSignaling;
   readonly mesh: Cluster;
   /** Returns an open room as the relay knows it. */
   readonly room: (roomId: string) => RoomState | undefined;
   /** Returns the position up to which the rooms are known. */
   readonly lastPosition: () => Position;
   /** Resolves to true once the rooms are known up to the position, to false on a timeout. */
-  readonly hears: (position: Position) => Promise<boolean>;
+  readonly awaitPosition: (position: Position) => Promise<boolean>;
 }
 
 /** Bytes of messages that wait for this node's rooms to catch up; messages beyond are dropped. */
@@ -21,7 +21,13 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
  * Creates signaling across all nodes. Both the sending and the receiving node check that sender and target are in
  * the room.
  */
-export function createClusterSignaling({ here, mesh, room, lastPosition, hears }: ClusterSignalingPorts): LiveRelay {
+export function createClusterSignaling({
+  local,
+  mesh,
+  room,
+  lastPosition,
+  awaitPosition,
+}: ClusterSignalingPorts): ClusterSignaling {
   let waitingBytes = 0;
 
   const areConnected = ({ roomId, from, to }: Route, node: string): boolean => {
@@ -51,7 +57,7 @@ export function createClusterSignaling({ here, mesh, room, lastPosition, hears }
     if (waitingBytes + bytes > MAX_WAITING_BYTES) return false;
     waitingBytes += bytes;
     try {
-      return await hears(position);
+      return await awaitPosition(position);
     } finally {
       waitingBytes -= bytes;
     }
@@ -65,21 +71,21 @@ export function createClusterSignaling({ here, mesh, room, lastPosition, hears }
     const route = { roomId, from: { id: from }, to: { id: to, node: mesh.nodeId } };
     if (!areConnected(route, node)) return false;
     const message = { json: body, repeats };
-    return how === 'pass' ? here.pass(to, message) : here.tell(to, message);
+    return how === 'pass' ? local.sendWithBackpressure(to, message) : local.send(to, message);
   };
   mesh.hear(onMessage);
 
   return {
-    tell(route, message) {
+    send(route, message) {
       if (!areConnected(route, mesh.nodeId)) return;
       const { to } = route;
-      if (to.node === mesh.nodeId) here.tell(to.id, message);
+      if (to.node === mesh.nodeId) local.send(to.id, message);
       else mesh.send(to.node, clusterMessage('tell', route, message));
     },
-    async pass(route, message) {
+    async sendWithBackpressure(route, message) {
       if (!areConnected(route, mesh.nodeId)) return;
       const { to } = route;
-      if (to.node === mesh.nodeId) await here.pass(to.id, message);
+      if (to.node === mesh.nodeId) await local.sendWithBackpressure(to.id, message);
       else await mesh.request(to.node, to.id, clusterMessage('pass', route, message));
     },
   };

@@ -20,7 +20,7 @@ export interface EvictionPorts {
   readonly logger: Logger;
 }
 
-export const LOST_EVERY_MS = 1000;
+export const EVICTION_INTERVAL_MS = 1000;
 const CONCURRENCY = 16;
 
 /** Creates the job, run periodically by one node of the cluster. A failed command is retried at the next run. */

@@ -65,7 +65,7 @@ export interface RoomEntryPorts {
   readonly returnMs: number;
 }
 
-export type RoomEntry = ReturnType<typeof createEntering>;
+export type RoomEntry = ReturnType<typeof createRoomEntry>;
 
 const invalidRoomId: Rejection = {
   rejected: 'meeting/invalid-room-id',
@@ -87,7 +87,7 @@ const ATTEMPTS = 4;
 export const resumeTokenOf = (derivation: Derivation, participantId: string): string =>
   derivation.secret('meeting.resume', participantId).toString('base64url');
 
-export function createEntering(ports: RoomEntryPorts) {
+export function createRoomEntry(ports: RoomEntryPorts) {
   const { handle, streams, vault, derivation, passwords, clock, room, run, returnMs } = ports;
 
   /** Whether the resume token is valid for the participant id. */

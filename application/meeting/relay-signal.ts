@@ -9,14 +9,14 @@ import { createTokenBuckets } from '../concurrency/index.js';
 import type { Clock } from '../ports/index.js';
 import type { ParticipantRef } from './chat-messages.js';
 import { SIGNAL_BYTES } from './message-limits.js';
-import type { EphemeralMessage, LiveRelay, Route } from './signaling-port.js';
+import type { ClusterSignaling, EphemeralMessage, Route } from './signaling-port.js';
 
 export interface SignalPorts {
-  readonly live: LiveRelay;
+  readonly live: ClusterSignaling;
   /** Returns an open room as the relay knows it. */
   readonly room: (roomId: string) => RoomState | undefined;
   /** Called for each relayed message. */
-  readonly relayed: (room: Pick<RoomState, 'meetingId'> & { readonly roomId: string }) => void;
+  readonly onRelayed: (room: Pick<RoomState, 'meetingId'> & { readonly roomId: string }) => void;
   /** Monotonic clock. */
   readonly monotonic?: Clock | undefined;
 }
@@ -27,7 +27,7 @@ export interface Signal {
   readonly [member: string]: unknown;
 }
 
-export type SignalRelay = ReturnType<typeof createSignals>;
+export type SignalRelay = ReturnType<typeof createSignalRelay>;
 
 /** Largest message of a client, plus the fields the server adds. */
 const MAX_SIGNAL_BYTES = 1024 * 1024 + 4 * 1024;
@@ -58,10 +58,10 @@ interface PendingSignals {
 }
 
 /** Bytes one sender may have pending, including the overhead per message. */
-const MOST_UNREAD = 64 * 1024;
+const MAX_PENDING_BYTES = 64 * 1024;
 const SIGNAL_OVERHEAD_BYTES = 1024;
 
-export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
+export function createSignalRelay({ live, room, onRelayed, monotonic }: SignalPorts) {
   /** Token buckets by recipient: a slow recipient is not disconnected because of others' messages. */
   const sendRates = createTokenBuckets(SIGNAL_BYTES, monotonic);
   /** Pending messages by sender. */
@@ -71,7 +71,7 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
   async function enqueue(route: Route, message: EphemeralMessage, pending: PendingSignals): Promise<void> {
     const { from, to } = route;
     const bytes = SIGNAL_OVERHEAD_BYTES + message.json.length;
-    const delivery = live.pass(route, message).then(() => {
+    const delivery = live.sendWithBackpressure(route, message).then(() => {
       pending.bytes -= bytes;
       pending.deliveries.delete(delivery);
       if (pending.deliveries.size === 0) pendingBySender.delete(from.id);
@@ -79,7 +79,7 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
     pending.bytes += bytes;
     pending.deliveries.set(delivery, to.id);
     pendingBySender.set(from.id, pending);
-    while (pending.bytes > MOST_UNREAD) await Promise.race(pending.deliveries.keys());
+    while (pending.bytes > MAX_PENDING_BYTES) await Promise.race(pending.deliveries.keys());
   }
 
   /**
@@ -94,7 +94,7 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
     const hasPending = [...pending.deliveries.values()].includes(to.id);
     if (hasPending || rate.wait(length) > 0) return enqueue(route, message, pending);
     rate.consume(length);
-    live.tell(route, message);
+    live.send(route, message);
   }
 
   /** `backpressure`: large messages, which wait until the recipient's socket has drained. */
@@ -109,9 +109,9 @@ export function createSignals({ live, room, relayed, monotonic }: SignalPorts) {
     if (!target) return;
     const json = serialize(signal);
     if (json === undefined) return tooLarge;
-    relayed({ roomId, meetingId: state.meetingId });
+    onRelayed({ roomId, meetingId: state.meetingId });
     const route = { roomId, from: { id: participantId }, to: target };
-    return mode === 'backpressure' ? live.pass(route, { json }) : send(route, { json });
+    return mode === 'backpressure' ? live.sendWithBackpressure(route, { json }) : send(route, { json });
   }
 
   return { relay, send };

@@ -10,7 +10,7 @@ export interface Totals {
   readonly peak: number;
 }
 
-export interface Census {
+export interface RoomMetrics {
   totals(): Totals;
   /** Rooms created in advance that are empty, including those being created on this node. */
   emptyRooms(): number;
@@ -22,10 +22,10 @@ export interface Census {
   /** Updates a room; undefined once it has ended. */
   update(roomId: string, room: RoomState | undefined): void;
   /** Records the position up to which all events have been counted. */
-  hear(position: Position): void;
+  advance(position: Position): void;
   lastPosition(): Position;
   /** Resolves to true once the position is reached, to false on a timeout. */
-  hears(position: Position): Promise<boolean>;
+  awaitPosition(position: Position): Promise<boolean>;
 }
 
 interface Counted {
@@ -38,11 +38,11 @@ interface Counted {
  * Creates the counter from `rooms` as of `position`. Events up to `startPosition` precede this node and do not
  * count for the peak.
  */
-export function createCensus(
+export function createRoomMetrics(
   rooms: Iterable<readonly [roomId: string, RoomState]>,
   position: Position,
   startPosition = position,
-): Census {
+): RoomMetrics {
   const counted = new Map<string, Counted>();
   const reserved = new Map<string, string>();
   const emptyByCreator = new Map<string, number>();
@@ -92,13 +92,13 @@ export function createCensus(
     reserve: (roomId, caller) => void reserved.set(roomId, caller),
     failed: (roomId) => void reserved.delete(roomId),
     update,
-    hear(position) {
+    advance(position) {
       lastPosition = position;
       updatePeak();
       for (const waiter of waiting) if (waiter.position <= lastPosition) waiter.wake();
     },
     lastPosition: () => lastPosition,
-    async hears(position) {
+    async awaitPosition(position) {
       if (lastPosition >= position) return true;
       await new Promise<void>((resolve) => {
         const waiter = { position, wake: () => done() };

@@ -14,7 +14,7 @@ import {
 } from '../command/index.js';
 import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports/index.js';
 import { requestAggregate, roomAggregate } from './aggregates.js';
-import type { Census } from './room-metrics.js';
+import type { RoomMetrics } from './room-metrics.js';
 import type { RoomPasswords } from './room-passwords.js';
 import { creatorHash, creatorToken } from './tokens.js';
 
@@ -26,7 +26,7 @@ export interface MeetingRoomPorts {
   readonly derivation: Derivation;
   readonly repetition: Idempotency;
   readonly passwords: Pick<RoomPasswords, 'hash'>;
-  readonly census: Pick<Census, 'emptyRooms' | 'emptyRoomsOf' | 'reserve' | 'failed'>;
+  readonly roomMetrics: Pick<RoomMetrics, 'emptyRooms' | 'emptyRoomsOf' | 'reserve' | 'failed'>;
   readonly clock: Clock;
   /** Maximum number of empty rooms. */
   readonly maxLatentRooms: number;
@@ -58,13 +58,13 @@ export type MeetingRooms = ReturnType<typeof createMeetingRooms>;
 export const roomLimitReached: Rejection = { rejected: 'meeting/house-full', kind: 'limit', retryAfterMs: 60_000 };
 
 /** Once half of the limit is used, each network may have a tenth of it, but at least this many rooms. */
-const SHARE = 100;
+const MIN_SHARE = 100;
 
 /** A generated id is taken with a probability of about one in a million; repeated collisions do not occur. */
 const MAX_ID_ATTEMPTS = 4;
 
 export function createMeetingRooms(ports: MeetingRoomPorts) {
-  const { handle, streams, repetition, log, vault, derivation, passwords, census, clock } = ports;
+  const { handle, streams, repetition, log, vault, derivation, passwords, roomMetrics, clock } = ports;
   const { maxLatentRooms, returnMs } = ports;
 
   /**
@@ -98,10 +98,11 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
   }
 
   function isLimitReached(caller: string): boolean {
-    const emptyCount = census.emptyRooms();
+    const emptyCount = roomMetrics.emptyRooms();
     const isScarce = emptyCount >= maxLatentRooms / 2;
     return (
-      emptyCount >= maxLatentRooms || (isScarce && census.emptyRoomsOf(caller) >= Math.max(SHARE, maxLatentRooms / 10))
+      emptyCount >= maxLatentRooms ||
+      (isScarce && roomMetrics.emptyRoomsOf(caller) >= Math.max(MIN_SHARE, maxLatentRooms / 10))
     );
   }
 
@@ -162,7 +163,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     let isReserved = false;
     const prepare = async () => {
       if (isLimitReached(caller)) return roomLimitReached;
-      census.reserve(roomId, caller);
+      roomMetrics.reserve(roomId, caller);
       isReserved = true;
       const keyReused = context.fingerprint === undefined ? undefined : await recordRequest(roomId, meetingId, context);
       if (keyReused) return keyReused;
@@ -176,7 +177,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
       isCreated = !isRejection(outcome) && !outcome.repeated;
       return outcome;
     } finally {
-      if (isReserved && !isCreated) census.failed(roomId);
+      if (isReserved && !isCreated) roomMetrics.failed(roomId);
     }
   }
 

@@ -113,7 +113,9 @@ export const iceServersOf = (values: Values) =>
 export const returnMsOf = (values: Pick<Values, 'meeting.returnSeconds'>): number =>
   values['meeting.returnSeconds'] * 1000;
 
-export function turnOf(values: Values): IceServer | { readonly urls: string; readonly secret: string } | undefined {
+export function turnServerOf(
+  values: Values,
+): IceServer | { readonly urls: string; readonly secret: string } | undefined {
   const { 'meeting.turn.url': urls, 'meeting.turn.secret': secret } = values;
   const { 'meeting.turn.username': username, 'meeting.turn.credential': credential } = values;
   if (urls === undefined) return undefined;

@@ -40,7 +40,7 @@ export function createSignalCounter({ log, appender, node, release, systemContex
     count: (meeting: MeetingRef) => add(meeting),
 
     /** Writes periodically and once at the end; throws as `write` does. */
-    async keepWriting(stop: AbortSignal): Promise<void> {
+    async writePeriodically(stop: AbortSignal): Promise<void> {
       while (!stop.aborted) {
         await sleep(WRITE_INTERVAL_MS, stop);
         await write();

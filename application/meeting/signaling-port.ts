@@ -23,18 +23,18 @@ export interface EphemeralMessage {
 }
 
 /** Sends to participants on any node. Messages to absent participants are dropped silently. */
-export interface LiveRelay {
+export interface ClusterSignaling {
   /** Sends immediately, in order. Recipients that leave too much unread are disconnected. */
-  tell(route: Route, message: EphemeralMessage): void;
+  send(route: Route, message: EphemeralMessage): void;
   /**
    * Sends in order with other calls of this method to the same target. Resolves once the target's socket has
    * drained, or the target is gone. Never rejects; never delivers part of a message.
    */
-  pass(route: Route, message: EphemeralMessage): Promise<void>;
+  sendWithBackpressure(route: Route, message: EphemeralMessage): Promise<void>;
 }
 
 /** Sends to sockets of this process; returns whether the target was reached. */
 export interface LocalSignaling {
-  tell(participantId: string, message: EphemeralMessage): boolean;
-  pass(participantId: string, message: EphemeralMessage): Promise<boolean>;
+  send(participantId: string, message: EphemeralMessage): boolean;
+  sendWithBackpressure(participantId: string, message: EphemeralMessage): Promise<boolean>;
 }

@@ -3,13 +3,13 @@ import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import {
   areStoresMarked,
+  type CopySource,
   flushDirectory,
   lockDirectory,
-  mark,
-  openToCopy,
-  type StoreToCopy,
+  openCopySource,
   startEngines,
-  writePrivately,
+  writePrivateFile,
+  writeStoreMark,
 } from '@annals/engines';
 import { Argument } from 'commander';
 import { copyDirectoryStore } from '../../adapters/filesystem/copy-store.js';
@@ -110,28 +110,28 @@ function createTarget(unfinished: string) {
 async function copy(from: string, to: string): Promise<{ bytes: number; isBehindRows: boolean }> {
   // Makes files that lmdb creates private to this user.
   process.umask(0o077);
-  const log = await openToCopy(from, 'eventstore');
-  const rows = await openToCopy(from, 'mongo');
+  const log = await openCopySource(from, 'eventstore');
+  const rows = await openCopySource(from, 'mongo');
   try {
-    const written = log.written();
+    const written = log.lastTransactionId();
     const secret = readSecret(from);
     const logBytes = await copyStore('event store', log, to);
     const rowBytes = await copyStore('MongoDB', rows, to);
-    const isBehindRows = log.written() !== written;
+    const isBehindRows = log.lastTransactionId() !== written;
     if (readSecret(from) !== secret) throw new Failed('the secret was rotated during the backup; try again');
-    if (secret !== undefined) writePrivately(join(to, 'secret'), secret);
+    if (secret !== undefined) writePrivateFile(join(to, 'secret'), secret);
     // A server on the copy then owns the copied leases and need not wait for them to expire.
     copyNodeName(from, to);
     const { files, bytes } = await copyDirectoryStore(join(from, 'files'), join(to, 'files'));
     print(`files: ${files}, ${megabytes(bytes)}`);
-    mark(to);
+    writeStoreMark(to);
     return { bytes: logBytes + rowBytes + bytes, isBehindRows };
   } finally {
     await Promise.all([log.close(), rows.close()]);
   }
 }
 
-async function copyStore(name: string, store: StoreToCopy, to: string): Promise<number> {
+async function copyStore(name: string, store: CopySource, to: string): Promise<number> {
   const bytes = await store.copyTo(to).catch(({ message }) => {
     throw new Failed(`the ${name} could not be copied: ${message}`);
   });

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { startEngines } from '@annals/engines';
 import { maskCredentials } from '../../adapters/platform/config/mask.js';
 import { createLogger } from '../../adapters/platform/observability/logger.js';
-import { shutdownOn } from '../../adapters/platform/process/shutdown.js';
+import { installShutdown } from '../../adapters/platform/process/shutdown.js';
 import type { Call, CommandSpec } from './command.js';
 
 export const engines: CommandSpec = {
@@ -20,7 +20,7 @@ export const engines: CommandSpec = {
     const dataDir = resolve(values.dataDir);
     const starting = startEngines({ dataDir, logger });
     // From the beginning: a signal during the start waits for the engines and stops them.
-    shutdownOn({ steps: [{ name: 'engines', run: async () => (await starting).stop() }], logger });
+    installShutdown({ steps: [{ name: 'engines', run: async () => (await starting).stop() }], logger });
     const running = await starting;
     const [eventStoreUrl, mongoUrl] = [running.eventStoreUrl, running.mongoUrl].map(maskCredentials);
     logger.info({ eventStoreUrl }, `event store on ${eventStoreUrl}`);

@@ -1,6 +1,6 @@
 /** Parses points in time on the command line. */
 import { InvalidArgumentError } from 'commander';
-import { instantOfQuery, parseTimestamp } from '../../domain/logs/timestamp.js';
+import { parseQueryTime, parseTimestamp } from '../../domain/logs/timestamp.js';
 
 export { parseTimestamp };
 
@@ -17,7 +17,7 @@ export const instant =
   (end: boolean) =>
   (text: string): number => {
     const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-    const time = count === undefined ? instantOfQuery(text, end) : Date.now() - Number(count) * UNITS[unit]!;
+    const time = count === undefined ? parseQueryTime(text, end) : Date.now() - Number(count) * UNITS[unit]!;
     if (time === undefined) throw new InvalidArgumentError(`It must be a time: ${INSTANT}.`);
     return time;
   };

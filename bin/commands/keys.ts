@@ -41,7 +41,7 @@ export const keys: CommandSpec = {
       mongo = await connectMongo(servers.mongoUrl, values['mongo.database']);
       lease = await acquireLease(createLeases(mongo.models, randomUUID()));
       const { assertHeld } = lease;
-      const assertAlone = () => {
+      const assertExclusive = () => {
         try {
           assertHeld();
         } catch (cause) {
@@ -53,14 +53,14 @@ export const keys: CommandSpec = {
       const {
         wrapped,
         unopened: undecryptable,
-        isKept: isStored,
+        isStored,
       } = await rotate(mongo.keys, {
         ...secretSource(values, servers, mongo.keys),
         next,
         fresh: randomBytes(32),
         logger,
-        assertAlone,
-        progress: assertAlone,
+        assertExclusive,
+        progress: assertExclusive,
       });
       const nextStep = isStored ? '' : '; configure it on every node and restart them';
       process.stdout.write(`${wrapped} ${wrapped === 1 ? 'key' : 'keys'} rewrapped with the new secret${nextStep}\n`);

@@ -1,5 +1,5 @@
 /** Formats events as rows of a table on a terminal. */
-import { safe } from '../../adapters/platform/observability/safe-text.js';
+import { escapeControls } from '../../adapters/platform/observability/safe-text.js';
 import type { RevealedEvent } from '../../application/ports/index.js';
 
 const HEAD = ['TIME', 'POSITION', 'STREAM', 'TYPE', 'ACTOR', 'DATA'] as const;
@@ -17,7 +17,7 @@ export function tablePrinter(columns?: number): (event: RevealedEvent) => string
   let hasHead = false;
   const line = (cells: readonly string[]) => {
     const text = cells.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0)).join(' ');
-    return `${safe(text).slice(0, maxLength)}\n`;
+    return `${escapeControls(text).slice(0, maxLength)}\n`;
   };
   return ({ recordedAt, position, stream, type, metadata, data, erased, revision }) => {
     const head = hasHead ? '' : line(HEAD);

@@ -1,8 +1,8 @@
 /** `annals replay`: prints events of the log for audits, as a table or as NDJSON. */
 import { InvalidArgumentError, Option } from 'commander';
-import { startAfter } from '../../adapters/eventstore/subscription.js';
+import { findStartPosition } from '../../adapters/eventstore/subscription.js';
 import { suggestion } from '../../adapters/platform/config/setting-names.js';
-import { safe } from '../../adapters/platform/observability/safe-text.js';
+import { escapeControls } from '../../adapters/platform/observability/safe-text.js';
 import { onEnd } from '../../adapters/platform/process/signals.js';
 import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../../application/audit/index.js';
 import type { RevealedEvent } from '../../application/ports/index.js';
@@ -55,11 +55,11 @@ export const replay: CommandSpec = {
       const formatEvent =
         format === 'table'
           ? tablePrinter(process.stdout.columns)
-          : (event: RevealedEvent) => `${safe(JSON.stringify(plain(event)))}\n`;
+          : (event: RevealedEvent) => `${escapeControls(JSON.stringify(plain(event)))}\n`;
       // Fails early if the store does not answer; with --follow it is awaited.
       if (!options.follow) await kernel.head();
       const ports = { ...kernel, reveal: kernel.revealOnce };
-      const start = filter.after === undefined ? 'start' : await startAfter(kernel.client, filter.after);
+      const start = filter.after === undefined ? 'start' : await findStartPosition(kernel.client, filter.after);
       const { signal } = interrupted;
       const eventPages = replayLog(ports, filter, { live: Boolean(options.follow), start, signal });
       for await (const page of eventPages) {

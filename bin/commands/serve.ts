@@ -1,8 +1,8 @@
 /** `annals serve`: runs services; the rest of the program loads while the engines start. */
 import { Argument } from 'commander';
 import { createLogger, isPretty, startLogger } from '../../adapters/platform/observability/logger.js';
-import { keepHeapSmall } from '../../adapters/platform/process/gc-tuning.js';
-import { once, type Step, shutdownOn, undo } from '../../adapters/platform/process/shutdown.js';
+import { limitHeapGrowth } from '../../adapters/platform/process/gc-tuning.js';
+import { installShutdown, once, type Step, undoStart } from '../../adapters/platform/process/shutdown.js';
 import { findServers } from '../node/locate-servers.js';
 import { startTable } from '../node/start-table.js';
 import { type ServiceName, serviceNames, settingsServing } from '../settings.js';
@@ -32,7 +32,7 @@ export const serve: CommandSpec = {
       yield* [...closers];
     }
     // From the beginning: an interrupted start closes what it has opened so far.
-    const shutDown = shutdownOn({ steps: { [Symbol.iterator]: steps }, logger });
+    const shutDown = installShutdown({ steps: { [Symbol.iterator]: steps }, logger });
     // The engines start while this process still loads the modules that use them.
     const locating = findServers(values, logger, { engineLogger: startLogger(logger, format) }).then((servers) => {
       onOpen('engines', servers.stop);
@@ -53,12 +53,12 @@ export const serve: CommandSpec = {
       const listeners = await runNode(selected, values, servers, logger, onOpen);
       if (isPretty(format) && ['debug', 'info'].includes(level))
         process.stdout.write(startTable(listeners, servers.kind, values.dataDir, performance.now()));
-      keepHeapSmall();
+      limitHeapGrowth();
     } catch (error) {
       // The shutdown itself makes pending work fail.
       if (isStopping) return new Promise<never>(() => {});
       await locating.catch(() => {});
-      await undo(closers, logger);
+      await undoStart(closers, logger);
       throw error;
     }
     return new Promise<never>(() => {});

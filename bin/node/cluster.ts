@@ -1,6 +1,6 @@
 /** Connects this process to the other nodes when a service first needs them. */
 import { randomBytes } from 'node:crypto';
-import { type OpenMesh, openMesh } from '../../adapters/cluster/cluster.js';
+import { type OpenCluster, openCluster } from '../../adapters/cluster/cluster.js';
 import { joinMembers } from '../../adapters/mongo/coordination/membership.js';
 import type { Metrics } from '../../adapters/platform/observability/metrics.js';
 import type { Cluster, Logger } from '../../application/ports/index.js';
@@ -10,34 +10,34 @@ import type { Kernel } from './kernel.js';
 export interface NodeClusterOptions {
   readonly kernel: Pick<Kernel, 'node' | 'mongo' | 'derivation'>;
   readonly values: Pick<AnnalsValues, 'mesh.host' | 'mesh.port' | 'mesh.address'>;
-  readonly metrics: Pick<Metrics, 'mesh'>;
+  readonly metrics: Pick<Metrics, 'cluster'>;
   readonly logger: Logger;
 }
 
 export function createNodeCluster({ kernel, values, metrics, logger }: NodeClusterOptions) {
-  let opening: Promise<OpenMesh> | undefined;
-  let current: OpenMesh | undefined;
+  let opening: Promise<OpenCluster> | undefined;
+  let current: OpenCluster | undefined;
 
-  async function open(): Promise<OpenMesh> {
+  async function open(): Promise<OpenCluster> {
     // Distinguishes the runs of a node, which keeps its name over restarts while its connections are lost.
     const run = `${kernel.node}~${randomBytes(4).toString('hex')}`;
-    const mesh = await openMesh({
+    const mesh = await openCluster({
       run,
       key: kernel.derivation.secret('mesh'),
       host: values['mesh.host'],
       port: values['mesh.port'],
       address: values['mesh.address'],
-      join: (address, looked, unreached) =>
+      join: (address, onRefresh, listUnreachable) =>
         joinMembers(
           kernel.mongo.models,
           { run, address },
           {
-            looked,
-            unreached,
-            failed: (err) => logger.warn({ err }, 'the list of live nodes could not be read, trying again'),
+            onRefresh,
+            listUnreachable,
+            onError: (err) => logger.warn({ err }, 'the list of live nodes could not be read, trying again'),
           },
         ),
-      observe: metrics.mesh,
+      observe: metrics.cluster,
       logger,
     });
     current = mesh;

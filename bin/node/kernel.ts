@@ -7,14 +7,14 @@ import { createPasswordHashing } from '../../adapters/crypto/scrypt.js';
 import { connectEventStore } from '../../adapters/eventstore/client.js';
 import { createCodec } from '../../adapters/eventstore/codec.js';
 import { createEventLog } from '../../adapters/eventstore/event-log.js';
-import { createFollow, headOf } from '../../adapters/eventstore/subscription.js';
+import { createSubscription, readHeadPosition } from '../../adapters/eventstore/subscription.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
 import { createCheckpoints } from '../../adapters/mongo/coordination/checkpoints.js';
 import { createLeases } from '../../adapters/mongo/coordination/leases.js';
 import { createWindows } from '../../adapters/mongo/coordination/resume-windows.js';
 import { createSnapshots } from '../../adapters/mongo/coordination/snapshots.js';
 import { openKeys, type SecretSource } from '../../adapters/mongo/keys/key-store.js';
-import { secretBesideKeys } from '../../adapters/mongo/keys/stored-secret.js';
+import { createStoredSecret } from '../../adapters/mongo/keys/stored-secret.js';
 import { createBuilds, createRows } from '../../adapters/mongo/rows/row-store.js';
 import {
   createAggregateStore,
@@ -93,7 +93,7 @@ export async function createKernel(options: KernelOptions) {
     events: { ...servedEvents, ...events },
   }));
 
-  const { secret = (db) => ({ kept: secretBesideKeys(db) }) } = options;
+  const { secret = (db) => ({ stored: createStoredSecret(db) }) } = options;
   const { keys, installation } = await openKeys(mongo.keys, secret(mongo.keys), randomBytes(32), logger).catch(
     async (error) => {
       await mongo.close();
@@ -108,14 +108,14 @@ export async function createKernel(options: KernelOptions) {
   const log = createEventLog(client, codec, logger);
   const clock = createStoreClock({ ask: log.time, logger });
   const lasting = createClockJumpGuard({ clock, ...log, logger });
-  const follow = createFollow(client, codec, logger);
+  const follow = createSubscription(client, codec, logger);
   const reveal = createEventDecryptor(throwingVault, undecryptable.told);
   const streams = createAggregateStore(log, reveal);
   const served = createActiveBuilds();
   const checkpoints = createCheckpoints(mongo.models);
   const leases = createLeases(mongo.models, node, {
     clock,
-    doubled: (owner) => logger.error({ owner }, DUPLICATE_NODE),
+    onDuplicate: (owner) => logger.error({ owner }, DUPLICATE_NODE),
   });
   const builds = createBuilds(mongo.models, vault);
 
@@ -142,7 +142,7 @@ export async function createKernel(options: KernelOptions) {
   });
 
   /** Position of the last event of the log. */
-  const head = async () => (await headOf(client)) ?? 0n;
+  const head = async () => (await readHeadPosition(client)) ?? 0n;
   /** Context for commands that the program itself runs. */
   const systemContext = (actor: string): CommandContext => {
     const commandId = newCommandId();

@@ -6,14 +6,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   DirectoryInUse,
   type Engines,
+  ensurePrivateDirectory,
   findRuntime,
   isLocked,
   lockDirectory,
-  privateDirectory,
   type Runtime,
   readRuntime,
   startEngines,
-  writePrivately,
+  writePrivateFile,
 } from '@annals/engines';
 import type { Logger } from '../../application/ports/index.js';
 import type { AnnalsValues } from '../settings.js';
@@ -146,7 +146,7 @@ export function nodeName(dataDir: string): string {
   // A failing disk may have left half a name.
   if (stored && UUID.test(stored)) return stored;
   const name = randomUUID();
-  writePrivately(file, `${name}\n`);
+  writePrivateFile(file, `${name}\n`);
   return name;
 }
 
@@ -154,6 +154,6 @@ export function nodeName(dataDir: string): string {
 export function copyNodeName(dataDir: string, copy: string): void {
   const file = join(dataDir, NODE, NAME);
   if (!existsSync(file)) return;
-  privateDirectory(join(copy, NODE));
-  writePrivately(join(copy, NODE, NAME), readFileSync(file, 'utf8'));
+  ensurePrivateDirectory(join(copy, NODE));
+  writePrivateFile(join(copy, NODE, NAME), readFileSync(file, 'utf8'));
 }

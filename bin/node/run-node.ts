@@ -1,7 +1,7 @@
 /** Runs this process as a node: services, projectors, reactions and the operations port. */
 import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
-import { keepTicksQuick } from '@annals/engines';
+import { tuneNextTick } from '@annals/engines';
 import {
   type ConnectionLimit,
   createConnectionLimit,
@@ -10,12 +10,12 @@ import {
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
 import { createBudgets } from '../../adapters/http/server/budgets.js';
 import { type ListenOptions, listen } from '../../adapters/http/server/http-server.js';
-import { createClientAddress, isTrustedBy, networkOf } from '../../adapters/platform/config/client-address.js';
+import { createClientAddress, createProxyCheck, networkOf } from '../../adapters/platform/config/client-address.js';
 import { maskCredentials } from '../../adapters/platform/config/mask.js';
 import { startLogger } from '../../adapters/platform/observability/logger.js';
 import { createMetrics, type Metrics } from '../../adapters/platform/observability/metrics.js';
 import { reportOutages } from '../../adapters/platform/observability/outages.js';
-import { urlOf } from '../../adapters/platform/process/format-url.js';
+import { formatUrl } from '../../adapters/platform/process/format-url.js';
 import type { Step } from '../../adapters/platform/process/shutdown.js';
 import { RING_BYTES } from '../../adapters/realtime/relay/ring.js';
 import { createBudget } from '../../application/concurrency/index.js';
@@ -53,7 +53,7 @@ export async function runNode(
   processLogger: Logger,
   onOpen: (name: string, close: Step['run']) => void,
 ): Promise<readonly Listener[]> {
-  keepTicksQuick();
+  tuneNextTick();
   const metrics = createMetrics();
   const projections = services.flatMap((service) => service.projections);
   const logger: Logger = reportOutages(processLogger, {
@@ -74,7 +74,7 @@ export async function runNode(
     logger,
     onAppended: metrics.appended,
     onConflict: metrics.conflicted,
-    onUndecryptable: metrics.unopened,
+    onUndecryptable: metrics.countUndecryptable,
   });
   onOpen('drivers', kernel.close);
   if (servers.kind === 'given' && !values.secret) logger.warn({}, NO_SECRET);
@@ -104,7 +104,7 @@ export async function runNode(
   const urls = new Map<string, string>();
   const connecting = services.map(async (service) => {
     const { horizon } = windows.get(service.name)!;
-    const url = () => urls.get(service.name) ?? urlOf(values.host, service.port(values));
+    const url = () => urls.get(service.name) ?? formatUrl(values.host, service.port(values));
     const relay: ServiceContext['relay'] = (...options) => relays.create(service.name, ...options);
     const openCluster = () => cluster.channel(service.name);
     return { service, connected: await service.connect({ ...context, horizon, url, relay, openCluster }) };
@@ -140,7 +140,7 @@ export async function runNode(
     closers.unshift(close);
     startDetails.info({ service, url, signIn }, `${service} on ${url}`);
   };
-  const shared = sharedLimits(values['server.connections'], isTrustedBy(proxies), metrics);
+  const shared = sharedLimits(values['server.connections'], createProxyCheck(proxies), metrics);
   for (const { service, connected } of parts) {
     await open(connected, service.port(values), shared);
     closers.unshift(connected.close);

@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import type { Db } from 'mongodb';
 import type { SecretSource } from '../../adapters/mongo/keys/key-store.js';
-import { secretBesideKeys } from '../../adapters/mongo/keys/stored-secret.js';
+import { createStoredSecret } from '../../adapters/mongo/keys/stored-secret.js';
 import { secretFile } from '../../adapters/platform/config/secret-file.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Servers } from './locate-servers.js';
@@ -13,6 +13,6 @@ export const secretSource = (
   { kind }: Pick<Servers, 'kind'>,
   keys: Db,
 ): SecretSource => ({
-  given: secret,
-  kept: kind === 'given' ? secretBesideKeys(keys) : secretFile(join(resolve(dataDir), 'secret')),
+  configured: secret,
+  stored: kind === 'given' ? createStoredSecret(keys) : secretFile(join(resolve(dataDir), 'secret')),
 });

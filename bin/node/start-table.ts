@@ -1,7 +1,7 @@
 /** The start of a node as a table for a terminal: services, addresses and how to sign in. */
 import { isAbsolute, relative, resolve } from 'node:path';
 import picocolors from 'picocolors';
-import { safe } from '../../adapters/platform/observability/safe-text.js';
+import { escapeControls } from '../../adapters/platform/observability/safe-text.js';
 import type { Servers } from './locate-servers.js';
 import { release } from './release.js';
 
@@ -18,10 +18,10 @@ export function startTable(listeners: readonly Listener[], kind: Servers['kind']
   const urlWidth = Math.max(...listeners.map(({ url }) => url.length));
   const rows = listeners.map(({ service, url, signIn }) => {
     const name = (service.charAt(0).toUpperCase() + service.slice(1)).padEnd(nameWidth);
-    return `  ${name}  ${picocolors.cyan(url.padEnd(urlWidth))}  ${picocolors.dim(safe(signIn))}`;
+    return `  ${name}  ${picocolors.cyan(url.padEnd(urlWidth))}  ${picocolors.dim(escapeControls(signIn))}`;
   });
   const ready = `ready in ${(readyMs / 1000).toFixed(1)} s`;
-  const details = picocolors.dim(`(${storesOf(kind)}, data in ${safe(shortPath(dataDir))})`);
+  const details = picocolors.dim(`(${storesOf(kind)}, data in ${escapeControls(shortPath(dataDir))})`);
   const head = `  ${picocolors.bold(`Annals ${release}`)}  ${picocolors.green(ready)}   ${details}`;
   return `\n${head}\n\n${rows.join('\n')}\n\n`;
 }

@@ -6,8 +6,8 @@ import { createBurstLimit } from '../../adapters/http/server/burst-limit.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
 import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import { createMailer } from '../../adapters/outbound/mail/smtp.js';
-import { createAgents } from '../../adapters/outbound/user-agent-parser.js';
-import { isTrustedBy } from '../../adapters/platform/config/client-address.js';
+import { createUserAgentParser } from '../../adapters/outbound/user-agent-parser.js';
+import { createProxyCheck } from '../../adapters/platform/config/client-address.js';
 import { createLive } from '../../adapters/realtime/analytics/live-hits.js';
 import { retentionAggregate } from '../../application/analytics/aggregates.js';
 import { createCollect } from '../../application/analytics/collect-hits.js';
@@ -75,7 +75,7 @@ export const analytics: Service<typeof catalog> = {
     const storeRaw = values['analytics.storeRaw'];
     const hitBatcher = createHitBatcher({ appender, streams, origin, storeRaw });
     const attempts = createAttempts();
-    const agents = createAgents();
+    const agents = createUserAgentParser();
     for (const { cache } of [hitBatcher, attempts, agents, days]) metrics.cache(cache);
     const filterBots = values['analytics.filterBots'];
     const honorDoNotTrack = values['analytics.honorDoNotTrack'];
@@ -128,7 +128,7 @@ export const analytics: Service<typeof catalog> = {
       collect,
       honorDoNotTrack,
       countryHeader,
-      isProxy: isTrustedBy(values['server.trustedProxies']),
+      isProxy: createProxyCheck(values['server.trustedProxies']),
       sites,
       attempts,
       privacy: {

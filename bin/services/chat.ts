@@ -3,7 +3,7 @@ import { eventsRoute } from '../../adapters/http/chat/events.js';
 import { chatPolicy } from '../../adapters/http/chat/policy.js';
 import { createChatQuotas } from '../../adapters/http/chat/quotas.js';
 import { documentRoutes } from '../../adapters/http/server/api-docs.js';
-import { chat as audience, endBy } from '../../application/chat/audience/audience.js';
+import { chat as audience, endStreams } from '../../application/chat/audience/audience.js';
 import { seedAggregatesFromRelay } from '../../application/chat/seed-aggregates.js';
 import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
 import { catalog } from '../../domain/chat/catalog.js';
@@ -55,11 +55,11 @@ export const chat: Service<typeof catalog> = {
       ...relayMembers(relay),
       publish: fanOut<LiveEvent<typeof catalog>>(
         relay.publish,
-        (event) => endBy(event, relay),
+        (event) => endStreams(event, relay),
         (event) => {
           if (event.type !== 'UserErased') return;
           // The relay's buffer and the cached sessions still hold data of the erased user.
-          relay.forget();
+          relay.clear();
           kernel.streams.forget(sessionStream(event.data.userId));
         },
         // Drops the erased data from cached aggregates; the relay's state no longer has it.
@@ -69,7 +69,7 @@ export const chat: Service<typeof catalog> = {
       async start() {
         const admin = await identity.start();
         const first = values['chat.defaultChannel'];
-        if (first) await messaging.channels.createFirst(admin.id, first, kernel.systemContext('chat.start'));
+        if (first) await messaging.channels.createDefault(admin.id, first, kernel.systemContext('chat.start'));
         // In the background.
         searching
           .prepare()

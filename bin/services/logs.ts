@@ -1,6 +1,6 @@
 /** Composes the log service. */
 import { resolve } from 'node:path';
-import { createFilesIn, machineHash, nextPiece, writerOf } from '../../adapters/filesystem/tail-file.js';
+import { createFileScanner, machineHash, readNextLines, writerOf } from '../../adapters/filesystem/tail-file.js';
 import { createLogAdmission } from '../../adapters/http/logs/admission.js';
 import { alertRoutes } from '../../adapters/http/logs/alerts.js';
 import { logsPolicy } from '../../adapters/http/logs/policy.js';
@@ -12,11 +12,11 @@ import { createBudget, HEALTH_MS, withDeadline } from '../../application/concurr
 import { createCaughtUpBarrier } from '../../application/consistency/index.js';
 import { createReindex } from '../../application/logs/admin/reindex.js';
 import { createIndexHealth, storageHealth } from '../../application/logs/health.js';
-import { recordsOf } from '../../application/logs/ingest/decrypt-batch.js';
+import { decryptRecords } from '../../application/logs/ingest/decrypt-batch.js';
 import { createIngest } from '../../application/logs/ingest/ingest-records.js';
-import { INTAKE_BYTES } from '../../application/logs/ingest/limits.js';
-import { createWatch, WATCH_EVERY_MS } from '../../application/logs/ingest/tail-files.js';
-import { createLogReading } from '../../application/logs/query/consistent-query.js';
+import { INGEST_BYTES } from '../../application/logs/ingest/limits.js';
+import { createFileTailer, SCAN_INTERVAL_MS } from '../../application/logs/ingest/tail-files.js';
+import { createConsistentLogQueries } from '../../application/logs/query/consistent-query.js';
 import { createLogQueries } from '../../application/logs/query/query-service.js';
 import { createRetention, eraseReaction } from '../../application/logs/retention/expire-records.js';
 import { isLoopback } from '../../application/logs/settings.js';
@@ -56,12 +56,12 @@ export const logs: Service<typeof catalog> = {
     const queries = createLogQueries({ searcher, budgetMs, version });
     for (const cache of queries.caches) metrics.cache(cache);
     const health = createIndexHealth({ settled, clock });
-    const budget = createBudget('logs.intake', INTAKE_BYTES);
+    const budget = createBudget('logs.intake', INGEST_BYTES);
     metrics.budget(budget);
     const { appended } = kernel;
     const ingest = createIngest({ log, appender, vault, streams, settled, clock, release, budget, appended });
     const tail = createTail({
-      recordsOf: (event) => recordsOf(vault, event),
+      recordsOf: (event) => decryptRecords(vault, event),
       from: horizon,
       head: kernel.head,
       observe: metrics.relay('logs'),
@@ -95,7 +95,7 @@ export const logs: Service<typeof catalog> = {
     const recordRoutes = logsRoutes({
       admission,
       ingest,
-      reading: createLogReading({ queries, settled, latest: ingest.latest }),
+      reading: createConsistentLogQueries({ queries, settled, latest: ingest.latest }),
       tail,
       reindex: createReindex({
         ...kernel,
@@ -114,11 +114,11 @@ export const logs: Service<typeof catalog> = {
       origins: values['logs.allowedOrigins'],
     });
     const directories = values['logs.watch'].map((each) => resolve(each));
-    const watch = createWatch({
+    const watch = createFileTailer({
       directories,
-      filesIn: createFilesIn(),
-      nextPiece,
-      writerOf,
+      filesIn: createFileScanner(),
+      nextPiece: readNextLines,
+      producerOf: writerOf,
       ingest,
       offset: receipts.offset,
       caughtUp: createCaughtUpBarrier(records.name, { ...kernel, build }),
@@ -143,10 +143,10 @@ export const logs: Service<typeof catalog> = {
         alerting.periodic,
         { name: 'logs.retention', everyMs: ASK_EVERY_MS, run: retention, mayRun: clock.inSync },
         ...(directories.length > 0
-          ? [{ name: `logs.watch-${machineHash(directories)}`, everyMs: WATCH_EVERY_MS, run: watch }]
+          ? [{ name: `logs.watch-${machineHash(directories)}`, everyMs: SCAN_INTERVAL_MS, run: watch }]
           : []),
       ],
-      bufferedBytes: tail.kept,
+      bufferedBytes: tail.bufferedBytes,
       close() {
         closing.abort();
         tail.close();

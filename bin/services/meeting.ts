@@ -1,5 +1,5 @@
 /** Composes the meeting service. */
-import { createCallerOf } from '../../adapters/http/meeting/caller-digest.js';
+import { createCallerDigest } from '../../adapters/http/meeting/caller-digest.js';
 import { meetingPolicy } from '../../adapters/http/meeting/policy.js';
 import { meetingRoutes } from '../../adapters/http/meeting/routes.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
@@ -9,10 +9,10 @@ import { createBudget } from '../../application/concurrency/index.js';
 import { createMeetingAudience } from '../../application/meeting/audience/audience.js';
 import { createIceServers } from '../../application/meeting/ice-servers.js';
 import { resumeTokenOf } from '../../application/meeting/join-room.js';
-import { createCensus } from '../../application/meeting/room-metrics.js';
+import { createRoomMetrics } from '../../application/meeting/room-metrics.js';
 import { createRoomPasswords } from '../../application/meeting/room-passwords.js';
 import { createMeetingRooms } from '../../application/meeting/rooms.js';
-import { iceServersOf, returnMsOf, turnOf } from '../../application/meeting/settings.js';
+import { iceServersOf, returnMsOf, turnServerOf } from '../../application/meeting/settings.js';
 import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
 import { catalog } from '../../domain/meeting/catalog.js';
 import { relayMembers, type Service } from '../node/service.js';
@@ -33,14 +33,22 @@ export const meeting: Service<typeof catalog> = {
     const { clock, derivation, settled } = kernel;
     const audience = createMeetingAudience({ resumeToken: (id) => resumeTokenOf(derivation, id) });
     const relay = await context.relay(audience);
-    const census = createCensus(relay.state(), relay.position(), await kernel.head());
+    const roomMetrics = createRoomMetrics(relay.state(), relay.position(), await kernel.head());
     const maxLatentRooms = values['meeting.maxLatentRooms'];
     const hashing = createBudget('meeting.passwords', MAX_HASHING);
     metrics.budget(hashing);
     const passwords = createRoomPasswords({ hashing: kernel.passwords, derivation, budget: hashing });
     const policy = meetingPolicy(release);
-    const cluster = await connectMeetingCluster({ ...context, kernel, values, metrics, relay, audience, census });
-    const callerOf = createCallerOf(derivation);
+    const cluster = await connectMeetingCluster({
+      ...context,
+      kernel,
+      values,
+      metrics,
+      relay,
+      audience,
+      census: roomMetrics,
+    });
+    const callerOf = createCallerDigest(derivation);
     const limitCreates = createSlidingLimit(values['meeting.createPerMinute'], MINUTE_MS);
     const signaling = connectSignaling({
       ...context,
@@ -50,7 +58,7 @@ export const meeting: Service<typeof catalog> = {
       metrics,
       relay,
       audience,
-      census,
+      census: roomMetrics,
       passwords,
       callerOf,
       limitCreates,
@@ -60,13 +68,13 @@ export const meeting: Service<typeof catalog> = {
       rooms: createMeetingRooms({
         ...kernel,
         passwords,
-        census,
+        roomMetrics,
         maxLatentRooms,
         returnMs: returnMsOf(values),
       }),
-      census,
+      roomMetrics,
       acknowledged: () => settled.latestOf('meeting'),
-      iceServers: createIceServers({ servers: iceServersOf(values), turn: turnOf(values), clock }),
+      iceServers: createIceServers({ servers: iceServersOf(values), turn: turnServerOf(values), clock }),
       limitCreates,
       callerOf,
       page: createWebPage('meeting'),
@@ -81,14 +89,14 @@ export const meeting: Service<typeof catalog> = {
       routes: [...routes, openapiRoute(policy, routes)],
       ...relayMembers(relay),
       publish: fanOut<LiveEvent<typeof catalog>>(
-        (event) => event.type !== 'ProjectionSwitched' && signaling.hear(event),
+        (event) => event.type !== 'ProjectionSwitched' && signaling.onEvent(event),
         relay.publish,
         (event) => {
           if (event.type === 'ProjectionSwitched') return;
           const { roomId } = event.data;
-          census.update(roomId, relay.state().get(roomId));
+          roomMetrics.update(roomId, relay.state().get(roomId));
         },
-        ({ position }) => census.hear(position),
+        ({ position }) => roomMetrics.advance(position),
       ),
       close() {
         signaling.close();

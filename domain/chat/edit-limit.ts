@@ -2,7 +2,7 @@
 import { PersistentMap, type Rejection } from '../shared/index.js';
 
 /** Edits and pins per user and message, including edits of replies. */
-export const MOST_CHANGES = 5000;
+export const MAX_CHANGES = 5000;
 
 export type Changes = PersistentMap<number>;
 
@@ -11,10 +11,10 @@ export const noChanges: Changes = PersistentMap.empty();
 export const tooManyChanges: Rejection = {
   rejected: 'chat/too-many-changes-of-message',
   kind: 'invalid',
-  detail: `At most ${MOST_CHANGES} edits and pins per user in one message and its thread; post a new message`,
+  detail: `At most ${MAX_CHANGES} edits and pins per user in one message and its thread; post a new message`,
 };
 
 export const changedBy = (changes: Changes, userId: string): Changes =>
   changes.set(userId, (changes.get(userId) ?? 0) + 1);
 
-export const limitReached = (changes: Changes, userId: string): boolean => (changes.get(userId) ?? 0) >= MOST_CHANGES;
+export const limitReached = (changes: Changes, userId: string): boolean => (changes.get(userId) ?? 0) >= MAX_CHANGES;

@@ -6,7 +6,7 @@ export type Purpose = 'file' | 'image';
 const FILE_BYTES = 25 * 1024 * 1024;
 const IMAGE_BYTES = 10 * 1024 * 1024;
 /** Decoded bytes. */
-export const MOST_BYTES: { readonly [purpose in Purpose]: number } = {
+export const MAX_BYTES: { readonly [purpose in Purpose]: number } = {
   file: FILE_BYTES,
   image: IMAGE_BYTES,
 };

@@ -1,6 +1,6 @@
 /** Rejections of commands on messages, reactions and threads. */
 import type { Rejection } from '../shared/index.js';
-import { MOST_EVER, MOST_REACTIONS } from './reactions.js';
+import { MAX_REACTIONS, MAX_REACTIONS_EVER } from './reactions.js';
 import { MAX_REPLIES } from './thread.js';
 
 export const messageNotFound: Rejection = {
@@ -23,7 +23,7 @@ export const replyChanged: Rejection = { rejected: 'chat/reply-changed', kind: '
 export const tooManyReactions: Rejection = {
   rejected: 'chat/too-many-reactions',
   kind: 'invalid',
-  detail: `At most ${MOST_REACTIONS} reactions per user and message, ${MOST_EVER} including removed ones`,
+  detail: `At most ${MAX_REACTIONS} reactions per user and message, ${MAX_REACTIONS_EVER} including removed ones`,
 };
 export const tooManyReplies: Rejection = {
   rejected: 'chat/too-many-replies',

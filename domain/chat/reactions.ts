@@ -6,9 +6,9 @@ import type { Reactions } from './events/messages.js';
 const MAX_EVENT_REACTIONS = 1000;
 
 /** Distinct reactions per user and message. */
-export const MOST_REACTIONS = 50;
+export const MAX_REACTIONS = 50;
 /** Reactions ever added per user and message, including removed ones: all events are read with the message. */
-export const MOST_EVER = 1000;
+export const MAX_REACTIONS_EVER = 1000;
 
 interface ReactionUsers {
   readonly sign: number;
@@ -54,7 +54,7 @@ export function findReaction(
 /** Whether a user may not add another. */
 export function reactionLimitReached({ byUser }: ReactionState, userId: string): boolean {
   const { now, ever } = byUser.get(userId) ?? NONE;
-  return now >= MOST_REACTIONS || ever >= MOST_EVER;
+  return now >= MAX_REACTIONS || ever >= MAX_REACTIONS_EVER;
 }
 
 const NONE = { now: 0, ever: 0 };

@@ -104,7 +104,7 @@ export function userById({ users }: RosterState, userId: string): User | undefin
 }
 
 /** Takes a normalized email. */
-export const userOf = (roster: RosterState, email: string): User | undefined =>
+export const userByEmail = (roster: RosterState, email: string): User | undefined =>
   userById(roster, roster.emails.get(email) ?? '');
 
 /** Name of a current or former user. */
@@ -113,9 +113,9 @@ export const nameOf = ({ users }: RosterState, userId: string): string => users.
 function decide(command: RosterCommand, state: RosterState): readonly RosterEvent[] | Rejection {
   switch (command.type) {
     case 'AdmitUser':
-      return userOf(state, command.email) ? [] : createUser(state, command, command);
+      return userByEmail(state, command.email) ? [] : createUser(state, command, command);
     case 'RegisterUser':
-      return userOf(state, command.email)
+      return userByEmail(state, command.email)
         ? userExists
         : createUser(state, command, { how: 'register', isAdmin: false });
     case 'AddUser':
@@ -155,7 +155,7 @@ const mayAdminister = (state: RosterState, by: string) => userById(state, by)?.i
 function add(command: Command<'AddUser'>, state: RosterState) {
   const { by, isAdmin } = command;
   if (!mayAdminister(state, by)) return notAdmin;
-  if (userOf(state, command.email)) return userExists;
+  if (userByEmail(state, command.email)) return userExists;
   return createUser(state, command, { how: 'admin', isAdmin, by });
 }
 

@@ -16,7 +16,7 @@ export function foldText(text: string): string {
 }
 
 /** Distinct words per query: each is searched in every name and every candidate text. */
-export const MOST_WORDS = 32;
+export const MAX_WORDS = 32;
 
 /** Distinct words of a query; all must match. */
 export const wordsOf = (query: string): readonly string[] => [

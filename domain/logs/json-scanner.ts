@@ -96,7 +96,7 @@ export function* scanValue(text: string, from: number): Generator<undefined, num
  * Yields the elements of the array or object at `from`, and undefined where a long one may pause. Returns the offset
  * after it, or -1 if it is not valid JSON.
  */
-export function* itemsOf(text: string, from: number): Generator<JsonItem | undefined, number> {
+export function* scanItems(text: string, from: number): Generator<JsonItem | undefined, number> {
   const close = text.charCodeAt(from) + 2;
   if (close !== CLOSE_ARRAY && close !== CLOSE_OBJECT) return -1;
   let at = skipBlanks(text, from + 1);

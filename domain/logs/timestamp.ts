@@ -40,7 +40,7 @@ export function parseTimestamp(value: unknown): number | undefined {
 }
 
 /** Parses a query's time bound; a date without time means the start or, with `end`, the end of that day. */
-export function instantOfQuery(text: string, end: boolean): number | undefined {
+export function parseQueryTime(text: string, end: boolean): number | undefined {
   if (/^-?\d+$/.test(text)) return inRange(Number(text));
   const instant = parseTimestamp(text);
   return instant !== undefined && end && text.trim().length === 10 ? instant + DAY_MS - 1 : instant;

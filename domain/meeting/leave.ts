@@ -4,12 +4,12 @@ import { admitUpToCapacity } from './join.js';
 import { applyEvents, isExpired, personOf, type RoomState } from './state.js';
 
 /** Ended meetings without a creator token that are kept per room id; the oldest beyond are erased. */
-export const MOST_READABLE = 100;
+export const MAX_READABLE = 100;
 /**
  * Events those meetings may have together; beyond, the oldest are erased, so that the stream stays within its
  * limit (`stream-limit.ts`).
  */
-export const MOST_FACTS_READABLE = 5000;
+export const MAX_READABLE_EVENTS = 5000;
 
 /** `seat`: the closed socket; ignored if the participant has moved to another one. */
 export interface LeaveRoom {
@@ -87,7 +87,7 @@ function eraseSurplus(roomId: string, { readable }: RoomState, now: number): rea
   // Counts from the newest meeting backwards.
   const lastSurplus = withoutCreator.findLastIndex((each, index) => {
     eventCount += each.facts;
-    return eventCount > MOST_FACTS_READABLE || withoutCreator.length - index > MOST_READABLE;
+    return eventCount > MAX_READABLE_EVENTS || withoutCreator.length - index > MAX_READABLE;
   });
   return withoutCreator.slice(0, lastSurplus + 1).map((each) => erasedEvent(roomId, each.meetingId, now));
 }

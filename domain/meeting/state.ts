@@ -8,7 +8,7 @@ const KICK_MS = 600_000;
 /** Kicks remembered at one time; the oldest are forgotten. */
 const MAX_KICKED = 100;
 /** People who left and may rejoin; the capacity of the largest room. */
-export const MOST_DEPARTED = 50;
+export const MAX_DEPARTED = 50;
 
 /** Node and socket of a participant. `seat` is the id of their seat on the socket. */
 export interface Connected {
@@ -160,7 +160,7 @@ function rememberDeparted(state: RoomState, id: string, leftAt: number): RoomSta
   if (!person) return state;
   const { name, caller, isModerator } = person;
   const departed = [...without(state.departed, id), { id, name, caller, isModerator, leftAt }];
-  return { ...state, departed: departed.slice(-MOST_DEPARTED) };
+  return { ...state, departed: departed.slice(-MAX_DEPARTED) };
 }
 
 const DEFAULT_FLAGS = { isMuted: false, isVideoOff: false, isHandRaised: false } as const;

@@ -3,7 +3,7 @@ import type { Rejection } from '../shared/index.js';
 import { roomExists, roomFull } from './join.js';
 import type { RoomState } from './state.js';
 
-const OWN = 20_000;
+const OWN_FLAGS_LIMIT = 20_000;
 const JOIN_LIMIT = 25_000;
 const MODERATION_LIMIT = 30_000;
 const UNLIMITED = Number.POSITIVE_INFINITY;
@@ -13,9 +13,9 @@ const UNLIMITED = Number.POSITIVE_INFINITY;
  * Departures and endings are always possible, and bounded by the number of people.
  */
 const MAX_EVENTS = {
-  UpdateOneself: OWN,
-  RaiseHand: OWN,
-  LowerHand: OWN,
+  UpdateOneself: OWN_FLAGS_LIMIT,
+  RaiseHand: OWN_FLAGS_LIMIT,
+  LowerHand: OWN_FLAGS_LIMIT,
   OpenRoom: JOIN_LIMIT,
   JoinRoom: JOIN_LIMIT,
   ReturnToRoom: MODERATION_LIMIT,

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DirectoryInUse, lockDirectory } from './directory-lock.js';
 import type { HeldPort } from './held-port.js';
-import { keepTicksQuick } from './next-tick-tuning.js';
+import { tuneNextTick } from './next-tick-tuning.js';
 import { StoreDamaged } from './store-check.js';
 
 /** Message from child to parent: first the outcome of the start, then the position of each damaged event found. */
@@ -64,7 +64,7 @@ async function lock() {
  */
 const orphaned = new Promise((resolve) => process.stdin.on('error', resolve).on('close', resolve).resume());
 
-keepTicksQuick();
+tuneNextTick();
 // Files created by the store are private to this user.
 process.umask(0o077);
 // Ctrl-C and service managers signal the whole process group; the parent decides when engines stop.

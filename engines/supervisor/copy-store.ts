@@ -1,12 +1,12 @@
 /** Copies an embedded store as of one moment, even while its engine keeps writing. */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { flushDirectory, flushFile, privateDirectory } from './private-files.js';
+import { ensurePrivateDirectory, flushDirectory, flushFile } from './private-files.js';
 import { checkStore, type EngineKind, FILES } from './store-check.js';
 
-export interface StoreToCopy {
+export interface CopySource {
   /** Number of the last committed transaction. An equal value later means nothing was written in between. */
-  written(): number;
+  lastTransactionId(): number;
   /**
    * Copies the committed state to its place in another data directory and flushes it. Free pages are left out, so
    * removed data is not copied. Resolves to the size in bytes; rejects with lmdb's error. Does not block writers.
@@ -19,20 +19,20 @@ export interface StoreToCopy {
  * Opens a store for copying. Throws `StoreDamaged` if it is missing; never creates one. The engine may run, start or
  * be killed meanwhile.
  */
-export async function openToCopy(dataDir: string, kind: EngineKind): Promise<StoreToCopy> {
+export async function openCopySource(dataDir: string, kind: EngineKind): Promise<CopySource> {
   checkStore(dataDir, kind);
   const { open } = await import('lmdb');
   const file = FILES[kind];
   // Two processes may open the environment; this one never writes.
   const environment = open({ path: dirname(join(dataDir, file)), readOnly: true, noMemInit: true });
   return {
-    written() {
+    lastTransactionId() {
       const { lastTxnId = 0 }: { lastTxnId?: number } = environment.getStats();
       return lastTxnId;
     },
     async copyTo(to) {
       const copy = join(to, file);
-      privateDirectory(dirname(copy));
+      ensurePrivateDirectory(dirname(copy));
       await environment.backup(dirname(copy), true);
       flushFile(copy);
       flushDirectory(dirname(copy));

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { tryLock } from 'fs-native-extensions';
-import { privateDirectory } from './private-files.js';
+import { ensurePrivateDirectory } from './private-files.js';
 
 /** Another process holds the directory. The message is one line the user can act on. */
 export class DirectoryInUse extends Error {
@@ -14,7 +14,7 @@ export class DirectoryInUse extends Error {
  * each other's writes.
  */
 export function lockDirectory(directory: string): { release(): void } {
-  privateDirectory(directory);
+  ensurePrivateDirectory(directory);
   const path = join(directory, 'lock');
   const file = openSync(path, 'a+', 0o600);
   if (!tryLock(file)) {

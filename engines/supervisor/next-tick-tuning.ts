@@ -9,7 +9,7 @@ const tickObjects: object[] = [];
  * When a full garbage collection finds none alive, as in an idle moment, V8 drops the hidden class of these objects;
  * from then on Node creates each one eight times slower, which made a post 25 % more expensive.
  */
-export function keepTicksQuick(): void {
+export function tuneNextTick(): void {
   process.nextTick(() => {
     tickObjects[0] ??= executionAsyncResource();
   });

@@ -26,7 +26,7 @@ export class SharedDirectory extends Error {
 }
 
 /** Creates the directory, or makes an existing one private. Throws `SharedDirectory` for one that other users need. */
-export function privateDirectory(path: string): void {
+export function ensurePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: DIRECTORY });
   const { mode } = lstatSync(path);
   if (mode & STICKY || resolve(path) === parse(resolve(path)).root)
@@ -44,7 +44,7 @@ export function makeTreePrivate(path: string): void {
 }
 
 /** Writes a private file atomically: after a crash it holds either the old text or the new one. */
-export function writePrivately(path: string, text: string): void {
+export function writePrivateFile(path: string, text: string): void {
   const temporary = `${path}.new`;
   writeFlushed(temporary, text);
   renameSync(temporary, path);
@@ -52,7 +52,7 @@ export function writePrivately(path: string, text: string): void {
 }
 
 /** Creates a private file atomically unless it exists. If several processes try, the first one wins. */
-export function createPrivately(path: string, text: string): void {
+export function createPrivateFile(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.new`;
   writeFlushed(temporary, text);
   try {

@@ -5,7 +5,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLocked } from './directory-lock.js';
-import { writePrivately } from './private-files.js';
+import { writePrivateFile } from './private-files.js';
 
 export interface Runtime {
   readonly pid: number;
@@ -20,7 +20,7 @@ export interface Runtime {
 const pathIn = (dataDir: string) => join(dataDir, 'runtime.json');
 
 export function writeRuntime(dataDir: string, runtime: Runtime): void {
-  writePrivately(pathIn(dataDir), `${JSON.stringify(runtime, null, 2)}\n`);
+  writePrivateFile(pathIn(dataDir), `${JSON.stringify(runtime, null, 2)}\n`);
 }
 
 export const removeRuntime = (dataDir: string): void => rmSync(pathIn(dataDir), { force: true });

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, fstatSync, openSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
-import { writePrivately } from './private-files.js';
+import { writePrivateFile } from './private-files.js';
 
 /** A store is missing, replaced or damaged. The message is one line the user can act on. */
 export class StoreDamaged extends Error {
@@ -105,12 +105,12 @@ export function markStores(dataDir: string, isNew: { readonly [name: string]: bo
       `${join(dataDir, emptyStore)} is empty, but ${join(dataDir, usedStore)} was in use: restore both from a backup, ` +
         'or start with a new data directory',
     );
-  mark(dataDir);
+  writeStoreMark(dataDir);
 }
 
 /** Marks a data directory as holding both stores. */
-export function mark(dataDir: string): void {
-  writePrivately(join(dataDir, MARK), 'The stores in this directory were created: an empty one means data loss.\n');
+export function writeStoreMark(dataDir: string): void {
+  writePrivateFile(join(dataDir, MARK), 'The stores in this directory were created: an empty one means data loss.\n');
 }
 
 /**

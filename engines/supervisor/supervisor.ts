@@ -19,7 +19,7 @@ export interface Engines {
   readonly eventStoreUrl: string;
   readonly mongoUrl: string;
   /** Number of damaged events found in the log, and skipped, since this start. */
-  damaged(): number;
+  damagedEvents(): number;
   /** Memory of each engine in bytes, without its store; missing where unknown. */
   memory(): ReadonlyMap<EngineKind, number>;
   /** Stops both cleanly; forces them after 5 s. */
@@ -101,7 +101,7 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   }
   return {
     ...runtime,
-    damaged: () => damaged.size,
+    damagedEvents: () => damaged.size,
     memory() {
       const taken = new Map<EngineKind, number>();
       for (const { kind, memory } of [eventStore, mongo]) {

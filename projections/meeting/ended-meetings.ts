@@ -2,7 +2,7 @@
 import type { RoomEvent } from '../../domain/meeting/catalog.js';
 import type { Projection } from '../kernel/index.js';
 
-export const ended: Projection<RoomEvent<'RoomEnded' | 'MeetingErased'>> = {
+export const endedMeetings: Projection<RoomEvent<'RoomEnded' | 'MeetingErased'>> = {
   name: 'meeting.ended',
   version: 1,
   indexes: [{ key: { endedAt: 1 } }],

@@ -1,5 +1,5 @@
 /** Group commit over a log in memory: what waits together is appended together, or given up in time. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { newEvent } from '../../application/command/event-envelope.js';
 import { type Appender, createGroupCommit } from '../../application/command/group-commit.js';
@@ -37,7 +37,7 @@ describe('in memory, an appender', () => {
     const told: number[] = [];
     const appender: Appender = createGroupCommit({
       log: { ...kernel.log, append, read },
-      logger: quiet,
+      logger: silentLogger,
       appended: (_, __, events) => void told.push(events),
       ...(blocking && { blocking }),
     });

@@ -1,6 +1,6 @@
 /** Group commit: what waits together is appended together, once, whatever the log answers. */
 import { randomUUID } from 'node:crypto';
-import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { newEvent } from '../../application/command/event-envelope.js';
 import { type Appender, createGroupCommit, type Waiting } from '../../application/command/group-commit.js';
@@ -43,7 +43,7 @@ describe('batches that are appended', () => {
     return (await Promise.all(opened)).map((secret) => JSON.parse(recordTexts(secret as BatchSecret)[0]!).name);
   };
   const over = (append: EventLog['append']): Appender =>
-    createGroupCommit({ log: { ...node.kernel.log, append }, logger: quiet, appended: () => {} });
+    createGroupCommit({ log: { ...node.kernel.log, append }, logger: silentLogger, appended: () => {} });
 
   it('share appends, in order, and never beyond what one may hold', async () => {
     /** By the last event of each: one that was not answered in time is sent again. */
@@ -75,7 +75,9 @@ describe('batches that are appended', () => {
     await appender.append(stream(), [await batch('one')]);
     await appender.append(stream(), [await batch('two')]);
     expect(
-      await createGroupCommit({ log, logger: quiet, appended: () => {} }).append(stream(), [await batch('other')]),
+      await createGroupCommit({ log, logger: silentLogger, appended: () => {} }).append(stream(), [
+        await batch('other'),
+      ]),
     ).to.be.a('bigint');
     await appender.append(stream(), [await batch('three')]);
     expect(await named()).to.deep.equal(['one', 'two', 'other', 'three']);

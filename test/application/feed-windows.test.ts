@@ -1,7 +1,7 @@
 /** Where a node's live feed begins: each service at its own window, and all together where the log ended then. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Batch, RecordedEvent, Subscribe } from '../../application/ports/index.js';
@@ -69,7 +69,7 @@ async function feedOf(options: {
       all.push(position);
     },
     switched: () => {},
-    logger: quiet,
+    logger: silentLogger,
     signal: stop.signal,
   });
   const last = await feed.ready;

@@ -1,7 +1,7 @@
 /** The live feed of a node: what it tells, what it makes the node forget, and what it does not stumble over. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import {
@@ -62,7 +62,7 @@ describe('the live feed', () => {
         woken();
       },
       switched: () => {},
-      logger: quiet,
+      logger: silentLogger,
       signal: stop.signal,
     });
     feeds.push(feed);

@@ -1,6 +1,6 @@
 /** The live feed over a log that a test hands it: what of an event is told to whom, and what it waits for. */
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { type DecryptEvent, type RecordedEvent, UnavailableError } from '../../application/ports/index.js';
 import { fanOut } from '../../application/subscription/fan-out.js';
@@ -55,7 +55,7 @@ describe('the live feed of a log', () => {
         revealLive: reveal,
         publish: (_, event) => void told.push(event),
         switched: (event) => void switched.push(event),
-        logger: quiet,
+        logger: silentLogger,
         signal: stop.signal,
         ...more,
       });
@@ -153,7 +153,7 @@ describe('the live feed of a log', () => {
     const error = (about: { err?: unknown }) => void errors.push(about.err);
     const { log, start } = fixture({
       publish: (_, event) => publish(event),
-      logger: { ...quiet, error },
+      logger: { ...silentLogger, error },
     });
     start();
     log.give([eventAt(1n), eventAt(2n)]);

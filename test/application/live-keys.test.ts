@@ -1,6 +1,6 @@
 /** What is opened while no key server takes writes, and that nothing is opened then that was erased. */
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { type RevealedEvent, UnavailableError } from '../../application/ports/index.js';
@@ -102,7 +102,7 @@ describe('keys while no key server takes writes', () => {
       saved: { save: async () => {} },
       publish: (_, event) => void told.push(event),
       switched: () => {},
-      logger: quiet,
+      logger: silentLogger,
       signal: stop.signal,
     });
     await feed.ready;

@@ -1,6 +1,6 @@
 /** Reactions and the live feed over a log in memory: from where they begin, and what they do not stumble over. */
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { type RecordedEvent, type RevealedEvent, UnavailableError } from '../../application/ports/index.js';
 import { runLiveFeed } from '../../application/subscription/live-feed.js';
@@ -41,7 +41,7 @@ describe('in memory, what follows the log', () => {
       const reacted: string[] = [];
       const reaction = { name: 'toys.react', on: { ToyPut: work } };
       const told = (name: string) => void reacted.push(name);
-      const common = { ...kernel, service: 'toys', logger: quiet, signal: stop.signal, begun: 0n };
+      const common = { ...kernel, service: 'toys', logger: silentLogger, signal: stop.signal, begun: 0n };
       const run = runReaction({ ...common, reaction, reacted: told, ...more });
       running.push(run);
       return { reacted, run };
@@ -119,7 +119,7 @@ describe('in memory, what follows the log', () => {
     it('is tried until it succeeds, is told of each failure, and counted once', async () => {
       const tried: string[] = [];
       const failures: object[] = [];
-      const logger = { ...quiet, error: (fields: object) => void failures.push(fields) };
+      const logger = { ...silentLogger, error: (fields: object) => void failures.push(fields) };
       const { reacted } = react(
         async (event) => {
           tried.push(toyOf(event));
@@ -209,7 +209,7 @@ describe('in memory, what follows the log', () => {
         publish: (service, event) =>
           void told.push(`${service} ${event.type} ${(event as RevealedEvent & { data: { toy?: string } }).data.toy}`),
         switched: ({ type }) => void switched.push(type),
-        logger: quiet,
+        logger: silentLogger,
         signal: stop.signal,
         ...more,
       });
@@ -272,7 +272,7 @@ describe('in memory, what follows the log', () => {
         publish(_, event) {
           if (told.push(event.type) === 1) throw new Error('broken');
         },
-        logger: { ...quiet, error: (fields) => void failures.push(fields) },
+        logger: { ...silentLogger, error: (fields) => void failures.push(fields) },
       });
       await ready;
       await put('bear');

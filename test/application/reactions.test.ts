@@ -1,7 +1,7 @@
 /** Reactions: what must follow an event is done by one node, until it succeeds, and not by one that lost its turn. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createLeases } from '../../adapters/mongo/coordination/leases.js';
 import {
@@ -71,7 +71,7 @@ describe('a reaction', function () {
   ) => {
     const from = begun ?? (await kernel.head());
     const reaction = { name, on: { ToyPut: react }, ...(retryInBackground && { retryInBackground }) };
-    const common = { ...kernel, ...more, logger: quiet, signal: stop.signal };
+    const common = { ...kernel, ...more, logger: silentLogger, signal: stop.signal };
     running.push(runReaction({ ...common, service: 'toys', reaction, begun: from, reacted: () => {} }));
   };
 

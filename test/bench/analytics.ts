@@ -67,7 +67,7 @@ export async function bench(print: Print, options: AnalyticsBench): Promise<void
     print(`rebuild of about ${all} hits: ${Math.round(all / seconds)} hits/s (100000); ${stdout.trim()}`);
     await seed(directory.path, ['--replace', '--scale', '3'], print);
     await reports(base, 365, print, 60);
-    print(`memory at most ${memory.most()} MB, engines ${memory.engines()} MB`);
+    print(`memory at most ${memory.peak()} MB, engines ${memory.engines()} MB`);
   } finally {
     memory.stop();
     await server.stop();

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { append, JSON_TYPE, createRecentIds } from '@annals/engines/internal/eventstore/log/append.js';
+import { append, createRecentIds, JSON_TYPE } from '@annals/engines/internal/eventstore/log/append.js';
 import { openEventLog } from '@annals/engines/internal/eventstore/log/event-log.js';
 import { ANY } from '@annals/engines/internal/eventstore/log/expected.js';
 import { toGrpcError } from '@annals/engines/internal/eventstore/wire/failures.js';

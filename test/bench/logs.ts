@@ -49,7 +49,7 @@ export async function bench(print: Print, { quick }: { readonly quick: boolean }
     const now = Date.now();
     await ingest(client, print, { total: total / 10, size: 100, connections: 16, first: now, least: 20_000 });
     await singles(base, print, now);
-    print(`memory at most ${memory.most()} MB (400), engines ${memory.engines()} MB`);
+    print(`memory at most ${memory.peak()} MB (400), engines ${memory.engines()} MB`);
   } finally {
     memory.stop();
     await server.stop();

@@ -1,6 +1,6 @@
 /** Builds that another process has made: every node goes over to them, whatever is away just then. */
 import { randomUUID } from 'node:crypto';
-import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { asEvent } from '../../application/command/event-guards.js';
 import { type RecordedEvent, UnavailableError } from '../../application/ports/index.js';
@@ -52,7 +52,7 @@ describe('a new build', () => {
         throw new UnavailableError('MongoDB does not answer');
       },
     };
-    await switchBuild({ ...node, checkpoints }, [contents], event, quiet, stop.signal);
+    await switchBuild({ ...node, checkpoints }, [contents], event, silentLogger, stop.signal);
     expect(node.served.collection(contents.name)).to.equal(collection);
   });
 
@@ -63,11 +63,11 @@ describe('a new build', () => {
     const checkpoints: typeof node.checkpoints = {
       ...node.checkpoints,
       async read() {
-        await switchBuild(node, [contents], second, quiet, stop.signal);
+        await switchBuild(node, [contents], second, silentLogger, stop.signal);
         throw new UnavailableError('MongoDB does not answer');
       },
     };
-    await switchBuild({ ...node, checkpoints }, [contents], first, quiet, stop.signal);
+    await switchBuild({ ...node, checkpoints }, [contents], first, silentLogger, stop.signal);
     expect(node.served.collection(contents.name)).to.equal(newest);
   });
 });

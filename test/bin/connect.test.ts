@@ -6,7 +6,7 @@ import { DirectoryInUse, lockDirectory } from '@annals/engines/internal/supervis
 import { findRuntime, removeRuntime, writeRuntime } from '@annals/engines/internal/supervisor/runtime-file.js';
 import { startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { findServers } from '../../bin/node/locate-servers.js';
 
@@ -28,7 +28,7 @@ describe('beside another process on its data directory, a command', () => {
   const values = () => ({ dataDir, 'eventStore.url': undefined, 'mongo.url': undefined });
 
   const start = () => {
-    const starting = startEngines({ dataDir, logger: quiet });
+    const starting = startEngines({ dataDir, logger: silentLogger });
     undo.push(async () => (await starting).stop());
     return starting;
   };
@@ -44,14 +44,14 @@ describe('beside another process on its data directory, a command', () => {
 
   it('waits for the engines that are being started, and uses them', async () => {
     const starting = start();
-    const found = await findServers(values(), quiet);
+    const found = await findServers(values(), silentLogger);
     const { eventStoreUrl, mongoUrl } = await starting;
     expect(found).to.include({ kind: 'embedded, of another process', eventStoreUrl, mongoUrl });
   });
 
   it('starts engines of its own once the other has gone', async () => {
     const lock = lockDirectory(dataDir);
-    const finding = findServers(values(), quiet);
+    const finding = findServers(values(), silentLogger);
     lock.release();
     const found = await finding;
     undo.push(found.stop);
@@ -59,13 +59,13 @@ describe('beside another process on its data directory, a command', () => {
   });
 
   it('shares the engines of another command; who serves waits until that is done, and starts others', async () => {
-    const first = await findServers(values(), quiet, { passing: true });
+    const first = await findServers(values(), silentLogger, { passing: true });
     undo.push(first.stop);
     const said: string[] = [];
     const info = (_: object, message: string) => said.push(message);
-    const serving = findServers(values(), { ...quiet, info });
+    const serving = findServers(values(), { ...silentLogger, info });
     await eventually(() => said.some((line) => line.includes(`process ${process.pid}`)));
-    const second = await findServers(values(), quiet, { passing: true });
+    const second = await findServers(values(), silentLogger, { passing: true });
     expect(second).to.include({ kind: 'embedded, of another process', mongoUrl: first.mongoUrl });
     await undo.pop()?.();
     const found = await serving;
@@ -79,7 +79,7 @@ describe('beside another process on its data directory, a command', () => {
     const lock = lockDirectory(dataDir);
     const urls = { eventStoreUrl: 'esdb://127.0.0.1:1', mongoUrl: 'mongodb://127.0.0.1:1' };
     writeRuntime(dataDir, { pid, startedAt: new Date().toISOString(), ...urls });
-    const { awaitLoss: lost } = await findServers({ ...values(), dataDir }, quiet);
+    const { awaitLoss: lost } = await findServers({ ...values(), dataDir }, silentLogger);
     expect(lost).to.be.a('function');
     return { end: lock.release, lost: lost! };
   }
@@ -115,7 +115,7 @@ describe('beside another process on its data directory, a command', () => {
     const lock = lockDirectory(dataDir);
     undo.push(lock.release);
     writeFileSync(join(dataDir, 'runtime.json'), '{');
-    const error = await findServers(values(), quiet, { startingMs: 0 }).then(
+    const error = await findServers(values(), silentLogger, { startingMs: 0 }).then(
       () => undefined,
       (refused: unknown) => refused,
     );

@@ -35,7 +35,9 @@ describe('the people of the chat, for an operator', function () {
       await ask(base, 'PUT', '/users/me', { token: bob.token, body: { userName: 'Robert' } });
       const listening = await Listening.to(base, { token: bob.token });
       const cursor = listening.ids.at(-1)!;
-      expect((await erase(dataDir, 'admin@localhost')).stderr).to.equal('annals: The last admin cannot be removed or lose the role\n');
+      expect((await erase(dataDir, 'admin@localhost')).stderr).to.equal(
+        'annals: The last admin cannot be removed or lose the role\n',
+      );
       const done = await erase(dataDir, bob.id);
       expect(done).to.deep.include({ code: 0, stdout: `${bob.id} is erased\n`, stderr: '' });
       await eventually(() => listening.ended);

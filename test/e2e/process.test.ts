@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { createInterface } from 'node:readline';
-import { owned } from '@annals/engines/testing/children.js';
+import { killOnExit } from '@annals/engines/testing/children.js';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
@@ -85,7 +85,7 @@ describe('the program', function () {
   ] as const) {
     it(`stops in order, and leaves no engine behind, when ${command} is told to at “${moment}”`, async () => {
       const fresh = temporaryDirectory();
-      const child = owned(
+      const child = killOnExit(
         spawn(process.execPath, [ANNALS, command, ...services, '--data-dir', fresh.path, ...FREE_PORTS]),
       );
       const pids: number[] = [];

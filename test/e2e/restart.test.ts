@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Engines, startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { Binary } from 'mongodb';
@@ -39,7 +39,7 @@ describe('after a start', function () {
     await serve();
   };
   before(async () => {
-    engines = await startEngines({ dataDir: directory.path, logger: quiet });
+    engines = await startEngines({ dataDir: directory.path, logger: silentLogger });
     other = await createKernel({
       ...engines,
       mongoDatabase: 'annals',
@@ -47,7 +47,7 @@ describe('after a start', function () {
       release: 'test',
       catalogs: services.map(({ catalog }) => catalog),
       projections: [],
-      logger: quiet,
+      logger: silentLogger,
       secret: (keys) => secretSource({ dataDir: directory.path, secret: undefined }, { kind: 'embedded' }, keys),
     });
     flags = ['rooms', 'logs', '--rooms-port', await freePort(), '--logs-port', await freePort()];

@@ -106,9 +106,7 @@ describe('the secret of an installation', function () {
     const refused = async (...command: string[]) => {
       const { code, stderr } = await run([...command, '--data-dir', directory.path], '', other);
       expect({ command, code }).to.deep.equal({ command, code: 1 });
-      expect(stderr).to.match(
-        /^annals: secret does not match the one that wraps the keys of this installation.*\n$/,
-      );
+      expect(stderr).to.match(/^annals: secret does not match the one that wraps the keys of this installation.*\n$/);
     };
     await refused('serve', 'rooms', ...FREE_PORTS);
     await refused('replay');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { watchStoreFile } from '@annals/engines/internal/supervisor/store-check.js';
 import { startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { connectEventStore } from '../../adapters/eventstore/client.js';
@@ -21,7 +21,7 @@ const outcome = (call: Promise<unknown>): Promise<string> =>
 const REFUSED = ['unavailable', 'UnavailableError'];
 const TAKEN = ['taken', 'taken'];
 
-async function startAll(dataDir: string, logger = quiet) {
+async function startAll(dataDir: string, logger = silentLogger) {
   const engines = await startEngines({ dataDir, logger });
   const client = connectEventStore(engines.eventStoreUrl);
   const mongo = await connectMongo(engines.mongoUrl, 'toys');
@@ -101,7 +101,7 @@ describe('an engine that dies', function () {
     const inVain: unknown[] = [];
     const note = ({ pid }: { pid?: number }) => pid && pids.push(pid);
     const error = ({ err }: { err?: unknown }) => err && inVain.push(err);
-    const stores = await startAll(directory.path, { ...quiet, info: note, warn: note, error });
+    const stores = await startAll(directory.path, { ...silentLogger, info: note, warn: note, error });
     try {
       for (const file of FILES) replace(join(directory.path, file));
       for (const pid of pids) process.kill(pid, 'SIGKILL');

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import type { ChildMessage } from '@annals/engines/internal/supervisor/child-main.js';
 import { isLocked } from '@annals/engines/internal/supervisor/directory-lock.js';
 import { startEngines, waitUntilReady } from '@annals/engines/internal/supervisor/supervisor.js';
-import { owned } from '@annals/engines/testing/children.js';
+import { killOnExit } from '@annals/engines/testing/children.js';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { connectEventStore } from '../../adapters/eventstore/client.js';
@@ -26,7 +26,7 @@ const up = { url: 'esdb://127.0.0.1:1', port: 1, isNew: false };
 describe('an engine that starts', () => {
   it('is heard to be up, whatever damage it tells of in the same moment', async () => {
     const child = new ChildProcess();
-    const started = waitUntilReady(child, 'eventstore', '/data', quiet);
+    const started = waitUntilReady(child, 'eventstore', '/data', silentLogger);
     saying(child, { damaged: 10 }, { damaged: 20 }, { ready: up });
     expect(await started).to.deep.equal(up);
   });
@@ -48,7 +48,7 @@ describe('an engine that starts', () => {
 
   it('is heard to have failed, once its process has ended', async () => {
     const child = new ChildProcess();
-    const started = waitUntilReady(child, 'eventstore', '/data', quiet).catch((error: Error) => error);
+    const started = waitUntilReady(child, 'eventstore', '/data', silentLogger).catch((error: Error) => error);
     saying(child, { damaged: 10 }, { failed: 'the store is cut short', isDamaged: true });
     child.emit('exit', 1, null);
     expect(await started).to.have.property('name', 'StoreDamaged');
@@ -82,7 +82,7 @@ describe('an engine whose parent is killed', function () {
       const logger = { debug() {}, info() {}, warn() {}, error() {} };
       void startEngines({ dataDir: ${JSON.stringify(dataDir)}, mongoPort: ${port}, logger });
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);`;
-    const busy = owned(spawn(process.execPath, ['--input-type=module', '-e', parent], { stdio: 'inherit' }));
+    const busy = killOnExit(spawn(process.execPath, ['--input-type=module', '-e', parent], { stdio: 'inherit' }));
     const engine = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`);
     let pids: readonly number[] = [];
     const stores = ['eventstore', 'mongo'].map((name) => join(dataDir, name));
@@ -116,7 +116,7 @@ describe('an engine that dies', () => {
     };
     const engines = await startEngines({
       dataDir: directory.path,
-      logger: { ...quiet, info: note, warn: note },
+      logger: { ...silentLogger, info: note, warn: note },
     });
     const { eventStoreUrl, mongoUrl } = engines;
     const ports = [eventStoreUrl, mongoUrl].map((url) => Number(/:(\d+)[/?]/.exec(url)![1]));
@@ -148,7 +148,7 @@ describe('an engine that dies', () => {
     const inVain: unknown[] = [];
     const note = ({ pid }: { pid?: number }) => pid && pids.push(pid);
     const error = ({ err }: { err?: unknown }) => err && inVain.push(err);
-    const engines = await startEngines({ dataDir, logger: { ...quiet, info: note, warn: note, error } });
+    const engines = await startEngines({ dataDir, logger: { ...silentLogger, info: note, warn: note, error } });
     try {
       renameSync(dataDir, elsewhere);
       for (const pid of pids) process.kill(pid, 'SIGKILL');

@@ -1,7 +1,7 @@
 /** Connections to the stores that die in the middle of a request: 503 and never 500, and nothing is done twice. */
 import { type Engines, startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { type CuttingProxy, startProxy } from '../support/proxy.js';
 import { call, createRoom, type RoomClient } from '../support/room-client.js';
@@ -22,7 +22,7 @@ describe('a connection that dies in the middle', function () {
   let room: RoomClient;
 
   before(async () => {
-    servers = await startEngines({ dataDir: engineDirectory.path, logger: quiet });
+    servers = await startEngines({ dataDir: engineDirectory.path, logger: silentLogger });
     log = await startProxy(portOf(servers.eventStoreUrl));
     models = await startProxy(portOf(servers.mongoUrl));
     server = await startServer(directory.path, ['rooms', 'logs'], {

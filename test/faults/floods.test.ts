@@ -6,7 +6,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { owned } from '@annals/engines/testing/children.js';
+import { killOnExit } from '@annals/engines/testing/children.js';
 import { embeddedEventStore } from '@annals/engines/testing/eventstore.js';
 import { isReal, mongoServer } from '@annals/engines/testing/mongo.js';
 import { jsonEvent, NO_STREAM } from '@eventstore/db-client';
@@ -59,7 +59,7 @@ async function writesPerSecond(served: Served): Promise<number> {
 
 /** Floods a port while `work` goes on. */
 async function flooded<T>(port: number, kind: string, work: () => Promise<T>): Promise<T> {
-  const child = owned(fork(FLOOD, [String(port), kind], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
+  const child = killOnExit(fork(FLOOD, [String(port), kind], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
   await once(child, 'message');
   try {
     return await work();

@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { type Engines, startEngines } from '@annals/engines/internal/supervisor/supervisor.js';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import { catalog } from '../../domain/rooms/catalog.js';
@@ -114,7 +114,7 @@ describe('a server killed at the worst moment', function () {
   };
 
   before(async () => {
-    engines = await startEngines({ dataDir: data.path, logger: quiet });
+    engines = await startEngines({ dataDir: data.path, logger: silentLogger });
     [store, mongo] = [await startValve(engines.eventStoreUrl), await startValve(engines.mongoUrl)];
     kernel = await createKernel({
       ...engines,
@@ -123,7 +123,7 @@ describe('a server killed at the worst moment', function () {
       release: 'test',
       catalogs: [catalog],
       projections: [state],
-      logger: quiet,
+      logger: silentLogger,
     });
     await start();
   });

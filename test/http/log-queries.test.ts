@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { queryRoutes } from '../../adapters/http/logs/query.js';
 import type { Answer } from '../../adapters/http/server/answer.js';
-import { createLogReading } from '../../application/logs/query/consistent-query.js';
+import { createConsistentLogQueries } from '../../application/logs/query/consistent-query.js';
 import type { LogQueries } from '../../application/logs/query/query-service.js';
 import type { Position, ProjectionProgress } from '../../application/ports/index.js';
 import { echo, serveToys, type Toys } from './toy.js';
@@ -39,7 +39,7 @@ describe('queries of records over HTTP', () => {
 
   before(async () => {
     const admit = () => ({ producerId: 'api' }) as never;
-    const reading = createLogReading({ queries, settled, latest: () => appended });
+    const reading = createConsistentLogQueries({ queries, settled, latest: () => appended });
     const routes = queryRoutes({ reading, admit, security: [] });
     const never = echo({ method: 'GET', path: '/never', handle: () => new Promise<Answer>(() => {}) });
     toys = await serveToys([...routes, never], {}, { answerMs: 1 });

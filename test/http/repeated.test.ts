@@ -20,7 +20,7 @@ describe('a request whose caller it has shut out itself', () => {
       body: { type: 'object', properties: {} },
       answers: { 200: { description: 'Signed out' } },
       admit: ({ bearer = '' }) => (ended.has(bearer) ? SIGNED_OUT : { session: bearer }),
-      async repeated({ bearer = '', context }) {
+      async previousAnswer({ bearer = '', context }) {
         asked++;
         const { commandId } = context(bearer, bearer);
         return ended.get(bearer) === commandId ? { status: 200, body: { signedOut: bearer } } : undefined;

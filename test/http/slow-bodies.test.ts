@@ -32,7 +32,7 @@ describe('a slow body', () => {
           budget: shared,
           handle,
           admit: ({ bearer = '' }) => bearer,
-          nameOf: String,
+          callerKey: String,
         }),
         echo({ path: '/json', body: { type: 'object' } }),
         echo({ path: '/unread', handle: () => ({ status: 200, body: {} }) }),

@@ -1,6 +1,6 @@
 /** Pages as they are served: the document revalidated, its parts kept, nothing of it from elsewhere. */
 import { expect } from 'chai';
-import { createWebPage, readOnce, wantsPage } from '../../adapters/http/server/web-page.js';
+import { acceptsHtml, createWebPage, readOnce } from '../../adapters/http/server/web-page.js';
 import { serveToys, type Toys } from './toy.js';
 
 const html = { headers: { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' } };
@@ -15,7 +15,7 @@ describe('a page of web/', () => {
         path: '/',
         summary: 'A page, or what programs get',
         answers: { 200: { description: 'It' } },
-        handle: (request) => (wantsPage(request) ? page.document(request) : { status: 200, body: { name: 'toys' } }),
+        handle: (request) => (acceptsHtml(request) ? page.document(request) : { status: 200, body: { name: 'toys' } }),
       },
       page.parts,
     ]);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startEventStoreEngine } from '@annals/engines/internal/eventstore/engine.js';
 import { startMongoEngine } from '@annals/engines/internal/mongo/engine.js';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet, type Servers, temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { alertRoutes } from '../../adapters/http/logs/alerts.js';
 import { sameOrigin } from '../../adapters/http/security/cors.js';
 import { listen } from '../../adapters/http/server/http-server.js';
@@ -98,11 +98,11 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
   const catalog = { service: 'logs', events: alertEvents };
   const ground = await startGround({ ...options, database: 'annals', catalog, projections: [alertHistory] });
   const { kernel, signal } = ground;
-  const common = { ...kernel, service: 'logs', logger: quiet, signal };
+  const common = { ...kernel, service: 'logs', logger: silentLogger, signal };
   const { alerts, history, tryWebhook, evaluate, reaction, periodic } = connectAlerting({
     kernel,
     counts,
-    logger: quiet,
+    logger: silentLogger,
     release: 'test',
     allowPrivateWebhooks: allowPrivate,
     ...(secret ? { webhookSecret: secret } : {}),
@@ -121,7 +121,7 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
     {
       host: '127.0.0.1',
       port: 0,
-      logger: quiet,
+      logger: silentLogger,
       derivation: kernel.derivation,
       clientAddress: (address) => address,
     },

@@ -1,5 +1,5 @@
 /** The road of a command on the parts of a kernel, or on others in the place of some. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { createHandleCommand, type HandleOptions } from '../../application/command/handle-command.js';
 import { createRepetition } from '../../application/command/idempotency.js';
 import type { Clock } from '../../application/ports/index.js';
@@ -12,6 +12,6 @@ type Parts = Pick<HandleOptions, 'log' | 'streams'> &
 /** What runs commands, and what finds those that ran before. */
 export function commandsOf({ clock = Date, appended = () => {}, ...parts }: Parts) {
   const repetition = createRepetition({ streams: parts.streams, clock, appended });
-  const common = { release: 'test', logger: quiet, conflicted() {} };
+  const common = { release: 'test', logger: silentLogger, conflicted() {} };
   return { repetition, handle: createHandleCommand({ ...common, ...parts, appended, repetition }) };
 }

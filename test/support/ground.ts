@@ -1,6 +1,6 @@
 /** The kernel of a node without its services, over engines with an empty store: the ground that read models stand on. */
 import { randomUUID } from 'node:crypto';
-import { quiet, startServers } from '@annals/engines/testing/engines.js';
+import { silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import type { ReadModel } from '../../projections/kernel/projection.js';
@@ -23,7 +23,7 @@ export async function startGround(
     release: 'test',
     catalogs,
     projections,
-    logger: quiet,
+    logger: silentLogger,
   });
   return {
     kernel,

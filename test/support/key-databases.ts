@@ -1,6 +1,6 @@
 /** Databases of keys for tests, under the secrets that a test names, and what may happen to them meanwhile. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { quiet, temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
 import { type Db, MongoClient, type ReadPreferenceMode } from 'mongodb';
@@ -8,7 +8,7 @@ import type { StoredSecret } from '../../adapters/crypto/wrapping.js';
 import { KEYS, type KeyRow } from '../../adapters/mongo/keys/key-rows.js';
 import { openKeys, type SecretSource } from '../../adapters/mongo/keys/key-store.js';
 import { rotate } from '../../adapters/mongo/keys/rotate.js';
-import { secretBesideKeys } from '../../adapters/mongo/keys/stored-secret.js';
+import { createStoredSecret } from '../../adapters/mongo/keys/stored-secret.js';
 import { secretFile } from '../../adapters/platform/config/secret-file.js';
 import { UnavailableError } from '../../application/ports/index.js';
 
@@ -21,7 +21,7 @@ export const rowsOf = (db: Db) => db.collection<KeyRow>('keys');
 
 /** Opens the keys of a database: under a secret beside them, where no source says another. */
 export const open = (db: Db, source: Partial<SecretSource>) =>
-  openKeys(db, { kept: secretBesideKeys(db), ...source }, randomBytes(32), quiet);
+  openKeys(db, { stored: createStoredSecret(db), ...source }, randomBytes(32), silentLogger);
 
 /** Everything that these secrets open, by subject, as hex. */
 export async function opened(db: Db, source: Partial<SecretSource>): Promise<readonly string[]> {
@@ -33,7 +33,7 @@ export async function opened(db: Db, source: Partial<SecretSource>): Promise<rea
 }
 
 export const rotation = (db: Db, options: Partial<Parameters<typeof rotate>[1]>) =>
-  rotate(db, { kept: secretBesideKeys(db), fresh: randomBytes(32), logger: quiet, ...options });
+  rotate(db, { stored: createStoredSecret(db), fresh: randomBytes(32), logger: silentLogger, ...options });
 
 interface Find {
   readonly databaseName: string;

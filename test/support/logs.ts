@@ -1,9 +1,9 @@
 /** The log service without its HTTP side: engines, projector, ingest and queries, as a node runs them. */
-import { quiet, type Servers } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import { createGroupCommit } from '../../application/command/group-commit.js';
 import { createBudget } from '../../application/concurrency/fair-share-budget.js';
 import { createIngest } from '../../application/logs/ingest/ingest-records.js';
-import { INTAKE_BYTES } from '../../application/logs/ingest/limits.js';
+import { INGEST_BYTES } from '../../application/logs/ingest/limits.js';
 import { yieldOnly } from '../../application/logs/query/query-budget.js';
 import { search } from '../../application/logs/query/search-blocks.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';
@@ -38,10 +38,10 @@ export async function startLogsNode(servers: Servers, database: string, model = 
   const { kernel, signal } = ground;
   const { log, vault, streams, settled, release, served } = kernel;
   const build = () => served.collection(records.name);
-  const appender = createGroupCommit({ log, logger: quiet, appended: kernel.appended });
+  const appender = createGroupCommit({ log, logger: silentLogger, appended: kernel.appended });
   const receipts = createReceipts(kernel.mongo.models, build);
   const clock = { now: () => Date.now() };
-  const budget = createBudget('intake', INTAKE_BYTES);
+  const budget = createBudget('intake', INGEST_BYTES);
   const { appended } = kernel;
   const ingest = createIngest({ log, appender, vault, streams, settled, clock, release, budget, appended });
   const index = createRecordIndex({

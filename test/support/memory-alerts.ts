@@ -1,9 +1,9 @@
 /** Alerting over a log in memory: one node of a world, whose counts, webhook and clock are the test's. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { deliveryReaction } from '../../application/logs/alerts/deliver.js';
 import { createEvaluation } from '../../application/logs/alerts/evaluate.js';
 import { createAlerts } from '../../application/logs/alerts/manage.js';
-import { createTrial } from '../../application/logs/alerts/test-webhook.js';
+import { createWebhookTester } from '../../application/logs/alerts/test-webhook.js';
 import type { WebhookOutcome, WebhookRequest } from '../../application/ports/webhooks.js';
 import { alertStream } from '../../domain/logs/alert.js';
 import { alertEvents } from '../../domain/logs/alert-events.js';
@@ -53,7 +53,7 @@ export function memoryAlerts(world = memoryWorld()) {
   };
   const stop = new AbortController();
   const serviceUrl = () => 'https://logs.example.com';
-  const ports = { ...kernel, clock, webhooks, counts, serviceUrl, logger: quiet, signal: stop.signal };
+  const ports = { ...kernel, clock, webhooks, counts, serviceUrl, logger: silentLogger, signal: stop.signal };
   const { evaluate, watch } = createEvaluation({ ...ports, context: kernel.systemContext });
   const alerts = createAlerts({ ...ports, evaluate });
   const reaction = deliveryReaction(ports);
@@ -69,7 +69,7 @@ export function memoryAlerts(world = memoryWorld()) {
     watch,
     alerts,
     reaction,
-    trial: createTrial(ports),
+    trial: createWebhookTester(ports),
     read,
     types: async (rule: 'error_threshold' | 'no_logs') => (await read(rule)).map(({ type }) => type),
     set: async (changes: { readonly [key: string]: unknown }, how = context()) =>

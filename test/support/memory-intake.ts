@@ -1,5 +1,5 @@
 /** Taking records in over a log in memory: one world and its clock a test, and what stands in the log of it. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { createGroupCommit } from '../../application/command/group-commit.js';
 import { createBudget } from '../../application/concurrency/fair-share-budget.js';
 import { createIngest } from '../../application/logs/ingest/ingest-records.js';
@@ -44,7 +44,7 @@ export function memoryIntake() {
     const waits: [service: string, position: Position][] = [];
     const wait = async (service: string, position: Position) => waits.push([service, position]) > 0 && visible;
     const settled = { ...kernel.settled, wait };
-    const appender = createGroupCommit({ log, logger: quiet, appended });
+    const appender = createGroupCommit({ log, logger: silentLogger, appended });
     const ingest = createIngest({
       log,
       appender,

@@ -2,7 +2,7 @@
  * The road of a command over a log and keys in memory: what several nodes of one world share. The sentences of
  * `test/application/road.ts` are true of it as they are of the servers.
  */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
@@ -73,7 +73,7 @@ export type MemoryKernel = ReturnType<typeof memoryKernel>;
 
 /** One node of a world. */
 export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: Clock = Date) {
-  const unopened = countUndecryptable(quiet, () => {});
+  const unopened = countUndecryptable(silentLogger, () => {});
   const telling = createVault(world.keys, aes256gcm);
   const vault = treatAsErased(telling, unopened.told);
   const codec = createCodec(catalogs, vault);

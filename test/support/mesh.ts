@@ -1,13 +1,13 @@
 /** Nodes that speak with each other over real sockets, and know each other by a list that the test keeps. */
 import { randomBytes } from 'node:crypto';
-import { quiet } from '@annals/engines/testing/engines.js';
-import { type OpenMesh, openMesh } from '../../adapters/cluster/cluster.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
+import { type OpenCluster, openCluster } from '../../adapters/cluster/cluster.js';
 import type { Cluster, ClusterMessage, MessageHandler } from '../../application/ports/cluster.js';
 import { type HeldTime, heldTime } from './held-time.js';
 
 export const KEY = randomBytes(32);
 
-export interface Node extends OpenMesh {
+export interface Node extends OpenCluster {
   readonly mesh: Cluster;
   /** The bodies it heard, as texts. */
   readonly heard: string[];
@@ -58,7 +58,7 @@ export function useMesh() {
       let beaten = 0;
       const heard: string[] = [];
       let [lost, connected] = [0, 0];
-      const opened = await openMesh({
+      const opened = await openCluster({
         run,
         key,
         host: '127.0.0.1',
@@ -86,7 +86,7 @@ export function useMesh() {
           messageSent() {},
           messageLost: () => void lost++,
         },
-        logger: { ...quiet, warn: (_: object, message: string) => warned?.(message) },
+        logger: { ...silentLogger, warn: (_: object, message: string) => warned?.(message) },
         after: time.after,
       });
       const mesh = opened.channel('toy');

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { quiet, type Servers, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { loadConfig } from '../../adapters/platform/config/config.js';
 import type { Logger } from '../../application/ports/index.js';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
@@ -36,7 +36,7 @@ export async function startNode(
   const urls = new Map<string, string>();
   const listening = ({ service, url }: { service?: string; url?: string }) =>
     void (service && url && urls.set(service, url));
-  const logger: Logger = { ...quiet, info: listening };
+  const logger: Logger = { ...silentLogger, info: listening };
   const stop = async () => {
     for (const close of undo.splice(0)) await close();
   };
@@ -97,7 +97,7 @@ export async function startGround(options: GroundOptions): Promise<Ground> {
     release: 'test',
     catalogs: [catalog],
     projections,
-    logger: quiet,
+    logger: silentLogger,
   });
   const stop = new AbortController();
   const { signal } = stop;

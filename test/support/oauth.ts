@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { owned } from '@annals/engines/testing/children.js';
+import { killOnExit } from '@annals/engines/testing/children.js';
 import { ask } from './chat-client.js';
 
 export interface Provider {
@@ -15,7 +15,7 @@ const PROCESS = fileURLToPath(new URL('./oauth-process.js', import.meta.url));
 
 /** `redirectUri`: by default where the application is. */
 export async function startProvider(id: string): Promise<Provider> {
-  const child = owned(fork(PROCESS));
+  const child = killOnExit(fork(PROCESS));
   const [{ port, id: clientId, secret: clientSecret }] = (await once(child, 'message')) as [
     { port: number; id: string; secret: string },
   ];

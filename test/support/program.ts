@@ -1,7 +1,7 @@
 /** The program as people start it: a process, its input and output, its exit code. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { owned } from '@annals/engines/testing/children.js';
+import { killOnExit } from '@annals/engines/testing/children.js';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/annals.js', import.meta.url));
 
@@ -19,7 +19,7 @@ export interface Running {
 }
 
 export function start(args: readonly string[], { cwd = '/', env = {} }: { cwd?: string; env?: object } = {}): Running {
-  const child = owned(
+  const child = killOnExit(
     spawn(process.execPath, [PROGRAM, ...args], {
       cwd,
       env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...env },

@@ -1,5 +1,5 @@
 /** The loop that keeps read models up, on the parts of a kernel. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import type { Kernel } from '../../bin/node/kernel.js';
 import { serviceOf } from '../../domain/shared/names.js';
 import type { ReadModel } from '../../projections/kernel/projection.js';
@@ -22,7 +22,7 @@ export function project(
     advanced: advanced,
     debounceUntilAwaited: debounceUntilAwaited,
     group,
-    logger: quiet,
+    logger: silentLogger,
     signal,
     ...more,
   });

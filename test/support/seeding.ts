@@ -1,6 +1,6 @@
 /** The law of a start: a snapshot of any moment, and what the log has since, are what all of the log is. */
 import { randomUUID } from 'node:crypto';
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import type { RecordedEvent } from '../../application/ports/index.js';
@@ -78,7 +78,7 @@ export async function starting<State, Event extends DomainEvent>(catalog: Catalo
   async function at(position: bigint, how: 'kept' | 'whole' = 'kept') {
     const from = { horizon: position, from: position };
     const none = { ...snapshots, read: async () => undefined };
-    const logger = { ...quiet, warn: (...line: unknown[]) => void told.push(line) };
+    const logger = { ...silentLogger, warn: (...line: unknown[]) => void told.push(line) };
     const chosen = how === 'kept' ? snapshots : none;
     read.length = 0;
     return restoreFold(catalog.service, fold, from, {

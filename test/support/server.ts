@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { owned } from '@annals/engines/testing/children.js';
+import { killOnExit } from '@annals/engines/testing/children.js';
 import { serviceNames } from '../../bin/settings.js';
 import { NO_LIMITS } from './no-limits.js';
 import { tellOfFailures } from './printed.js';
@@ -46,7 +46,7 @@ export async function startServer(
   const limits = program === ANNALS ? Object.entries(NO_LIMITS).flat() : [];
   const printing = ['--log-format', 'json', '--log-level', 'info'];
   const args = ['serve', '--data-dir', dataDir, ...printing, ...FREE_PORTS, ...limits, ...flags];
-  const child = owned(
+  const child = killOnExit(
     spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { owned } from '@annals/engines/testing/children.js';
+import { killOnExit } from '@annals/engines/testing/children.js';
 import { eventually } from '@annals/engines/testing/condition.js';
 
 export interface Letter {
@@ -30,7 +30,7 @@ export interface PostOffice {
 const PROCESS = fileURLToPath(new URL('./smtp-process.js', import.meta.url));
 
 export async function startPostOffice(refusals = 0): Promise<PostOffice> {
-  const child = owned(fork(PROCESS, [String(refusals)]));
+  const child = killOnExit(fork(PROCESS, [String(refusals)]));
   const letters: Letter[] = [];
   let refused = 0;
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];

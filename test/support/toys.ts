@@ -1,6 +1,6 @@
 /** A service small enough to test the kernel with: boxes that toys are put into, with a sealed note. */
 import { randomUUID } from 'node:crypto';
-import { quiet, type Servers } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import type { PlaintextAggregate } from '../../application/command/aggregate-store.js';
 import type { CommandContext } from '../../application/ports/index.js';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
@@ -81,7 +81,7 @@ export const startToys = (servers: Servers, database: string, projections = [con
     release: 'test',
     catalogs: [toys],
     projections,
-    logger: quiet,
+    logger: silentLogger,
   });
 
 export const context = (commandId: string = randomUUID(), fingerprint?: string): CommandContext => ({

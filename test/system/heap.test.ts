@@ -1,7 +1,7 @@
 /** The heap of a process that makes much which lives for a while: how large it gets, and how often all of it is gone through. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { owned } from '@annals/engines/testing/children.js';
+import { killOnExit } from '@annals/engines/testing/children.js';
 import { expect } from 'chai';
 
 const MB = 1024 * 1024;
@@ -35,7 +35,7 @@ const BUSY = `
 describe('the heap of a busy process', () => {
   it('is kept near what lives in it, and not gone through for every few MB', async () => {
     const flags = ['--max-semi-space-size=1', '--input-type=module', '--eval', BUSY];
-    const child = owned(spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] }));
+    const child = killOnExit(spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] }));
     const { grown, collections } = JSON.parse(await text(child.stdout!));
     expect(grown).to.be.below(80 * MB);
     expect(collections).to.be.within(1, 10);

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { createClientAddress, isLoopback, networkOf } from '../../adapters/platform/config/client-address.js';
 import { createLogger, type LoggerOptions } from '../../adapters/platform/observability/logger.js';
-import { once, type SignalHost, type Step, shutdownOn } from '../../adapters/platform/process/shutdown.js';
+import { installShutdown, once, type SignalHost, type Step } from '../../adapters/platform/process/shutdown.js';
 import { UnavailableError } from '../../application/ports/index.js';
 import { keepLines } from '../http/toy.js';
 import { heldTime } from '../support/held-time.js';
@@ -220,7 +220,7 @@ describe('stopping', () => {
   function stopping(steps: readonly Step[], graceMs?: number) {
     const host = new Host();
     const { logger, lines } = keepLines();
-    shutdownOn({ steps, logger, host, ...(graceMs === undefined ? {} : { graceMs }) });
+    installShutdown({ steps, logger, host, ...(graceMs === undefined ? {} : { graceMs }) });
     return { host, lines };
   }
 
@@ -273,7 +273,7 @@ describe('stopping', () => {
       runs++;
       return new Promise<never>(() => {});
     };
-    shutdownOn({ steps: [{ name: 'stuck', run }], logger, host, now: time.now });
+    installShutdown({ steps: [{ name: 'stuck', run }], logger, host, now: time.now });
     for (const ms of [0, 0, 3, 996]) {
       time.pass(ms);
       for (const signal of ['SIGINT', 'SIGTERM']) host.emit(signal);

@@ -1,6 +1,6 @@
 /** What becomes of a start that has failed: it is undone, but is not waited for without end. */
 import { expect } from 'chai';
-import { undo } from '../../adapters/platform/process/shutdown.js';
+import { undoStart } from '../../adapters/platform/process/shutdown.js';
 
 describe('a start that has failed', () => {
   const told: string[] = [];
@@ -17,13 +17,13 @@ describe('a start that has failed', () => {
         if (name === 'two') throw new Error('no');
       },
     }));
-    await undo(steps, logger);
+    await undoStart(steps, logger);
     expect(done).to.deep.equal(['one', 'two', 'three']);
     expect(told).to.deep.equal(['could not stop cleanly']);
   });
 
   it('ends though a step does not, as where a store answers no more', async () => {
-    await undo([{ name: 'stores', run: () => new Promise(() => {}) }], logger, 1);
+    await undoStart([{ name: 'stores', run: () => new Promise(() => {}) }], logger, 1);
     expect(told).to.deep.equal(['stopping took too long']);
   });
 });

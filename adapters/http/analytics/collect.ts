@@ -7,7 +7,7 @@ import { isRejection } from '../../../domain/shared/index.js';
 import { retryAfter } from '../server/answer.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { bodyValidator } from '../server/validate.js';
-import { sentenceAsSent } from '../server/validation-message.js';
+import { messageWithPath } from '../server/validation-message.js';
 import { TOKEN_HEADER } from './policy.js';
 import * as schemas from './schemas.js';
 
@@ -83,5 +83,5 @@ const check = bodyValidator(payload, true);
 
 function itemOf(item: unknown, index: number): Item {
   const wrong = check(item);
-  return wrong ? { error: sentenceAsSent(wrong, index) } : { payload: item as Payload };
+  return wrong ? { error: messageWithPath(wrong, index) } : { payload: item as Payload };
 }

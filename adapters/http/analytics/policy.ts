@@ -3,7 +3,7 @@ import type { Rejection } from '../../../domain/shared/index.js';
 import type { Cors } from '../security/cors.js';
 import type { ServicePolicy } from '../server/policy.js';
 import { fromRejection, type Problem, problem } from '../server/problem.js';
-import { sentenceAsSent } from '../server/validation-message.js';
+import { messageWithPath } from '../server/validation-message.js';
 import { CHALLENGE, SESSION_COOKIE } from './admission.js';
 
 /** What trackers on other people's pages ask for. */
@@ -46,7 +46,7 @@ export const analyticsPolicy = (version: string): ServicePolicy => ({
   version,
   cors,
   rejected,
-  invalid: (error) => problem(400, sentenceAsSent(error)),
+  invalid: (error) => problem(400, messageWithPath(error)),
   headers: {
     'Cache-Control': 'no-store',
     'Referrer-Policy': 'no-referrer',

@@ -1,8 +1,8 @@
 /** The route of the tracker: what pages of other origins load to tell of their views. */
 import { readFile } from 'node:fs/promises';
-import { isKnown } from '../server/byte-range.js';
+import { etagMatches } from '../server/byte-range.js';
 import { type Route, route } from '../server/route.js';
-import { BUILT, etagOf, readOnce } from '../server/web-page.js';
+import { etagOf, readOnce, WEB_DIRECTORY } from '../server/web-page.js';
 
 export function trackerRoute(): Route {
   const script = readOnce(read);
@@ -23,7 +23,7 @@ export function trackerRoute(): Route {
     async handle({ headers }) {
       const { bytes, etag } = await script();
       const same = { ETag: etag, 'Cache-Control': 'public, max-age=3600' };
-      if (isKnown(headers['if-none-match'], etag)) return { status: 304, headers: same };
+      if (etagMatches(headers['if-none-match'], etag)) return { status: 304, headers: same };
       return {
         status: 200,
         text: bytes,
@@ -38,6 +38,6 @@ export function trackerRoute(): Route {
 
 /** Rejects where it is not built: `npm run build` does. */
 async function read() {
-  const bytes = await readFile(new URL('tracker.js', BUILT));
+  const bytes = await readFile(new URL('tracker.js', WEB_DIRECTORY));
   return { bytes, etag: etagOf(bytes) };
 }

@@ -3,7 +3,7 @@ import type { Audit } from '../../../application/chat/admin/audit-log.js';
 import type { Export } from '../../../application/chat/admin/export.js';
 import type { Budget } from '../../../application/concurrency/index.js';
 import { isRejection, object } from '../../../domain/shared/index.js';
-import { encoded, inPieces } from '../server/answer.js';
+import { encodeChunks, streamedJson } from '../server/answer.js';
 import { isProblem } from '../server/problem.js';
 import { type Route, route } from '../server/route.js';
 import { listLimit } from '../server/validate.js';
@@ -105,7 +105,7 @@ export const adminRoutes = ({ guards, audit, exportData, downloads }: AdminDeps)
       const { position, isPending, pieces } = await exportData(caller.userId, contextFor(caller, request));
       const headers = { 'Content-Disposition': 'attachment; filename="export.json"' };
       const content = () => whileAdmin(() => guards.admin(request), pieces());
-      const reply = { ...inPieces(() => encoded(content()), headers), position };
+      const reply = { ...streamedJson(() => encodeChunks(content()), headers), position };
       return isPending ? { ...reply, consistency: 'pending' as const } : reply;
     },
   }),

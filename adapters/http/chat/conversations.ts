@@ -1,7 +1,7 @@
 /** Routes of direct messages. */
 import type { Conversations } from '../../../application/chat/channels/conversations.js';
 import type { Messages } from '../../../application/chat/messages/messages.js';
-import type { Reading } from '../../../application/chat/messages/read-messages.js';
+import type { MessageReader } from '../../../application/chat/messages/read-messages.js';
 import type { Visibility } from '../../../application/chat/messages/visibility.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { messageNotFound } from '../../../domain/chat/message.js';
@@ -18,7 +18,7 @@ export interface ConversationDeps {
   readonly places: Visibility;
   readonly conversations: Conversations;
   readonly messages: Messages;
-  readonly reading: Reading;
+  readonly reading: MessageReader;
   readonly quotas: Pick<ChatQuotas, 'messages'>;
 }
 

@@ -24,7 +24,7 @@ export const devLoginRoute = (signIn: SignIn, guard: Guard): Route =>
     },
     admit: ({ method, headers }) => guard({ method, headers, localAddress: undefined }),
     async handle(request) {
-      const result = await signIn.enter(request.body.email, fromOf(request), anonymousContext(request));
+      const result = await signIn.signInWithEmail(request.body.email, fromOf(request), anonymousContext(request));
       if (isRejection(result)) return result;
       const { user, accessToken, ...rest } = result.body;
       const { id, userName, isAdmin } = user;

@@ -1,5 +1,10 @@
 /** Route of the event stream of the chat. */
-import { type ChatState, connected, isEntitled, keysOf } from '../../../application/chat/audience/audience.js';
+import {
+  type ChatState,
+  connectedMessage,
+  isEntitled,
+  streamKeysOf,
+} from '../../../application/chat/audience/audience.js';
 import type { Presence } from '../../../application/chat/people/presence.js';
 import type { Authentication, Caller } from '../../../application/chat/sign-in/authenticate.js';
 import type { Clock, Position } from '../../../application/ports/index.js';
@@ -13,7 +18,7 @@ export interface EventsDeps {
   readonly admission: Authentication;
   readonly relay: Relay<ChatState>;
   readonly clock: Clock;
-  readonly presence: Pick<Presence, 'opened'>;
+  readonly presence: Pick<Presence, 'trackStream'>;
 }
 
 export function eventsRoute({ admission, relay, clock, presence }: EventsDeps): Route {
@@ -22,12 +27,12 @@ export function eventsRoute({ admission, relay, clock, presence }: EventsDeps): 
     const session = admission.session(caller);
     if (!session) return sink.end('resume');
     const { userId } = caller;
-    const greeting = connected(userId, clock.now());
+    const greeting = connectedMessage(userId, clock.now());
     const resumption = after === undefined ? {} : { after };
     const entitled = (delivery: Delivery, now: ChatState) => isEntitled(delivery, now, userId);
     const until = { at: session.expiresAt };
-    relay.connect({ keys: keysOf(caller), greeting, until, entitled, ...resumption }, sink);
-    sink.onClose(presence.opened(userId));
+    relay.connect({ keys: streamKeysOf(caller), greeting, until, entitled, ...resumption }, sink);
+    sink.onClose(presence.trackStream(userId));
   }
 
   return route({

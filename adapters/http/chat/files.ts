@@ -5,7 +5,7 @@ import type { Visibility } from '../../../application/chat/messages/visibility.j
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { type Budget, createBudget } from '../../../application/concurrency/index.js';
 import type { SealedFiles } from '../../../application/files/encrypted-blobs.js';
-import { MOST_BYTES } from '../../../domain/chat/file-types.js';
+import { MAX_BYTES } from '../../../domain/chat/file-types.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { Answer } from '../server/answer.js';
 import type { Problem } from '../server/problem.js';
@@ -93,13 +93,13 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     tags,
     security: 'access',
     body: schemas.fileBody,
-    bodyLimit: bodySizeFor(MOST_BYTES.file),
-    uploads: { members: { file: MOST_BYTES.file }, receive },
+    bodyLimit: bodySizeFor(MAX_BYTES.file),
+    uploads: { members: { file: MAX_BYTES.file }, receive },
     budget: uploads,
     quota: quotas.uploads,
     answers: { 200: { description: 'Uploaded', schema: schemas.uploadedFile }, 400: BAD_FILE },
     admit: guards.user,
-    nameOf: ({ userId }) => userId,
+    callerKey: ({ userId }) => userId,
     async handle(request, caller) {
       const { body, received } = request;
       const upload = { filename: body.filename, channelId: null, content: received.get('file') };
@@ -135,8 +135,8 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     tags,
     security: 'access',
     body: schemas.imageBody,
-    bodyLimit: bodySizeFor(MOST_BYTES.image, MOST_BYTES.image),
-    uploads: { members: { image: MOST_BYTES.image, thumbnail: MOST_BYTES.image }, receive },
+    bodyLimit: bodySizeFor(MAX_BYTES.image, MAX_BYTES.image),
+    uploads: { members: { image: MAX_BYTES.image, thumbnail: MAX_BYTES.image }, receive },
     budget: uploads,
     quota: quotas.uploads,
     answers: {

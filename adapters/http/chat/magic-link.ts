@@ -39,7 +39,7 @@ export function magicLinkRoutes({ links, signIn, linksPerNetwork }: MagicLinkDep
     },
     async handle(request) {
       const { token = request.bearer, email } = request.body;
-      const result = await signIn.byLink(token, email, fromOf(request), anonymousContext(request));
+      const result = await signIn.signInWithLink(token, email, fromOf(request), anonymousContext(request));
       return isRejection(result) ? result : { status: 200, ...result };
     },
   });

@@ -1,12 +1,12 @@
 /** Routes of messages: in channels, and edits, pins, reactions and history of single messages. */
 import type { History } from '../../../application/chat/messages/message-history.js';
 import type { Messages } from '../../../application/chat/messages/messages.js';
-import type { Reading } from '../../../application/chat/messages/read-messages.js';
+import type { MessageReader } from '../../../application/chat/messages/read-messages.js';
 import { parentOf, type Visibility } from '../../../application/chat/messages/visibility.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import type { Budget } from '../../../application/concurrency/index.js';
-import { MOST_CHANGES } from '../../../domain/chat/edit-limit.js';
-import { MOST_EVER, MOST_REACTIONS } from '../../../domain/chat/reactions.js';
+import { MAX_CHANGES } from '../../../domain/chat/edit-limit.js';
+import { MAX_REACTIONS, MAX_REACTIONS_EVER } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { type AuthGuards, answer, contextFor } from './auth.js';
@@ -20,7 +20,7 @@ export interface MessageDeps {
   readonly guards: AuthGuards;
   readonly places: Visibility;
   readonly messages: Messages;
-  readonly reading: Reading;
+  readonly reading: MessageReader;
   readonly history: History;
   readonly downloads: Budget;
   readonly quotas: Pick<ChatQuotas, 'messages'>;
@@ -99,7 +99,7 @@ export function messageRoutes({
     method: 'PUT',
     path: '/messages/:messageId',
     summary: 'Edit an own message',
-    description: `Omitted fields stay unchanged. A user can edit and pin a message up to ${MOST_CHANGES} times.`,
+    description: `Omitted fields stay unchanged. A user can edit and pin a message up to ${MAX_CHANGES} times.`,
     tags,
     security: 'access',
     body: schemas.messageBody,
@@ -157,7 +157,7 @@ export function messageRoutes({
       method,
       path: '/messages/:messageId/reactions',
       summary,
-      description: `At most ${MOST_REACTIONS} different reactions per user and message, ${MOST_EVER} including removed ones.`,
+      description: `At most ${MAX_REACTIONS} different reactions per user and message, ${MAX_REACTIONS_EVER} including removed ones.`,
       tags,
       security: 'access',
       body: schemas.reactionBody,

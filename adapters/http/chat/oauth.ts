@@ -1,5 +1,5 @@
 /** Routes of signing in by OAuth providers: redirect to the provider, and callback. */
-import type { OAuth, Returned } from '../../../application/chat/sign-in/oauth.js';
+import type { CallbackParams, OAuth } from '../../../application/chat/sign-in/oauth.js';
 import type { Rejection } from '../../../domain/shared/index.js';
 import type { Answer } from '../server/answer.js';
 import type { RateLimit } from '../server/rate-limit.js';
@@ -37,7 +37,11 @@ const MAX_CHARACTERS = 4096;
 const singleText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= MAX_CHARACTERS ? value : undefined;
 
-const parseCallback = ({ code, state, error }: { readonly [name in keyof Returned]: unknown }): Returned => ({
+const parseCallback = ({
+  code,
+  state,
+  error,
+}: { readonly [name in keyof CallbackParams]: unknown }): CallbackParams => ({
   code: singleText(code),
   state: singleText(state),
   error: error === undefined ? undefined : (singleText(error) ?? ''),
@@ -71,11 +75,11 @@ export function oauthRoutes({ oauth, attempts, appUrl }: OAuthDeps): readonly Ro
       429: { description: 'Too many attempts from this network' },
     },
     async handle(request) {
-      const provider = oauth.named(request.params.providerId);
+      const provider = oauth.findProvider(request.params.providerId);
       if (!provider) return noProvider;
       const retryAfterMs = await attempts.spend(request.address);
       if (retryAfterMs !== undefined) return { rejected: 'chat/too-many-attempts', kind: 'limit', retryAfterMs };
-      return { status: 302, headers: { Location: oauth.away(provider, fromOf(request)) } };
+      return { status: 302, headers: { Location: oauth.authorizationUrl(provider, fromOf(request)) } };
     },
   });
 
@@ -93,11 +97,11 @@ export function oauthRoutes({ oauth, attempts, appUrl }: OAuthDeps): readonly Ro
     },
     answers: { 302: { description: 'Redirect to the application' }, 404: NO_PROVIDER },
     async handle(request) {
-      const provider = oauth.named(request.params.providerId);
+      const provider = oauth.findProvider(request.params.providerId);
       if (!provider) return noProvider;
       const query = parseCallback(request.query);
       const context = anonymousContext(request, query.state);
-      const result = await oauth.back(provider, query, fromOf(request), context);
+      const result = await oauth.completeSignIn(provider, query, fromOf(request), context);
       if (!('failure' in result)) {
         const { accessToken, refreshToken, exp } = result;
         return redirectToApp({ access_token: accessToken, refresh_token: refreshToken, expires_in: String(exp) });

@@ -21,7 +21,7 @@ const headers = { 'Content-Type': JSON_TYPE };
 /** The user waiting for a page, and the signal of their disconnect. */
 export const readerOf = ({ userId }: Caller, request: Pick<Request, 'signal'>): Reader => ({
   userId,
-  leaving: request,
+  request: request,
 });
 
 /** The request for a page, with what is needed to authenticate its caller again. */

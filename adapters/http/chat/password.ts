@@ -4,7 +4,7 @@ import type { PasswordSignIn } from '../../../application/chat/sign-in/password-
 import { type Budget, createFairSemaphore } from '../../../application/concurrency/index.js';
 import { networkOf } from '../../platform/config/client-address.js';
 import type { Answer } from '../server/answer.js';
-import { overBudget } from '../server/budgets.js';
+import { overBudgetProblem } from '../server/budgets.js';
 import type { RateLimit } from '../server/rate-limit.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { anonymousContext, answer } from './auth.js';
@@ -46,7 +46,7 @@ export function passwordRoutes({
     const network = networkOf(address);
     const slot = hashing.reserve(network);
     const shortage = slot.acquire(1);
-    if (shortage) return overBudget(shortage);
+    if (shortage) return overBudgetProblem(shortage);
     return semaphore(work, network).finally(slot.release);
   }
 

@@ -1,6 +1,6 @@
 /** Route of message search. */
 import type { Search } from '../../../application/chat/search/search-messages.js';
-import { MOST_WORDS } from '../../../domain/chat/text-search.js';
+import { MAX_WORDS } from '../../../domain/chat/text-search.js';
 import { isRejection, object } from '../../../domain/shared/index.js';
 import { isProblem } from '../server/problem.js';
 import { type Route, route } from '../server/route.js';
@@ -41,7 +41,7 @@ export const searchRoutes = ({ guards, search }: SearchDeps): readonly Route[] =
       type: 'object',
       required: ['q'],
       properties: {
-        q: { type: 'string', maxLength: 1000, description: `Up to ${MOST_WORDS} different words` },
+        q: { type: 'string', maxLength: 1000, description: `Up to ${MAX_WORDS} different words` },
         channelId: id,
         conversationId: id,
         authorId: id,

@@ -1,6 +1,6 @@
 /** Routes of sessions: current user, refresh, logout, list and revoke. */
 import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
-import type { From, Sessions } from '../../../application/chat/sign-in/sessions.js';
+import type { Sessions, SignInOrigin } from '../../../application/chat/sign-in/sessions.js';
 import { networkOf } from '../../platform/config/client-address.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { type AuthGuards, anonymousContext, answer, contextFor } from './auth.js';
@@ -13,7 +13,7 @@ export interface AuthDeps {
 }
 
 /** The origin of a sign-in, recorded in the session. */
-export const fromOf = ({ address, headers }: Pick<Request, 'address' | 'headers'>): From => ({
+export const fromOf = ({ address, headers }: Pick<Request, 'address' | 'headers'>): SignInOrigin => ({
   ip: address,
   network: networkOf(address),
   userAgent: headers['user-agent'] ?? '',
@@ -40,9 +40,9 @@ export function authRoutes({ guards, admission, sessions }: AuthDeps): readonly 
     body: schemas.logoutBody,
     answers: { 200: { description: 'Ended', schema: schemas.successMessage } },
     admit: guards.user,
-    async repeated(request) {
+    async previousAnswer(request) {
       const user = await admission.parseAccessToken(request.bearer);
-      const result = user && (await sessions.wasLoggedOut(user.userId, contextFor(user, request)));
+      const result = user && (await sessions.findLogoutResult(user.userId, contextFor(user, request)));
       return result && answer(result);
     },
     handle: async (request, caller) =>

@@ -5,8 +5,8 @@ import type { Consistency } from '../../../application/consistency/index.js';
 import { NotStored } from '../../../application/ports/index.js';
 import { fileNotFound } from '../../../domain/chat/file.js';
 import type { Rejection } from '../../../domain/shared/index.js';
-import { type Answer, encoded, inPieces, type Reply } from '../server/answer.js';
-import { overBudget } from '../server/budgets.js';
+import { type Answer, encodeChunks, type Reply, streamedJson } from '../server/answer.js';
+import { overBudgetProblem } from '../server/budgets.js';
 import { selectRange } from '../server/byte-range.js';
 import { contentDisposition } from '../server/content-disposition.js';
 import { isProblem, type Problem } from '../server/problem.js';
@@ -50,7 +50,7 @@ export async function sendDownload(
     return { status, position, headers: responseHeaders, bytes: { length: to - from, content: () => read(0, 0) } };
   const reservation = budget.reserve(userId);
   const shortage = reservation.acquire(1);
-  if (shortage) return overBudget(shortage);
+  if (shortage) return overBudgetProblem(shortage);
   // Reads the first chunk before the status is sent, to answer unreadable files with an error.
   const content = await readFirstChunk(read(from, to), reservation.release, signal).catch((error) => {
     if (!(error instanceof NotStored)) throw error;
@@ -76,12 +76,12 @@ export async function sendJsonStream(
   budget: Budget,
   userId: string,
 ): Promise<Reply | Problem> {
-  if (method === 'HEAD') return { ...inPieces(() => encoded(pieces())), ...consistency };
+  if (method === 'HEAD') return { ...streamedJson(() => encodeChunks(pieces())), ...consistency };
   const reservation = budget.reserve(userId);
   const shortage = reservation.acquire(JSON_COST);
-  if (shortage) return overBudget(shortage);
-  const content = await readFirstChunk(encoded(pieces()), reservation.release, signal);
-  return { ...inPieces(() => content), ...consistency };
+  if (shortage) return overBudgetProblem(shortage);
+  const content = await readFirstChunk(encodeChunks(pieces()), reservation.release, signal);
+  return { ...streamedJson(() => content), ...consistency };
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Routes of threads: replies to messages of channels. */
-import type { Reading } from '../../../application/chat/messages/read-messages.js';
+import type { MessageReader } from '../../../application/chat/messages/read-messages.js';
 import type { Replies } from '../../../application/chat/messages/replies.js';
 import { type Route, route } from '../server/route.js';
 import { type AuthGuards, answer, contextFor } from './auth.js';
@@ -10,7 +10,7 @@ import type { ChatQuotas } from './quotas.js';
 export interface ThreadDeps {
   readonly guards: AuthGuards;
   readonly replies: Replies;
-  readonly reading: Reading;
+  readonly reading: MessageReader;
   readonly quotas: Pick<ChatQuotas, 'messages'>;
 }
 

@@ -110,7 +110,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
       404: { description: 'There is no such user' },
     },
     admit: guards.admin,
-    repeated: (request) => previousResult('removed', request),
+    previousAnswer: (request) => previousResult('removed', request),
     handle: async (request, caller) =>
       answer(await users.remove(request.params.id, caller.userId, contextFor(caller, request))),
   });
@@ -125,14 +125,14 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
       400: { description: 'The last admin can not leave' },
     },
     admit: guards.user,
-    repeated: (request) => previousResult('left', request),
+    previousAnswer: (request) => previousResult('left', request),
     handle: async (request, caller) => answer(await users.exit(caller.userId, contextFor(caller, request))),
   });
 
   /** The result of the first run of a command that removed its caller, who can't authenticate to repeat it. */
   async function previousResult(how: 'removed' | 'left', request: Pick<Request, 'bearer' | 'context'>) {
     const user = await admission.parseAccessToken(request.bearer);
-    const result = user && (await users.went(how, contextFor(user, request)));
+    const result = user && (await users.findDepartureResult(how, contextFor(user, request)));
     return result && answer(result);
   }
 

@@ -92,11 +92,11 @@ export const webhookRoutes = ({ guards, webhooks, quotas }: WebhookDeps): readon
       403: { description: 'The token is of another webhook' },
       404: { description: 'There is no such webhook' },
     },
-    admit: ({ params, bearer, ifPosition }) => webhooks.admit(params.webhookId, bearer, ifPosition),
+    admit: ({ params, bearer, ifPosition }) => webhooks.authenticate(params.webhookId, bearer, ifPosition),
     quota: quotas.webhookMessages,
     async handle({ body, context }, webhook) {
       const author = webhookAuthor(webhook.id);
-      return answer(await webhooks.say(webhook, body.content, context(author, author)));
+      return answer(await webhooks.post(webhook, body.content, context(author, author)));
     },
   }),
 ];

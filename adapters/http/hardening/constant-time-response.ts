@@ -1,5 +1,5 @@
 /** Delays responses to multiples of a step, so that their duration does not reveal what was found. */
-import { type After, afterAll } from '../../platform/process/timer.js';
+import { type After, systemTimer } from '../../platform/process/timer.js';
 
 export interface StepTime {
   /** Monotonic clock in ms. */
@@ -7,7 +7,7 @@ export interface StepTime {
   readonly after: After;
 }
 
-const SYSTEM_TIME: StepTime = { now: () => performance.now(), after: afterAll };
+const SYSTEM_TIME: StepTime = { now: () => performance.now(), after: systemTimer };
 
 /** Longer than the lookups to hide, such as those of addresses with and without an account. */
 const STEP_MS = 250;

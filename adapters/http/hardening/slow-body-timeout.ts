@@ -1,6 +1,6 @@
 /** Detects request bodies that stall or trickle, as they occupy memory or a connection. */
 import type { Socket } from 'node:net';
-import { type After, afterAll } from '../../platform/process/timer.js';
+import { type After, systemTimer } from '../../platform/process/timer.js';
 
 /** Interval of the check in ms: a stalled body is detected within two of them. */
 const WINDOW_MS = 5000;
@@ -13,7 +13,7 @@ const MIN_BYTES = 20 * 1024;
  * @param onTooSlow Called once when a window brings too few bytes.
  * @returns Stops watching.
  */
-export function watchBodyProgress(socket: Socket, onTooSlow: () => void, after: After = afterAll): () => void {
+export function watchBodyProgress(socket: Socket, onTooSlow: () => void, after: After = systemTimer): () => void {
   let countedBytes = socket.bytesRead;
   let pendingCheck: NodeJS.Immediate | undefined;
   let cancel = after(WINDOW_MS, scheduleCheck);

@@ -1,6 +1,6 @@
 /** Query parameters that filter records, shared by lists, counts and the live tail. */
 import type { Filter } from '../../../domain/logs/filter.js';
-import { instantOfQuery } from '../../../domain/logs/timestamp.js';
+import { parseQueryTime } from '../../../domain/logs/timestamp.js';
 import { tokenize } from '../../../domain/logs/tokenizer.js';
 import type { DataOf } from '../../../domain/shared/index.js';
 import { type Problem, problem } from '../server/problem.js';
@@ -32,8 +32,8 @@ export type FilterQuery = DataOf<{ readonly type: 'object'; readonly properties:
 
 export function filterOf(query: FilterQuery): Filter | Problem {
   const { event, producer: producerId, correlation: correlationId, audit } = query;
-  const from = query.from === undefined ? undefined : instantOfQuery(query.from, false);
-  const to = query.to === undefined ? undefined : instantOfQuery(query.to, true);
+  const from = query.from === undefined ? undefined : parseQueryTime(query.from, false);
+  const to = query.to === undefined ? undefined : parseQueryTime(query.to, true);
   if (query.from !== undefined && from === undefined) return invalidTime('from');
   if (query.to !== undefined && to === undefined) return invalidTime('to');
   const paths = listOf(query.field);

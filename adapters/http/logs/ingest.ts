@@ -52,7 +52,7 @@ export function ingestRoute({ ingest, admit, security }: IngestRouteDeps): Route
       413: { description: 'The body is larger than 8 MiB, or has more than 50,000 records' },
     },
     admit,
-    nameOf: ({ actor }) => actor,
+    callerKey: ({ actor }) => actor,
     async handle({ body, headers, context, signal }, { actor, producerId }) {
       const format = formatOf(headers['content-type'] ?? '');
       const text = body.toString('utf8');

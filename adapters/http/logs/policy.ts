@@ -1,14 +1,14 @@
 /** HTTP policy of the log service: CORS, security headers and origin checks. */
 import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../security/cors.js';
-import { unforged } from '../security/csrf-guard.js';
-import { type Expected, meantFor } from '../security/host-guard.js';
+import { createCsrfGuard } from '../security/csrf-guard.js';
+import { createHostGuard, type HostGuardOptions } from '../security/host-guard.js';
 import type { ServicePolicy } from '../server/policy.js';
 
 /** OpenAPI security schemes: a bearer token, or username and password. */
 export const LOG_SECURITY = ['token', 'basic'] as const;
 
 /** Access control: `host` and `appUrl` are the own addresses; default origins are all, or none if `open`. */
-export interface LogsAccess extends Expected {
+export interface LogsAccess extends HostGuardOptions {
   /** No credentials are required. */
   readonly open: boolean;
   /** Basic authentication is configured. */
@@ -33,7 +33,7 @@ export const logsPolicy = (version: string, access: LogsAccess): ServicePolicy =
   headers: { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' },
   // Browsers send basic credentials automatically, so forged requests must be blocked. Without credentials, pages of
   // other origins must not read or change anything.
-  guard: access.open ? meantFor(access) : access.password ? unforged(access) : undefined,
+  guard: access.open ? createHostGuard(access) : access.password ? createCsrfGuard(access) : undefined,
   securitySchemes: {
     token: { type: 'http', scheme: 'bearer' },
     basic: { type: 'http', scheme: 'basic' },

@@ -2,7 +2,7 @@
 import { REQUEST_MS } from '../../../application/concurrency/index.js';
 import type { Grouping } from '../../../application/logs/query/aggregate.js';
 import type { ConsistentLogQueries } from '../../../application/logs/query/consistent-query.js';
-import { INTERVAL, intervalOf } from '../../../domain/logs/interval.js';
+import { INTERVAL_FORMAT, parseInterval } from '../../../domain/logs/interval.js';
 import { type DataOf, isRejection } from '../../../domain/shared/index.js';
 import { JSON_TYPE } from '../server/answer.js';
 import { isProblem, type Problem, problem } from '../server/problem.js';
@@ -112,6 +112,6 @@ function groupingOf({ groupBy, groupField, interval }: GroupingQuery): Grouping 
   if (groupBy === 'field')
     return groupField === undefined ? problem(400, 'groupField is required') : { by: 'field', path: groupField };
   if (groupBy !== 'time') return { by: groupBy };
-  const intervalMs = intervalOf(interval);
-  return intervalMs === undefined ? problem(400, `interval must be ${INTERVAL}`) : { by: 'time', intervalMs };
+  const intervalMs = parseInterval(interval);
+  return intervalMs === undefined ? problem(400, `interval must be ${INTERVAL_FORMAT}`) : { by: 'time', intervalMs };
 }

@@ -1,20 +1,20 @@
 /** HTTP route that returns the attendance report of a meeting. */
 import { type Budget, createBudget } from '../../../application/concurrency/index.js';
 import { streamList } from '../../../application/json/stream-list.js';
-import { type Attendance, MOST_ATTENDANCES } from '../../../application/meeting/attendance.js';
+import { type Attendance, MAX_ATTENDANCES } from '../../../application/meeting/attendance.js';
 import { roomNotFound } from '../../../domain/meeting/join.js';
 import { roomIdOf } from '../../../domain/meeting/room-id.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { networkOf } from '../../platform/config/client-address.js';
-import { encoded, inPieces } from '../server/answer.js';
-import { overBudget } from '../server/budgets.js';
+import { encodeChunks, streamedJson } from '../server/answer.js';
+import { overBudgetProblem } from '../server/budgets.js';
 import { type Route, route } from '../server/route.js';
 import { attendanceReport } from './schemas.js';
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
 
 /** Limits attendance reports that are read at the same time. */
-export const createAttendanceBudget = (): Budget => createBudget('meeting.attendance', MOST_ATTENDANCES);
+export const createAttendanceBudget = (): Budget => createBudget('meeting.attendance', MAX_ATTENDANCES);
 
 export const attendanceRoute = (attendance: Attendance, budget: Budget): Route =>
   route({
@@ -37,7 +37,7 @@ export const attendanceRoute = (attendance: Attendance, budget: Budget): Route =
       const network = networkOf(address);
       const reservation = budget.reserve(network);
       const shortage = reservation.acquire(1);
-      if (shortage) return overBudget(shortage);
+      if (shortage) return overBudgetProblem(shortage);
       let isSent = false;
       try {
         const report = await attendance(roomId, bearer, network);
@@ -46,8 +46,8 @@ export const attendanceRoute = (attendance: Attendance, budget: Budget): Route =
         // After a disconnect or a timeout the body is never streamed, so the abort releases the reservation.
         signal.addEventListener('abort', reservation.release, { once: true });
         isSent = method !== 'HEAD' && !signal.aborted;
-        const content = () => encoded(withCleanup(serializeReport(meeting, visits()), reservation.release));
-        return { ...inPieces(content, NO_STORE), position };
+        const content = () => encodeChunks(withCleanup(serializeReport(meeting, visits()), reservation.release));
+        return { ...streamedJson(content, NO_STORE), position };
       } finally {
         if (!isSent) reservation.release();
       }

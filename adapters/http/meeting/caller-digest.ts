@@ -3,9 +3,9 @@ import type { Derivation } from '../../../application/ports/index.js';
 import { networkOf } from '../../platform/config/client-address.js';
 
 /** Returns a keyed digest of the network of an address; the same on all nodes. */
-export type CallerOf = (address: string) => string;
+export type CallerDigest = (address: string) => string;
 
-export const createCallerOf =
-  (derivation: Derivation): CallerOf =>
+export const createCallerDigest =
+  (derivation: Derivation): CallerDigest =>
   (address) =>
     derivation.id('meeting.caller', networkOf(address));

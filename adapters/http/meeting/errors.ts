@@ -1,7 +1,7 @@
 /** Maps rejections and unreadable messages to error messages of the meeting WebSocket. */
 import type { ErrorCode } from '../../../application/meeting/audience/messages.js';
 import type { Rejection } from '../../../domain/shared/index.js';
-import type { Misunderstanding } from '../../realtime/websocket/message-schema.js';
+import type { MessageError } from '../../realtime/websocket/message-schema.js';
 
 export type ErrorAnswer = readonly [code: ErrorCode, text: string];
 
@@ -18,7 +18,7 @@ const ERRORS: { readonly [rejected: string]: ErrorAnswer } = {
 export const rejectionError = ({ rejected, detail }: Rejection): ErrorAnswer =>
   ERRORS[rejected] ?? ['INVALID_MESSAGE', detail ?? 'The request was rejected'];
 
-export function unreadableMessageError(misunderstanding: Misunderstanding): ErrorAnswer {
+export function unreadableMessageError(misunderstanding: MessageError): ErrorAnswer {
   switch (misunderstanding.why) {
     case 'unknown-type':
       return ['UNKNOWN_MESSAGE_TYPE', 'Unknown message type'];

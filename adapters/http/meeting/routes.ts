@@ -1,5 +1,5 @@
 /** HTTP routes of the meeting service: index, health, ICE configuration, room creation. */
-import type { Census } from '../../../application/meeting/room-metrics.js';
+import type { RoomMetrics } from '../../../application/meeting/room-metrics.js';
 import type { MeetingRooms } from '../../../application/meeting/rooms.js';
 import type { IceServer } from '../../../application/meeting/settings.js';
 import type { Position } from '../../../application/ports/index.js';
@@ -7,19 +7,19 @@ import { isRejection } from '../../../domain/shared/index.js';
 import { isProblem } from '../server/problem.js';
 import type { RateLimit } from '../server/rate-limit.js';
 import { type Route, route } from '../server/route.js';
-import { type WebPage, wantsPage } from '../server/web-page.js';
-import type { CallerOf } from './caller-digest.js';
+import { acceptsHtml, type WebPage } from '../server/web-page.js';
+import type { CallerDigest } from './caller-digest.js';
 import { parseRoom } from './parse-room.js';
 import * as schemas from './schemas.js';
 
 export interface MeetingDeps {
   readonly rooms: MeetingRooms;
-  readonly census: Pick<Census, 'totals' | 'lastPosition' | 'hears'>;
+  readonly roomMetrics: Pick<RoomMetrics, 'totals' | 'lastPosition' | 'awaitPosition'>;
   /** Returns the last meeting event position that this node has acknowledged. */
   readonly acknowledged: () => Position;
   readonly iceServers: () => readonly IceServer[];
   readonly limitCreates: RateLimit;
-  readonly callerOf: CallerOf;
+  readonly callerOf: CallerDigest;
   /** Demo page for meetings. */
   readonly page: WebPage;
   readonly release: string;
@@ -32,7 +32,7 @@ const GUEST = 'meeting.guest';
 const NO_STORE = { 'Cache-Control': 'no-store' };
 
 export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
-  const { rooms, census, acknowledged, iceServers, limitCreates, callerOf, page } = deps;
+  const { rooms, roomMetrics, acknowledged, iceServers, limitCreates, callerOf, page } = deps;
   const { release, uptimeMs } = deps;
 
   const index = route({
@@ -41,7 +41,7 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
     summary: 'List the endpoints; for browsers, a demo page',
     answers: { 200: { description: 'The index', schema: schemas.index } },
     handle: (request) =>
-      wantsPage(request)
+      acceptsHtml(request)
         ? page.document(request)
         : {
             status: 200,
@@ -57,14 +57,14 @@ export function meetingRoutes(deps: MeetingDeps): readonly Route[] {
     answers: { 200: { description: 'The statistics', schema: schemas.health } },
     async handle({ ifPosition = 0n }) {
       const lastAcknowledged = acknowledged();
-      const isUpToDate = await census.hears(ifPosition > lastAcknowledged ? ifPosition : lastAcknowledged);
-      const { rooms: totalRooms, people: totalParticipants, peak: peakParticipants } = census.totals();
+      const isUpToDate = await roomMetrics.awaitPosition(ifPosition > lastAcknowledged ? ifPosition : lastAcknowledged);
+      const { rooms: totalRooms, people: totalParticipants, peak: peakParticipants } = roomMetrics.totals();
       const uptime = Math.round(uptimeMs());
       return {
         status: 200,
         body: { status: 'ok', totalRooms, totalParticipants, peakParticipants, uptime, version: release },
         headers: NO_STORE,
-        position: census.lastPosition(),
+        position: roomMetrics.lastPosition(),
         ...(!isUpToDate && { consistency: 'pending' as const }),
       };
     },

@@ -17,7 +17,7 @@ const OPEN_RETRY_MS = 60_000;
  * Creates the limit. A network at `maxOpen` connections spends nothing of its connection rate. A network that
  * tried too many unknown rooms (`unknownRooms`) has to wait.
  */
-export function createSocketDoor(
+export function createSocketLimit(
   connectRate: RateLimit,
   maxOpen: number,
   unknownRooms: Pick<SlidingLimit, 'wait'>,

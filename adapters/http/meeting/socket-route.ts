@@ -7,7 +7,7 @@ import type { MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js
 import { quotaOf, type RateLimit } from '../server/rate-limit.js';
 import { type Route, route } from '../server/route.js';
 import type { SlidingLimit } from '../server/sliding-window-limit.js';
-import type { CallerOf } from './caller-digest.js';
+import type { CallerDigest } from './caller-digest.js';
 import { clientMessages, PER_SECOND, serverMessages } from './message-schemas.js';
 import type { SocketLimit } from './socket-limit.js';
 import type { TakenSeat } from './socket-seat.js';
@@ -15,8 +15,8 @@ import { createSocketSession } from './socket-session.js';
 import type { SocketSessionDeps } from './socket-session-deps.js';
 
 export interface SignalingDeps extends Omit<SocketSessionDeps, 'onSeatTaken' | 'isClosing'> {
-  readonly door: SocketLimit;
-  readonly callerOf: CallerOf;
+  readonly socketLimit: SocketLimit;
+  readonly callerOf: CallerDigest;
   /** Id of this process in the cluster. */
   readonly run: string;
   readonly systemContext: (actor: string) => CommandContext;
@@ -40,13 +40,13 @@ const RETURN_EVENTS: ReadonlySet<string> = new Set<SeatEvent['type']>(['Particip
 export interface Signaling {
   readonly route: Route;
   /** Handles an event; must be called before the relay receives it. */
-  hear(event: Pick<RevealedEvent<MeetingEvent>, 'type' | 'data'>): void;
+  onEvent(event: Pick<RevealedEvent<MeetingEvent>, 'type' | 'data'>): void;
   /** Marks the process as stopping: connections that end from now on are not recorded as departures. */
   close(): void;
 }
 
 export function createSignaling(deps: SignalingDeps): Signaling {
-  const { door, callerOf, observe, limitCreates, limitUnknown, inside, run, returnMs, systemContext } = deps;
+  const { socketLimit, callerOf, observe, limitCreates, limitUnknown, actions, run, returnMs, systemContext } = deps;
   const seats = new Map<string, Set<TakenSeat>>();
   const chatRates = createTokenBuckets(CHAT_BYTES, deps.monotonic);
   const changeRates = createTokenBuckets(ROOM_CHANGES_PER_NETWORK, deps.monotonic);
@@ -69,13 +69,13 @@ export function createSignaling(deps: SignalingDeps): Signaling {
   function restoreIfConnected({ roomId, participantId, seat: id }: RoomEvent<'ConnectionLost'>['data']) {
     const isConnected = [...(seats.get(participantId) ?? [])].some((each) => each.id === id);
     if (isConnected && !isClosing)
-      void inside.restoreConnection({ roomId, participantId, seat: { id } }, run, () =>
+      void actions.restoreConnection({ roomId, participantId, seat: { id } }, run, () =>
         systemContext('meeting.still-here'),
       );
   }
 
   return {
-    hear({ type, data }) {
+    onEvent({ type, data }) {
       if (type === 'ConnectionLost') return restoreIfConnected(data as RoomEvent<'ConnectionLost'>['data']);
       if (!SEAT_EVENTS.has(type)) return;
       const { roomId, participantId, node, seat: id } = data as SeatEvent['data'];
@@ -84,7 +84,7 @@ export function createSignaling(deps: SignalingDeps): Signaling {
       // participant who came back holds a resume token, so their seat is reserved again.
       const graceMs = RETURN_EVENTS.has(type) ? returnMs : 0;
       if (node === run && !isClosing && !seatsOfParticipant.some((each) => each.id === id))
-        void inside.leaveWhenDisconnected(
+        void actions.leaveWhenDisconnected(
           { roomId, participantId, seat: { id } },
           () => systemContext('meeting.late'),
           graceMs,
@@ -108,19 +108,19 @@ export function createSignaling(deps: SignalingDeps): Signaling {
         'close they leave immediately. Joining again in that time with `participantId` and `resumeToken` restores ' +
         'the same participant. Close codes: 4001 joined over another socket, 4003 kicked, 4004 rejected, 1008 too ' +
         'many messages, wrong passwords or joins of unknown rooms, 1013 service unavailable: reconnect.',
-      socket: { says: clientMessages, hears: serverMessages, perSecond: PER_SECOND },
+      socket: { clientMessages: clientMessages, serverMessages: serverMessages, perSecond: PER_SECOND },
       answers: {
         429: {
           description: 'Too many connections, or joins of unknown rooms, from this address in a minute',
         },
       },
-      admit: async ({ address }) => (await door.admit(address)) ?? callerOf(address),
+      admit: async ({ address }) => (await socketLimit.admit(address)) ?? callerOf(address),
       handle({ context, logger, address }, caller) {
         const { actor, correlationId, traceparent } = context('meeting.guest', '');
         const baseContext = { actor, correlationId, ...(traceparent !== undefined && { traceparent }) };
         return {
           converse(speaker) {
-            speaker.sink.onClose(door.trackConnection(address));
+            speaker.sink.onClose(socketLimit.trackConnection(address));
             observe?.open(1);
             speaker.sink.onClose(() => observe?.open(-1));
             const roomQuota = quotaOf({ perNetwork: limitCreates, rejected: 'meeting/too-many-rooms' }, address);

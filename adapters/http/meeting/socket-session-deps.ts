@@ -9,7 +9,7 @@ import type { Clock, CommandContext, Logger, Position, Quota } from '../../../ap
 import type { Audience } from '../../../application/subscription/index.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
 import type { Relay } from '../../realtime/relay/relay.js';
-import type { Speaker } from '../../realtime/websocket/session.js';
+import type { SessionControl } from '../../realtime/websocket/session.js';
 import type { TakenSeat } from './socket-seat.js';
 
 /** Counts clients; each call adds 1 or -1. */
@@ -21,14 +21,14 @@ export interface SocketObserver {
 }
 
 export interface SocketSessionDeps {
-  readonly entering: RoomEntry;
-  readonly inside: ParticipantActions;
-  readonly talk: MeetingChat;
-  readonly signals: SignalRelay;
+  readonly roomEntry: RoomEntry;
+  readonly actions: ParticipantActions;
+  readonly chat: MeetingChat;
+  readonly signalRelay: SignalRelay;
   readonly relay: Pick<Relay<Rooms>, 'connect' | 'state'>;
   readonly audience: Pick<Audience<Rooms, MeetingEvent>, 'on'>;
   /** Resolves to true once the relay has delivered every event up to the position, to false on a timeout. */
-  readonly hears: (position: Position) => Promise<boolean>;
+  readonly awaitPosition: (position: Position) => Promise<boolean>;
   readonly clock: Clock;
   /** Monotonic clock. */
   readonly monotonic?: Clock | undefined;
@@ -49,7 +49,7 @@ export interface UnknownRooms {
 }
 
 export interface Client {
-  readonly speaker: Speaker;
+  readonly speaker: SessionControl;
   /** Keyed digest of the client's network. */
   readonly caller: string;
   /** Limits attempts of the client's network to join rooms that do not exist. */

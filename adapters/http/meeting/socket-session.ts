@@ -14,7 +14,7 @@ import { roomIdOf } from '../../../domain/meeting/room-id.js';
 import { personOf } from '../../../domain/meeting/state.js';
 import { isRejection, isVisible, type Rejection } from '../../../domain/shared/index.js';
 import type { MessageOf } from '../../realtime/websocket/message-schema.js';
-import { CLOSE, type Conversation } from '../../realtime/websocket/session.js';
+import { CLOSE, type SessionHandler } from '../../realtime/websocket/session.js';
 import { type ErrorAnswer, rejectionError, unreadableMessageError } from './errors.js';
 import { type clientMessages, NAME_LENGTH, REACTION_LENGTH, type signals as signalTypes } from './message-schemas.js';
 import { createSocketSeats, type TakenSeat } from './socket-seat.js';
@@ -44,16 +44,28 @@ type CommandInput<Command> = Command extends unknown ? Omit<Command, 'roomId' | 
  */
 const DISCONNECT_CODES: ReadonlySet<number> = new Set([1006, CLOSE.failed, CLOSE.restart, CLOSE.later]);
 /** Wrong passwords after which the connection is closed. */
-const WRONG_PASSWORDS = 5;
+const MAX_WRONG_PASSWORDS = 5;
 /** Chat messages and reactions not yet flushed; beyond this the next message waits for one of them. */
-const TALKING = 32;
+const MAX_PENDING_MESSAGES = 32;
 /** Approximate bytes of an event in the log besides its text. */
 const MESSAGE_OVERHEAD_BYTES = 1024;
 
 export const createSocketSession =
   (deps: SocketSessionDeps) =>
-  (client: Client): Conversation => {
-    const { entering, inside, talk, signals, relay, audience, hears, clock, observe, onSeatTaken, isClosing } = deps;
+  (client: Client): SessionHandler => {
+    const {
+      roomEntry,
+      actions,
+      chat,
+      signalRelay,
+      relay,
+      audience,
+      awaitPosition,
+      clock,
+      observe,
+      onSeatTaken,
+      isClosing,
+    } = deps;
     const { speaker, caller, roomQuota, chatRate, changeRate, unknownRooms, logger, context } = client;
     const seats = createSocketSeats(speaker.sink);
     let membership: Membership | undefined;
@@ -96,7 +108,7 @@ export const createSocketSession =
 
     async function leaveRoom(): Promise<boolean> {
       if (!membership) return false;
-      const wasInRoom = await inside.leave(membership, context());
+      const wasInRoom = await actions.leave(membership, context());
       membership.seat.leave();
       membership = undefined;
       return wasInRoom;
@@ -113,7 +125,7 @@ export const createSocketSession =
       const isSameParticipant =
         membership?.roomId === roomIdOf(request.roomId) &&
         membership?.participantId === request.participantId &&
-        entering.hasValidResumeToken(joinRequest);
+        roomEntry.hasValidResumeToken(joinRequest);
       if (!isSameParticipant) await leaveRoom();
       if (closed.signal.aborted) return;
       const reserveSeat = (participantId: string, isReturning: boolean) => {
@@ -121,22 +133,23 @@ export const createSocketSession =
         unconfirmed = { roomId: roomIdOf(request.roomId) ?? '', participantId, seat };
         return seat;
       };
-      const result = await entering.enter(joinRequest, reserveSeat, context());
+      const result = await roomEntry.enter(joinRequest, reserveSeat, context());
       unconfirmed = undefined;
       if (isRejection(result)) {
         if (isSameParticipant) membership = undefined;
         sendError(rejectionError(result));
         const isGuess = result.rejected === 'meeting/wrong-password' && request.password !== undefined;
-        if (isGuess && ++wrongPasswords === WRONG_PASSWORDS) speaker.close(CLOSE.policy, 'Too many wrong passwords');
+        if (isGuess && ++wrongPasswords === MAX_WRONG_PASSWORDS)
+          speaker.close(CLOSE.policy, 'Too many wrong passwords');
         if (result.rejected === 'meeting/room-not-found' && (await unknownRooms.countAttempt()))
           speaker.close(CLOSE.policy, 'Too many joins of unknown meetings');
         return;
       }
       changePace.consume();
       hasOpened ||= result.hasOpened;
-      membership = { ...result, send: talk.createSender(result) };
+      membership = { ...result, send: chat.createSender(result) };
       // The relay must know this participant before their next message is checked and before others receive it.
-      await hears(result.position);
+      await awaitPosition(result.position);
     }
 
     async function leave() {
@@ -149,10 +162,10 @@ export const createSocketSession =
       if (!membership) return sendError(rejectionError(notJoined));
       const { roomId, participantId: by } = membership;
       const command = { ...input, roomId, by };
-      const outcome = await inside.execute(command, context());
+      const outcome = await actions.execute(command, context());
       if (isRejection(outcome)) return sendError(rejectionError(outcome));
       if (outcome.changed) return changePace.consume();
-      await hears(outcome.position);
+      await awaitPosition(outcome.position);
       const rooms = relay.state();
       const room = rooms.get(roomId);
       const repeatedCommand = { ...command, at: clock.now() };
@@ -160,7 +173,7 @@ export const createSocketSession =
       const deliveries = repeatDeliveries(audience, rooms, repeatedCommand).flatMap(({ to, message }) => {
         const repeated = { json: JSON.stringify(message), repeats };
         const recipients = room ? to.flatMap((id) => personOf(room, id) ?? []) : [];
-        return recipients.map((each) => signals.send({ roomId, from: { id: by }, to: each }, repeated));
+        return recipients.map((each) => signalRelay.send({ roomId, from: { id: by }, to: each }, repeated));
       });
       await Promise.all(deliveries);
     }
@@ -207,8 +220,8 @@ export const createSocketSession =
       });
       pendingMessages.add(done);
       // Over the limit of all clients together, each client may have one message in progress.
-      const { used, limit } = talk.waiting;
-      if (pendingMessages.size >= TALKING || used() >= limit) return Promise.race(pendingMessages);
+      const { used, limit } = chat.waiting;
+      if (pendingMessages.size >= MAX_PENDING_MESSAGES || used() >= limit) return Promise.race(pendingMessages);
     }
 
     const signal =
@@ -217,7 +230,7 @@ export const createSocketSession =
         if (!membership) return sendError(rejectionError(notJoined));
         const { roomId, participantId } = membership;
         const fullSignal = { timestamp: clock.now(), ...message, roomId, participantId } as unknown as Signal;
-        const outcome: Promise<void> | void | Rejection = signals.relay(membership, fullSignal, mode);
+        const outcome: Promise<void> | void | Rejection = signalRelay.relay(membership, fullSignal, mode);
         if (isRejection(outcome)) return sendError(rejectionError(outcome));
         return outcome as Promise<void> | void;
       };
@@ -282,6 +295,6 @@ export const createSocketSession =
       const memberships = [membership, unconfirmed].filter((each) => each !== undefined);
       [membership, unconfirmed] = [undefined, undefined];
       if (!isClosing())
-        await Promise.all(memberships.map((each) => inside.leaveWhenDisconnected(each, context, graceMs)));
+        await Promise.all(memberships.map((each) => actions.leaveWhenDisconnected(each, context, graceMs)));
     }
   };

@@ -145,7 +145,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
         404: GONE,
       },
       admit,
-      async repeated({ params, bearer, context }) {
+      async previousAnswer({ params, bearer, context }) {
         const done = await commands.burned(params.roomId, context(GUEST, bearer ?? ''));
         return done && answer(200, done);
       },

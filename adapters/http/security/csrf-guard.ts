@@ -27,7 +27,7 @@ export const rejectEmbedding: Guard = ({ headers }) => {
  * For services with Basic authentication, as browsers add these credentials to requests of any page: rejects embedded
  * resources, and commands of other origins that were sent without a preflight.
  */
-export function unforged({ appUrl, origins = [] }: CsrfGuardOptions): Guard {
+export function createCsrfGuard({ appUrl, origins = [] }: CsrfGuardOptions): Guard {
   const appOrigin = appUrl === undefined ? undefined : new URL(appUrl).origin;
   const isSameOrigin = ({ origin, host, 'sec-fetch-site': site }: GuardedRequest['headers']) =>
     site === 'same-origin' || origin === appOrigin || /^https?:\/\/(.*)$/i.exec(origin ?? '')?.[1] === host;

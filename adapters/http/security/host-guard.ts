@@ -4,7 +4,7 @@ import type { Guard } from '../server/policy.js';
 import { problem } from '../server/problem.js';
 import { rejectEmbedding } from './csrf-guard.js';
 
-export interface Expected {
+export interface HostGuardOptions {
   /** Listening address, as configured. */
   readonly host: string;
   /** Public address of the service, if it differs from the listening address. */
@@ -21,7 +21,7 @@ const FOREIGN_ORIGIN = problem(403, 'Pages of that origin may not call this serv
  * (any DNS name can point here); an `Origin` that is neither of this machine nor listed; and resources that a page of
  * another site embeds.
  */
-export function meantFor({ host, appUrl, origins = [] }: Expected): Guard {
+export function createHostGuard({ host, appUrl, origins = [] }: HostGuardOptions): Guard {
   const isConfigured = isOneOf(appUrl === undefined ? [host] : [host, new URL(appUrl).hostname]);
   const anyOrigin = origins.includes('*');
   return (request) => {
@@ -37,7 +37,7 @@ export function meantFor({ host, appUrl, origins = [] }: Expected): Guard {
 }
 
 /** Whether a `Host` can only mean this machine, or is the configured one. */
-export function namesThisMachine(host: string | undefined, configured: string): boolean {
+export function isLocalHost(host: string | undefined, configured: string): boolean {
   const name = hostNameOf(host);
   return isLocalName(name) || isOneOf([configured])(name);
 }

@@ -5,7 +5,7 @@ import type { Consistency } from '../../../application/consistency/index.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { Sink } from '../../realtime/relay/sink.js';
 import { openSse, SSE_HEADERS } from '../../realtime/sse-sink.js';
-import type { Conversing, Opening } from '../../realtime/websocket/session.js';
+import type { AcceptedSocket, SocketAnswer } from '../../realtime/websocket/session.js';
 import { openSocket } from '../../realtime/websocket/upgrade.js';
 import type { ServicePolicy } from './policy.js';
 import { fromRejection, isProblem, type Problem } from './problem.js';
@@ -41,10 +41,10 @@ export interface Lasting {
 }
 
 /** Result of a handler. A `Rejection` of the domain is formatted by the policy. */
-export type Answer = Reply | Problem | Rejection | Streaming | Conversing;
+export type Answer = Reply | Problem | Rejection | Streaming | SocketAnswer;
 
 /** Result of the route pipeline. */
-export type RouteResult = Exclude<Answer, Conversing> | Opening;
+export type RouteResult = Exclude<Answer, SocketAnswer> | AcceptedSocket;
 
 /** Writes the response. */
 export function writeAnswer(
@@ -90,13 +90,13 @@ const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
 const TEXT_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8' };
 
 /** Responds with JSON that is generated as the client reads it, to bound memory. */
-export const inPieces = (content: Bytes['content'], headers?: Reply['headers']): Reply => ({
+export const streamedJson = (content: Bytes['content'], headers?: Reply['headers']): Reply => ({
   status: 200,
   headers: { ...headers, 'Content-Type': JSON_TYPE },
   bytes: { content },
 });
 
-export async function* encoded(chunks: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+export async function* encodeChunks(chunks: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) yield Buffer.from(chunk);
 }
 

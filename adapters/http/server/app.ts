@@ -8,7 +8,7 @@ import type { ConnectionLimit } from '../hardening/connection-limit.js';
 import { findMalformation, hostOf } from '../hardening/malformed-request.js';
 import { requestIdOf } from '../security/headers.js';
 import { setHeaders, writeAnswer, writeProblem } from './answer.js';
-import { overBudget } from './budgets.js';
+import { overBudgetProblem } from './budgets.js';
 import type { GuardedRequest, ServicePolicy } from './policy.js';
 import { type Problem, problem } from './problem.js';
 import { type RequestDeps, singleHeaders } from './request.js';
@@ -17,14 +17,14 @@ import { createEndpoint } from './route-pipeline.js';
 
 export interface AppDeps extends Omit<RequestDeps, 'service'> {
   /** Called for every response. */
-  readonly onResponse?: (response: Answered) => void;
+  readonly onResponse?: (response: ResponseRecord) => void;
   /** Connection limit shared with other ports. Default: no limit. */
   readonly connections?: ConnectionLimit | undefined;
   /** Called for every event stream that is opened. */
   readonly onStreamOpened?: (sink: Sink) => void;
 }
 
-export interface Answered {
+export interface ResponseRecord {
   readonly service: string;
   readonly method: string;
   /** Path of the route, never of the request, which may contain secrets; `(none)` without a route. */
@@ -90,7 +90,7 @@ export function createApp(policy: ServicePolicy, routes: readonly Route[], deps:
 
   function markBusy(socket: Socket): Problem | undefined {
     const shortage = deps.connections?.busy(socket);
-    return shortage && { ...overBudget(shortage), headers: { Connection: 'close' } };
+    return shortage && { ...overBudgetProblem(shortage), headers: { Connection: 'close' } };
   }
 
   function handleError(ctx: Ctx, error: unknown) {

@@ -5,7 +5,7 @@ import type { Reservation } from '../../../application/concurrency/index.js';
 import type { After } from '../../platform/process/timer.js';
 import { watchChunks } from '../hardening/chunk-limit.js';
 import { watchBodyProgress } from '../hardening/slow-body-timeout.js';
-import { BODY_COST, overBudget } from './budgets.js';
+import { BODY_COST, overBudgetProblem } from './budgets.js';
 import { type Problem, problem, TOO_SLOW } from './problem.js';
 import type { Route } from './route.js';
 
@@ -55,7 +55,7 @@ export function createBodyReader(
   const reserve: ReserveBytes = (reservation, bytes) => {
     const shortage = reservation.acquire(bytes * BODY_COST);
     // A separate budget limits the route, and limits of a route are answered 429.
-    return shortage && { ...overBudget(shortage), ...(route.budget && { problem: 429 }) };
+    return shortage && { ...overBudgetProblem(shortage), ...(route.budget && { problem: 429 }) };
   };
   const readBytes = createByteReader(limit, reserve, after);
 

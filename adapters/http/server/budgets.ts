@@ -40,7 +40,7 @@ export const createBudgets = (connections = Number.POSITIVE_INFINITY): Budgets =
 export const BODY_COST = 4;
 
 /** The response when a budget is used up. */
-export const overBudget = (shortage: Shortage, retryAfterMs = 1000): Problem =>
+export const overBudgetProblem = (shortage: Shortage, retryAfterMs = 1000): Problem =>
   shortage === 'share'
     ? problem(429, 'Too many requests in progress from your network, try again in a moment', { retryAfterMs })
     : problem(503, 'Too many requests in progress, try again in a moment', { retryAfterMs });

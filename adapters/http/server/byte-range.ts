@@ -21,7 +21,7 @@ const RANGE = /^bytes=(?<from>\d*)-(?<to>\d*)$/i;
 /** Selects the bytes to send. Unsatisfiable ranges are a 416; multiple or invalid ranges select everything. */
 export function selectRange({ method, headers }: RangeRequest, { etag, size }: Tagged): Selection | Problem {
   const tags = { ETag: etag, 'Accept-Ranges': 'bytes' };
-  if (isKnown(headers['if-none-match'], etag)) return { status: 304, headers: tags };
+  if (etagMatches(headers['if-none-match'], etag)) return { status: 304, headers: tags };
   const all = { status: 200, from: 0, to: size, headers: tags } as const;
   const { range, 'if-range': ifRange } = headers;
   if (method !== 'GET' || range === undefined || (ifRange !== undefined && ifRange.trim() !== etag)) return all;
@@ -40,5 +40,5 @@ export function selectRange({ method, headers }: RangeRequest, { etag, size }: T
 }
 
 /** Whether the client has this version, by weak comparison. */
-export const isKnown = (ifNoneMatch = '', etag: string): boolean =>
+export const etagMatches = (ifNoneMatch = '', etag: string): boolean =>
   ifNoneMatch.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === etag);

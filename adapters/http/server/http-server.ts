@@ -2,10 +2,10 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { networkOf } from '../../platform/config/client-address.js';
-import { urlOf } from '../../platform/process/format-url.js';
+import { formatUrl } from '../../platform/process/format-url.js';
 import type { After } from '../../platform/process/timer.js';
 import type { Sink } from '../../realtime/relay/sink.js';
-import { asRequest, attach, isPutBack } from '../../realtime/websocket/upgrade.js';
+import { asRequest, attach, putBackUpgrade } from '../../realtime/websocket/upgrade.js';
 import { drainBody } from '../hardening/chunk-limit.js';
 import { limitPipelining } from '../hardening/pipelining-limit.js';
 import { createProtocolErrorHandlers } from '../hardening/protocol-errors.js';
@@ -74,7 +74,7 @@ export async function listen(
   });
   const onRequest = limitPipelining((request, response) => {
     silent.delete(request.socket);
-    if (isPutBack(request, response)) return resumeConnection(request.socket);
+    if (putBackUpgrade(request, response)) return resumeConnection(request.socket);
     attach(request, response);
     // Runs before the next request of the connection starts.
     response.prependOnceListener('close', () => connections?.idle(request.socket));
@@ -128,7 +128,7 @@ export async function listen(
   });
   const bound = server.address() as AddressInfo;
   return {
-    url: urlOf(host, bound.port),
+    url: formatUrl(host, bound.port),
     port: bound.port,
     close() {
       closing = true;

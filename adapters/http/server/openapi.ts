@@ -59,7 +59,9 @@ function operation(route: Route, path: string, policy: ServicePolicy) {
     summary,
     ...(description ? { description } : {}),
     ...(tags ? { tags } : {}),
-    ...(route.socket ? { 'x-websocket': { says: route.socket.says, hears: route.socket.hears } } : {}),
+    ...(route.socket
+      ? { 'x-websocket': { says: route.socket.clientMessages, hears: route.socket.serverMessages } }
+      : {}),
     ...(schemes.length > 0 ? { security: schemes.map((scheme) => ({ [scheme]: [] })) } : {}),
     parameters: [
       ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({

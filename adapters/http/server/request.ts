@@ -4,7 +4,7 @@ import { newCommandId } from '../../../application/command/index.js';
 import type { Clock, CommandContext, Derivation, Logger, Position } from '../../../application/ports/index.js';
 import type { After } from '../../platform/process/timer.js';
 import { basicOf, bearerOf, cursorOf, idempotencyKeyOf, ifPositionOf, traceparentOf } from '../security/headers.js';
-import type { ReceivedMembers } from '../upload/upload-spec.js';
+import type { ReceivedBlobs } from '../upload/upload-spec.js';
 import type { Budgets } from './budgets.js';
 import { isProblem, type Problem } from './problem.js';
 import { parseQuery } from './query.js';
@@ -33,13 +33,13 @@ export interface PendingRequest extends Request<unknown, Query> {
   body: unknown;
   /** The raw body or its digest, to compare repeated requests. */
   bytes: Buffer;
-  received: ReceivedMembers;
+  received: ReceivedBlobs;
   /** Aborts the signal after a timeout, when the pending work is no longer needed. */
   abort(): void;
 }
 
 const NO_BYTES = Buffer.alloc(0);
-const NONE_RECEIVED: ReceivedMembers = new Map();
+const NONE_RECEIVED: ReceivedBlobs = new Map();
 
 export function createRequest(
   ctx: Context,

@@ -10,7 +10,7 @@ import { upgradeProblem } from '../../realtime/websocket/upgrade.js';
 import { createUploadReader, type ReadUpload } from '../upload/upload-reader.js';
 import type { RouteResult } from './answer.js';
 import { bodyLimitOf, createBodyReader } from './body.js';
-import { overBudget } from './budgets.js';
+import { overBudgetProblem } from './budgets.js';
 import type { ServicePolicy } from './policy.js';
 import { isProblem, type Problem, problem } from './problem.js';
 import { createRequest, type RequestDeps } from './request.js';
@@ -28,7 +28,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
   const upload = route.uploads && createUploadReader(route.uploads, bodyLimitOf(route), deps.after);
   const socketOptions = route.socket && {
     perSecond: route.socket.perSecond,
-    read: createReader(route.socket.says),
+    read: createReader(route.socket.clientMessages),
   };
   // Deadline of admission and handler together, without the time the client takes to send its body.
   const answerMs = route.answerMs ?? deps.answerMs ?? REQUEST_MS;
@@ -43,7 +43,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
     const network = networkOf(request.address);
     const slot = requests.reserve(network);
     const shortage = slot.acquire(1);
-    if (shortage) return overBudget(shortage);
+    if (shortage) return overBudgetProblem(shortage);
     let body: Reservation | undefined;
     let receivedUpload: ReadUpload | undefined;
     let pending: unknown;
@@ -63,14 +63,14 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
       let spentMs = performance.now() - started;
       // An unauthorized caller learns nothing else, except the first result of a repeated command that ended its access.
       let refusal = refusalOf(caller);
-      const repeatedResult = request.idempotencyKey === undefined ? undefined : route.repeated;
+      const repeatedResult = request.idempotencyKey === undefined ? undefined : route.previousAnswer;
       if (refusal && !repeatedResult) return refusal;
 
       const queryError = checkQuery?.(request.query);
       if (queryError) return refusal ?? invalidField(queryError);
 
       if (readBody || upload) {
-        const name = refusal ? undefined : route.nameOf?.(caller);
+        const name = refusal ? undefined : route.callerKey?.(caller);
         body = (route.budget ?? bodies).reserve(name === undefined ? network : `${network} ${name}`);
         const hadArrived = ctx.req.complete;
         receivedUpload = upload?.(ctx, body);
@@ -122,7 +122,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
   function reserveStream(connection: ServerResponse | Socket, network: string): Problem | undefined {
     const slot = streams.reserve(network);
     const shortage = slot.acquire(1);
-    if (shortage) return overBudget(shortage, STREAM_RETRY_MS);
+    if (shortage) return overBudgetProblem(shortage, STREAM_RETRY_MS);
     if (connection.closed) slot.release();
     else connection.once('close', slot.release);
     return undefined;

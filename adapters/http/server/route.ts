@@ -3,7 +3,7 @@ import type { Budget } from '../../../application/concurrency/index.js';
 import type { CommandContext, Logger, Position } from '../../../application/ports/index.js';
 import type { DataOf, JsonSchema, Rejection } from '../../../domain/shared/index.js';
 import type { MessageSchemas } from '../../realtime/websocket/message-schema.js';
-import type { ReceivedMembers, Uploads } from '../upload/upload-spec.js';
+import type { ReceivedBlobs, Uploads } from '../upload/upload-spec.js';
 import type { Answer, Lasting } from './answer.js';
 import type { Problem } from './problem.js';
 import type { RouteQuota } from './rate-limit.js';
@@ -78,7 +78,7 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
   /** Separate budget for large bodies, held until the request ends; answered 429 when used up. */
   readonly budget?: Budget;
   /** Distinguishes callers of one network in the shares of a body budget. */
-  readonly nameOf?: (caller: Caller) => string;
+  readonly callerKey?: (caller: Caller) => string;
   /**
    * Large base64 members of the JSON, strings in the schema of `body`: streamed to storage, and passed in
    * `Request.received`. The route's `budget` then counts concurrent bodies.
@@ -97,7 +97,9 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
    * the response of its first run, or undefined to keep the rejection. The caller is not authenticated here: it must
    * have no side effects, and find only commands of the same caller.
    */
-  readonly repeated?: (request: Request<BodyOf<Body>, DataOf<Query>, ParamsOf<Path>>) => Promise<Answer | undefined>;
+  readonly previousAnswer?: (
+    request: Request<BodyOf<Body>, DataOf<Query>, ParamsOf<Path>>,
+  ) => Promise<Answer | undefined>;
   /** Rate limit. Commands count through their `context`, on their first run only. */
   readonly quota?: RouteQuota;
   readonly handle: (
@@ -109,9 +111,9 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
 /** The messages of a WebSocket in both directions; closed lists. */
 export interface SocketSpec {
   /** Messages of the client. */
-  readonly says: MessageSchemas;
+  readonly clientMessages: MessageSchemas;
   /** Messages of the server. */
-  readonly hears: MessageSchemas;
+  readonly serverMessages: MessageSchemas;
   /** Maximum messages of a client per second. */
   readonly perSecond: number;
 }
@@ -134,7 +136,7 @@ export interface Request<Body = unknown, Query = unknown, PathParams = Params> {
   /** Validated; undefined in `admit`. */
   readonly body: Body;
   /** Uploads by member name; those the handler does not take over are deleted. */
-  readonly received: ReceivedMembers;
+  readonly received: ReceivedBlobs;
   /** By lower-case name. */
   readonly headers: { readonly [name: string]: string | undefined };
   /** Address of the client: of the socket, or forwarded by a trusted proxy. */

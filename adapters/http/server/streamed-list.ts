@@ -1,7 +1,7 @@
 /** Responds with a list: short lists as a whole, long ones streamed in slices of CPU time. */
 import { sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
 import type { Consistency } from '../../../application/consistency/index.js';
-import { inPieces, JSON_TYPE, type Reply } from './answer.js';
+import { JSON_TYPE, type Reply, streamedJson } from './answer.js';
 
 /** Characters after which a chunk ends; the last item may exceed it. */
 const CHUNK_CHARACTERS = 32 * 1024;
@@ -20,7 +20,7 @@ export function streamedList(name: string, items: Iterable<unknown>, consistency
       yield Buffer.from(chunk.value);
     }
   }
-  return { ...inPieces(content), ...consistency };
+  return { ...streamedJson(content), ...consistency };
 }
 
 function* chunksOf(name: string, items: Iterable<unknown>): Generator<string, undefined> {

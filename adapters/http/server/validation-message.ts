@@ -29,7 +29,7 @@ export function fieldError(where: FieldError['where'], error: ErrorObject): Fiel
 }
 
 /** The message with the path of the field: `campaign.utm_source is invalid`; within a list also with its `index`. */
-export function sentenceAsSent({ field, label, complaint }: FieldError, index?: number): string {
+export function messageWithPath({ field, label, complaint }: FieldError, index?: number): string {
   const path = [...(index === undefined ? [] : [`[${index}]`]), ...(field === '' ? [] : field.split('/'))];
   return `${path.length === 0 ? label : path.join('.')} ${complaint}`;
 }

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Reply } from './answer.js';
-import { isKnown } from './byte-range.js';
+import { etagMatches } from './byte-range.js';
 import { problem } from './problem.js';
 import { type Request, type Route, route } from './route.js';
 
-export const BUILT = new URL('../../../web/', import.meta.url);
+export const WEB_DIRECTORY = new URL('../../../web/', import.meta.url);
 const DOCUMENT = 'index.html';
 
 const TYPES: { readonly [extension: string]: string } = {
@@ -37,7 +37,7 @@ export interface WebPage {
 }
 
 /** Whether the client is a browser: only browsers accept HTML explicitly. */
-export const wantsPage = ({ headers }: Pick<Request, 'headers'>): boolean =>
+export const acceptsHtml = ({ headers }: Pick<Request, 'headers'>): boolean =>
   /\btext\/html\b/.test(headers.accept ?? '');
 
 /** Caches the result of the first successful read; failed reads are retried on the next call. */
@@ -54,12 +54,12 @@ export function readOnce<Content>(read: () => Promise<Content>): () => Promise<C
 
 /** @param name Folder of `web/`. */
 export function createWebPage(name: string): WebPage {
-  const files = readOnce(() => readPage(new URL(`${name}/`, BUILT)));
+  const files = readOnce(() => readPage(new URL(`${name}/`, WEB_DIRECTORY)));
   return {
     async document({ headers }) {
       const { bytes, etag } = (await files()).get(DOCUMENT)!;
       const common = { ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept' };
-      if (isKnown(headers['if-none-match'], etag)) return { status: 304, headers: common };
+      if (etagMatches(headers['if-none-match'], etag)) return { status: 304, headers: common };
       return {
         status: 200,
         text: bytes,

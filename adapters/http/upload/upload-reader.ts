@@ -21,14 +21,14 @@ import {
   tooManyChunks,
   tooSlow,
 } from '../server/body.js';
-import { overBudget } from '../server/budgets.js';
+import { overBudgetProblem } from '../server/budgets.js';
 import { isProblem, type Problem, problem } from '../server/problem.js';
 import { createBase64 } from './base64.js';
 import { createMemberScanner, type MemberSink, RestTooLarge } from './json-member-scanner.js';
-import type { ReceivedMembers, Uploads } from './upload-spec.js';
+import type { ReceivedBlobs, Uploads } from './upload-spec.js';
 
 export interface ReadUpload {
-  readonly received: ReceivedMembers;
+  readonly received: ReceivedBlobs;
   /** Resolves with a digest of the body as `bytes`. Call `drop` at the end of the request in any case. */
   read(): Promise<ReadResult | Problem>;
   /** Deletes received members that the handler did not take over. */
@@ -93,7 +93,7 @@ export function createUploadReader(
       if (Number(length ?? 0) > limit) return tooLarge;
       // The reservation counts uploads.
       const shortage = reservation.acquire(1);
-      if (shortage) return { ...overBudget(shortage), problem: 429 };
+      if (shortage) return { ...overBudgetProblem(shortage), problem: 429 };
       const scanner = createMemberScanner(Object.keys(members), sink(), MAX_REST_BYTES);
       // Only requests with an idempotency key are compared by digest.
       const digest = headers['idempotency-key'] === undefined ? undefined : createHash('sha256');

@@ -10,4 +10,4 @@ export interface Uploads {
 }
 
 /** Received content by member name. */
-export type ReceivedMembers = ReadonlyMap<string, IncomingBlob>;
+export type ReceivedBlobs = ReadonlyMap<string, IncomingBlob>;

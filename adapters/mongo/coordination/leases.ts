@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
 import { STORE_CALL_MS, withDeadline } from '../../../application/concurrency/index.js';
 import { type Clock, type Lease, type Leases, UnavailableError } from '../../../application/ports/index.js';
-import { type After, afterAll } from '../../platform/process/timer.js';
+import { type After, systemTimer } from '../../platform/process/timer.js';
 import { createLeaseRenewal, type LeaseRow, type Renewals } from './lease-renewal.js';
 
 export interface LeaseOptions {
@@ -15,7 +15,7 @@ export interface LeaseOptions {
   readonly monotonic?: Clock;
   readonly after?: After;
   /** Called once if another live process uses this node's name: its data directory was copied. */
-  readonly doubled?: (owner: string) => void;
+  readonly onDuplicate?: (owner: string) => void;
 }
 
 /** Milliseconds an unrenewed lease lasts. */
@@ -35,16 +35,16 @@ type LeaseClaim = Pick<LeaseRow, '_id' | 'owner' | 'by'>;
 export function createLeases(
   db: Db,
   nodeName: string,
-  { leaseMs = LEASE_MS, clock = Date, monotonic = performance, after = afterAll, doubled }: LeaseOptions = {},
+  { leaseMs = LEASE_MS, clock = Date, monotonic = performance, after = systemTimer, onDuplicate }: LeaseOptions = {},
 ): Leases {
   let owner = nodeName;
   const by = randomUUID();
   const onDuplicateName = (name: string) => {
     if (name !== owner) return;
     owner = randomUUID();
-    doubled?.(name);
+    onDuplicate?.(name);
   };
-  const times: Times = { leaseMs, clock, monotonic, after, doubled: onDuplicateName };
+  const times: Times = { leaseMs, clock, monotonic, after, onDuplicate: onDuplicateName };
   const rows = db.collection<LeaseRow>('leases');
   const observed = observeLeases(rows, times);
   const renewals = createLeaseRenewal(rows, times);
@@ -130,7 +130,7 @@ function holdLease(
   rows: Collection<LeaseRow>,
   claimed: LeaseClaim & Pick<LeaseRow, 'fence'>,
   claimedAt: number,
-  { leaseMs, monotonic, after, doubled }: Times,
+  { leaseMs, monotonic, after, onDuplicate }: Times,
   renewals: Renewals,
   onEnd: () => void,
 ): Lease {
@@ -155,7 +155,7 @@ function holdLease(
     onTakenOver(row) {
       endLease();
       // Checks `by` too: a late claim of this same process is no duplicate.
-      if (row?.owner === claimed.owner && row.by !== claimed.by) doubled(claimed.owner);
+      if (row?.owner === claimed.owner && row.by !== claimed.by) onDuplicate(claimed.owner);
     },
   });
 

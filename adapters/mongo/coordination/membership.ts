@@ -1,7 +1,7 @@
 /** Tracks the live processes of an installation and their addresses: each keeps a heartbeat row. */
 import type { Collection, Db } from 'mongodb';
 import type { Clock, Members } from '../../../application/ports/index.js';
-import { type After, afterAll } from '../../platform/process/timer.js';
+import { type After, systemTimer } from '../../platform/process/timer.js';
 
 export interface MembersOptions {
   /** Milliseconds between heartbeats, and between refreshes of the member list. */
@@ -9,10 +9,10 @@ export interface MembersOptions {
   /** Milliseconds without a heartbeat after which a process counts as dead. */
   readonly lostMs?: number;
   /** Called after each refresh. */
-  readonly looked?: () => void;
-  readonly failed?: (error: unknown) => void;
+  readonly onRefresh?: () => void;
+  readonly onError?: (error: unknown) => void;
   /** Live nodes that this one cannot connect to; published in its row. */
-  readonly unreached?: () => readonly string[];
+  readonly listUnreachable?: () => readonly string[];
   /** Monotonic clock. */
   readonly clock?: Clock;
   readonly after?: After;
@@ -55,11 +55,11 @@ export async function joinMembers(
   const {
     beatMs = BEAT_MS,
     lostMs = LOST_MS,
-    looked,
-    failed,
-    unreached = () => [],
+    onRefresh,
+    onError,
+    listUnreachable = () => [],
     clock = performance,
-    after = afterAll,
+    after = systemTimer,
   } = options;
   const rows: Collection<Row> = db.collection<Row>('members');
   let members = new Map<string, Member>();
@@ -69,7 +69,11 @@ export async function joinMembers(
   let [isStopped, cancel] = [false, () => {}];
 
   const beat = () =>
-    rows.updateOne({ _id: run }, { $set: { address, unreached: unreached() }, $inc: { beats: 1 } }, { upsert: true });
+    rows.updateOne(
+      { _id: run },
+      { $set: { address, unreached: listUnreachable() }, $inc: { beats: 1 } },
+      { upsert: true },
+    );
 
   async function refreshNow() {
     const found = await rows.find({}).toArray();
@@ -85,7 +89,7 @@ export async function joinMembers(
     members = new Map(next);
     const dead = [...members.values()].filter(({ since }) => now - since > FORGET_MS);
     for (const { _id, beats } of dead) await rows.deleteOne({ _id, beats });
-    looked?.();
+    onRefresh?.();
   }
 
   const refresh = () => {
@@ -101,7 +105,7 @@ export async function joinMembers(
     heartbeat = (async () => {
       await beat();
       await refresh();
-    })().catch((error) => failed?.(error));
+    })().catch((error) => onError?.(error));
     void heartbeat.then(() => {
       if (!isStopped) cancel = after(beatMs, runHeartbeat);
     });

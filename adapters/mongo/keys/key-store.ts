@@ -18,9 +18,9 @@ const REPLICA_MS = 500;
 
 export interface SecretSource {
   /** The configured secret. */
-  readonly given?: string | undefined;
+  readonly configured?: string | undefined;
   /** Used, and created at the first start, if no secret is configured. */
-  readonly kept: StoredSecret;
+  readonly stored: StoredSecret;
 }
 
 export interface OpenedKeys {
@@ -34,17 +34,20 @@ export interface OpenedKeys {
  */
 export async function openKeys(
   db: Db,
-  { given, kept }: SecretSource,
+  { configured, stored }: SecretSource,
   fresh: Buffer,
   logger: Logger,
 ): Promise<OpenedKeys> {
   const rows = db.collection<KeyRow>(KEYS);
   const installationRow = await rows.findOne({ _id: INSTALLATION });
-  const secret = given ?? (await kept.read()) ?? (installationRow?.under ? undefined : await kept.keep(newSecret()));
+  const secret =
+    configured ??
+    (await stored.read()) ??
+    (installationRow?.under ? undefined : await stored.storeIfAbsent(newSecret()));
   if (secret === undefined)
     throw new WrongSecret('secret is not set, but the keys of this installation are wrapped under one; configure it');
   const ring = await keyringOf(db, secret);
-  const keys = createKeyStore(db, ring, { given, kept }, logger, installationRow?.under);
+  const keys = createKeyStore(db, ring, { configured, stored }, logger, installationRow?.under);
   if (installationRow?.key) {
     await claim(rows, ring);
     // The installation's key is wrapped last: while it is in clear, others may be.
@@ -95,7 +98,7 @@ function createKeyStore(
   async function findWrapping(id: string) {
     const known = ring.known.get(id);
     if (known) return known;
-    const secret = source.given ?? (await source.kept.read());
+    const secret = source.configured ?? (await source.stored.read());
     if (secret !== undefined) ring = await keyringOf(db, secret);
     const wrapping = ring.known.get(id);
     if (wrapping) return wrapping;

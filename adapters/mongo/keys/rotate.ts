@@ -32,44 +32,44 @@ export interface RotationOptions extends SecretSource {
   readonly logger: Logger;
   readonly progress?: (wrapped: number) => void;
   /** Throws if another process may be rotating too: this one would overwrite its stored secret. */
-  readonly assertAlone?: () => void;
+  readonly assertExclusive?: () => void;
 }
 
 export interface RotationResult extends RewrapResult {
   /** Whether the program stores the new secret. If not, it must be configured on every node. */
-  readonly isKept: boolean;
+  readonly isStored: boolean;
 }
 
 /** Rejects with `WrongSecret` if no available secret opens the keys, and with `NoNewSecret`. */
 export async function rotate(db: Db, options: RotationOptions): Promise<RotationResult> {
-  const { given, kept, progress, assertAlone } = options;
+  const { configured, stored, progress, assertExclusive } = options;
   const rows = db.collection<KeyRow>(KEYS);
   if (!(await currentSecretId(rows))) await openKeys(db, options, options.fresh, options.logger);
   const currentId = await currentSecretId(rows);
-  const storedSecret = await kept.read();
-  const next = options.next ?? (await chooseSecret(db, currentId, given, storedSecret));
+  const storedSecret = await stored.read();
+  const next = options.next ?? (await chooseSecret(db, currentId, configured, storedSecret));
 
   let previous: string | undefined;
-  for (const secret of [next, given, storedSecret])
+  for (const secret of [next, configured, storedSecret])
     if (!previous && secret && (await keyringOf(db, secret)).known.has(currentId)) previous = secret;
   if (!previous) throw new WrongSecret('none of the provided secrets opens the keys of this installation');
 
   let ring = await keyringOf(db, next);
   if (!ring.known.has(currentId)) {
-    assertAlone?.();
+    assertExclusive?.();
     await link(db, previous, ring.current);
     ring = await keyringOf(db, next);
   }
-  const isKept = given === undefined;
+  const isStored = configured === undefined;
   // A concurrent rotation has stored a secret that alone opens the keys.
   if (!ring.known.has(await currentSecretId(rows))) throw new WrongSecret(OVERTAKEN);
-  assertAlone?.();
-  if (isKept) await kept.replace(next);
+  assertExclusive?.();
+  if (isStored) await stored.replace(next);
   const first = await rewrapOne(rows, ring, INSTALLATION);
   const others = await rewrapAll(rows, ring, undefined, (wrapped) => progress?.(first.wrapped + wrapped));
   // The configured secret opens everything the stored one does.
-  if (!isKept && storedSecret !== undefined) await kept.remove();
-  return { wrapped: first.wrapped + others.wrapped, unopened: others.unopened, isKept };
+  if (!isStored && storedSecret !== undefined) await stored.remove();
+  return { wrapped: first.wrapped + others.wrapped, unopened: others.unopened, isStored };
 }
 
 const OVERTAKEN = 'another process has rotated the secret meanwhile; nothing to do';

@@ -8,12 +8,12 @@ import { SECRETS, type SecretRow } from './keyring.js';
 
 const ID = 'kept';
 
-export function secretBesideKeys(db: Db): StoredSecret {
+export function createStoredSecret(db: Db): StoredSecret {
   const rows = db.collection<SecretRow>(SECRETS);
   const read = async () => (await rows.findOne({ _id: ID }))?.secret;
   return {
     read,
-    async keep(secret) {
+    async storeIfAbsent(secret) {
       const row = await rows.findOneAndUpdate(
         { _id: ID },
         { $setOnInsert: { secret } },

@@ -10,7 +10,7 @@ export type ClientAddress = (socketAddress: string, forwardedFor: string | undef
  * proxy is not trusted: all its clients then count as one.
  */
 export function createClientAddress(trusted: readonly string[], onUntrustedProxy = () => {}): ClientAddress {
-  const isTrusted = isTrustedBy(trusted);
+  const isTrusted = createProxyCheck(trusted);
   let warned = false;
   return (socketAddress, forwardedFor) => {
     let address = bareAddress(socketAddress);
@@ -35,7 +35,7 @@ const CACHE_SIZE = 500;
 const MAX_LENGTH = 60;
 
 /** Returns a check whether an address is a trusted proxy, which forwards for many clients. */
-export function isTrustedBy(trusted: readonly string[]): (address: string) => boolean {
+export function createProxyCheck(trusted: readonly string[]): (address: string) => boolean {
   const list = trustedList(trusted);
   /** Cached: proxies are few and handle many requests. */
   const cache = new LRUCache<string, boolean>({ max: CACHE_SIZE });

@@ -1,7 +1,7 @@
 /** Stores the secret of an installation in a file, created at the first start if none is configured. */
 import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { createPrivately, flushDirectory, writePrivately } from '@annals/engines';
+import { createPrivateFile, flushDirectory, writePrivateFile } from '@annals/engines';
 import type { StoredSecret } from '../../crypto/wrapping.js';
 
 export function secretFile(path: string): StoredSecret {
@@ -15,11 +15,11 @@ export function secretFile(path: string): StoredSecret {
   };
   return {
     read,
-    async keep(secret) {
-      createPrivately(path, `${secret}\n`);
+    async storeIfAbsent(secret) {
+      createPrivateFile(path, `${secret}\n`);
       return (await read()) ?? secret;
     },
-    replace: async (secret) => writePrivately(path, `${secret}\n`),
+    replace: async (secret) => writePrivateFile(path, `${secret}\n`),
     async remove() {
       rmSync(path, { force: true });
       flushDirectory(dirname(path));

@@ -4,12 +4,12 @@ import type { Level } from '../../../application/concurrency/index.js';
 import type { Cache } from '../../../application/ports/index.js';
 import { serviceOf } from '../../../domain/shared/index.js';
 import type { ClusterObserver } from '../../cluster/cluster.js';
-import type { Answered } from '../../http/server/app.js';
+import type { ResponseRecord } from '../../http/server/app.js';
 import type { RelayObserver } from '../../realtime/relay/connections.js';
 import { createFastCounter } from './fast-counter.js';
 
 export interface Metrics {
-  answered(answered: Answered): void;
+  answered(answered: ResponseRecord): void;
   /** Counts appended events; the stream name gives the service. */
   appended(stream: string, events: number): void;
   conflicted(stream: string): void;
@@ -20,11 +20,11 @@ export interface Metrics {
   /** Returns a counter of ephemeral messages between clients of a service. */
   live(service: string): () => void;
   /** Observer of cluster messages. */
-  readonly mesh: ClusterObserver;
+  readonly cluster: ClusterObserver;
   /** Returns gauges of a service's WebSockets; each call is a change of the number. */
   sockets(service: string): { open(change: number): void; slowed(change: number): void };
   /** Counts encrypted data that can never be decrypted and is shown as erased. */
-  unopened(): void;
+  countUndecryptable(): void;
   /** Sets the source of the number of damaged events; read on each scrape. */
   damaged(count: () => number): void;
   /** Sets the source of the engines' memory use in bytes; read on each scrape. */
@@ -238,12 +238,12 @@ export function createMetrics(): Metrics {
       open: (change) => open.inc({ service }, change),
       slowed: (change) => slowed.inc({ service }, change),
     }),
-    mesh: {
+    cluster: {
       connected: (total) => nodes.set(total),
       messageSent: () => clusterSent.inc(),
       messageLost: () => clusterLost.inc(),
     },
-    unopened: () => unopened.inc(),
+    countUndecryptable: () => unopened.inc(),
     damaged(count) {
       damaged = count;
     },

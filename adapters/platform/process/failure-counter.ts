@@ -2,7 +2,7 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Failures } from '../../../application/ports/index.js';
 
-export function createFailures(perMs: number): Failures {
+export function createFailureCounter(perMs: number): Failures {
   // No common limit: each counter has its own.
   const limiter = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: perMs / 1000 });
   return {

@@ -16,7 +16,7 @@ type Collection = PerformanceEntry & { readonly detail?: NodeGCPerformanceDetail
  * Call once after the start. Collects start-up garbage: V8 would wait with its first full collection until there
  * are 256 MB of it.
  */
-export function keepHeapSmall(): void {
+export function limitHeapGrowth(): void {
   new PerformanceObserver((list) => {
     const collections: readonly Collection[] = list.getEntries();
     if (collections.some(({ detail }) => detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR)) updateGrowthLimit();

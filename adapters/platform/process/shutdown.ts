@@ -44,7 +44,7 @@ export interface SignalHost extends Signals {
  * long, or a second signal came. Returns a function that shuts down with 1, so that a supervisor restarts the
  * process.
  */
-export function shutdownOn(options: ShutdownOptions): () => void {
+export function installShutdown(options: ShutdownOptions): () => void {
   const { steps, logger, host = process, graceMs = GRACE_MS, now } = options;
   const stopNow = () => {
     logger.warn({}, 'stopping immediately');
@@ -70,7 +70,7 @@ export function shutdownOn(options: ShutdownOptions): () => void {
  * Runs the steps of a failed start. Resolves when they are done or take too long: a step that waits for an
  * unreachable store would otherwise block the exit and the restart.
  */
-export async function undo(steps: Iterable<Step>, logger: Logger, graceMs = GRACE_MS): Promise<void> {
+export async function undoStart(steps: Iterable<Step>, logger: Logger, graceMs = GRACE_MS): Promise<void> {
   const done = new AbortController();
   const timeout = delay(graceMs, undefined, { signal: done.signal }).then(
     () => logger.error({ graceMs }, 'stopping took too long'),

@@ -14,12 +14,12 @@ type Message =
   | { readonly answer: number; readonly failed: { readonly name: string; readonly message: string } };
 
 /** Handlers of calls by name. The signal is aborted when the caller cancels. */
-export type Answers = { readonly [name: string]: (signal: AbortSignal, ...args: never[]) => unknown };
+export type CallHandlers = { readonly [name: string]: (signal: AbortSignal, ...args: never[]) => unknown };
 
 /** Error classes that keep their type across threads; others arrive as `Error`. */
-export type Kinds = readonly (new (message?: string) => Error)[];
+export type ErrorClasses = readonly (new (message?: string) => Error)[];
 
-export interface Peer {
+export interface RpcPeer {
   /** Arguments and results are plain data. When the signal is aborted, the other side decides the result. */
   call<Value>(name: string, args: readonly unknown[], signal?: AbortSignal): Promise<Value>;
   /** Rejects all current and later calls: the other side is gone. */
@@ -31,7 +31,7 @@ interface PendingCall {
   reject(error: Error): void;
 }
 
-export function createPeer(port: MessagePort | Worker, answers: Answers, kinds: Kinds): Peer {
+export function createRpcPeer(port: MessagePort | Worker, answers: CallHandlers, kinds: ErrorClasses): RpcPeer {
   const pendingCalls = new Map<number, PendingCall>();
   const running = new Map<number, AbortController>();
   let lastCall = 0;

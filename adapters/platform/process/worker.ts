@@ -1,7 +1,7 @@
 /** A worker thread, started on demand and restarted when it dies. */
 import { Worker } from 'node:worker_threads';
 import { type Logger, UnavailableError } from '../../../application/ports/index.js';
-import { type Answers, createPeer, type Kinds, type Peer } from './worker-rpc.js';
+import { type CallHandlers, createRpcPeer, type ErrorClasses, type RpcPeer } from './worker-rpc.js';
 
 export interface ThreadOptions {
   /** Module to run. */
@@ -9,14 +9,14 @@ export interface ThreadOptions {
   /** Plain data, for the module's `workerData`. */
   readonly data: unknown;
   /** Handlers of the worker's calls. */
-  readonly answers: Answers;
-  readonly kinds: Kinds;
+  readonly handlers: CallHandlers;
+  readonly errorClasses: ErrorClasses;
   /** Heap limit in MB. Beyond it the worker dies, and nothing else. */
   readonly heapMb: number;
   readonly logger: Logger;
 }
 
-export interface Thread extends Pick<Peer, 'call'> {
+export interface WorkerThread extends Pick<RpcPeer, 'call'> {
   close(): Promise<void>;
 }
 
@@ -24,8 +24,15 @@ export interface Thread extends Pick<Peer, 'call'> {
 const YOUNG_MB = 48;
 
 /** Creates a worker. Calls reject with `UnavailableError` when it dies. It does not keep the process alive. */
-export function createThread({ module, data, answers, kinds, heapMb, logger }: ThreadOptions): Thread {
-  let running: { readonly worker: Worker; readonly peer: Peer } | undefined;
+export function createWorkerThread({
+  module,
+  data,
+  handlers,
+  errorClasses,
+  heapMb,
+  logger,
+}: ThreadOptions): WorkerThread {
+  let running: { readonly worker: Worker; readonly peer: RpcPeer } | undefined;
   let closed = false;
 
   function start() {
@@ -34,7 +41,7 @@ export function createThread({ module, data, answers, kinds, heapMb, logger }: T
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
     });
-    const peer = createPeer(worker, answers, [...kinds, UnavailableError]);
+    const peer = createRpcPeer(worker, handlers, [...errorClasses, UnavailableError]);
     // After the listeners are added, since adding one references the worker again.
     worker.unref();
     const started = { worker, peer };

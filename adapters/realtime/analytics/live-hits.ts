@@ -93,11 +93,11 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
       if (position <= connections.latest()) return;
       if (event.type === 'HitsCollected') {
         // Imported, or long waited for: it is not what happens now.
-        if (event.data.collectedAt < clock.now() - LIVE_MS) return connections.pass(position);
+        if (event.data.collectedAt < clock.now() - LIVE_MS) return connections.advance(position);
         const bytes = estimateBytes(event);
         return connections.publish({ position, bytes, event }, [event.data.instance]);
       }
-      connections.pass(position);
+      connections.advance(position);
       if (event.type === 'SessionEnded') end(keyOf(event.data), SIGNED_OUT);
       if (event.type === 'SessionRenewed') connections.until(keyOf(event.data), event.data.expiresAt);
       if (event.type !== 'SiteDeleted') return;

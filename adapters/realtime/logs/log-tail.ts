@@ -20,7 +20,7 @@ export interface Tail {
   /** Number of open streams. */
   streams(): number;
   /** Bytes buffered for clients that reconnect. */
-  kept(): number;
+  bufferedBytes(): number;
   close(): void;
 }
 
@@ -73,7 +73,7 @@ export function createTail({ recordsOf, from, head, failed, observe }: TailOptio
     publish(event) {
       const { position } = event;
       if (position <= connections.latest()) return;
-      if (event.type !== 'RecordsIngested') return connections.pass(position);
+      if (event.type !== 'RecordsIngested') return connections.advance(position);
       const bytes = OVERHEAD + event.data.secret.length;
       connections.publish({ position, bytes, event });
     },
@@ -101,7 +101,7 @@ export function createTail({ recordsOf, from, head, failed, observe }: TailOptio
     },
 
     streams: connections.count,
-    kept: () => ring.bytes,
+    bufferedBytes: () => ring.bytes,
     close: connections.close,
   };
 }

@@ -53,7 +53,7 @@ export function createStream<Item extends RingItem>(
   let unansweredBeats = 0;
 
   function send(each: Frame) {
-    if (each.isOver?.()) return;
+    if (each.isStale?.()) return;
     sink.send(each);
     sent();
   }

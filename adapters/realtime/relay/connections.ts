@@ -102,7 +102,7 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
     },
 
     /** Advances the position without an item. */
-    pass(position: Position) {
+    advance(position: Position) {
       latest = position;
     },
 

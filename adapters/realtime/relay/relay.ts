@@ -7,7 +7,7 @@ import { batchOf, type DeliveryBatch, framesFor, type PreparedDelivery, prepare 
 import { createRing, RING_BYTES } from './ring.js';
 import { type Frame, frame, type Sink } from './sink.js';
 
-export interface Connect<State> {
+export interface ConnectOptions<State> {
   /** Keys of the stream; it gets all deliveries to any of them. */
   readonly keys: readonly string[];
   /**
@@ -26,23 +26,23 @@ export interface Connect<State> {
 export interface Relay<State, Event extends DomainEvent = DomainEvent> {
   /** Accepts the decrypted events of the service in log order; repeated events have no effect. */
   publish(event: RevealedEvent<Event | ProjectionSwitched>): void;
-  connect(options: Connect<State>, sink: Sink): void;
+  connect(options: ConnectOptions<State>, sink: Sink): void;
   /**
    * Sends an ephemeral frame, such as a signal or a typing notification, to the open streams under these keys. It
    * cannot be resumed. Returns the number of streams.
    */
-  tell(keys: readonly string[], told: Frame): number;
+  sendEphemeral(keys: readonly string[], told: Frame): number;
   /**
    * Sends a large ephemeral frame when the streams under this key have room. Resolves when they have taken it or
    * ended, with whether any got it. The sender must wait, so that nothing piles up.
    */
-  passOn(key: string, told: Frame): Promise<boolean>;
+  sendWithBackpressure(key: string, told: Frame): Promise<boolean>;
   /** Ends all streams under a key, after an optional last message. */
   end(key: string, message?: Message): void;
   /** Changes when the streams under a key with `until` end, Unix ms. */
   until(key: string, at: number): void;
   /** Clears the ring, because erased data is in it. Clients that resume or are slow must reload their state. */
-  forget(): void;
+  clear(): void;
   /** Current folded state, with the permissions; newer than any read model. */
   state(): State;
   /** Position of the last published event. */
@@ -90,7 +90,7 @@ export function createRelay<State, Event extends DomainEvent>({
       const routing = route(audience, state, event);
       state = routing.state;
       const { deliveries } = routing;
-      if (deliveries.length === 0) return connections.pass(position);
+      if (deliveries.length === 0) return connections.advance(position);
       const item = prepare(deliveries, position);
       connections.publish(
         item,
@@ -120,11 +120,11 @@ export function createRelay<State, Event extends DomainEvent>({
       connections.connect({ keys, sink, pick }, { after, greeting, until });
     },
 
-    tell: connections.sendEphemeral,
-    passOn: connections.sendWithBackpressure,
+    sendEphemeral: connections.sendEphemeral,
+    sendWithBackpressure: connections.sendWithBackpressure,
     end: (key, message) => connections.end(key, message && frame(message)),
     until: connections.until,
-    forget: () => ring.clear(connections.latest()),
+    clear: () => ring.clear(connections.latest()),
     state: () => state,
     position: connections.latest,
     kept: () => ring.bytes,

@@ -8,7 +8,7 @@ export interface Frame {
   /** Cursor to resume with after this frame; absent for ephemeral frames. */
   readonly position?: Position;
   /** Checked before it is sent: true if it is outdated and must be skipped. */
-  isOver?(): boolean;
+  isStale?(): boolean;
 }
 
 export interface Sink {

@@ -18,7 +18,7 @@ export type MessageOf<V extends MessageSchemas> = {
 }[keyof V & string];
 
 /** Why a message is rejected. */
-export type Misunderstanding =
+export type MessageError =
   /** Not a JSON object, or `type` is not a string. */
   | { readonly why: 'unreadable' }
   | { readonly why: 'unknown-type'; readonly type: string }
@@ -26,7 +26,7 @@ export type Misunderstanding =
   /** Over the rate limit, or the server is overloaded. */
   | { readonly why: 'too-many' };
 
-export type Read = (text: string) => { readonly message: Message } | Misunderstanding;
+export type Read = (text: string) => { readonly message: Message } | MessageError;
 
 export function createReader(vocabulary: MessageSchemas): Read {
   const checks = new Map<string, Validate>(

@@ -3,43 +3,43 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Reservation } from '../../../application/concurrency/index.js';
 import type { Clock, Logger } from '../../../application/ports/index.js';
-import { type After, afterAll } from '../../platform/process/timer.js';
+import { type After, systemTimer } from '../../platform/process/timer.js';
 import type { Sink } from '../relay/sink.js';
 import { closeCodeOf, closeSocket, isClosedHere, terminateSocket } from './closed-sockets.js';
 import { waitForSlot } from './fair-turns.js';
 import { trackIncompleteMessages } from './fragment-limit.js';
 import { messageCost } from './message-cost.js';
 import { createRate } from './message-rate.js';
-import type { Message, Misunderstanding, Read } from './message-schema.js';
+import type { Message, MessageError, Read } from './message-schema.js';
 
 /** A service's handler of one client's messages. */
-export interface Conversation {
+export interface SessionHandler {
   /** Handles a message. The next one waits until this settles, so that a client can be slowed down. */
   onMessage(message: Message): Promise<void> | void;
   /** Handles a rejected message. The connection stays open. */
-  misunderstood(misunderstanding: Misunderstanding): void;
+  misunderstood(misunderstanding: MessageError): void;
   /** Called once when the connection has ended. `code`: the close code, 1006 without a close frame. */
   onClose(code: number): void;
 }
 
 /** What a service can do with the connection. */
-export interface Speaker {
+export interface SessionControl {
   readonly sink: Sink;
   /** Closes the connection once everything is delivered. `code` is a standard code or 4000 to 4999. */
   close(code: number, reason?: string): void;
 }
 
 /** The answer of a route that accepts a WebSocket. */
-export interface Conversing {
-  converse(speaker: Speaker): Conversation;
+export interface SocketAnswer {
+  converse(speaker: SessionControl): SessionHandler;
 }
 
 /** An accepted WebSocket with its options, for the response writer. */
-export interface Opening extends Conversing {
-  readonly options: ConversationOptions;
+export interface AcceptedSocket extends SocketAnswer {
+  readonly options: SessionOptions;
 }
 
-export interface ConversationOptions {
+export interface SessionOptions {
   readonly read: Read;
   /** Concurrency budget of the client's network; each message being handled takes 1. */
   readonly place: Pick<Reservation, 'acquire' | 'giveBack'>;
@@ -83,8 +83,8 @@ interface ReceivedMessage {
 export function runSession(
   socket: WebSocket,
   network: Duplex,
-  begin: (close: Speaker['close']) => Conversation,
-  { read, place, bytes, perSecond, logger, after = afterAll, clock = performance }: ConversationOptions,
+  begin: (close: SessionControl['close']) => SessionHandler,
+  { read, place, bytes, perSecond, logger, after = systemTimer, clock = performance }: SessionOptions,
 ): void {
   const pending: ReceivedMessage[] = [];
   let pendingBytes = 0;
@@ -103,7 +103,7 @@ export function runSession(
     closeSocket(socket, CLOSE.failed, 'Internal error');
   };
 
-  let conversation: Conversation;
+  let conversation: SessionHandler;
   try {
     conversation = begin((code, reason) => closeSocket(socket, code, reason));
   } catch (error) {

@@ -5,7 +5,7 @@ import { WebSocketServer } from 'ws';
 import { type Problem, problem } from '../../http/server/problem.js';
 import type { Sink } from '../relay/sink.js';
 import { withoutUpgrade } from './ignore-upgrades.js';
-import { type Opening, runSession } from './session.js';
+import { type AcceptedSocket, runSession } from './session.js';
 import { socketSink } from './sink.js';
 
 interface Upgrade {
@@ -62,7 +62,7 @@ export function asRequest(
  * Returns whether a request asks for another protocol than WebSocket. It is then put back without the upgrade and
  * must be parsed again, because Node has dropped its body.
  */
-export function isPutBack(request: IncomingMessage, response: ServerResponse): boolean {
+export function putBackUpgrade(request: IncomingMessage, response: ServerResponse): boolean {
   const upgrade = upgrades.get(request);
   if (!upgrade || request.headers.upgrade?.toLowerCase() === 'websocket') return false;
   const { network, head, onError } = upgrade;
@@ -121,7 +121,7 @@ server.on('headers', (lines, request) => {
 export function openSocket(
   request: IncomingMessage,
   response: ServerResponse,
-  { converse, options }: Opening,
+  { converse, options }: AcceptedSocket,
   opened?: (sink: Sink) => void,
 ): void {
   const { network, head, onFinish } = upgrades.get(request)!;

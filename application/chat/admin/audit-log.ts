@@ -117,7 +117,7 @@ export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts)
 const NAME = 'chat.keep-acts';
 
 /** Copies audited actions out of streams that are erased later. */
-export function keepActs(note: Audit['note'], derivation: Derivation): Reaction<ErasableFact> {
+export function preserveActs(note: Audit['note'], derivation: Derivation): Reaction<ErasableFact> {
   async function preserveAct(event: RecordedEvent<ErasableFact>) {
     const entry = auditEntryFor(event);
     if (!entry) return;

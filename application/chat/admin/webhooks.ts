@@ -77,7 +77,7 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
   }
 
   /** Authenticates a webhook by its token; reloads from the log before refusing. */
-  async function admit(webhookId: string, token: string | undefined, seen?: Position) {
+  async function authenticate(webhookId: string, token: string | undefined, seen?: Position) {
     if (token === undefined) return noToken;
     const presentedHash = hashOf(token);
     const known = findByToken(
@@ -90,7 +90,7 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
       : known;
   }
 
-  async function say(
+  async function post(
     { id, channelId, name }: Webhook,
     content: string,
     context: CommandContext,
@@ -99,7 +99,7 @@ export function createWebhooks({ handle, streams, derivation, clock, admission, 
     return messages.postPrepared(webhookAuthor(id), channelId, { body }, context);
   }
 
-  return { create, remove, list, admit, say };
+  return { create, remove, list, authenticate, post };
 }
 
 /** A timing-safe comparison is not needed: hashes reveal nothing about tokens. */

@@ -48,14 +48,14 @@ export const chat: Audience<ChatState, ChatEvent> = {
 };
 
 /** Delivery keys of a caller's stream. */
-export const keysOf = ({ userId, sessionId }: Caller): readonly string[] => [
+export const streamKeysOf = ({ userId, sessionId }: Caller): readonly string[] => [
   EVERYBODY,
   userKey(userId),
   sessionKey(sessionId),
 ];
 
 /** Ends streams when an event ends their session or user. */
-export function endBy(event: LiveEvent<typeof catalog>, { end, until }: StreamControl): void {
+export function endStreams(event: LiveEvent<typeof catalog>, { end, until }: StreamControl): void {
   switch (event.type) {
     case 'SessionRefreshed':
       until(sessionKey(event.data.sessionId), event.data.expiresAt);
@@ -70,7 +70,7 @@ export function endBy(event: LiveEvent<typeof catalog>, { end, until }: StreamCo
   }
 }
 
-export const connected = (userId: string, now: number): Message => ({
+export const connectedMessage = (userId: string, now: number): Message => ({
   type: 'CONNECTED',
   payload: {
     message: 'Connected',

@@ -65,7 +65,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
   }
 
   /** Creates the default channel unless a channel has ever existed. */
-  async function createFirst(by: string, name: string, context: CommandContext): Promise<void> {
+  async function createDefault(by: string, name: string, context: CommandContext): Promise<void> {
     const created = await createChannel({ by, name, isPrivate: false, members: [], first: true }, context);
     if (isRejection(created)) throw new Error(`default channel was rejected: ${created.rejected}`);
   }
@@ -142,7 +142,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     };
   }
 
-  return { create, createFirst, update, remove, list };
+  return { create, createDefault, update, remove, list };
 }
 
 /** Generates views lazily, as there may be many large ones. */

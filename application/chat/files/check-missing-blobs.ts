@@ -14,7 +14,7 @@ export interface MissingBlobPorts {
 const SAMPLE_SIZE = 50;
 
 /** Counts the missing files in a sample. Rejects with `UnavailableError`. */
-export function createLostFiles({ streams, rows, fileStore }: MissingBlobPorts) {
+export function createMissingBlobCheck({ streams, rows, fileStore }: MissingBlobPorts) {
   async function storedNameOf(fileId: string): Promise<string | undefined> {
     const { state } = await streams.reload(fileAggregate, fileSubject({ fileId }));
     return state.status === 'active' ? state.content.stored : undefined;

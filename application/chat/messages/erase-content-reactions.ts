@@ -31,7 +31,9 @@ export interface EraseReactionPorts {
 }
 
 /** Truncates the stream of a deleted message to its deletion event; that event identifies a repeated deletion. */
-export const forgetMessages = ({ log }: Pick<EraseReactionPorts, 'log'>): Reaction<ChatEvent<'MessageDeleted'>> => ({
+export const truncateDeletedMessages = ({
+  log,
+}: Pick<EraseReactionPorts, 'log'>): Reaction<ChatEvent<'MessageDeleted'>> => ({
   name: 'chat.forget-messages',
   retryInBackground: true,
   on: { MessageDeleted: ({ stream }) => log.retain(stream, { maxCount: 1 }) },
@@ -47,7 +49,7 @@ interface ErasableRow {
 }
 
 /** Erases a deleted channel. Every step is idempotent, so a run after a crash completes it. */
-export function eraseChannels(ports: EraseReactionPorts): Reaction<ChatEvent<'ChannelDeleted'>> {
+export function eraseDeletedChannels(ports: EraseReactionPorts): Reaction<ChatEvent<'ChannelDeleted'>> {
   const { handle, log, vault, rows, settled, head, derivation, clock } = ports;
 
   async function erase(event: RecordedEvent<ChatEvent<'ChannelDeleted'>>) {

@@ -11,7 +11,7 @@ import { streamList } from '../../json/stream-list.js';
 import type { DecryptEvent, EventLog, Position } from '../../ports/index.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
 import { type AuthorView, speakerView } from '../view-models.js';
-import type { Pages } from './page-query.js';
+import type { PageQueries } from './page-query.js';
 import { parentOf, type Visibility } from './visibility.js';
 
 export interface HistoryPorts {
@@ -19,7 +19,7 @@ export interface HistoryPorts {
   readonly reveal: DecryptEvent;
   readonly admission: Authentication;
   readonly places: Visibility;
-  readonly pages: Pick<Pages, 'replyPosted'>;
+  readonly pages: Pick<PageQueries, 'replyPosted'>;
 }
 
 /** Content of a message from `createdAt` until the next version. */

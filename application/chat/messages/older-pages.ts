@@ -22,13 +22,13 @@ interface CachedPage {
 
 export interface OlderPages {
   /** Takes every event of the service, in log order. */
-  hear(event: RevealedEvent<ChatEvent>): void;
+  onEvent(event: RevealedEvent<ChatEvent>): void;
   /** Rendered `{messages}` JSON as of the last event taken; undefined when not cached. */
   get(channelId: string, range: OlderRange, names: RosterState): Uint8Array | undefined;
   /** Caches a rendered page unless a message has changed since it was read. */
   store(channelId: string, range: OlderRange, page: Page, rendered: RenderedOlderPage): void;
   /** Log position of the oldest message of a rendered page: the next older page ends there. */
-  placeOf(channelId: string, messageId: string): Position | undefined;
+  positionOf(channelId: string, messageId: string): Position | undefined;
   readonly cache: Cache;
 }
 
@@ -64,7 +64,7 @@ export function createOlderPages(limitBytes = DEFAULT_LIMIT_BYTES): OlderPages {
   let lastChange: Position = 0n;
 
   return {
-    hear(event) {
+    onEvent(event) {
       if (event.type === 'ChannelDeleted') {
         lastChange = event.position;
         for (const key of [...(byChannel.get(event.data.channelId) ?? [])]) pages.delete(key);
@@ -101,7 +101,7 @@ export function createOlderPages(limitBytes = DEFAULT_LIMIT_BYTES): OlderPages {
       if (oldest && first !== undefined) positions.set(`${channelId} ${oldest.id}`, first);
     },
 
-    placeOf: (channelId, messageId) => positions.get(`${channelId} ${messageId}`),
+    positionOf: (channelId, messageId) => positions.get(`${channelId} ${messageId}`),
 
     cache: { name: 'chat.older', limitBytes, bytes: () => pages.calculatedSize },
   };

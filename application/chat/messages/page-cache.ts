@@ -41,7 +41,7 @@ type MessageUpdate = RevealedEvent<MessageEvent>;
 
 export interface PageCache {
   /** Takes every event of the service, in log order. */
-  hear(event: RevealedEvent<ChatEvent>): void;
+  onEvent(event: RevealedEvent<ChatEvent>): void;
   /** Position up to which events are included. */
   feedPosition(): Position;
   /** Waits until the cache includes a position; resolves false on timeout. */
@@ -71,7 +71,7 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
   const waiting = new Set<{ readonly position: Position; readonly wake: () => void }>();
   let feedPosition: Position = 0n;
 
-  function hear(event: RevealedEvent<ChatEvent>) {
+  function onEvent(event: RevealedEvent<ChatEvent>) {
     if (event.position <= feedPosition) return;
     try {
       applyToPage(event);
@@ -108,7 +108,7 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
   }
 
   return {
-    hear,
+    onEvent,
     feedPosition: () => feedPosition,
 
     async waitForFeed(position) {

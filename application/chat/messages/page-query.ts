@@ -44,9 +44,9 @@ const unknownBefore: Rejection = {
   detail: 'before must be the id of a current or deleted message of this list',
 };
 
-export type Pages = ReturnType<typeof createPages>;
+export type PageQueries = ReturnType<typeof createPageQueries>;
 
-export function createPages({ rows, settled, opened, acknowledged, places }: PageQueryPorts) {
+export function createPageQueries({ rows, settled, opened, acknowledged, places }: PageQueryPorts) {
   /** Waits until the rows include what the reader must see. Call it before reading a page and pass on the result. */
   const awaitRows = (projection: 'chat.messages' | 'chat.replies', channelId: string, seen?: Position) =>
     awaitConsistent(settled, projection, { told: acknowledged.latest(channelId), seen });

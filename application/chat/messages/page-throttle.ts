@@ -15,7 +15,7 @@ const MAX_SHARED_BYTES = 8 * 1024 * 1024;
 export interface Reader {
   readonly userId: string;
   /** The request; its abort cancels waiting. */
-  readonly leaving?: WaitOptions['leaving'];
+  readonly request?: WaitOptions['request'];
 }
 
 /**
@@ -38,9 +38,9 @@ export interface Coalescing<Made> {
 export function createPageThrottle(): PageThrottle {
   const short = createFairSemaphore('a page', CONCURRENCY, MAX_WAITING);
   const long = createFairSemaphore('a long page', LONG_CONCURRENCY, MAX_LONG_WAITING);
-  return (limit, { userId, leaving }, make, coalescing) =>
+  return (limit, { userId, request }, make, coalescing) =>
     (limit > CACHED_PAGE_SIZE ? long : short)(make, userId, {
-      ...(leaving && { leaving }),
+      ...(request && { request }),
       ...(coalescing && {
         coalesceKey: coalescing.key,
         maxSharers: (made) => MAX_SHARED_BYTES / coalescing.bytes(made),

@@ -9,14 +9,14 @@ import { type MessageView, messageView, type ReplyView, replyView } from '../vie
 import type { WritePositions } from './acknowledged-positions.js';
 import type { OlderPages, OlderRange } from './older-pages.js';
 import { CACHED_PAGE_SIZE, type PageCache } from './page-cache.js';
-import type { Page, Pages, Range } from './page-query.js';
+import type { Page, PageQueries, Range } from './page-query.js';
 import { createPageThrottle, type Reader } from './page-throttle.js';
 
 export interface MessageReaderPorts {
   readonly admission: Authentication;
-  readonly pages: Pages;
-  readonly hot: PageCache;
-  readonly older: OlderPages;
+  readonly pages: PageQueries;
+  readonly pageCache: PageCache;
+  readonly olderPages: OlderPages;
   readonly acknowledged: WritePositions;
 }
 
@@ -38,9 +38,9 @@ interface PageRequest {
 /** Pins returned per channel, newest first. */
 const MAX_PINS = 500;
 
-export type Reading = ReturnType<typeof createReading>;
+export type MessageReader = ReturnType<typeof createMessageReader>;
 
-export function createReading({ admission, pages, hot, older, acknowledged }: MessageReaderPorts) {
+export function createMessageReader({ admission, pages, pageCache, olderPages, acknowledged }: MessageReaderPorts) {
   const throttle = createPageThrottle();
   const roster = async (seen?: Position): Promise<RosterState> => (await admission.roster(seen)).state;
 
@@ -49,7 +49,7 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Me
 
   /** Whether the caches include everything the reader must see. */
   const isCacheCurrent = async (channelId: string, seen: Position) =>
-    seen <= hot.feedPosition() && (await hot.waitForFeed(acknowledged.latest(channelId)));
+    seen <= pageCache.feedPosition() && (await pageCache.waitForFeed(acknowledged.latest(channelId)));
 
   /** Renders once for all readers of the same page that wait at the same time. */
   async function renderShared(
@@ -73,13 +73,13 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Me
     seen = 0n,
   ): Promise<RenderedPage | Rejection> {
     const { limit, before } = range;
-    const hasWaited = hot.feedPosition() < acknowledged.latest(channelId);
+    const hasWaited = pageCache.feedPosition() < acknowledged.latest(channelId);
     const isCacheable = before !== undefined || limit <= CACHED_PAGE_SIZE;
     const isCurrent = isCacheable && (await isCacheCurrent(channelId, seen));
     const page = isCurrent ? await renderCached(channelId, range, seen) : undefined;
     if (page) return hasWaited ? page : { ...page, fromCache: true };
     if (before !== undefined) return olderMessages(reader, channelId, { limit, before }, seen);
-    const freshness = await pages.awaitRows('chat.messages', channelId, maxPosition(seen, hot.feedPosition()));
+    const freshness = await pages.awaitRows('chat.messages', channelId, maxPosition(seen, pageCache.feedPosition()));
     // A page behind the feed is not cached.
     if (limit > CACHED_PAGE_SIZE || freshness.consistency)
       return renderShared({ list: channelId, range, seen, freshness }, reader, async () =>
@@ -91,7 +91,7 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Me
       if (filled) return filled;
       const newest = (feedPosition: Position) =>
         pages.newest(channelId, CACHED_PAGE_SIZE, maxPosition(seen, feedPosition));
-      const page = await hot.fill(channelId, newest);
+      const page = await pageCache.fill(channelId, newest);
       return renderPage({ ...page, found: page.found.slice(-limit) }, seen);
     });
   }
@@ -104,8 +104,10 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Me
   ): Promise<RenderedPage | undefined> {
     const names = await roster(seen);
     const json =
-      before === undefined ? hot.render(channelId, limit, names) : older.get(channelId, { limit, before }, names);
-    return json === undefined ? undefined : { json, position: hot.feedPosition() };
+      before === undefined
+        ? pageCache.render(channelId, limit, names)
+        : olderPages.get(channelId, { limit, before }, names);
+    return json === undefined ? undefined : { json, position: pageCache.feedPosition() };
   }
 
   async function olderMessages(
@@ -116,13 +118,13 @@ export function createReading({ admission, pages, hot, older, acknowledged }: Me
   ): Promise<RenderedPage | Rejection> {
     const freshness = await pages.awaitRows('chat.messages', channelId, seen);
     return renderShared({ list: channelId, range, seen, freshness }, reader, async () => {
-      const end = older.placeOf(channelId, range.before);
+      const end = olderPages.positionOf(channelId, range.before);
       const page = await pages.messages(channelId, { ...range, end }, freshness);
       if ('rejected' in page) return page;
       const names = await roster(seen);
       const views = toViews(names, page);
       const json = await serializeList('messages', views);
-      older.store(channelId, range, page, { json, views, names });
+      olderPages.store(channelId, range, page, { json, views, names });
       return { json, ...freshnessOf(page) };
     });
   }

@@ -25,7 +25,7 @@ import { parentOf, replyIdIn } from './visibility.js';
 
 export interface ReplyPorts extends MessagePorts, ReplyBodyPorts {}
 
-export interface Replied {
+export interface PostedReply {
   readonly reply: ReplyView;
   readonly threadMeta: ThreadView;
 }
@@ -75,7 +75,7 @@ export function createReplies(ports: ReplyPorts) {
     messageId: string,
     input: MessageInput,
     context: CommandContext,
-  ): Promise<CommandResult<Replied> | Rejection> {
+  ): Promise<CommandResult<PostedReply> | Rejection> {
     const found = await parent(caller, messageId);
     if ('rejected' in found) return found;
     const { channelId } = found;

@@ -5,12 +5,12 @@ import { type MessageEvent, messageStream } from '../../../domain/chat/message.j
 import { isEvent, readBackward } from '../../command/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import type { DecryptEvent, EventLog, Position } from '../../ports/index.js';
-import type { Pages } from './page-query.js';
+import type { PageQueries } from './page-query.js';
 
 export interface ReplyBodyPorts {
   readonly log: Pick<EventLog, 'read'>;
   readonly reveal: DecryptEvent;
-  readonly pages: Pick<Pages, 'reply'>;
+  readonly pages: Pick<PageQueries, 'reply'>;
 }
 
 /** Existing reply; `position` is that of its message's last known event. */

@@ -8,10 +8,10 @@ import type { Authentication } from '../sign-in/authenticate.js';
 import type { Links } from '../sign-in/one-time-links.js';
 import type { Passwords } from '../sign-in/password-store.js';
 import type { CommandResult } from '../sign-in/sessions.js';
-import type { People } from './join.js';
+import type { Join } from './join.js';
 
 export interface AddPorts {
-  readonly come: People;
+  readonly join: Join;
   readonly passwords: Passwords;
   readonly derivation: Derivation;
   /** Whether people sign in with a password. */
@@ -29,7 +29,7 @@ const NOT_INVITED =
   'No invite was sent, because no mail server is configured (email.host): set a password for this user with POST /users/:id/reset-password';
 
 export const createAddUser =
-  ({ come, passwords, derivation, takesPasswords, hasEmail }: AddPorts) =>
+  ({ join, passwords, derivation, takesPasswords, hasEmail }: AddPorts) =>
   async (
     { email, role, password }: UserInput,
     by: string,
@@ -44,7 +44,7 @@ export const createAddUser =
       return isRejection(set) ? set : undefined;
     };
     const intention = { type: 'AddUser' as const, email: tidyEmail(email), isAdmin: role === 'admin', by };
-    const result = await come(intention, context, setInitialPassword);
+    const result = await join(intention, context, setInitialPassword);
     if (isRejection(result)) return result;
     const body = { success: true, userId: result.user.id };
     const cannotSignIn = takesPasswords && !hashed && !hasEmail;

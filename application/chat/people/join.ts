@@ -1,6 +1,6 @@
 /** Adds users: by configuration, by an admin, by registration, or at the first sign-in. */
 import { userSubject } from '../../../domain/chat/events/roster.js';
-import { ROSTER, type RosterCommand, type User, userById, userOf } from '../../../domain/chat/roster.js';
+import { ROSTER, type RosterCommand, type User, userByEmail, userById } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, Position, Vault } from '../../ports/index.js';
@@ -27,9 +27,9 @@ type JoinRequest = JoinCommand extends infer Each
     : never
   : never;
 
-export type People = ReturnType<typeof createPeople>;
+export type Join = ReturnType<typeof createJoin>;
 
-export function createPeople({ handle, vault, derivation, clock }: PeoplePorts) {
+export function createJoin({ handle, vault, derivation, clock }: PeoplePorts) {
   /**
    * Takes a normalized email; without a name it is derived from the email. `prepare` runs once, before the user is
    * added, to create prerequisites; it may refuse.
@@ -53,7 +53,7 @@ export function createPeople({ handle, vault, derivation, clock }: PeoplePorts) 
     const [added] = outcome.events;
     const state = await outcome.state();
     // By id for a repetition, as the user's email may have been erased since.
-    const user = added ? userById(state, added.data.userId) : userOf(state, email);
+    const user = added ? userById(state, added.data.userId) : userByEmail(state, email);
     if (!user) throw new Error('added user is missing from the state');
     return { user, isNew: user.id === userId, position: outcome.position };
   };

@@ -114,7 +114,7 @@ export function createPresence(ports: PresencePorts) {
   const isPresent = ({ streams, departureTimer }: LocalUser) => streams > 0 || departureTimer !== undefined;
 
   /** Registers an open stream; returns a function to call when it closes. */
-  function opened(userId: string): () => void {
+  function trackStream(userId: string): () => void {
     const each = localUsers.get(userId) ?? { streams: 0, isRecorded: false, isRecording: false };
     localUsers.set(userId, each);
     each.streams++;
@@ -186,7 +186,7 @@ export function createPresence(ports: PresencePorts) {
     return { presence: viewsOf(found, roster), ...withRows(freshness, found) };
   }
 
-  return { opened, sweep, set, list };
+  return { trackStream, sweep, set, list };
 }
 
 const viewOf = (userId: string, { status, lastSeen }: Pick<PresenceState, 'status' | 'lastSeen'>) => ({

@@ -51,7 +51,7 @@ export function createUsers({ handle, repetition, admission, clock }: UserPorts)
       respond(await run({ type: 'LeaveServer', userId, now: clock.now() }, context), LEFT),
 
     /** Result of a removal or departure, if this command did it: the caller can no longer be authenticated. */
-    async went(
+    async findDepartureResult(
       how: 'removed' | 'left',
       context: CommandContext,
     ): Promise<CommandResult<object> | Rejection | undefined> {

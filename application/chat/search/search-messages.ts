@@ -2,7 +2,7 @@
 import { CHANNELS, channelFor } from '../../../domain/chat/channels.js';
 import { isDirect, participantsOf } from '../../../domain/chat/conversation-id.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
-import { foldText, MOST_WORDS, wordsOf } from '../../../domain/chat/text-search.js';
+import { foldText, MAX_WORDS, wordsOf } from '../../../domain/chat/text-search.js';
 import type { Rejection } from '../../../domain/shared/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import { awaitConsistent, maxPosition } from '../../consistency/index.js';
@@ -75,7 +75,7 @@ const blankQuery: Rejection = { rejected: 'chat/blank-query', kind: 'invalid', d
 const tooManyWords: Rejection = {
   rejected: 'chat/too-many-words',
   kind: 'invalid',
-  detail: `q must have at most ${MOST_WORDS} different words`,
+  detail: `q must have at most ${MAX_WORDS} different words`,
 };
 
 export type Search = ReturnType<typeof createSearch>;
@@ -96,11 +96,11 @@ export function createSearch({ index, settled, admission }: SearchServicePorts) 
     caller: Caller,
     { q, channelId, conversationId, authorId, from, to, limit }: SearchInput,
     seen?: Position,
-    leaving?: Reader['leaving'],
+    leaving?: Reader['request'],
   ): Promise<RenderedPage | Rejection> {
     const words = wordsOf(q);
     if (words.length === 0) return blankQuery;
-    if (words.length > MOST_WORDS) return tooManyWords;
+    if (words.length > MAX_WORDS) return tooManyWords;
     const freshness = await awaitConsistent(settled, 'chat.search', { told: settled.latestOf('chat'), seen });
     const { state: roster } = await admission.roster(seen);
     const places = [channelId, conversationId].filter((each) => each !== undefined);

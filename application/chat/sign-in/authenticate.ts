@@ -1,5 +1,5 @@
 /** Authenticates callers: verifies the access token, then checks session and user in the log's state. */
-import { ROSTER, type RosterState, type User, userById, userOf } from '../../../domain/chat/roster.js';
+import { ROSTER, type RosterState, type User, userByEmail, userById } from '../../../domain/chat/roster.js';
 import { findSession, type Session, sessionStream } from '../../../domain/chat/session.js';
 import type { DomainEvent, Rejection } from '../../../domain/shared/index.js';
 import type { Aggregate, AggregateStore, LoadedAggregate } from '../../command/index.js';
@@ -50,7 +50,7 @@ export const unauthorized: Rejection = {
   detail: 'Sign in first',
 };
 
-export function createChatAdmission({ streams, tokens, clock, feedPosition }: AuthenticationPorts): Authentication {
+export function createAuthentication({ streams, tokens, clock, feedPosition }: AuthenticationPorts): Authentication {
   const load: Authentication['load'] = async (kind, stream, seen = 0n) => {
     const loaded = await streams.load(kind, stream);
     return loaded.position >= seen || feedPosition() >= seen ? loaded : streams.reload(kind, stream);
@@ -79,7 +79,7 @@ export function createChatAdmission({ streams, tokens, clock, feedPosition }: Au
     },
     user: (key) =>
       lookUp(rosterAggregate, ROSTER, 0n, (state) =>
-        'id' in key ? userById(state, key.id) : userOf(state, key.email),
+        'id' in key ? userById(state, key.id) : userByEmail(state, key.email),
       ),
     async areUsers(ids) {
       if (ids.length === 0) return true;

@@ -15,7 +15,7 @@ import type {
 } from '../../ports/index.js';
 import { oauthAggregate } from '../aggregates.js';
 import { notInvited, type SignIn } from './open-session.js';
-import type { From, SignedIn } from './sessions.js';
+import type { SignedIn, SignInOrigin } from './sessions.js';
 
 export interface OAuthPorts {
   readonly providers: readonly OAuthProvider[];
@@ -29,7 +29,7 @@ export interface OAuthPorts {
 }
 
 /** Query parameters of the provider's callback. */
-export interface Returned {
+export interface CallbackParams {
   readonly state?: string | undefined;
   readonly code?: string | undefined;
   readonly error?: string | undefined;
@@ -82,7 +82,7 @@ export function createOAuth(ports: OAuthPorts) {
     return isRight && age >= -STATE_MS && age < STATE_MS;
   }
 
-  function away(provider: OAuthProvider, { ip }: Pick<From, 'ip'>): string {
+  function authorizationUrl(provider: OAuthProvider, { ip }: Pick<SignInOrigin, 'ip'>): string {
     const state = newState(provider.id, ip);
     const url = new URL(provider.authorizationUrl);
     const params = {
@@ -100,10 +100,10 @@ export function createOAuth(ports: OAuthPorts) {
   }
 
   /** Signs in by the email that the provider has verified. */
-  async function back(
+  async function completeSignIn(
     provider: OAuthProvider,
-    { state, code, error }: Returned,
-    from: From,
+    { state, code, error }: CallbackParams,
+    from: SignInOrigin,
     context: CommandContext,
   ): Promise<SignedIn | OAuthFailure> {
     if (state === undefined || !isValidState(state, provider.id, from.ip))
@@ -122,7 +122,7 @@ export function createOAuth(ports: OAuthPorts) {
     const profile = await fetchProfile(provider, code, verifierOf(state));
     if (!profile) return { failure: 'provider_error' };
     if (profile.email === undefined) return { failure: 'no_verified_email' };
-    const result = await signIn.enter(profile.email, from, context, profile.name);
+    const result = await signIn.signInWithEmail(profile.email, from, context, profile.name);
     return isRejection(result) ? failureFor(result) : result.body;
   }
 
@@ -135,9 +135,9 @@ export function createOAuth(ports: OAuthPorts) {
 
   return {
     providers,
-    named: (id: string) => providers.find((provider) => provider.id === id),
-    away,
-    back,
+    findProvider: (id: string) => providers.find((provider) => provider.id === id),
+    authorizationUrl,
+    completeSignIn,
   };
 }
 

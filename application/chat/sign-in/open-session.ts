@@ -3,14 +3,14 @@ import { isEmail, tidyEmail } from '../../../domain/chat/names.js';
 import { badEmail, type User } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { CommandContext, Derivation } from '../../ports/index.js';
-import type { People } from '../people/join.js';
+import type { Join } from '../people/join.js';
 import type { Authentication } from './authenticate.js';
 import type { Links } from './one-time-links.js';
-import type { CommandResult, From, Sessions, SignedIn } from './sessions.js';
+import type { CommandResult, Sessions, SignedIn, SignInOrigin } from './sessions.js';
 
 export interface SignInPorts {
   readonly admission: Authentication;
-  readonly come: People;
+  readonly join: Join;
   readonly sessions: Sessions;
   readonly derivation: Derivation;
   readonly links: Links;
@@ -31,7 +31,7 @@ export const notInvited: Rejection = {
 export type SignIn = ReturnType<typeof createSignIn>;
 
 export function createSignIn(ports: SignInPorts) {
-  const { admission, come, sessions, links, derivation, isInviteRequired } = ports;
+  const { admission, join, sessions, links, derivation, isInviteRequired } = ports;
 
   /** Finds the user, or creates one if invites are not required. */
   async function findOrCreateUser(
@@ -45,14 +45,14 @@ export function createSignIn(ports: SignInPorts) {
     if (!isEmail(email)) return badEmail;
     const name = userName === undefined ? {} : { userName };
     const intention = { type: 'AdmitUser' as const, email, isAdmin: false, how: 'sign-in' as const };
-    const result = await come({ ...intention, ...name }, context);
+    const result = await join({ ...intention, ...name }, context);
     return isRejection(result) ? result : result.user;
   }
 
   /** Signs in a verified email. `userName` is used for a new user. */
-  async function enter(
+  async function signInWithEmail(
     rawEmail: string,
-    from: From,
+    from: SignInOrigin,
     context: CommandContext,
     userName?: string,
   ): Promise<CommandResult<SignInResult> | Rejection> {
@@ -69,10 +69,10 @@ export function createSignIn(ports: SignInPorts) {
   });
 
   /** Signs in by a link token, which is used up; `email`, if present, must match. */
-  async function byLink(
+  async function signInWithLink(
     token: string | undefined,
     email: string | undefined,
-    from: From,
+    from: SignInOrigin,
     context: CommandContext,
   ): Promise<CommandResult<SignedIn> | Rejection> {
     const link = await links.read(token, ['magic-link', 'invite'], email);
@@ -84,5 +84,5 @@ export function createSignIn(ports: SignInPorts) {
     return sessions.open(user, from, next('open-session', context), { mailed: true });
   }
 
-  return { findOrCreateUser, enter, byLink };
+  return { findOrCreateUser, signInWithEmail, signInWithLink };
 }

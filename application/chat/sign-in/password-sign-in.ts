@@ -5,15 +5,15 @@ import { badEmail, notAdmin, type User } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { Clock, CommandContext, Derivation, Failures } from '../../ports/index.js';
 import type { Audit } from '../admin/audit-log.js';
-import type { People } from '../people/join.js';
+import type { Join } from '../people/join.js';
 import type { Authentication } from './authenticate.js';
 import type { Links } from './one-time-links.js';
 import type { Passwords, PasswordVersion } from './password-store.js';
-import type { CommandResult, From, Sessions, SignedIn } from './sessions.js';
+import type { CommandResult, Sessions, SignedIn, SignInOrigin } from './sessions.js';
 
 export interface PasswordSignInPorts {
   readonly admission: Authentication;
-  readonly come: People;
+  readonly join: Join;
   readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly links: Links;
@@ -60,7 +60,7 @@ const badToken: Rejection = { ...badLink, kind: 'invalid' };
 export type PasswordSignIn = ReturnType<typeof createPasswordSignIn>;
 
 export function createPasswordSignIn(ports: PasswordSignInPorts) {
-  const { admission, come, sessions, passwords, links, failures, derivation, clock, audit } = ports;
+  const { admission, join, sessions, passwords, links, failures, derivation, clock, audit } = ports;
 
   /** Derives the context of another command of the same request, without its quota. */
   const next = (what: string, { quota: _, ...context }: CommandContext): CommandContext => ({
@@ -79,7 +79,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
 
   async function login(
     { email: rawEmail, password }: Credentials,
-    from: From,
+    from: SignInOrigin,
     context: CommandContext,
   ): Promise<CommandResult<SignedIn> | Rejection> {
     const email = tidyEmail(rawEmail);
@@ -116,7 +116,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
 
   async function register(
     { email: rawEmail, password }: Credentials,
-    from: From,
+    from: SignInOrigin,
     context: CommandContext,
   ): Promise<CommandResult<SignedIn> | Rejection> {
     const email = tidyEmail(rawEmail);
@@ -127,7 +127,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
       const set = await passwords.set(userId, hashed, { by: userId }, next('set-password', context));
       return isRejection(set) ? set : undefined;
     };
-    const result = await come({ type: 'RegisterUser', email }, context, setInitialPassword);
+    const result = await join({ type: 'RegisterUser', email }, context, setInitialPassword);
     if (isRejection(result)) return result;
     return sessions.open(result.user, from, next('open-session', context));
   }
@@ -135,7 +135,7 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
   /** By an invite or reset link; ends all other sessions. */
   async function setup(
     { password, token, email }: Setup,
-    from: From,
+    from: SignInOrigin,
     context: CommandContext,
   ): Promise<CommandResult<SignedIn> | Rejection> {
     const link = await links.read(token, ['invite', 'reset'], email);

@@ -33,7 +33,7 @@ export interface SessionPorts {
 }
 
 /** Origin of a sign-in. */
-export interface From {
+export interface SignInOrigin {
   readonly ip: string;
   /** Network counted as one caller. */
   readonly network: string;
@@ -112,7 +112,7 @@ export function createSessions(ports: SessionPorts) {
    */
   async function open(
     user: Pick<User, 'id' | 'userName' | 'isAdmin'>,
-    { ip, userAgent }: Omit<From, 'network'>,
+    { ip, userAgent }: Omit<SignInOrigin, 'network'>,
     context: CommandContext,
     { alone = false, mailed = false, recheck = async () => true }: OpenOptions = {},
   ): Promise<CommandResult<SignedIn> | Rejection> {
@@ -172,7 +172,7 @@ export function createSessions(ports: SessionPorts) {
   }
 
   /** Result of a logout, if this command did it. */
-  async function wasLoggedOut(
+  async function findLogoutResult(
     userId: string,
     context: CommandContext,
   ): Promise<CommandResult<object> | Rejection | undefined> {
@@ -224,7 +224,7 @@ export function createSessions(ports: SessionPorts) {
     return { body: { sessions }, position };
   }
 
-  return { open, refresh, logout, wasLoggedOut, revoke, endAll, list };
+  return { open, refresh, logout, findLogoutResult, revoke, endAll, list };
 }
 
 const findOpenedEvent = ({ events }: Handled<SessionsState, SessionEvent>) =>

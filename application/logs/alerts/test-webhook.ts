@@ -47,7 +47,7 @@ interface CachedResult {
 }
 
 /** A repeated request with the same key gets the first outcome; nothing is sent again. */
-export function createTrial({ streams, webhooks, clock, serviceUrl }: WebhookTestPorts) {
+export function createWebhookTester({ streams, webhooks, clock, serviceUrl }: WebhookTestPorts) {
   const results = new LRUCache<string, CachedResult>(RESULT_CACHE);
   let running = 0;
 
@@ -89,7 +89,7 @@ export function createTrial({ streams, webhooks, clock, serviceUrl }: WebhookTes
   }
 }
 
-export type WebhookTester = ReturnType<typeof createTrial>;
+export type WebhookTester = ReturnType<typeof createWebhookTester>;
 
 const invalid = (detail: string): Rejection => ({
   rejected: 'logs/invalid-webhook-url',

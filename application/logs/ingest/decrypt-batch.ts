@@ -15,7 +15,10 @@ export async function decryptTexts(vault: Vault, data: SealedBatch): Promise<rea
 }
 
 /** Parsed records of a batch in order; none once its key is destroyed. */
-export async function recordsOf(vault: Vault, { data, position }: StoredBatch): Promise<readonly IdentifiedRecord[]> {
+export async function decryptRecords(
+  vault: Vault,
+  { data, position }: StoredBatch,
+): Promise<readonly IdentifiedRecord[]> {
   const texts = (await decryptTexts(vault, data)) ?? [];
   return texts.map((text, place) => ({
     ...parseRecord(text, data.producerId, data.receivedAt),

@@ -8,7 +8,7 @@ import {
   type JsonObject,
   stringifyExact,
 } from '../../../domain/logs/json.js';
-import { endOfValue, itemsOf, type JsonItem, scanValue, skipBlanks } from '../../../domain/logs/json-scanner.js';
+import { endOfValue, type JsonItem, scanItems, scanValue, skipBlanks } from '../../../domain/logs/json-scanner.js';
 import { isAudit } from '../../../domain/logs/record.js';
 import { type Checkpoint, yieldOnly } from '../query/query-budget.js';
 
@@ -118,7 +118,7 @@ async function jsonPieces(text: string, format: BodyFormat, checkpoint: Checkpoi
   const to = text[from] === '{' ? await runScan(scanValue(text, from), checkpoint) : -1;
   if (to < 0 || skipBlanks(text, to) < text.length) return undefined;
   let logs: JsonItem | undefined;
-  for (const member of format === 'lines' ? [] : itemsOf(text, from)) {
+  for (const member of format === 'lines' ? [] : scanItems(text, from)) {
     if (member?.key === 'logs') logs = member;
     const pause = checkpoint();
     if (pause) await pause;
@@ -136,7 +136,7 @@ async function runScan(scan: Generator<undefined, number>, checkpoint: Checkpoin
 
 /** Elements of an array that ends the text; `end`, if given, is the known end of the enclosing value. */
 function* elementsOf(text: string, from: number, end?: number): Pieces {
-  const items = itemsOf(text, from);
+  const items = scanItems(text, from);
   let line = 0;
   for (let next = items.next(); ; next = items.next()) {
     if (next.done) return next.value < 0 || (end ?? skipBlanks(text, next.value)) < text.length ? -1 : 0;
@@ -189,7 +189,7 @@ const stripBlanks = (text: string): string =>
 function setProducer(producerId: string, json: string, value: JsonObject): string {
   if (!Object.hasOwn(value, 'producerId')) return json;
   let [result, from] = ['', 0];
-  for (const member of itemsOf(json, 0)) {
+  for (const member of scanItems(json, 0)) {
     if (member?.key !== 'producerId') continue;
     result += json.slice(from, member.from) + JSON.stringify(producerId);
     from = member.to;

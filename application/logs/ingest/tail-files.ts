@@ -7,9 +7,9 @@ import { yieldOnly } from '../query/query-budget.js';
 import type { Ingest } from './ingest-records.js';
 import { parseLines } from './parse-body.js';
 
-export const WATCH_EVERY_MS = 500;
+export const SCAN_INTERVAL_MS = 500;
 /** Milliseconds cached offsets are trusted; later, another process may have continued reading. */
-const OFFSET_TRUST_MS = 5 * WATCH_EVERY_MS;
+const OFFSET_TRUST_MS = 5 * SCAN_INTERVAL_MS;
 /** Scans after which an unseen file is forgotten (one hour). */
 const MAX_UNSEEN_SCANS = 7200;
 
@@ -24,7 +24,7 @@ export interface WatchPorts<File extends OpenFile> {
   /** Lists files; reports unreadable paths and continues. */
   readonly filesIn: (directory: string, unreadable: (path: string, error: unknown) => void) => AsyncIterable<File>;
   readonly nextPiece: (file: File, offset: number) => Promise<{ bytes: Buffer; end: number } | undefined>;
-  readonly writerOf: (path: string) => string;
+  readonly producerOf: (path: string) => string;
   readonly ingest: Pick<Ingest, 'take'>;
   /** Bytes of a file that are ingested, according to the index. */
   readonly offset: (id: string) => Promise<number | undefined>;
@@ -35,8 +35,8 @@ export interface WatchPorts<File extends OpenFile> {
 }
 
 /** Returns a function that scans all files once; to be called periodically by one process per machine. */
-export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
-  const { directories, filesIn, nextPiece, writerOf, ingest, offset, caughtUp, context, logger } = ports;
+export function createFileTailer<File extends OpenFile>(ports: WatchPorts<File>) {
+  const { directories, filesIn, nextPiece, producerOf, ingest, offset, caughtUp, context, logger } = ports;
   let offsets = new Map<string, FileState>();
   let scans = 0;
   /** A forgotten file may reappear before the index has its last offset. */
@@ -53,7 +53,7 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
     while (at < file.size && !stop.aborted) {
       const piece = await nextPiece(file, at);
       if (!piece) break;
-      for await (const run of runsOf(piece.bytes, at, writerOf(file.path))) {
+      for await (const run of runsOf(piece.bytes, at, producerOf(file.path))) {
         if (run.rejected > 0)
           logger.warn(
             { path: file.path, ...run, records: undefined },
@@ -90,12 +90,12 @@ export function createWatch<File extends OpenFile>(ports: WatchPorts<File>) {
   /** Returns false if stopped first. */
   async function take(file: File, { records, rejected, end }: Run, stop: AbortSignal): Promise<boolean> {
     const source = { id: file.id, offset: end };
-    const batch = { producerId: writerOf(file.path), records, rejected, source };
+    const batch = { producerId: producerOf(file.path), records, rejected, source };
     while (records.length > 0) {
       if (stop.aborted) return false;
       const outcome = await ingest.take(batch, context('logs.watch'));
       if (!isRejection(outcome)) break;
-      await sleep(outcome.retryAfterMs ?? WATCH_EVERY_MS, stop);
+      await sleep(outcome.retryAfterMs ?? SCAN_INTERVAL_MS, stop);
     }
     return true;
   }

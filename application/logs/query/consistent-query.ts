@@ -19,9 +19,9 @@ export interface Reader {
   readonly signal: AbortSignal;
 }
 
-export type ConsistentLogQueries = ReturnType<typeof createLogReading>;
+export type ConsistentLogQueries = ReturnType<typeof createConsistentLogQueries>;
 
-export function createLogReading({ queries, settled, latest }: ConsistentQueryPorts) {
+export function createConsistentLogQueries({ queries, settled, latest }: ConsistentQueryPorts) {
   async function runConsistent<Found>(
     { seen }: Reader,
     runQuery: () => Promise<Found | Rejection>,

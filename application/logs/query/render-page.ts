@@ -1,6 +1,6 @@
 /** Renders a page of records as JSON bytes; a page of large records has fewer of them than requested. */
 import { formatCursor, type RecordPosition } from '../../../domain/logs/record-id.js';
-import type { PageAsked } from '../ports.js';
+import type { PageRequest } from '../ports.js';
 import type { BlockRef, RecordIndex } from '../record-index.js';
 import type { Checkpoint } from './query-budget.js';
 import type { Page } from './query-service.js';
@@ -20,7 +20,7 @@ interface RenderedEntry extends RecordPosition {
 /** A `Page` as JSON. Throws what the checkpoint throws. */
 export async function renderPage(
   index: RecordIndex,
-  { filter, order, limit, after }: PageAsked,
+  { filter, order, limit, after }: PageRequest,
   checkpoint: Checkpoint,
 ): Promise<Buffer> {
   const entries: RenderedEntry[] = [];

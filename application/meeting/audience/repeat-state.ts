@@ -23,7 +23,7 @@ const EVENT_OF_COMMAND: { readonly [type in Type]?: RoomEvent['type'] } = {
 };
 
 /** A command that repeats the current state, and its time in Unix ms. */
-export interface Repeated {
+export interface RepeatedCommand {
   readonly type: Type;
   readonly roomId: string;
   readonly by: string;
@@ -51,7 +51,7 @@ const STATE_CHECKS: { readonly [type in Type]?: (room: RoomState, person: Person
 export function repeatDeliveries(
   { on }: Pick<Audience<Rooms, RoomEvent>, 'on'>,
   rooms: Rooms,
-  { type, roomId, by, participantId = by, at }: Repeated,
+  { type, roomId, by, participantId = by, at }: RepeatedCommand,
 ): readonly Delivery[] {
   const event = EVENT_OF_COMMAND[type];
   const room = rooms.get(roomId);
@@ -70,10 +70,10 @@ export function repeatDeliveries(
  * Checks that a message relayed from another node still matches the current state. If not, it would undo a newer
  * change that recipients have already received.
  */
-export const isStillSo = (
+export const isStillCurrent = (
   audience: Pick<Audience<Rooms, RoomEvent>, 'on'>,
   rooms: Rooms,
-  repeated: Repeated,
+  repeated: RepeatedCommand,
   { to: id, json }: { readonly to: string; readonly json: string },
 ): boolean =>
   repeatDeliveries(audience, rooms, repeated).some(

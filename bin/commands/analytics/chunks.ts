@@ -1,7 +1,7 @@
 /** Groups lines of hits into chunks of one site and day, the same chunks for the same lines (content-defined chunking). */
 import { createHash } from 'node:crypto';
 import { bodyValidator } from '../../../adapters/http/server/validate.js';
-import { sentenceAsSent } from '../../../adapters/http/server/validation-message.js';
+import { messageWithPath } from '../../../adapters/http/server/validation-message.js';
 import type { Chunk } from '../../../application/analytics/import-hits.js';
 import type { PastHit } from '../../../application/analytics/store-imported-hits.js';
 import { dayOf } from '../../../domain/analytics/hit-batch.js';
@@ -106,7 +106,7 @@ function parseHit(line: string, judge: ChunkOptions['judge']): PastHit | string 
     return 'it is not valid JSON';
   }
   const error = validate(written);
-  if (error) return error.field === '' ? 'it is not a JSON object' : sentenceAsSent(error);
+  if (error) return error.field === '' ? 'it is not a JSON object' : messageWithPath(error);
   const hit = written as WrittenPastHit;
   const at = parseTimestamp(hit.timestamp);
   return at === undefined ? 'timestamp must be ISO 8601 or Unix time' : judge(hit, at);

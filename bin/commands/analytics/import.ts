@@ -1,7 +1,7 @@
 /** `annals analytics import`: imports past hits from files and pipes. */
 import { Argument, Option } from 'commander';
-import { createAgents } from '../../../adapters/outbound/user-agent-parser.js';
-import { safe } from '../../../adapters/platform/observability/safe-text.js';
+import { createUserAgentParser } from '../../../adapters/outbound/user-agent-parser.js';
+import { escapeControls } from '../../../adapters/platform/observability/safe-text.js';
 import { type Chunk, createImporting, type Importing } from '../../../application/analytics/import-hits.js';
 import { Failed } from '../failure.js';
 import { createBoundedParallel } from '../input/bounded-parallel.js';
@@ -43,7 +43,7 @@ export const importHits = analyticsCommand(
     if (paths.length === 0) throw new Failed('nothing to import: pass files, or - for standard input');
     const importing = await createImporting({
       ...kernel,
-      agents: createAgents(),
+      agents: createUserAgentParser(),
       store,
       retentionDays: values['analytics.retentionDays'],
       filterBots: values['analytics.filterBots'],
@@ -104,7 +104,7 @@ const refusal = (lines: number) =>
   `a line like this was imported before, followed by other lines: ${lines === 1 ? 'it is' : `${lines} lines of its day from here are`} ` +
   'not imported; import the new lines separately, or pass another --source';
 
-const printError = (text: string) => void process.stderr.write(`annals: ${safe(text)}\n`);
+const printError = (text: string) => void process.stderr.write(`annals: ${escapeControls(text)}\n`);
 
 function summary({ accepted, known, rejected }: Tally): string {
   const parts = [`${accepted.toLocaleString('en')} ${accepted === 1 ? 'hit' : 'hits'} imported`];

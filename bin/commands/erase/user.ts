@@ -3,7 +3,7 @@ import { Argument } from 'commander';
 import { rosterAggregate } from '../../../application/chat/aggregates.js';
 import { createEraseUser } from '../../../application/chat/people/erase-user.js';
 import { tidyEmail } from '../../../domain/chat/names.js';
-import { ROSTER, userOf } from '../../../domain/chat/roster.js';
+import { ROSTER, userByEmail } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { type Kernel, openKernel } from '../../node/kernel.js';
 import { services } from '../../services/all.js';
@@ -47,7 +47,7 @@ export const user: CommandSpec = {
 async function resolveUserId({ streams }: Kernel, idOrEmail: string): Promise<string> {
   if (!idOrEmail.includes('@')) return idOrEmail;
   const { state } = await streams.load(rosterAggregate, ROSTER);
-  const user = userOf(state, tidyEmail(idOrEmail));
+  const user = userByEmail(state, tidyEmail(idOrEmail));
   if (!user) throw new Failed('there is no user with this email');
   return user.id;
 }

@@ -1,6 +1,6 @@
 /** Shows the progress of an import: a bar on a terminal if the size is known, and messages above it. */
 import { SingleBar } from 'cli-progress';
-import { safe } from '../../../adapters/platform/observability/safe-text.js';
+import { escapeControls } from '../../../adapters/platform/observability/safe-text.js';
 import type { Source } from './source.js';
 
 export interface ImportProgress {
@@ -28,7 +28,7 @@ export function showProgress(
   const print = (text: string) => {
     // Clears the line of the bar, which is drawn again below the message.
     if (bar) process.stderr.write('\r\u001b[K');
-    process.stderr.write(`annals: ${safe(text)}\n`);
+    process.stderr.write(`annals: ${escapeControls(text)}\n`);
   };
   return {
     update,
@@ -47,7 +47,7 @@ export function showProgress(
 
 function startBar(name: string, size: number, unit: string): SingleBar {
   const bar = new SingleBar({
-    format: `${safe(name)} {bar} {percentage}% | {accepted} ${unit} | {eta_formatted} left`,
+    format: `${escapeControls(name)} {bar} {percentage}% | {accepted} ${unit} | {eta_formatted} left`,
     stream: process.stderr,
     barCompleteChar: '█',
     barIncompleteChar: '░',

@@ -2,8 +2,8 @@
 import { InvalidArgumentError, Option } from 'commander';
 import picocolors from 'picocolors';
 import { ConfigError } from '../../../adapters/platform/config/config-error.js';
-import { safe } from '../../../adapters/platform/observability/safe-text.js';
-import { INTERVAL, intervalOf } from '../../../domain/logs/interval.js';
+import { escapeControls } from '../../../adapters/platform/observability/safe-text.js';
+import { INTERVAL_FORMAT, parseInterval } from '../../../domain/logs/interval.js';
 import { print } from '../print.js';
 import { table } from '../table.js';
 import { connectionOf, fetchJson } from './connection.js';
@@ -27,9 +27,9 @@ function parseGrouping(text: string): string {
   throw new InvalidArgumentError(`It must be one of ${GROUPINGS}.`);
 }
 
-function parseInterval(text: string): string {
-  if (intervalOf(text) !== undefined) return text;
-  throw new InvalidArgumentError(`It must be ${INTERVAL}.`);
+function validateInterval(text: string): string {
+  if (parseInterval(text) !== undefined) return text;
+  throw new InvalidArgumentError(`It must be ${INTERVAL_FORMAT}.`);
 }
 
 export const aggregate = logsCommand(
@@ -47,7 +47,7 @@ export const aggregate = logsCommand(
     options: [
       ...filterOptions,
       new Option('--by <what>', GROUPINGS).argParser(parseGrouping).default('level'),
-      new Option('--interval <interval>', `For --by time: ${INTERVAL}`).argParser(parseInterval),
+      new Option('--interval <interval>', `For --by time: ${INTERVAL_FORMAT}`).argParser(validateInterval),
       new Option('-n, --limit <count>', 'Maximum number of groups').argParser(wholeNumber),
       new Option('--json', 'Print NDJSON on a terminal too'),
     ],
@@ -78,7 +78,7 @@ function asTable(by: string, { buckets, total }: Counts): string {
   const maxCount = Math.max(1, ...buckets.map(({ count }) => count));
   const width = Math.max(5, ...buckets.map(({ count }) => count.toLocaleString('en').length));
   const rows = buckets.map(({ key, count }) => [
-    safe(key),
+    escapeControls(key),
     count.toLocaleString('en').padStart(width),
     picocolors.cyan('█'.repeat(Math.ceil((count / maxCount) * BAR_WIDTH))),
   ]);

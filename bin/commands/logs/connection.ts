@@ -1,7 +1,7 @@
 /** Connects commands to the API of a log service: address, credentials and errors. */
 import { InvalidArgumentError, Option } from 'commander';
 import { ConfigError } from '../../../adapters/platform/config/config-error.js';
-import { urlOf } from '../../../adapters/platform/process/format-url.js';
+import { formatUrl } from '../../../adapters/platform/process/format-url.js';
 import { VISIBLE } from '../../../application/config/setting.js';
 import { readUrl } from '../../../domain/shared/index.js';
 import type { Call } from '../command.js';
@@ -82,7 +82,7 @@ function parseUrl(text: string): URL {
 function localUrl(host: string, port: number): string {
   if (port === 0) throw new ConfigError('logs.port', 'is chosen when the service starts; pass --url');
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return urlOf(name, port);
+  return formatUrl(name, port);
 }
 
 /** Sends a request; resolves for a success status. Rejects with `Refused` or `Unreachable`. */

@@ -1,6 +1,6 @@
 /** Formats log records for a terminal: one line each, colored by level, without control characters. */
 import picocolors from 'picocolors';
-import { safe } from '../../../adapters/platform/observability/safe-text.js';
+import { escapeControls } from '../../../adapters/platform/observability/safe-text.js';
 import { type JsonObject, parseExact } from '../../../domain/logs/json.js';
 
 /** A record as the API returns it. */
@@ -29,18 +29,19 @@ export const formatEntry = (format: EntryFormat, json: string): string => format
 export const pretty = ({ timestamp, level, event, message, producerId, data }: Entry): string => {
   const { dim, bold } = picocolors;
   const color = colorOf(level);
-  const text = message ? safe(message) : '';
+  const text = message ? escapeControls(message) : '';
   const messagePart = text && ` ${color === picocolors.red ? color(text) : text}`;
   // The service uses the message as event name if there is no other.
-  const name = event && event !== message ? ` ${bold(safe(event))}` : '';
-  const producer = producerId === 'default' ? '' : ` ${dim(`[${safe(producerId)}]`)}`;
+  const name = event && event !== message ? ` ${bold(escapeControls(event))}` : '';
+  const producer = producerId === 'default' ? '' : ` ${dim(`[${escapeControls(producerId)}]`)}`;
   const fields = Object.entries(data)
     .filter(([field]) => !HEAD_FIELDS.has(field))
     .map(
-      ([field, value]) => `${safe(field)}=${typeof value === 'string' ? quoted(value) : safe(JSON.stringify(value))}`,
+      ([field, value]) =>
+        `${escapeControls(field)}=${typeof value === 'string' ? quoted(value) : escapeControls(JSON.stringify(value))}`,
     );
   const rest = fields.length > 0 ? ` ${dim(fields.join(' '))}` : '';
-  return `${dim(timestamp)} ${color(safe(level).padEnd(5))}${producer}${name}${messagePart}${rest}\n`;
+  return `${dim(timestamp)} ${color(escapeControls(level).padEnd(5))}${producer}${name}${messagePart}${rest}\n`;
 };
 
 function colorOf(level: string): (text: string) => string {
@@ -50,7 +51,8 @@ function colorOf(level: string): (text: string) => string {
   return picocolors.dim;
 }
 
-const quoted = (text: string) => (/^[^\s"=]+$/.test(text) ? safe(text) : safe(JSON.stringify(text)));
+const quoted = (text: string) =>
+  /^[^\s"=]+$/.test(text) ? escapeControls(text) : escapeControls(JSON.stringify(text));
 
 export const entryFormatFor = (options: { readonly [name: string]: unknown }): EntryFormat =>
   options.json || !process.stdout.isTTY ? ndjson : pretty;

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { Argument, Option } from 'commander';
-import { safe } from '../../../adapters/platform/observability/safe-text.js';
+import { escapeControls } from '../../../adapters/platform/observability/safe-text.js';
 import { Failed } from '../failure.js';
 import { batchesOf, type Line } from '../input/lines.js';
 import { showProgress } from '../input/progress.js';
@@ -129,7 +129,7 @@ const withNewline = (line: Buffer) => (line.at(-1) === 0x0a ? line : Buffer.conc
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-const printError = (text: string) => void process.stderr.write(`annals: ${safe(text)}\n`);
+const printError = (text: string) => void process.stderr.write(`annals: ${escapeControls(text)}\n`);
 
 function summary({ accepted, rejected, unsent }: Tally): string {
   const parts = [`${accepted.toLocaleString('en')} ${accepted === 1 ? 'record' : 'records'} imported`];

@@ -1,5 +1,5 @@
 /** Splits a page of records into the raw JSON of its entries; parsing would lose digits of large numbers. */
-import { itemsOf } from '../../../domain/logs/json-scanner.js';
+import { scanItems } from '../../../domain/logs/json-scanner.js';
 
 export interface Page {
   /** The JSON text of every entry. */
@@ -10,8 +10,8 @@ export interface Page {
 export function readPage(text: string): Page {
   const { nextCursor } = JSON.parse(text) as { readonly nextCursor?: string };
   const entries: string[] = [];
-  for (const member of itemsOf(text, 0))
+  for (const member of scanItems(text, 0))
     if (member?.key === 'entries')
-      for (const entry of itemsOf(text, member.from)) if (entry) entries.push(text.slice(entry.from, entry.to));
+      for (const entry of scanItems(text, member.from)) if (entry) entries.push(text.slice(entry.from, entry.to));
   return { entries, ...(nextCursor === undefined ? {} : { nextCursor }) };
 }

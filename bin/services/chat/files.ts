@@ -5,7 +5,7 @@ import { createDirectoryStore } from '../../../adapters/filesystem/directory-sto
 import { createFileBudgets } from '../../../adapters/http/chat/files.js';
 import { createGridFsStore } from '../../../adapters/mongo/gridfs-blobs.js';
 import { createAttachments } from '../../../application/chat/files/attachments.js';
-import { createLostFiles } from '../../../application/chat/files/check-missing-blobs.js';
+import { createMissingBlobCheck } from '../../../application/chat/files/check-missing-blobs.js';
 import { createFileSweep, FILE_SWEEP_EVERY_MS } from '../../../application/chat/files/collect-orphans.js';
 import { maintainFileReferences } from '../../../application/chat/files/file-lifecycle-reaction.js';
 import { createFiles } from '../../../application/chat/files/files.js';
@@ -46,7 +46,7 @@ export function createFileParts({ kernel, fileStore, admission, places }: FilesC
     budgets: createFileBudgets(),
     files,
     encryptedFiles,
-    findMissingFiles: createLostFiles(ports),
+    findMissingFiles: createMissingBlobCheck(ports),
     attachments: createAttachments({ ...ports, files }),
     reactions: [maintainFileReferences(ports)],
     periodic: [{ name: 'chat.file-sweep', everyMs: FILE_SWEEP_EVERY_MS, run: createFileSweep(ports) }],

@@ -10,19 +10,19 @@ import type { ChatQuotas } from '../../../adapters/http/chat/quotas.js';
 import { LINKS_PER_NETWORK } from '../../../adapters/http/chat/request-link.js';
 import { authRoutes } from '../../../adapters/http/chat/session-routes.js';
 import { usersRoutes } from '../../../adapters/http/chat/users.js';
-import { type Expected, meantFor } from '../../../adapters/http/security/host-guard.js';
+import { createHostGuard, type HostGuardOptions } from '../../../adapters/http/security/host-guard.js';
 import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { Route } from '../../../adapters/http/server/route.js';
 import { createMailer } from '../../../adapters/outbound/mail/smtp.js';
 import { createOAuthClient } from '../../../adapters/outbound/oauth/client.js';
-import { createFailures } from '../../../adapters/platform/process/failure-counter.js';
-import { createAudit, keepActs } from '../../../application/chat/admin/audit-log.js';
+import { createFailureCounter } from '../../../adapters/platform/process/failure-counter.js';
+import { createAudit, preserveActs } from '../../../application/chat/admin/audit-log.js';
 import { createAddUser, inviteReaction } from '../../../application/chat/people/add-user.js';
-import { makeInitialUser } from '../../../application/chat/people/bootstrap-admin.js';
+import { createInitialAdmin } from '../../../application/chat/people/bootstrap-admin.js';
 import { erasureReaction } from '../../../application/chat/people/erase-user.js';
-import { createPeople } from '../../../application/chat/people/join.js';
+import { createJoin } from '../../../application/chat/people/join.js';
 import { createUsers } from '../../../application/chat/people/users.js';
-import { createChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import { createAuthentication } from '../../../application/chat/sign-in/authenticate.js';
 import { departureReaction } from '../../../application/chat/sign-in/end-sessions-reaction.js';
 import { createOAuth } from '../../../application/chat/sign-in/oauth.js';
 import { createOneTimeLinks } from '../../../application/chat/sign-in/one-time-links.js';
@@ -73,7 +73,7 @@ export function connectIdentity(context: IdentityContext) {
   const signed = createSignedTokens(secret ? Buffer.from(secret) : derivation.secret('chat.signing'));
   const tokens = createTokens({ signed, derivation, clock, ...expiries });
   metrics.cache(tokens.cache);
-  const admission = createChatAdmission({ streams, tokens, clock, feedPosition });
+  const admission = createAuthentication({ streams, tokens, clock, feedPosition });
   const ports = {
     ...kernel,
     tokens,
@@ -84,13 +84,13 @@ export function connectIdentity(context: IdentityContext) {
     hasEmail,
     ...expiries,
   };
-  const joinUser = createPeople(ports);
+  const joinUser = createJoin(ports);
   const sessions = createSessions({ ...ports, sessionQuota: quotas.sessions });
   const links = createOneTimeLinks(ports);
   const passwords = createPasswords({ ...ports, hashing: kernel.passwords });
-  const failures = createFailures(WINDOW_MS);
+  const failures = createFailureCounter(WINDOW_MS);
   const audit = createAudit(kernel);
-  const withPeople = { ...ports, audit, come: joinUser, sessions, links, passwords, failures };
+  const withPeople = { ...ports, audit, join: joinUser, sessions, links, passwords, failures };
   const signIn = createSignIn(withPeople);
   const passwordSignIn = createPasswordSignIn(withPeople);
   const users = createUsers(ports);
@@ -105,7 +105,7 @@ export function connectIdentity(context: IdentityContext) {
   metrics.budget(hashing);
   const attempts = createRateLimit(values['oauth.maxAttempts'], WINDOW_MS);
   const signInRoutes: { readonly [mode in typeof mode]: () => readonly Route[] } = {
-    dev: () => [devLoginRoute(signIn, values.allowDev ? allowAll : meantFor(installationPages(values)))],
+    dev: () => [devLoginRoute(signIn, values.allowDev ? allowAll : createHostGuard(installationPages(values)))],
     'magic-link': () => magicLinkRoutes({ links, signIn, linksPerNetwork }),
     password: () =>
       passwordRoutes({
@@ -129,7 +129,11 @@ export function connectIdentity(context: IdentityContext) {
   };
   const routeNames = { ...namesOf(auth), ...(providers.length > 0 && OAUTH_ROUTES) };
   const addUser = createAddUser(withPeople);
-  const reactions: AnyReaction[] = [departureReaction(ports), erasureReaction(ports), keepActs(audit.note, derivation)];
+  const reactions: AnyReaction[] = [
+    departureReaction(ports),
+    erasureReaction(ports),
+    preserveActs(audit.note, derivation),
+  ];
   if (hasEmail) {
     const mailer = createMailer(smtpOf(values, logger));
     signal.addEventListener('abort', mailer.close, { once: true });
@@ -164,7 +168,7 @@ export function connectIdentity(context: IdentityContext) {
       const { 'chat.initialUser.email': email, 'chat.initialUser.userName': userName } = values;
       const password = values['chat.initialUser.password'];
       const starting = kernel.systemContext('chat.start');
-      return makeInitialUser({ come: joinUser, passwords }, { email, userName, password }, starting);
+      return createInitialAdmin({ join: joinUser, passwords }, { email, userName, password }, starting);
     },
   };
 }
@@ -172,7 +176,7 @@ export function connectIdentity(context: IdentityContext) {
 const allowAll = () => undefined;
 
 /** Origins that may use the development sign-in: only pages of this installation, even if CORS allows others. */
-function installationPages(values: AnnalsValues): Expected {
+function installationPages(values: AnnalsValues): HostGuardOptions {
   const appUrl = values['auth.appUrl'] ?? values['chat.appUrl'];
   const listed = values['server.allowedOrigins'].filter((origin) => origin !== '*');
   const origins = appUrl === undefined ? listed : [...listed, new URL(appUrl).origin];

@@ -10,14 +10,17 @@ import type { Metrics } from '../../../adapters/platform/observability/metrics.j
 import { createChannels } from '../../../application/chat/channels/channels.js';
 import { createConversations } from '../../../application/chat/channels/conversations.js';
 import { createWritePositions } from '../../../application/chat/messages/acknowledged-positions.js';
-import { eraseChannels, forgetMessages } from '../../../application/chat/messages/erase-content-reactions.js';
+import {
+  eraseDeletedChannels,
+  truncateDeletedMessages,
+} from '../../../application/chat/messages/erase-content-reactions.js';
 import { createHistory } from '../../../application/chat/messages/message-history.js';
 import { createMessages } from '../../../application/chat/messages/messages.js';
 import { createOlderPages } from '../../../application/chat/messages/older-pages.js';
 import { createPageCache } from '../../../application/chat/messages/page-cache.js';
-import { createPages } from '../../../application/chat/messages/page-query.js';
+import { createPageQueries } from '../../../application/chat/messages/page-query.js';
 import { createContentPreparer } from '../../../application/chat/messages/prepare-content.js';
-import { createReading } from '../../../application/chat/messages/read-messages.js';
+import { createMessageReader } from '../../../application/chat/messages/read-messages.js';
 import { createReplies } from '../../../application/chat/messages/replies.js';
 import { createRowMapper } from '../../../application/chat/messages/row-mapper.js';
 import { createVisibility } from '../../../application/chat/messages/visibility.js';
@@ -67,12 +70,12 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     opened: rowMapper,
   };
   const channels = createChannels(ports);
-  const pages = createPages(ports);
-  const reading = createReading({
+  const pages = createPageQueries(ports);
+  const reading = createMessageReader({
     admission,
     pages,
-    hot: newestPages,
-    older: olderPages,
+    pageCache: newestPages,
+    olderPages: olderPages,
     acknowledged: writePositions,
   });
   const messages = createMessages(ports);
@@ -84,8 +87,8 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     /** Receives every event of the service in log order. */
     onEvent(event: RevealedEvent<ChatEvent>) {
       // The newest pages report the position, so all other caches must be current before them.
-      olderPages.hear(event);
-      newestPages.hear(event);
+      olderPages.onEvent(event);
+      newestPages.onEvent(event);
     },
     channels,
     rowMapper,
@@ -99,7 +102,7 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     encryptedFiles,
     findMissingFiles,
     attachments,
-    reactions: [forgetMessages(ports), eraseChannels(ports), ...maintenance.reactions],
+    reactions: [truncateDeletedMessages(ports), eraseDeletedChannels(ports), ...maintenance.reactions],
     periodic: maintenance.periodic,
     budgets: Object.values(budgets),
     downloads: budgets.downloads,

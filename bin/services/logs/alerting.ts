@@ -4,7 +4,7 @@ import { deliveryReaction } from '../../../application/logs/alerts/deliver.js';
 import { createEvaluation } from '../../../application/logs/alerts/evaluate.js';
 import { createAlertHistory } from '../../../application/logs/alerts/history.js';
 import { createAlerts } from '../../../application/logs/alerts/manage.js';
-import { createTrial } from '../../../application/logs/alerts/test-webhook.js';
+import { createWebhookTester } from '../../../application/logs/alerts/test-webhook.js';
 import type { RecordCounts } from '../../../application/logs/ports.js';
 import type { Logger } from '../../../application/ports/index.js';
 import type { Kernel } from '../../node/kernel.js';
@@ -40,7 +40,7 @@ export function connectAlerting({ kernel, counts, logger, release, serviceUrl, s
   return {
     alerts: createAlerts({ ...ports, evaluate }),
     history: createAlertHistory(kernel),
-    tryWebhook: createTrial(ports),
+    tryWebhook: createWebhookTester(ports),
     evaluate,
     reaction: deliveryReaction(ports),
     periodic,

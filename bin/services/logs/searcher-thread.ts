@@ -3,9 +3,9 @@ import { platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { aes256gcm } from '../../../adapters/crypto/cipher.js';
 import { connectMongo } from '../../../adapters/mongo/client.js';
-import { createPeer } from '../../../adapters/platform/process/worker-rpc.js';
+import { createRpcPeer } from '../../../adapters/platform/process/worker-rpc.js';
 import { STORE_CALL_MS } from '../../../application/concurrency/index.js';
-import type { CountAsked, PageAsked } from '../../../application/logs/ports.js';
+import type { CountRequest, PageRequest } from '../../../application/logs/ports.js';
 import { createSearcher } from '../../../application/logs/query/searcher.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 import { createVault, treatAsErased } from '../../../application/secrets/index.js';
@@ -62,11 +62,11 @@ async function serve<T>(view: Serving, query: () => Promise<T>): Promise<T> {
   }
 }
 
-const main = createPeer(
+const main = createRpcPeer(
   parentPort!,
   {
-    page: (signal, view: Serving, query: PageAsked) => serve(view, () => searcher.page(query, signal)),
-    aggregate: (signal, view: Serving, query: CountAsked, isAbortable: boolean) =>
+    page: (signal, view: Serving, query: PageRequest) => serve(view, () => searcher.page(query, signal)),
+    aggregate: (signal, view: Serving, query: CountRequest, isAbortable: boolean) =>
       serve(view, () => searcher.aggregate(query, isAbortable ? signal : undefined)),
     lastReceived: (_, view: Serving) => serve(view, searcher.lastReceived),
   },

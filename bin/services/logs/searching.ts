@@ -1,5 +1,5 @@
 /** Searches the index of the log service in a worker thread, so that heavy queries block no other service. */
-import { createThread } from '../../../adapters/platform/process/worker.js';
+import { createWorkerThread } from '../../../adapters/platform/process/worker.js';
 import type { Searcher } from '../../../application/logs/ports.js';
 import { Abandoned, TimedOut } from '../../../application/logs/query/query-budget.js';
 import { TooManyKeys } from '../../../application/logs/query/top-k-counter.js';
@@ -40,10 +40,10 @@ export interface SearchingPorts {
 export function startSearcher({ kernel, serving, budgetMs, onCache, logger }: SearchingPorts) {
   const usedBytes = new Map<string, number>();
   const data: SearcherData = { ...kernel.models, budgetMs };
-  const thread = createThread({
+  const thread = createWorkerThread({
     module: new URL('./searcher-thread.js', import.meta.url),
     data,
-    answers: {
+    handlers: {
       key: (_, subject: string) => kernel.keys.read(subject),
       undecryptable: (_, subject: string, sealed: string) =>
         kernel.onUndecryptable(new UndecryptableError(subject, sealed)),
@@ -54,7 +54,7 @@ export function startSearcher({ kernel, serving, budgetMs, onCache, logger }: Se
         }
       },
     },
-    kinds: [Abandoned, TimedOut, TooManyKeys],
+    errorClasses: [Abandoned, TimedOut, TooManyKeys],
     heapMb: HEAP_MB,
     logger,
   });

@@ -3,28 +3,32 @@ import type { Relay } from '../../../adapters/realtime/relay/relay.js';
 import type { Frame } from '../../../adapters/realtime/relay/sink.js';
 import { createGroupCommit } from '../../../application/command/index.js';
 import type { Rooms } from '../../../application/meeting/audience/audience.js';
-import { isStillSo, type Repeated } from '../../../application/meeting/audience/repeat-state.js';
+import { isStillCurrent, type RepeatedCommand } from '../../../application/meeting/audience/repeat-state.js';
 import { createClusterSignaling } from '../../../application/meeting/cluster-signaling.js';
-import { createDeadNodeEviction, LOST_EVERY_MS } from '../../../application/meeting/evict-dead-nodes.js';
-import type { Census } from '../../../application/meeting/room-metrics.js';
+import { createDeadNodeEviction, EVICTION_INTERVAL_MS } from '../../../application/meeting/evict-dead-nodes.js';
+import type { RoomMetrics } from '../../../application/meeting/room-metrics.js';
 import { returnMsOf } from '../../../application/meeting/settings.js';
 import { createSignalCounter } from '../../../application/meeting/signal-counter.js';
-import type { EphemeralMessage, LiveRelay, LocalSignaling } from '../../../application/meeting/signaling-port.js';
+import type {
+  ClusterSignaling,
+  EphemeralMessage,
+  LocalSignaling,
+} from '../../../application/meeting/signaling-port.js';
 import type { Audience } from '../../../application/subscription/index.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
 import type { Periodic, ServiceContext } from '../../node/service.js';
 
 export interface MeetingClusterContext extends Pick<ServiceContext, 'kernel' | 'values' | 'metrics' | 'logger'> {
   readonly openCluster: ServiceContext['openCluster'];
-  readonly relay: Pick<Relay<Rooms>, 'state' | 'tell' | 'passOn'>;
+  readonly relay: Pick<Relay<Rooms>, 'state' | 'sendEphemeral' | 'sendWithBackpressure'>;
   readonly audience: Audience<Rooms, MeetingEvent>;
-  readonly census: Pick<Census, 'lastPosition' | 'hears'>;
+  readonly census: Pick<RoomMetrics, 'lastPosition' | 'awaitPosition'>;
 }
 
 export interface MeetingCluster {
   /** Name of this process in the cluster; stored with participants to locate them. */
   readonly run: string;
-  readonly live: LiveRelay;
+  readonly live: ClusterSignaling;
   /** Called for each live message. */
   readonly relayed: (meeting: { readonly roomId: string; readonly meetingId: string }) => void;
   readonly periodic: readonly Periodic[];
@@ -35,13 +39,13 @@ export async function connectMeetingCluster(context: MeetingClusterContext): Pro
   const cluster = await context.openCluster();
   const frameFor = (to: string, { json, repeats }: EphemeralMessage): Frame => {
     if (repeats === undefined) return { json };
-    const repeated: Repeated = JSON.parse(repeats);
-    return { json, isOver: () => !isStillSo(audience, relay.state(), repeated, { to, json }) };
+    const repeated: RepeatedCommand = JSON.parse(repeats);
+    return { json, isStale: () => !isStillCurrent(audience, relay.state(), repeated, { to, json }) };
   };
   // For participants connected to this process.
   const local: LocalSignaling = {
-    tell: (id, live) => relay.tell([id], frameFor(id, live)) > 0,
-    pass: (id, live) => relay.passOn(id, frameFor(id, live)),
+    send: (id, live) => relay.sendEphemeral([id], frameFor(id, live)) > 0,
+    sendWithBackpressure: (id, live) => relay.sendWithBackpressure(id, frameFor(id, live)),
   };
   const appender = createGroupCommit({ ...kernel, logger });
   const signalCounter = createSignalCounter({ ...kernel, appender });
@@ -56,7 +60,7 @@ export async function connectMeetingCluster(context: MeetingClusterContext): Pro
   return {
     run: cluster.nodeId,
     live: createClusterSignaling({
-      here: local,
+      local: local,
       mesh: cluster,
       room: (roomId) => relay.state().get(roomId),
       ...census,
@@ -66,9 +70,9 @@ export async function connectMeetingCluster(context: MeetingClusterContext): Pro
       signalCounter.count(meeting);
     },
     periodic: [
-      { name: 'meeting.lost', everyMs: LOST_EVERY_MS, run: evictDeadNodes },
+      { name: 'meeting.lost', everyMs: EVICTION_INTERVAL_MS, run: evictDeadNodes },
       // Named by node: every node writes its own counts.
-      { name: `meeting.relayed-${kernel.node}`, everyMs: LOST_EVERY_MS, run: signalCounter.keepWriting },
+      { name: `meeting.relayed-${kernel.node}`, everyMs: EVICTION_INTERVAL_MS, run: signalCounter.writePeriodically },
     ],
   };
 }

@@ -9,10 +9,10 @@ import {
 import { erasureReaction } from '../../../application/meeting/erase-meetings.js';
 import { ASK_EVERY_MS } from '../../../application/time/index.js';
 import type { RoomState } from '../../../domain/meeting/state.js';
-import { ended } from '../../../projections/meeting/ended-meetings.js';
+import { endedMeetings } from '../../../projections/meeting/ended-meetings.js';
 import type { RunningService, ServiceContext } from '../../node/service.js';
 
-export const retentionProjections = [ended];
+export const retentionProjections = [endedMeetings];
 
 export interface RetentionOptions extends Pick<ServiceContext, 'kernel' | 'values' | 'metrics'> {
   /** Open rooms, as this node knows them. */

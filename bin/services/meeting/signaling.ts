@@ -1,6 +1,6 @@
 /** Composes the WebSocket endpoint of the meeting service. */
-import type { CallerOf } from '../../../adapters/http/meeting/caller-digest.js';
-import { createSocketDoor } from '../../../adapters/http/meeting/socket-limit.js';
+import type { CallerDigest } from '../../../adapters/http/meeting/caller-digest.js';
+import { createSocketLimit } from '../../../adapters/http/meeting/socket-limit.js';
 import { createSignaling } from '../../../adapters/http/meeting/socket-route.js';
 import type { RateLimit } from '../../../adapters/http/server/rate-limit.js';
 import { createSlidingLimit } from '../../../adapters/http/server/sliding-window-limit.js';
@@ -8,13 +8,13 @@ import type { Relay } from '../../../adapters/realtime/relay/relay.js';
 import { createGroupCommit } from '../../../application/command/index.js';
 import type { Rooms } from '../../../application/meeting/audience/audience.js';
 import { createMeetingChat } from '../../../application/meeting/chat-messages.js';
-import { createEntering } from '../../../application/meeting/join-room.js';
+import { createRoomEntry } from '../../../application/meeting/join-room.js';
 import { createParticipantActions } from '../../../application/meeting/participant-actions.js';
-import { createSignals, type SignalPorts } from '../../../application/meeting/relay-signal.js';
-import type { Census } from '../../../application/meeting/room-metrics.js';
+import { createSignalRelay, type SignalPorts } from '../../../application/meeting/relay-signal.js';
+import type { RoomMetrics } from '../../../application/meeting/room-metrics.js';
 import type { RoomPasswords } from '../../../application/meeting/room-passwords.js';
 import { returnMsOf } from '../../../application/meeting/settings.js';
-import type { LiveRelay } from '../../../application/meeting/signaling-port.js';
+import type { ClusterSignaling } from '../../../application/meeting/signaling-port.js';
 import type { Audience } from '../../../application/subscription/index.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
 import type { ServiceContext } from '../../node/service.js';
@@ -23,15 +23,15 @@ export interface SignalingContext
   extends Pick<ServiceContext, 'kernel' | 'values' | 'release' | 'metrics' | 'logger' | 'signal'> {
   readonly relay: Relay<Rooms, MeetingEvent>;
   readonly audience: Audience<Rooms, MeetingEvent>;
-  readonly census: Pick<Census, 'hears'>;
+  readonly census: Pick<RoomMetrics, 'awaitPosition'>;
   readonly passwords: RoomPasswords;
-  readonly callerOf: CallerOf;
+  readonly callerOf: CallerDigest;
   readonly limitCreates: RateLimit;
   /** Name of this process in the cluster. */
   readonly run: string;
-  readonly live: LiveRelay;
+  readonly live: ClusterSignaling;
   /** Called for each message to one participant. */
-  readonly relayed: SignalPorts['relayed'];
+  readonly relayed: SignalPorts['onRelayed'];
 }
 
 const MINUTE_MS = 60_000;
@@ -52,7 +52,7 @@ export function connectSignaling(context: SignalingContext) {
     limitCreates,
     run,
     live,
-    relayed,
+    relayed: onRelayed,
   } = context;
   const { log, clock } = kernel;
   const returnMs = returnMsOf(values);
@@ -69,14 +69,14 @@ export function connectSignaling(context: SignalingContext) {
   });
   metrics.budget(meetingChat.waiting);
   return createSignaling({
-    entering: createEntering({ ...kernel, passwords, room, run, returnMs }),
-    inside: createParticipantActions({ ...kernel, logger, signal }),
-    talk: meetingChat,
-    signals: createSignals({ live, room, relayed }),
+    roomEntry: createRoomEntry({ ...kernel, passwords, room, run, returnMs }),
+    actions: createParticipantActions({ ...kernel, logger, signal }),
+    chat: meetingChat,
+    signalRelay: createSignalRelay({ live, room, onRelayed }),
     relay,
     audience,
-    hears: census.hears,
-    door: createSocketDoor(
+    awaitPosition: census.awaitPosition,
+    socketLimit: createSocketLimit(
       createSlidingLimit(values['meeting.connectPerMinute'], MINUTE_MS),
       values['meeting.socketsPerAddress'],
       limitUnknown,

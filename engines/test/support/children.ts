@@ -12,7 +12,7 @@ process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 
 /** Registers a child to be killed when this process ends, and returns it. */
-export function owned<Child extends ChildProcess>(child: Child): Child {
+export function killOnExit<Child extends ChildProcess>(child: Child): Child {
   children.add(child);
   child.once('exit', () => children.delete(child));
   return child;

@@ -1,5 +1,5 @@
 /** Runs any number of embedded engines of one kind for tests: `fork(this, [kind])`. */
-import { keepTicksQuick } from '../../supervisor/next-tick-tuning.js';
+import { tuneNextTick } from '../../supervisor/next-tick-tuning.js';
 
 /** Options of one engine. */
 export interface StartOptions {
@@ -23,7 +23,7 @@ export interface EngineResponse {
   readonly failed?: string;
 }
 
-keepTicksQuick();
+tuneNextTick();
 const [, , kind] = process.argv;
 const start =
   kind === 'mongo'

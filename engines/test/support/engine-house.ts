@@ -4,7 +4,7 @@
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { owned } from './children.js';
+import { killOnExit } from './children.js';
 import type { EngineRequest, EngineResponse, StartedEngine, StartOptions } from './engine-house-process.js';
 
 export type Kind = 'eventstore' | 'mongo';
@@ -36,7 +36,7 @@ function processOf(kind: Kind): EngineProcess {
 const ENTRY = fileURLToPath(new URL('./engine-house-process.js', import.meta.url));
 
 function spawnProcess(kind: Kind): EngineProcess {
-  const child = owned(
+  const child = killOnExit(
     fork(ENTRY, [kind], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       execArgv: ['--max-semi-space-size=4'],

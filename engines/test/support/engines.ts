@@ -15,7 +15,7 @@ export interface Servers {
 }
 
 /** Logger that is silent unless DEBUG is set. */
-export const quiet: Logger = Object.fromEntries(
+export const silentLogger: Logger = Object.fromEntries(
   (['debug', 'info', 'warn', 'error'] as const).map((level) => [
     level,
     (fields: object, message: string) => {

@@ -36,13 +36,13 @@ function useStore<Server extends EventStoreServer>(
 export const freshStream = (category = 'contract'): string => `${category}.stream-${randomUUID()}`;
 
 /** Creates a JSON event that carries a number. */
-export const numbered = (n: number, type = 'Numbered'): EventData => jsonEvent({ type, data: { n } });
+export const numberedEvent = (n: number, type = 'Numbered'): EventData => jsonEvent({ type, data: { n } });
 
-export const numberedFrom = (first: number, count: number): EventData[] =>
-  Array.from({ length: count }, (_, i) => numbered(first + i));
+export const numberedEvents = (first: number, count: number): EventData[] =>
+  Array.from({ length: count }, (_, i) => numberedEvent(first + i));
 
 /** Collects all items of an iterable. */
-export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const collected: T[] = [];
   for await (const item of items) collected.push(item);
   return collected;
@@ -50,7 +50,7 @@ export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 /** Numbers of the events of a read. */
 export const numbersOf = async (events: AsyncIterable<ResolvedEvent>): Promise<number[]> =>
-  (await all(events)).map(numberOf);
+  (await collect(events)).map(numberOf);
 
 export const numberOf = ({ event }: ResolvedEvent): number =>
   typeof event?.data === 'object' && 'n' in event.data ? Number(event.data.n) : Number.NaN;

@@ -4,7 +4,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:h
 import { expect } from 'chai';
 import { field, message, numberField } from '../../eventstore/wire/protobuf.js';
 import { SECRET } from './eventstore.js';
-import { freshStream, numbered, numbersOf, useEventStore } from './eventstore-client.js';
+import { freshStream, numberedEvent, numbersOf, useEventStore } from './eventstore-client.js';
 
 export const STREAMS = '/event_store.client.streams.Streams';
 export const NOTHING = Buffer.alloc(0);
@@ -49,7 +49,7 @@ export function useWire() {
   afterEach(async () => {
     session.destroy();
     const stream = freshStream();
-    await store.client.appendToStream(stream, numbered(1));
+    await store.client.appendToStream(stream, numberedEvent(1));
     expect(await numbersOf(store.client.readStream(stream))).deep.equal([1]);
   });
 

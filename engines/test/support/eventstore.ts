@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { owned } from './children.js';
+import { killOnExit } from './children.js';
 import { startSharedEngine } from './engine-house.js';
 
 /** Secret of the embedded engine in tests with hand-made calls. */
@@ -100,7 +100,7 @@ export async function embeddedEventStore(
 const ENTRY = fileURLToPath(new URL('./eventstore-process.js', import.meta.url));
 
 async function start(directory: string, port: number): Promise<{ child: ChildProcess; ready: Ready }> {
-  const child = owned(
+  const child = killOnExit(
     fork(ENTRY, [directory, String(port)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       // Most of the engine's objects are short-lived: a small nursery halves its memory at no cost.

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { owned } from './children.js';
+import { killOnExit } from './children.js';
 import { startSharedEngine } from './engine-house.js';
 import { SECRET } from './raw-client.js';
 
@@ -59,7 +59,7 @@ export async function mongoServer({ ownProcess, ...options }: MongoOptions = {})
   let child: ChildProcess;
   const start = async (port: number): Promise<{ url: string; port: number }> => {
     const args = [directory, String(port), ...(options.housekeepingMs ? [String(options.housekeepingMs)] : [])];
-    child = owned(fork(CHILD, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
+    child = killOnExit(fork(CHILD, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
     const started = once(child, 'message').then(([message]) => message as { url: string; port: number });
     const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the engine ended with ${code}`)));
     const result = await Promise.race([started, failed]);

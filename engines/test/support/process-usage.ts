@@ -37,7 +37,7 @@ export function watchMemory({
     }
   }, 100);
   return {
-    most: () => peaks.get(child.pid ?? 0) ?? 0,
+    peak: () => peaks.get(child.pid ?? 0) ?? 0,
     engines: () => enginePids.map((pid) => peaks.get(pid)).join(' + '),
     stop: () => clearInterval(timer),
   };

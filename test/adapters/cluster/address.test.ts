@@ -1,12 +1,12 @@
 /** Where nodes can be reached: what is configured of it, and what they say of themselves. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { openMesh } from '../../../adapters/cluster/cluster.js';
+import { openCluster } from '../../../adapters/cluster/cluster.js';
 import { rulesOf, settings } from '../../../bin/settings.js';
 import { KEY } from '../../support/mesh.js';
 
 async function addressOf(host: string, wanted?: string): Promise<string> {
-  const mesh = await openMesh({
+  const mesh = await openCluster({
     run: 'ann',
     key: KEY,
     host,
@@ -20,7 +20,7 @@ async function addressOf(host: string, wanted?: string): Promise<string> {
       look: async () => {},
       leave: async () => {},
     }),
-    logger: quiet,
+    logger: silentLogger,
   });
   await mesh.close();
   return mesh.address;

@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import type { EventStoreDBClient, ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
-import { headOf } from '../../../adapters/eventstore/subscription.js';
+import { readHeadPosition } from '../../../adapters/eventstore/subscription.js';
 import { stored } from './driver.js';
 
 describe('the head of the log', () => {
@@ -17,9 +17,9 @@ describe('the head of the log', () => {
           return reading.end();
         },
       }) as unknown as EventStoreDBClient;
-    expect(await headOf(log([stored(77)]))).to.equal(77n);
+    expect(await readHeadPosition(log([stored(77)]))).to.equal(77n);
     for (const nothing of [[], [{}], [{ event: {} }]] as ResolvedEvent[][])
-      expect(await headOf(log(nothing))).to.equal(undefined);
+      expect(await readHeadPosition(log(nothing))).to.equal(undefined);
     expect(asked[0]).to.deep.equal({ direction: 'backwards', fromPosition: 'end', maxCount: 1 });
   });
 });

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { EventStoreDBClient, ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import type { Codec } from '../../../adapters/eventstore/codec.js';
-import { createFollow } from '../../../adapters/eventstore/subscription.js';
+import { createSubscription } from '../../../adapters/eventstore/subscription.js';
 import type { Batch, Logger } from '../../../application/ports/index.js';
 import { type Asked, isSettled, Subscription, stored } from './driver.js';
 
@@ -40,7 +40,7 @@ describe('following the log', () => {
   } as unknown as Logger;
 
   const follow = (options: { from?: bigint | 'start'; atOnce?: number } = {}) =>
-    createFollow(
+    createSubscription(
       client,
       codec,
       logger,
@@ -244,7 +244,7 @@ describe('following the log', () => {
     const { subscription: byStream } = await begin(follow());
     expect(byStream.asked.filter).to.deep.include({ filterOn: 'streamName', prefixes: ['toys.'] });
     expect(byStream.asked.filter.checkpointInterval).to.equal(32);
-    const types = createFollow(
+    const types = createSubscription(
       client,
       codec,
       logger,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createFilesIn, nextPiece } from '../../../adapters/filesystem/tail-file.js';
+import { createFileScanner, readNextLines } from '../../../adapters/filesystem/tail-file.js';
 
 describe('looking at watched files', () => {
   const { open } = fs;
@@ -30,7 +30,7 @@ describe('looking at watched files', () => {
 
   /** Looks, reads what came behind what was read before, and tells how many files were opened for it. */
   function looking() {
-    const filesIn = createFilesIn();
+    const filesIn = createFileScanner();
     const offsets = new Map<string, number>();
     return async () => {
       const before = opened;
@@ -39,7 +39,7 @@ describe('looking at watched files', () => {
       for await (const file of filesIn(directory, fail)) {
         let at = offsets.get(file.id) ?? 0;
         if (at > file.size) at = 0;
-        const piece = at < file.size ? await nextPiece(file, at) : undefined;
+        const piece = at < file.size ? await readNextLines(file, at) : undefined;
         if (piece) lines.push(...piece.bytes.toString().trim().split('\n'));
         offsets.set(file.id, piece?.end ?? at);
       }
@@ -78,13 +78,13 @@ describe('looking at watched files', () => {
 
   it('reads nothing of a file that took the name of the one it found', async () => {
     await write('a.ndjson', '{"one":1}\n');
-    for await (const file of createFilesIn()(directory, () => {})) {
+    for await (const file of createFileScanner()(directory, () => {})) {
       await fs.rename(join(directory, 'a.ndjson'), join(directory, 'gone'));
       await write('a.ndjson', '{"other":1}\n{"other":2}\n');
       // It has its handle already: of the file that it was.
-      expect((await nextPiece(file, 0))?.bytes.toString()).to.equal('{"one":1}\n');
+      expect((await readNextLines(file, 0))?.bytes.toString()).to.equal('{"one":1}\n');
     }
-    const filesIn = createFilesIn();
+    const filesIn = createFileScanner();
     await eventually(async () => {
       const before = opened;
       for await (const _ of filesIn(directory, () => {}));
@@ -93,7 +93,7 @@ describe('looking at watched files', () => {
     for await (const file of filesIn(directory, () => {})) {
       await fs.rename(join(directory, 'a.ndjson'), join(directory, 'gone'));
       await write('a.ndjson', '{"third":1}\n{"third":2}\n');
-      expect(await nextPiece(file, 0)).to.equal(undefined);
+      expect(await readNextLines(file, 0)).to.equal(undefined);
     }
   });
 });

@@ -1,5 +1,5 @@
 /** The documents of a service, and its reference in a real browser: read, authorised, tried out, from one origin. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { parse } from 'yaml';
@@ -54,7 +54,7 @@ describe('the documents of a service', () => {
     service = await listen(policy, [counted, ...documentRoutes(policy, [counted])], {
       host: '127.0.0.1',
       port: 0,
-      logger: quiet,
+      logger: silentLogger,
       derivation: createDerivation(Buffer.alloc(32, 7)),
       clientAddress: (address) => address,
     });

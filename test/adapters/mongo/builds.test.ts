@@ -1,6 +1,6 @@
 /** The collections that builds of read models stand in: what is found in them, what a build consists of, what goes. */
 import { randomUUID } from 'node:crypto';
-import { all, rejection } from '@annals/engines/testing/eventstore-client.js';
+import { collect, rejection } from '@annals/engines/testing/eventstore-client.js';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
 import { Long, MongoServerError } from 'mongodb';
@@ -87,7 +87,7 @@ describe('builds of read models', () => {
     const [gone] = await raw();
     expect(gone).to.have.all.keys('_id', '_at', 'gone', 'goneAt');
     expect(gone?.goneAt).to.deep.equal(new Date(lost.recordedAt));
-    expect((await all(builds.scan(toys, name))).map(({ _id }) => _id)).to.deep.equal(['car']);
+    expect((await collect(builds.scan(toys, name))).map(({ _id }) => _id)).to.deep.equal(['car']);
     const indexes = await mongo.models.collection(name).listIndexes().toArray();
     expect(indexes.map((each) => each.name)).to.have.members(['_id_', 'by size', 'gone']);
     const going = indexes.find((each) => each.name === 'gone');
@@ -97,7 +97,7 @@ describe('builds of read models', () => {
     // One that nothing was known of is as gone.
     await apply([event('Lost', { toy: 'new' })]);
     await apply([{ ...put('new', 1), position: 5n }]);
-    expect((await all(builds.scan(toys, name))).map(({ _id }) => _id)).to.deep.equal(['car']);
+    expect((await collect(builds.scan(toys, name))).map(({ _id }) => _id)).to.deep.equal(['car']);
   });
 
   it('keep the index of what is gone that a build of before has', async () => {
@@ -181,7 +181,7 @@ describe('builds of read models', () => {
     expect(await builds.bytes('toys_other', 1)).to.equal(0);
     expect([...(await builds.list(name))].sort()).to.deep.equal([name, other]);
     expect(await builds.list('toys_other')).to.deep.equal([]);
-    expect((await all(builds.scan(own, name))).map(({ _id }) => _id)).to.deep.equal(['ark', 'bear']);
+    expect((await collect(builds.scan(own, name))).map(({ _id }) => _id)).to.deep.equal(['ark', 'bear']);
     await build.drop('small');
     await build.drop('small');
     expect(await build.parts()).to.deep.equal(['large']);

@@ -1,6 +1,6 @@
 /** The connection to MongoDB: what it asks for with every write, what it hands out, and that it can be closed. */
 import { randomUUID } from 'node:crypto';
-import { all, rejection } from '@annals/engines/testing/eventstore-client.js';
+import { collect, rejection } from '@annals/engines/testing/eventstore-client.js';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
@@ -54,7 +54,7 @@ describe('the connection to MongoDB', () => {
     const at = Long.fromBigInt(9_007_199_254_740_993n);
     await rows.insertOne({ _id: 'a', at, nothing: undefined });
     expect(await rows.findOne({ _id: 'a' })).to.deep.equal({ _id: 'a', at });
-    expect(await all(rows.find({}).sort({ _id: 1 }).limit(1))).to.deep.equal([{ _id: 'a', at }]);
+    expect(await collect(rows.find({}).sort({ _id: 1 }).limit(1))).to.deep.equal([{ _id: 'a', at }]);
   });
 
   it('finds out whether the server takes writes by writing one and the same row', async () => {
@@ -64,7 +64,7 @@ describe('the connection to MongoDB', () => {
     await mongo.writable();
     await trial.updateOne({ _id: 'trial' }, { $set: { at: new Date(0) } });
     await mongo.writable();
-    const found = await all(trial.find({}).sort({ _id: 1 }));
+    const found = await collect(trial.find({}).sort({ _id: 1 }));
     expect(found.map(({ _id, at }) => [_id, at instanceof Date && at.getTime() > 0])).to.deep.equal([
       ['another', false],
       ['trial', true],
@@ -79,7 +79,7 @@ describe('the connection to MongoDB', () => {
       closed.writable(),
       closed.models.collection<Doc>('rows').findOne({}),
       closed.models.listCollections().toArray(),
-      all(closed.models.collection<Doc>('rows').find({}).sort({ _id: 1 })),
+      collect(closed.models.collection<Doc>('rows').find({}).sort({ _id: 1 })),
     ])
       expect(await rejection(call)).to.be.instanceOf(UnavailableError);
   });

@@ -1,6 +1,6 @@
 /** What user agents say of themselves: browser, system, kind of device, and whether they are bots. */
 import { expect } from 'chai';
-import { createAgents } from '../../../adapters/outbound/user-agent-parser.js';
+import { createUserAgentParser } from '../../../adapters/outbound/user-agent-parser.js';
 
 const KNOWN: readonly (readonly [agent: string, browser?: string, os?: string, device?: string])[] = [
   [
@@ -50,7 +50,7 @@ const BOTS = [
 ];
 
 describe('user agents', () => {
-  const agents = createAgents();
+  const agents = createUserAgentParser();
 
   for (const [agent, browser, os, device] of KNOWN)
     it(`read ${browser} on ${os} (${device})`, () => {
@@ -71,7 +71,7 @@ describe('user agents', () => {
   });
 
   it('take no more memory than they may, however many there are', () => {
-    const some = createAgents(50_000);
+    const some = createUserAgentParser(50_000);
     for (let n = 0; n < 2000; n++) {
       some.read(`Agent ${n} ${'x'.repeat(n % 400)}`);
       some.isBot(`Agent ${n}`);

@@ -1,7 +1,7 @@
 /** Who in the chat is told what, live and after coming back, without a socket. */
 import { expect } from 'chai';
 import { createRelay } from '../../../adapters/realtime/relay/relay.js';
-import { chat, endBy, isEntitled, keysOf } from '../../../application/chat/audience/audience.js';
+import { chat, endStreams, isEntitled, streamKeysOf } from '../../../application/chat/audience/audience.js';
 import type { RevealedEvent } from '../../../application/ports/index.js';
 import type { LiveEvent } from '../../../application/subscription/live-event.js';
 import type { ChatEvent, catalog } from '../../../domain/chat/catalog.js';
@@ -95,7 +95,7 @@ describe('the event stream of the chat', () => {
         erased,
       } as unknown as RevealedEvent<ChatEvent>;
       relay.publish(event);
-      endBy(event as LiveEvent<typeof catalog>, relay);
+      endStreams(event as LiveEvent<typeof catalog>, relay);
     }
     return position;
   }
@@ -116,7 +116,7 @@ describe('the event stream of the chat', () => {
     const since = after === undefined ? {} : { after };
     const entitled: Parameters<typeof relay.connect>[0]['entitled'] = (delivery, now) =>
       isEntitled(delivery, now, userId);
-    relay.connect({ keys: keysOf(caller), entitled, until: { at: expiresAt }, ...since }, client);
+    relay.connect({ keys: streamKeysOf(caller), entitled, until: { at: expiresAt }, ...since }, client);
     return client;
   }
   const types = ({ sent }: ReturnType<typeof record>) => sent.map(({ message: { type } }) => type);

@@ -8,7 +8,7 @@ describe('a relay that forgets what it told', () => {
     const ann = record();
     relay.connect(connectAs('ann'), ann);
     publish(said('1'));
-    relay.forget();
+    relay.clear();
     expect(relay.kept()).to.equal(0);
     publish(said('2'));
     expect(types(ann)).to.deep.equal(['Said', 'Said']);
@@ -17,7 +17,7 @@ describe('a relay that forgets what it told', () => {
 
   it('tells those who come back to read the state, and gives them what came since', () => {
     const { relay, publish } = relayWith([entered('ann'), said('1'), said('2')]);
-    relay.forget();
+    relay.clear();
     publish(said('3'));
     const [before, after] = [record(), record()];
     relay.connect({ ...connectAs('ann'), after: 2n }, before);
@@ -35,7 +35,7 @@ describe('a relay that forgets what it told', () => {
     for (let n = 0; n < 20; n++) publish(said('x'.repeat(10_000)));
     const unread = ann.sent.length;
     expect(unread).to.be.below(20);
-    relay.forget();
+    relay.clear();
     ann.read();
     expect(types(ann).slice(unread)).to.deep.equal(['RESET']);
     relay.close();

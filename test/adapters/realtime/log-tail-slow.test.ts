@@ -97,7 +97,7 @@ describe('the live tail for a slow client', () => {
   it('keeps no more of large batches than a few megabytes', () => {
     const tail = start();
     for (let position = 1n; position <= 100n; position++) tail.publish(batch(position, 'x'.repeat(200_000)));
-    expect(tail.kept()).to.be.within(4 * 1024 * 1024, 8 * 1024 * 1024);
+    expect(tail.bufferedBytes()).to.be.within(4 * 1024 * 1024, 8 * 1024 * 1024);
     tail.close();
   });
 });

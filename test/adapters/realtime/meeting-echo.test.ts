@@ -1,7 +1,11 @@
 /** What people of a meeting are told of a command that changes nothing, and when that is not true any more. */
 import { expect } from 'chai';
 import { createMeetingAudience } from '../../../application/meeting/audience/audience.js';
-import { isStillSo, type Repeated, repeatDeliveries } from '../../../application/meeting/audience/repeat-state.js';
+import {
+  isStillCurrent,
+  type RepeatedCommand,
+  repeatDeliveries,
+} from '../../../application/meeting/audience/repeat-state.js';
 import type { RevealedEvent } from '../../../application/ports/index.js';
 import { route } from '../../../application/subscription/audience.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
@@ -32,14 +36,14 @@ const lowered = happened('HandLowered', { participantId: 'bob', loweredAt: NOON 
 const recording = happened('RecordingStarted', { startedAt: NOON, by: 'ada' });
 const recorded = happened('RecordingStopped', { stoppedAt: NOON, by: 'ada' });
 
-const again = (type: Repeated['type'], by = 'ada', participantId?: string): Repeated => ({
+const again = (type: RepeatedCommand['type'], by = 'ada', participantId?: string): RepeatedCommand => ({
   type,
   roomId,
   by,
   at: NOON + 1,
   ...(participantId !== undefined && { participantId }),
 });
-const echoed = (repeated: Repeated, ...events: readonly MeetingEvent[]) =>
+const echoed = (repeated: RepeatedCommand, ...events: readonly MeetingEvent[]) =>
   repeatDeliveries(audience, after(...two, ...events), repeated).map(({ to, message: { type } }) => [type, to]);
 
 describe('a command of a meeting that changes nothing', () => {
@@ -105,7 +109,7 @@ describe('a command of a meeting that changes nothing', () => {
     const repeated = again('MuteParticipant', 'ada', 'bob');
     const [action, updated] = repeatDeliveries(audience, rooms, repeated).map(({ message }) => JSON.stringify(message));
     const still = (to: string, json: string, ...more: readonly MeetingEvent[]) =>
-      isStillSo(audience, after(...two, muted, ...more), repeated, { to, json });
+      isStillCurrent(audience, after(...two, muted, ...more), repeated, { to, json });
     expect(still('bob', action!)).to.equal(true);
     expect(still('ada', action!)).to.equal(false);
     expect(still('ada', updated!)).to.equal(true);

@@ -14,13 +14,13 @@ describe('a relay', () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const settled: string[] = [];
     const passed = names.map(async (name) => {
-      expect(await relay.passOn('person:ann', large(name))).to.equal(true);
+      expect(await relay.sendWithBackpressure('person:ann', large(name))).to.equal(true);
       settled.push(name);
     });
     await new Promise(setImmediate);
     expect(types(ann)).to.deep.equal(['a', 'b']);
     expect(settled).to.deep.equal(['a', 'b']);
-    relay.tell(['person:ann'], frame({ type: 'urgent' }));
+    relay.sendEphemeral(['person:ann'], frame({ type: 'urgent' }));
     ann.read();
     await new Promise(setImmediate);
     expect(types(ann)).to.deep.equal(['a', 'b', 'urgent', 'c', 'd']);
@@ -36,10 +36,10 @@ describe('a relay', () => {
     const ann = record();
     ann.reading = false;
     relay.connect(connectAs('ann'), ann);
-    relay.tell(['person:ann'], frame({ type: 'large', payload: 'x'.repeat(70_000) }));
+    relay.sendEphemeral(['person:ann'], frame({ type: 'large', payload: 'x'.repeat(70_000) }));
     relay.publish(at(3, entered('cleo')));
-    relay.tell(['person:ann'], frame({ type: 'offer of cleo' }));
-    const passed = relay.passOn('person:ann', frame({ type: 'file of cleo' }));
+    relay.sendEphemeral(['person:ann'], frame({ type: 'offer of cleo' }));
+    const passed = relay.sendWithBackpressure('person:ann', frame({ type: 'file of cleo' }));
     expect(types(ann)).to.deep.equal(['large']);
     ann.reading = true;
     ann.read();
@@ -55,7 +55,7 @@ describe('a relay', () => {
     relay.connect(connectAs('ann'), ann);
     relay.publish(at(2, said('x'.repeat(70_000))));
     relay.publish(at(3, said('behind it')));
-    for (let n = 0; n < 30; n++) relay.tell(['person:ann'], frame({ type: 'x'.repeat(80_000) }));
+    for (let n = 0; n < 30; n++) relay.sendEphemeral(['person:ann'], frame({ type: 'x'.repeat(80_000) }));
     expect(ann.ended).to.equal('cut');
     relay.close();
   });
@@ -66,9 +66,9 @@ describe('a relay', () => {
     ann.reading = false;
     relay.connect(connectAs('ann'), ann);
     const large = frame({ type: 'x'.repeat(80_000) });
-    expect(await relay.passOn('person:bob', large)).to.equal(false);
-    expect(await relay.passOn('person:ann', large)).to.equal(true);
-    const late = [relay.passOn('person:ann', large), relay.passOn('person:ann', large)];
+    expect(await relay.sendWithBackpressure('person:bob', large)).to.equal(false);
+    expect(await relay.sendWithBackpressure('person:ann', large)).to.equal(true);
+    const late = [relay.sendWithBackpressure('person:ann', large), relay.sendWithBackpressure('person:ann', large)];
     ann.leave();
     expect(await Promise.all(late)).to.deep.equal([false, false]);
     expect(ann.sent).to.have.length(1);
@@ -80,8 +80,8 @@ describe('a relay', () => {
     const ann = record();
     ann.reading = false;
     relay.connect(connectAs('ann'), ann);
-    await relay.passOn('person:ann', frame({ type: 'x'.repeat(80_000) }));
-    expect(await relay.passOn('person:ann', frame({ type: 'more' }))).to.equal(false);
+    await relay.sendWithBackpressure('person:ann', frame({ type: 'x'.repeat(80_000) }));
+    expect(await relay.sendWithBackpressure('person:ann', frame({ type: 'more' }))).to.equal(false);
     expect(ann.ended).to.equal('cut');
     relay.close();
   });

@@ -141,7 +141,7 @@ describe('the relay', () => {
     relay.connect(connectAs('ann'), ann);
     relay.connect(connectAs('bob'), bob);
     const keys = ['person:ann', 'person:bob'];
-    for (let index = 0; index < 80; index++) relay.tell(keys, frame({ type: 'x'.repeat(30_000) }));
+    for (let index = 0; index < 80; index++) relay.sendEphemeral(keys, frame({ type: 'x'.repeat(30_000) }));
     expect([ann.ended, bob.ended]).to.deep.equal(['cut', undefined]);
     expect(bob.sent).to.have.length(80);
     relay.close();
@@ -220,7 +220,7 @@ describe('the relay', () => {
     const [ann, bob] = [record(), record()];
     relay.connect({ keys: ['person:ann', 'ward:w'] }, ann);
     relay.connect(connectAs('bob'), bob);
-    expect(relay.tell(['person:ann', 'ward:w', 'person:eve'], frame({ type: 'TYPING' }))).to.equal(1);
+    expect(relay.sendEphemeral(['person:ann', 'ward:w', 'person:eve'], frame({ type: 'TYPING' }))).to.equal(1);
     expect(ann.sent).to.deep.equal([{ message: { type: 'TYPING' } }]);
     expect(bob.sent).to.deep.equal([]);
     const late = record();

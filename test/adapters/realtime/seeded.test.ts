@@ -1,5 +1,5 @@
 /** The law of the relay over restarts: whoever came before the feed begins is known, and whoever left is told so. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createRelay } from '../../../adapters/realtime/relay/relay.js';
@@ -48,7 +48,7 @@ function world(snapshots: Snapshots) {
       },
     },
     reveal: async (event: RecordedEvent) => event as RevealedEvent,
-    logger: quiet,
+    logger: silentLogger,
   };
   const end = () => log.at(-1)?.position ?? 0n;
   const follow: Subscribe = async function* ({ from, ...selection }) {

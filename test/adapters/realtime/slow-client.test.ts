@@ -79,7 +79,7 @@ describe('a client of the relay that reads slowly', () => {
     // 4 MiB in all, but never more than 200 KiB unread.
     for (let phase = 0; phase < 40; phase++) {
       publish(said('x'.repeat(70_000)), said('behind it'));
-      relay.tell(['person:ann'], frame({ type: 'Typing', payload: 'x'.repeat(100 * KiB) }));
+      relay.sendEphemeral(['person:ann'], frame({ type: 'Typing', payload: 'x'.repeat(100 * KiB) }));
       expect(ann.ended, `phase ${phase}`).to.equal(undefined);
       ann.read();
       ann.read();
@@ -91,7 +91,7 @@ describe('a client of the relay that reads slowly', () => {
     const ann = slow();
     relay.connect(connectAs('ann'), ann);
     publish(said('x'.repeat(70_000)), said('behind it'));
-    const signal = (size: number) => relay.tell(['person:ann'], frame({ type: 'x'.repeat(size) }));
+    const signal = (size: number) => relay.sendEphemeral(['person:ann'], frame({ type: 'x'.repeat(size) }));
     for (let count = 0; count < 19; count++) signal(100 * KiB);
     expect(ann.ended).to.equal(undefined);
     signal(200 * KiB);
@@ -102,7 +102,7 @@ describe('a client of the relay that reads slowly', () => {
     const ann = slow();
     relay.connect(connectAs('ann'), ann);
     publish(said('x'.repeat(70_000)), said('behind it'));
-    for (const type of ['one', 'two', 'three']) relay.tell(['person:ann'], frame({ type }));
+    for (const type of ['one', 'two', 'three']) relay.sendEphemeral(['person:ann'], frame({ type }));
     ann.reading = true;
     ann.read();
     expect(types(ann)).to.deep.equal(['Said', 'Said', 'one', 'two', 'three']);
@@ -113,8 +113,8 @@ describe('a client of the relay that reads slowly', () => {
     relay.connect(connectAs('ann'), ann);
     publish(said('x'.repeat(70_000)), said('behind it'));
     let isOver = false;
-    relay.tell(['person:ann'], { json: '{"type":"Stale"}', isOver: () => isOver });
-    relay.tell(['person:ann'], { json: '{"type":"Fresh"}', isOver: () => false });
+    relay.sendEphemeral(['person:ann'], { json: '{"type":"Stale"}', isStale: () => isOver });
+    relay.sendEphemeral(['person:ann'], { json: '{"type":"Fresh"}', isStale: () => false });
     isOver = true;
     ann.read();
     ann.read();
@@ -127,7 +127,7 @@ describe('a client of the relay that reads slowly', () => {
     publish(said('x'.repeat(70_000)), said('behind it'));
     // Less than before waits for the network, but not everything is taken yet.
     ann.unread = 1000;
-    const passed = relay.passOn('person:ann', frame({ type: 'Piece' }));
+    const passed = relay.sendWithBackpressure('person:ann', frame({ type: 'Piece' }));
     await new Promise(setImmediate);
     expect(types(ann)).to.deep.equal(['Said']);
     ann.reading = true;

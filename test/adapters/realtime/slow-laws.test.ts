@@ -97,7 +97,7 @@ function world(ringSize: number) {
       if ('signal' in each) {
         const signal = frame({ type: 'Signal', n: ++signals, payload: 'x'.repeat(each.signal) });
         if (!client.ended) last.signals.push({ position: latest, json: signal.json });
-        relay.tell([KEY], signal);
+        relay.sendEphemeral([KEY], signal);
       }
       if ('reads' in each) client.read();
       if ('isReading' in each) client.reading = each.isReading;

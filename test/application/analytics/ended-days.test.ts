@@ -1,5 +1,5 @@
 /** Hits of a day that retention has ended already, by a clock ahead that was set right. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { sitesAggregate } from '../../../application/analytics/aggregates.js';
 import { eraseReaction } from '../../../application/analytics/erase-site-reaction.js';
@@ -28,7 +28,7 @@ async function world() {
   await kernel.handle(sitesAggregate, SITES, { ...registerSite('demo'), now: NOON }, kernel.systemContext('test'));
   const start = () =>
     createHitBatcher({
-      appender: createGroupCommit({ log, logger: quiet, appended() {} }),
+      appender: createGroupCommit({ log, logger: silentLogger, appended() {} }),
       streams,
       origin: { service: 'analytics', release: 'test' },
     });

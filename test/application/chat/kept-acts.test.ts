@@ -1,7 +1,7 @@
 /** What was done to what is others' is kept in the log once, and keeps no node of a release before from its own notes. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createAudit, keepActs } from '../../../application/chat/admin/audit-log.js';
+import { createAudit, preserveActs } from '../../../application/chat/admin/audit-log.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { messageStream } from '../../../domain/chat/message.js';
@@ -35,7 +35,7 @@ describe('the acts that are kept for auditors', () => {
   function node(world: ReturnType<typeof memoryWorld>, known = catalog) {
     const kernel = memoryKernel(world, [known], { now: () => NOW });
     const audit = createAudit({ ...kernel, rows: {} as never, clock: { now: () => NOW } });
-    const { on } = keepActs(audit.note, kernel.derivation);
+    const { on } = preserveActs(audit.note, kernel.derivation);
     return { audit, keep: async (event: RecordedEvent) => handlerFor(on, event as never)?.(event as never) };
   }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { type Channels, createChannels } from '../../../application/chat/channels/channels.js';
-import { createChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import { createAuthentication } from '../../../application/chat/sign-in/authenticate.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { context } from '../../support/toys.js';
 import { accepted, type ChatNode, startChatNode } from './node.js';
@@ -24,7 +24,7 @@ describe('the members that a channel is to have', function () {
       return streams.reload(...asked);
     };
     const counted = { ...streams, reload };
-    const admission = createChatAdmission({
+    const admission = createAuthentication({
       streams: counted,
       tokens: {} as never,
       clock,

@@ -1,9 +1,9 @@
 /** A node of the chat without its HTTP side, with people on it: what is said, read, and follows of both. */
 import { randomUUID } from 'node:crypto';
-import { quiet, type Servers } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import { createGridFsStore } from '../../../adapters/mongo/gridfs-blobs.js';
-import { createPeople } from '../../../application/chat/people/join.js';
-import { type Caller, createChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import { createJoin } from '../../../application/chat/people/join.js';
+import { type Caller, createAuthentication } from '../../../application/chat/sign-in/authenticate.js';
 import type { EventLog, RecordedEvent } from '../../../application/ports/index.js';
 import { runReaction } from '../../../application/subscription/reaction-runner.js';
 import { createKernel } from '../../../bin/node/kernel.js';
@@ -32,7 +32,7 @@ export async function startChatNode(
     release: 'test',
     catalogs: [catalog],
     projections: messagingProjections,
-    logger: quiet,
+    logger: silentLogger,
   });
   const log = { ...connected.log, ...between(connected.log) };
   const { streams, appended, clock } = connected;
@@ -41,7 +41,7 @@ export async function startChatNode(
   const { signal } = stop;
   await kernel.lifecycle.ensureActive(messagingProjections, kernel.served, { signal });
   const projector = projects ? project(kernel, messagingProjections, signal) : undefined;
-  const admission = createChatAdmission({ streams, tokens: {} as never, clock, feedPosition: () => 0n });
+  const admission = createAuthentication({ streams, tokens: {} as never, clock, feedPosition: () => 0n });
   let finds = 0;
   let [finding, most] = [0, 0];
   const find: typeof kernel.rows.find = (...asked) => {
@@ -57,10 +57,10 @@ export async function startChatNode(
     quotas: {} as never,
     fileStore,
   });
-  const common = { ...kernel, service: 'chat', logger: quiet, signal, reacted: () => {} };
+  const common = { ...kernel, service: 'chat', logger: silentLogger, signal, reacted: () => {} };
   const begun = await kernel.head();
   const reacting = react ? messaging.reactions.map((reaction) => runReaction({ ...common, reaction, begun })) : [];
-  const come = createPeople(kernel);
+  const come = createJoin(kernel);
 
   return {
     ...messaging,

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
 import { sessionAggregate } from '../../../application/chat/aggregates.js';
-import { createPeople } from '../../../application/chat/people/join.js';
-import { createChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import { createJoin } from '../../../application/chat/people/join.js';
+import { createAuthentication } from '../../../application/chat/sign-in/authenticate.js';
 import { departureReaction } from '../../../application/chat/sign-in/end-sessions-reaction.js';
 import { createPasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
 import { createPasswords } from '../../../application/chat/sign-in/password-store.js';
@@ -37,7 +37,7 @@ async function startAda() {
     clock,
     jwtExpirySeconds: 900,
   });
-  const admission = createChatAdmission({ ...kernel, tokens, clock, feedPosition: () => 0n });
+  const admission = createAuthentication({ ...kernel, tokens, clock, feedPosition: () => 0n });
   const ports = { ...kernel, derivation, tokens, admission, clock };
   const opening = createSessions({
     ...ports,
@@ -68,7 +68,7 @@ async function startAda() {
   const signIn = createPasswordSignIn({
     ...ports,
     admission: { ...admission, user },
-    come: createPeople(ports),
+    join: createJoin(ports),
     sessions,
     passwords,
     links: {

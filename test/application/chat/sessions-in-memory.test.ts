@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
-import { createChatAdmission } from '../../../application/chat/sign-in/authenticate.js';
+import { createAuthentication } from '../../../application/chat/sign-in/authenticate.js';
 import { createSessions } from '../../../application/chat/sign-in/sessions.js';
 import { createTokens } from '../../../application/chat/sign-in/tokens.js';
 import { catalog } from '../../../domain/chat/catalog.js';
@@ -33,7 +33,7 @@ describe('the sessions of a user', () => {
       ...kernel,
       log,
       tokens,
-      admission: createChatAdmission({ ...kernel, tokens, clock: Date, feedPosition: () => 0n }),
+      admission: createAuthentication({ ...kernel, tokens, clock: Date, feedPosition: () => 0n }),
       clock: Date,
       jwtExpirySeconds: 900,
       refreshTokenExpirySeconds: WEEK,

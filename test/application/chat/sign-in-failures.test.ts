@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
 import { networkOf } from '../../../adapters/platform/config/client-address.js';
-import { createFailures } from '../../../adapters/platform/process/failure-counter.js';
+import { createFailureCounter } from '../../../adapters/platform/process/failure-counter.js';
 import { createPasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
 import type { AuditEvent } from '../../../domain/chat/audit-log.js';
 import { isRejection } from '../../../domain/shared/decider.js';
@@ -21,9 +21,9 @@ function startSignIn() {
       verify: async (_: string, password: string) => (password === RIGHT ? { setAt: 0n } : undefined),
     } as never,
     sessions: { open: async () => ({ body: {}, position: 0n }) } as never,
-    come: undefined as never,
+    join: undefined as never,
     links: undefined as never,
-    failures: createFailures(15 * 60_000),
+    failures: createFailureCounter(15 * 60_000),
     derivation: createDerivation(randomBytes(32)),
     clock: { now: () => 1 },
     audit: {

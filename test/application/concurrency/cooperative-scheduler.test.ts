@@ -1,5 +1,5 @@
 /** Long work in turns, waits that end, and work by the clock: nobody keeps anybody else waiting. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import {
   createSliceQueue,
@@ -94,7 +94,7 @@ describe('periodic work', () => {
     name: 'toys.sweep',
     everyMs: 1,
     leases,
-    logger: quiet,
+    logger: silentLogger,
     signal,
   });
 
@@ -131,7 +131,7 @@ describe('periodic work', () => {
     let runs = 0;
     await runPeriodically({
       ...options(leases, stop.signal),
-      logger: { ...quiet, error: (fields) => told.push(fields) },
+      logger: { ...silentLogger, error: (fields) => told.push(fields) },
       async run() {
         if (++runs === 1) throw new Error('not now');
         stop.abort();

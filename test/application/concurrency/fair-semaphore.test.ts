@@ -80,12 +80,12 @@ describe('costly work', () => {
     const first = piece();
     const inTurn = createFairSemaphore('it', 1, 2);
     const begun = inTurn(first.work);
-    const leaving = new AbortController();
+    const request = new AbortController();
     const left = Array.from({ length: 3 }, piece);
     const wait = ({ work }: (typeof left)[0], nth: number) =>
-      inTurn(work, `gone ${nth}`, { leaving }).catch((error: unknown) => error);
+      inTurn(work, `gone ${nth}`, { request }).catch((error: unknown) => error);
     const gone = left.slice(1).map(wait);
-    leaving.abort();
+    request.abort();
     // They hear of it at once, and who comes when gone already does too.
     for (const refused of await Promise.all([...gone, wait(left[0]!, 0)]))
       expect(refused).to.be.instanceOf(UnavailableError);

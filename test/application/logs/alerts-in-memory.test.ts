@@ -1,5 +1,5 @@
 /** Alerting over a log in memory: what is judged, what goes out to the webhook, and what people are told of it. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { asEvent } from '../../../application/command/event-guards.js';
 import { createAlerts } from '../../../application/logs/alerts/manage.js';
@@ -131,7 +131,7 @@ describe('in memory, alerting', () => {
       ...one,
       webhooks: { refusal: async () => undefined },
       evaluate: () => Promise.reject(new Error('the index is away')),
-      logger: { ...quiet, warn: (__, message) => void told.push(message) },
+      logger: { ...silentLogger, warn: (__, message) => void told.push(message) },
     });
     expect(taken(await alerts.change({ windowMinutes: 7 }, context())).policy.windowMinutes).to.equal(7);
     expect(told).to.deep.equal(['alert rules could not be evaluated']);

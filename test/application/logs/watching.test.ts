@@ -1,8 +1,8 @@
 /** Watched files: each line taken in once, whatever becomes of the files, the log and this process. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { Records } from '../../../application/logs/ingest/ingest-records.js';
-import { createWatch } from '../../../application/logs/ingest/tail-files.js';
+import { createFileTailer } from '../../../application/logs/ingest/tail-files.js';
 import { lines, NOON } from '../../support/memory-intake.js';
 import { context } from '../../support/toys.js';
 
@@ -29,7 +29,7 @@ describe('watched files', () => {
       taking: () => {},
     };
     const stop = new AbortController();
-    const watch = createWatch<File>({
+    const watch = createFileTailer<File>({
       directories: ['/logs'],
       async *filesIn(_, unreadable) {
         for (const path of it.missing) unreadable(path, new Error('gone'));
@@ -41,7 +41,7 @@ describe('watched files', () => {
         const end = bytes.lastIndexOf(10) + 1;
         return end === 0 ? undefined : { bytes: bytes.subarray(0, end), end: offset + end };
       },
-      writerOf: (path) => `host:${path}`,
+      producerOf: (path) => `host:${path}`,
       ingest: {
         async take(records) {
           it.asked++;
@@ -54,7 +54,7 @@ describe('watched files', () => {
       offset: async (id) => it.known.get(id),
       caughtUp: async () => void it.caughtUp++,
       context,
-      logger: { ...quiet, warn: tell, info: tell },
+      logger: { ...silentLogger, warn: tell, info: tell },
     });
     const again = () => watch(new AbortController().signal);
     const messages = () => taken.flatMap(({ records }) => records.map(({ json }) => JSON.parse(json).message));

@@ -1,5 +1,5 @@
 /** What is said in meetings on its way into the log: appended in order, kept for a time, known by when it was said. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createGroupCommit } from '../../../application/command/group-commit.js';
 import { createMeetingChat } from '../../../application/meeting/chat-messages.js';
@@ -36,7 +36,7 @@ describe('what is said in a meeting', () => {
     const whole = { ...kernel.log, retain, ...log };
     return createMeetingChat({
       log: whole,
-      appender: createGroupCommit({ log: whole, logger: quiet, appended: () => {} }),
+      appender: createGroupCommit({ log: whole, logger: silentLogger, appended: () => {} }),
       clock,
       node: 'north',
       release: 'test',

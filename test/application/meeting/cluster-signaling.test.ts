@@ -2,8 +2,8 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createClusterSignaling } from '../../../application/meeting/cluster-signaling.js';
-import { createCensus } from '../../../application/meeting/room-metrics.js';
-import type { LiveRelay } from '../../../application/meeting/signaling-port.js';
+import { createRoomMetrics } from '../../../application/meeting/room-metrics.js';
+import type { ClusterSignaling } from '../../../application/meeting/signaling-port.js';
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import { applyEvents, initialState, type RoomState } from '../../../domain/meeting/state.js';
 import { joined, left, opened } from '../../support/meeting.js';
@@ -27,22 +27,22 @@ describe('a live message', () => {
   async function node(run: string) {
     const { mesh } = await nodes.node(run);
     const rooms = new Map<string, RoomState>();
-    const census = createCensus([], 0n);
+    const census = createRoomMetrics([], 0n);
     const came: string[] = [];
     const repeated: string[] = [];
     let room = Promise.resolve();
-    const live: LiveRelay = createClusterSignaling({
+    const live: ClusterSignaling = createClusterSignaling({
       mesh,
       room: (roomId) => rooms.get(roomId),
       lastPosition: census.lastPosition,
-      hears: census.hears,
-      here: {
-        tell(id, { json, repeats }) {
+      awaitPosition: census.awaitPosition,
+      local: {
+        send(id, { json, repeats }) {
           if (repeats !== undefined) repeated.push(repeats);
           came.push(`${id} is told ${json}`);
           return true;
         },
-        async pass(id, { json }) {
+        async sendWithBackpressure(id, { json }) {
           await room;
           came.push(`${id} is passed ${json}`);
           return true;
@@ -58,7 +58,7 @@ describe('a live message', () => {
       /** What the log says of a room, up to a position. */
       knows(position: bigint, events: readonly RoomEvent[], roomId = 'ABC234') {
         rooms.set(roomId, applyEvents(initialState, events));
-        census.hear(position);
+        census.advance(position);
       },
       /** Nobody has room for more until it is let go. */
       full(): () => void {
@@ -86,18 +86,18 @@ describe('a live message', () => {
 
   it('comes to who is at another node and at this one, in order', async () => {
     const { north, south } = await two();
-    for (const each of ['1', '2', '3']) north.live.tell(between('ann', 'bob', 'south'), { json: each });
-    await north.live.pass(between('ann', 'bob', 'south'), { json: '4' });
+    for (const each of ['1', '2', '3']) north.live.send(between('ann', 'bob', 'south'), { json: each });
+    await north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: '4' });
     expect(south.came).to.deep.equal(['bob is told 1', 'bob is told 2', 'bob is told 3', 'bob is passed 4']);
-    await north.live.pass(between('ann', 'abe', 'north'), { json: '5' });
-    north.live.tell(between('ann', 'abe', 'north'), { json: '6' });
+    await north.live.sendWithBackpressure(between('ann', 'abe', 'north'), { json: '5' });
+    north.live.send(between('ann', 'abe', 'north'), { json: '6' });
     expect(north.came).to.deep.equal(['abe is passed 5', 'abe is told 6']);
   });
 
   it('says at the other node, too, what of the log it repeats', async () => {
     const { north, south } = await two();
-    north.live.tell(between('ann', 'bob', 'south'), { json: '1', repeats: 'that bob is muted' });
-    await north.live.pass(between('ann', 'bob', 'south'), { json: '2' });
+    north.live.send(between('ann', 'bob', 'south'), { json: '1', repeats: 'that bob is muted' });
+    await north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: '2' });
     expect(south.repeated).to.deep.equal(['that bob is muted']);
   });
 
@@ -128,9 +128,9 @@ describe('a live message', () => {
     const letGo = south.full();
     let passed = 0;
     const both = ['1', '2'].map((each) =>
-      north.live.pass(between('ann', 'bob', 'south'), { json: each }).then(() => void passed++),
+      north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: each }).then(() => void passed++),
     );
-    north.live.tell(between('ann', 'bob', 'south'), { json: 'told' });
+    north.live.send(between('ann', 'bob', 'south'), { json: 'told' });
     await eventually(() => south.came.length > 0);
     expect([south.came, passed]).to.deep.equal([['bob is told told'], 0]);
     letGo();
@@ -141,20 +141,20 @@ describe('a live message', () => {
   it('comes from nobody and to nobody who is not in the room, as either node knows it', async () => {
     const { north, south } = await two();
     const last = async () => {
-      await north.live.pass(between('ann', 'bob', 'south'), { json: 'last' });
+      await north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: 'last' });
       return south.came.splice(0);
     };
-    await north.live.pass(between('eve', 'bob', 'south'), { json: 'x' });
-    await north.live.pass(between('ann', 'bob', 'south', 'OTHER1'), { json: 'x' });
+    await north.live.sendWithBackpressure(between('eve', 'bob', 'south'), { json: 'x' });
+    await north.live.sendWithBackpressure(between('ann', 'bob', 'south', 'OTHER1'), { json: 'x' });
     expect(await last()).to.deep.equal(['bob is passed last']);
     // Here she is still in it, there she has left.
     south.knows(2n, [...together, left('ann')]);
-    north.live.tell(between('ann', 'bob', 'south'), { json: 'x' });
-    await north.live.pass(between('ann', 'bob', 'south'), { json: 'x' });
+    north.live.send(between('ann', 'bob', 'south'), { json: 'x' });
+    await north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: 'x' });
     expect(south.came).to.deep.equal([]);
     south.knows(3n, together);
     north.knows(3n, [...together, left('bob')]);
-    await north.live.pass(between('ann', 'bob', 'south'), { json: 'x' });
+    await north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: 'x' });
     expect(south.came).to.deep.equal([]);
   });
 
@@ -163,18 +163,18 @@ describe('a live message', () => {
     const east = await node('east');
     // It thinks that she is here: she has come over from there a moment ago, or it lies.
     east.knows(1n, [opened(), ...at('east', joined('ann', true)), ...at('south', joined('bob'))]);
-    await east.live.pass(between('ann', 'bob', 'south'), { json: 'x' });
+    await east.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: 'x' });
     expect(south.came).to.deep.equal([]);
   });
 
   it('waits for a node to hear of who has just come, and keeps its order', async () => {
     const { north, south } = await two([opened()]);
     north.knows(7n, together);
-    north.live.tell(between('ann', 'bob', 'south'), { json: '1' });
-    north.live.tell(between('ann', 'bob', 'south'), { json: '2' });
-    const passed = north.live.pass(between('ann', 'bob', 'south'), { json: '3' });
+    north.live.send(between('ann', 'bob', 'south'), { json: '1' });
+    north.live.send(between('ann', 'bob', 'south'), { json: '2' });
+    const passed = north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: '3' });
     north.knows(9n, together);
-    north.live.tell(between('ann', 'bob', 'south'), { json: '4' });
+    north.live.send(between('ann', 'bob', 'south'), { json: '4' });
     const probe = await nodes.node('probe');
     await probe.mesh.request('south', 'x', { head: {}, body: '' });
     expect(south.came).to.deep.equal([]);
@@ -187,8 +187,8 @@ describe('a live message', () => {
 
   it('is no more than lost where the room has ended, or another is in its place', async () => {
     const { north, south } = await two([opened(), ...at('north', joined('ann', true))]);
-    await north.live.pass(between('ann', 'bob', 'south'), { json: 'x' });
-    north.live.tell(between('ann', 'bob', 'nowhere'), { json: 'x' });
+    await north.live.sendWithBackpressure(between('ann', 'bob', 'south'), { json: 'x' });
+    north.live.send(between('ann', 'bob', 'nowhere'), { json: 'x' });
     expect([north.came, south.came]).to.deep.equal([[], []]);
   });
 });

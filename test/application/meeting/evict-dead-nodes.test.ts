@@ -1,5 +1,5 @@
 /** People whose node is gone leave in time, once, and nobody does who has come back. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { roomAggregate } from '../../../application/meeting/aggregates.js';
 import { createDeadNodeEviction } from '../../../application/meeting/evict-dead-nodes.js';
@@ -35,7 +35,7 @@ describe('a node that is gone', () => {
         clock: time,
         monotonic: time,
         systemContext: (actor) => ({ ...context, actor, commandId: `sweep-${commands++}` }),
-        logger: quiet,
+        logger: silentLogger,
       });
       return {
         load,

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createAggregateStore } from '../../../application/command/aggregate-store.js';
 import { roomAggregate } from '../../../application/meeting/aggregates.js';
-import { createEntering, type JoinRequest } from '../../../application/meeting/join-room.js';
+import { createRoomEntry, type JoinRequest } from '../../../application/meeting/join-room.js';
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
 import { commandsOf } from '../../support/commands.js';
@@ -44,7 +44,7 @@ function house() {
     const { handle } = commandsOf({ ...kernel, log, streams });
     // It has heard of none.
     const room = () => undefined;
-    const { enter } = createEntering({
+    const { enter } = createRoomEntry({
       ...kernel,
       handle,
       streams,

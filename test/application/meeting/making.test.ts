@@ -1,7 +1,7 @@
 /** Making meeting rooms: what costs much is done for nobody who gets no room by it. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { createCensus } from '../../../application/meeting/room-metrics.js';
+import { createRoomMetrics } from '../../../application/meeting/room-metrics.js';
 import { createMeetingRooms } from '../../../application/meeting/rooms.js';
 import { catalog, type RoomEvent } from '../../../domain/meeting/catalog.js';
 import { applyEvents, initialState } from '../../../domain/meeting/state.js';
@@ -13,7 +13,7 @@ import { context } from '../../support/toys.js';
 function house(latent: number, maxLatentRooms = 2, mine = 0, installation = randomBytes(32)) {
   const world = { ...memoryWorld(), installation };
   const kernel = memoryKernel(world, [catalog]);
-  const census = createCensus([], 0n);
+  const census = createRoomMetrics([], 0n);
   const hashed: string[] = [];
   const spent: number[] = [];
   const rooms = createMeetingRooms({
@@ -24,7 +24,7 @@ function house(latent: number, maxLatentRooms = 2, mine = 0, installation = rand
         return 'salt.hash';
       },
     },
-    census: {
+    roomMetrics: {
       ...census,
       emptyRooms: () => latent,
       emptyRoomsOf: (caller) => (caller === 'here' ? mine : 0),
@@ -140,7 +140,7 @@ describe('the places of a meeting house', () => {
   it('are counted by network, for as long as rooms stand empty, also those that are just being made', () => {
     const made = (caller: string, ...more: readonly RoomEvent[]) =>
       applyEvents(initialState, [opened({ caller }), ...more]);
-    const census = createCensus([['ABC234', made('here')]], 0n);
+    const census = createRoomMetrics([['ABC234', made('here')]], 0n);
     const counts = () => [census.emptyRooms(), census.emptyRoomsOf('here'), census.emptyRoomsOf('there')];
     expect(counts()).to.deep.equal([1, 1, 0]);
     census.reserve('DEF234', 'here');

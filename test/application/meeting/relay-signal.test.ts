@@ -1,7 +1,7 @@
 /** What is passed on in meetings: told at once, but in masses only as fast as it is read, and never larger than it may come. */
 import { expect } from 'chai';
 import { SIGNAL_BYTES } from '../../../application/meeting/message-limits.js';
-import { createSignals } from '../../../application/meeting/relay-signal.js';
+import { createSignalRelay } from '../../../application/meeting/relay-signal.js';
 import { applyEvents, initialState } from '../../../domain/meeting/state.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { joined, opened, roomId } from '../../support/meeting.js';
@@ -14,16 +14,16 @@ describe('what one person of a meeting tells another', () => {
     const relayed: object[] = [];
     let ms = 0;
     let room = Promise.resolve();
-    const signals = createSignals({
+    const signals = createSignalRelay({
       live: {
-        tell: ({ to }) => void went.push(`${to.id} is told`),
-        pass({ to }) {
+        send: ({ to }) => void went.push(`${to.id} is told`),
+        sendWithBackpressure({ to }) {
           went.push(`${to.id} is passed`);
           return room;
         },
       },
       room: () => state,
-      relayed: (each) => void relayed.push(each),
+      onRelayed: (each) => void relayed.push(each),
       monotonic: { now: () => ms },
     });
     return {

@@ -1,6 +1,6 @@
 /** How many people there are in meetings, and were at a time. */
 import { expect } from 'chai';
-import { createCensus } from '../../../application/meeting/room-metrics.js';
+import { createRoomMetrics } from '../../../application/meeting/room-metrics.js';
 import { initialState, type Person, type RoomState } from '../../../domain/meeting/state.js';
 
 const roomOf = (count: number): RoomState => ({
@@ -11,10 +11,10 @@ const roomOf = (count: number): RoomState => ({
 
 describe('the census of the meetings', () => {
   it('knows the most people at a time since the node began, and not from what it hears of the time before', () => {
-    const census = createCensus([['ABC234', roomOf(2)]], 3n, 10n);
+    const census = createRoomMetrics([['ABC234', roomOf(2)]], 3n, 10n);
     const see = (count: number, position: bigint) => {
       census.update('ABC234', roomOf(count));
-      census.hear(position);
+      census.advance(position);
     };
     see(7, 5n);
     see(1, 9n);

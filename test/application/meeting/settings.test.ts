@@ -1,6 +1,6 @@
 /** Combinations of the meetings' settings that must not run. */
 import { expect } from 'chai';
-import { meetingRules, meetingSettings, turnOf } from '../../../application/meeting/settings.js';
+import { meetingRules, meetingSettings, turnServerOf } from '../../../application/meeting/settings.js';
 
 type Values = Parameters<(typeof meetingRules)[number]>[0];
 
@@ -21,11 +21,11 @@ describe('the settings of the meetings', () => {
   it('may be left as they are, or name a TURN server with one way to sign in to it', () => {
     for (const fine of [{}, { ...url, ...secret }, { ...url, ...guest }])
       expect(keys(fine), JSON.stringify(fine)).to.deep.equal([]);
-    expect(turnOf(valuesOf({}))).to.equal(undefined);
+    expect(turnServerOf(valuesOf({}))).to.equal(undefined);
     const urls = 'turn:turn.example';
-    expect(turnOf(valuesOf({ ...url, ...secret }))).to.deep.equal({ urls, secret: 'shared' });
+    expect(turnServerOf(valuesOf({ ...url, ...secret }))).to.deep.equal({ urls, secret: 'shared' });
     const named = { urls, username: 'guest', credential: 'word' };
-    expect(turnOf(valuesOf({ ...url, ...guest }))).to.deep.equal(named);
+    expect(turnServerOf(valuesOf({ ...url, ...guest }))).to.deep.equal(named);
   });
 
   it('need all of it, and not both ways', () => {

@@ -1,5 +1,5 @@
 /** How much was relayed that is kept nowhere: counted by meeting, written together, lost neither by a store that is away. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createGroupCommit } from '../../../application/command/group-commit.js';
 import { createSignalCounter, signalCountStream } from '../../../application/meeting/signal-counter.js';
@@ -10,7 +10,7 @@ import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 describe('what was relayed', () => {
   function counting() {
     const { log } = memoryKernel(memoryWorld(), [catalog]);
-    const appender = createGroupCommit({ log, logger: quiet, appended: () => {} });
+    const appender = createGroupCommit({ log, logger: silentLogger, appended: () => {} });
     const kept: unknown[] = [];
     let [isAway, commands] = [false, 0];
     const relayed = createSignalCounter({

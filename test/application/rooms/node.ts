@@ -1,5 +1,5 @@
 /** A node of the room service without its HTTP side, on a clock that tests hold in their hands. */
-import { quiet, type Servers } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import type { Clock, EventLog } from '../../../application/ports/index.js';
 import { createRoomAdmission } from '../../../application/rooms/authenticate.js';
 import { type CommandResult, createRoomCommands, type Entered } from '../../../application/rooms/commands.js';
@@ -36,7 +36,7 @@ export async function startNode(
   const clock = held ? { now: held.now, confirmedNow: async () => held.now(), inSync: () => true } : connected.clock;
   const kernel = { ...connected, log, ...commandsOf({ log, streams, clock, appended }) };
   const ports = { ...kernel, clock, context: kernel.systemContext };
-  const common = { ...kernel, service: 'rooms', logger: quiet, signal };
+  const common = { ...kernel, service: 'rooms', logger: silentLogger, signal };
   const projector = project(kernel, [state], signal);
   const reaction = eraseReaction(ports);
   const begun = await kernel.head();

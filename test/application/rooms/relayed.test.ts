@@ -1,5 +1,5 @@
 /** The law of the relay for rooms: what was read of a room, and the frames since, are what is read of it later. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createRelay } from '../../../adapters/realtime/relay/relay.js';
@@ -59,7 +59,7 @@ async function opened() {
   const restart = async (from: bigint, kept: bigint) => {
     const { snapshots } = snapshotsInMemory();
     const reveal = (event: RecordedEvent) => node.reveal(catalog, event);
-    const ports = { ...node, reveal, snapshots, logger: quiet, signal };
+    const ports = { ...node, reveal, snapshots, logger: silentLogger, signal };
     const seedAt = (at: bigint) => restoreFold('rooms', foldOf(rooms), { horizon: at, from: at }, ports);
     await snapshots.write('rooms', 1, kept, rooms.snapshot!.parts((await seedAt(kept)).state));
     const [before, { state, window }] = [relay.state(), await seedAt(from)];

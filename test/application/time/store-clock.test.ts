@@ -1,7 +1,7 @@
 /** A node whose clock is wrong: it ends nothing, and what it stamps is true; right again, it goes on. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createRetention } from '../../../application/logs/retention/expire-records.js';
 import { UnavailableError } from '../../../application/ports/index.js';
@@ -105,7 +105,7 @@ describe('a clock that is wrong', () => {
     let allowed = true;
     let rounds = 0;
     const run = async () => void rounds++;
-    const common = { name: 'rooms.test', everyMs: 1, run, logger: quiet, signal: stop.signal };
+    const common = { name: 'rooms.test', everyMs: 1, run, logger: silentLogger, signal: stop.signal };
     const running = runPeriodically({ ...common, leases: kernel.leases, mayRun: () => allowed });
     await eventually(() => rounds > 0);
     allowed = false;
@@ -133,7 +133,7 @@ describe('a clock beside that of the store', () => {
         asked++;
         return store.now();
       },
-      logger: { ...quiet, warn: note, info: note },
+      logger: { ...silentLogger, warn: note, info: note },
       clock: mine,
       monotonic: passed,
     });
@@ -221,7 +221,7 @@ describe('a clock beside that of the store', () => {
       if (isAway) throw new UnavailableError('away');
       return start;
     };
-    const clock = createStoreClock({ ask, logger: quiet, clock: mine, monotonic: passed });
+    const clock = createStoreClock({ ask, logger: silentLogger, clock: mine, monotonic: passed });
     await clock.compare();
     isAway = true;
     mine.pass(minutes(60));
@@ -258,7 +258,7 @@ describe('a clock beside that of the store', () => {
 
   it('has no certain time when the store does not say it', async () => {
     const ask = () => Promise.reject(new UnavailableError('away'));
-    const clock = createStoreClock({ ask, logger: quiet });
+    const clock = createStoreClock({ ask, logger: silentLogger });
     const outcome = await clock.confirmedNow().catch((error) => error);
     expect(outcome).to.be.instanceOf(UnavailableError);
     expect(clock.inSync()).to.equal(true);

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
-import { all } from '@annals/engines/testing/eventstore-client.js';
+import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
+import { collect } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import type { Searcher } from '../../../application/logs/ports.js';
 import { Abandoned, TimedOut } from '../../../application/logs/query/query-budget.js';
@@ -32,7 +32,7 @@ describe('the thread that searches', function () {
       }),
       budgetMs,
       onCache: (cache) => caches.push(cache),
-      logger: quiet,
+      logger: silentLogger,
     });
 
   before(async () => {
@@ -99,7 +99,7 @@ describe('the thread that searches', function () {
       serving: () => ({ build, version: 0 }),
       budgetMs: 30_000,
       onCache: () => {},
-      logger: quiet,
+      logger: silentLogger,
     });
     const receipts = createReceipts(kernel.mongo.models, () => build);
     const keeping = { producerId: 'api', day: '20260101', audit: false };
@@ -110,7 +110,7 @@ describe('the thread that searches', function () {
       receipts.offset('a file'),
       receipts.receivedBefore('20990101', false),
       receipts.count(),
-      all(receipts.requestStreams(keeping)),
+      collect(receipts.requestStreams(keeping)),
     ];
     for (const each of await Promise.allSettled(asked))
       expect(each).to.have.property('reason').that.is.instanceOf(UnavailableError);

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { embeddedEventStore } from '@annals/engines/testing/eventstore.js';
-import { all, rejection, take } from '@annals/engines/testing/eventstore-client.js';
+import { collect, rejection, take } from '@annals/engines/testing/eventstore-client.js';
 import { EventStoreDBClient, jsonEvent, streamNameFilter } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { createEventLog } from '../../../adapters/eventstore/event-log.js';
@@ -45,13 +45,13 @@ describe('a damaged event', () => {
   });
 
   it('is refused to who reads its stream, with its position', async () => {
-    const refusal = await rejection(all(client.readStream('toys.hurt')));
+    const refusal = await rejection(collect(client.readStream('toys.hurt')));
     expect(refusal).to.include({ code: 15 });
     expect(String(refusal)).to.include(`position ${position} is damaged`);
   });
 
   it('is told apart from a store that is away', async () => {
-    const log = createEventLog(client, { encode: async () => undefined, decode: () => [] }, quiet);
+    const log = createEventLog(client, { encode: async () => undefined, decode: () => [] }, silentLogger);
     expect(await rejection(log.read('toys.hurt'))).to.be.instanceOf(CorruptEventError);
   });
 
@@ -59,9 +59,9 @@ describe('a damaged event', () => {
     const filter = streamNameFilter({ prefixes: ['toys.'] });
     const followed = await take(client.subscribeToAll({ filter }), 2);
     expect(followed.map(({ event: found }) => found?.streamId)).to.deep.equal(['toys.other', 'toys.other']);
-    const read = (await all(client.readAll())).map(({ event: found }) => found?.streamId);
+    const read = (await collect(client.readAll())).map(({ event: found }) => found?.streamId);
     expect(read.filter((stream) => stream?.startsWith('toys.'))).to.deep.equal(['toys.other', 'toys.other']);
-    expect(await all(client.readStream('toys.other'))).to.have.length(2);
+    expect(await collect(client.readStream('toys.other'))).to.have.length(2);
   });
 });
 
@@ -94,10 +94,10 @@ describe('a damaged page', () => {
   });
 
   it('is told of by what must be done, not as a store that is away', async () => {
-    const refusal = await rejection(all(client.readStream('toys.hurt')));
+    const refusal = await rejection(collect(client.readStream('toys.hurt')));
     expect(refusal).to.include({ code: 15 });
     expect(String(refusal)).to.match(/damaged, restore it from a backup/);
-    const log = createEventLog(client, { encode: async () => undefined, decode: () => [] }, quiet);
+    const log = createEventLog(client, { encode: async () => undefined, decode: () => [] }, silentLogger);
     expect(await rejection(log.read('toys.hurt'))).to.be.instanceOf(CorruptEventError);
   });
 });
@@ -147,10 +147,10 @@ describe('a damaged index', () => {
     await damage(Buffer.from('toys.hurt'), false, (file, at) => {
       file[at + 6]! ^= 8;
     });
-    expect(await refusedBy(all(client.readStream('toys.hurt')))).to.match(/index of the store is damaged/);
+    expect(await refusedBy(collect(client.readStream('toys.hurt')))).to.match(/index of the store is damaged/);
     await rejection(client.appendToStream('toys.hurt', said('again'), { expectedRevision: 'no_stream' }));
-    for (const name of ['toys.h', 'toys.z']) expect(await all(client.readStream(name))).to.have.length(1);
-    const fresh = await rejection(all(client.readStream('toys.a')));
+    for (const name of ['toys.h', 'toys.z']) expect(await collect(client.readStream(name))).to.have.length(1);
+    const fresh = await rejection(collect(client.readStream('toys.a')));
     expect(fresh).to.have.property('type', 'stream-not-found');
   });
 
@@ -160,7 +160,7 @@ describe('a damaged index', () => {
       file[place + 5]! ^= 1;
     });
     const told = `position ${positions[1]} is damaged`;
-    expect(await refusedBy(all(client.readStream('toys.hurt')))).to.include(told);
+    expect(await refusedBy(collect(client.readStream('toys.hurt')))).to.include(told);
     const filter = streamNameFilter({ prefixes: ['toys.'] });
     const followed = await take(client.subscribeToAll({ filter }), 4);
     expect(followed.map(({ event }) => event?.streamId)).to.deep.equal(['toys.hurt', 'toys.hurt', 'toys.h', 'toys.z']);
@@ -184,6 +184,6 @@ describe('a damaged index', () => {
       await damage(Buffer.concat([u48(revision), u48(positions[revision]!)]), false, (file, at) => {
         file[at + 3]! = 0xff;
       });
-      expect(await refusedBy(all(client.readStream('toys.hurt')))).to.match(/damaged/);
+      expect(await refusedBy(collect(client.readStream('toys.hurt')))).to.match(/damaged/);
     });
 });

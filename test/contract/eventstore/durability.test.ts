@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type EmbeddedServer, embeddedEventStore } from '@annals/engines/testing/eventstore.js';
 import {
-  all,
+  collect,
   freshStream,
-  numbered,
-  numberedFrom,
+  numberedEvent,
+  numberedEvents,
   numbersOf,
   rejection,
 } from '@annals/engines/testing/eventstore-client.js';
@@ -46,7 +46,7 @@ if (!process.env.EVENTSTORE_URL) {
             const ids: string[] = [];
             acknowledged.set(stream, ids);
             for (let revision: bigint | typeof NO_STREAM = NO_STREAM; ; ) {
-              const event = { ...numbered(count), id: randomUUID() };
+              const event = { ...numberedEvent(count), id: randomUUID() };
               try {
                 const expectedRevision: bigint | typeof NO_STREAM = revision;
                 ({ nextExpectedRevision: revision } = await client.appendToStream(stream, event, {
@@ -66,12 +66,12 @@ if (!process.env.EVENTSTORE_URL) {
         await withClient(async (client) => {
           for (const [stream, ids] of acknowledged) {
             if (ids.length === 0) continue;
-            const stored = (await all(client.readStream(stream))).map(({ event }) => event!);
+            const stored = (await collect(client.readStream(stream))).map(({ event }) => event!);
             expect(stored.slice(0, ids.length).map(({ id }) => id)).deep.equal(ids);
             expect(stored.length).within(ids.length, ids.length + 1);
             expect(stored.map(({ revision }) => Number(revision))).deep.equal(stored.map((_, index) => index));
           }
-          const positions = (await all(client.readAll())).map(({ event }) => event!.position!.commit);
+          const positions = (await collect(client.readAll())).map(({ event }) => event!.position!.commit);
           expect(positions).deep.equal([...new Set(positions)].sort((a, b) => (a < b ? -1 : 1)));
         });
       }
@@ -79,7 +79,7 @@ if (!process.env.EVENTSTORE_URL) {
 
     it('a retry with its expected revision is recognised; one with ANY is stored again', async () => {
       const [guarded, any] = [freshStream(), freshStream()];
-      const events = numberedFrom(0, 2);
+      const events = numberedEvents(0, 2);
       await withClient(async (client) => {
         await client.appendToStream(guarded, events, { expectedRevision: NO_STREAM });
         await client.appendToStream(any, events, { expectedRevision: ANY });
@@ -96,7 +96,7 @@ if (!process.env.EVENTSTORE_URL) {
     it('metadata, deletions and tombstones hold, and positions go on', async () => {
       const [counted, deleted, tombstoned] = [freshStream(), freshStream(), freshStream()];
       const last = await withClient(async (client) => {
-        for (const stream of [counted, deleted, tombstoned]) await client.appendToStream(stream, numberedFrom(0, 4));
+        for (const stream of [counted, deleted, tombstoned]) await client.appendToStream(stream, numberedEvents(0, 4));
         await client.setStreamMetadata(counted, { maxCount: 2 });
         await client.deleteStream(deleted);
         return client.tombstoneStream(tombstoned);
@@ -108,10 +108,10 @@ if (!process.env.EVENTSTORE_URL) {
           [deleted, 'stream-not-found'],
           [tombstoned, 'stream-deleted'],
         ] as const) {
-          const outcome = await all(client.readStream(stream)).catch((error) => error);
+          const outcome = await collect(client.readStream(stream)).catch((error) => error);
           expect(outcome).have.property('type', type);
         }
-        const { position } = await client.appendToStream(freshStream(), numbered(0));
+        const { position } = await client.appendToStream(freshStream(), numberedEvent(0));
         expect(position!.commit > last.position!.commit).equal(true);
       });
     });
@@ -121,7 +121,7 @@ if (!process.env.EVENTSTORE_URL) {
       await withClient(async (client) => {
         // What is written when the metadata is set knows nothing yet of the events that come after it.
         await client.setStreamMetadata(emptied, { truncateBefore: 100 });
-        for (const stream of [emptied, deleted]) await client.appendToStream(stream, numberedFrom(0, 3));
+        for (const stream of [emptied, deleted]) await client.appendToStream(stream, numberedEvents(0, 3));
         await client.deleteStream(deleted);
       });
       await scavenge(url);
@@ -132,7 +132,7 @@ if (!process.env.EVENTSTORE_URL) {
           [emptied, 2n],
           [deleted, NO_STREAM],
         ] as const) {
-          const answer = await client.appendToStream(stream, numbered(3), { expectedRevision });
+          const answer = await client.appendToStream(stream, numberedEvent(3), { expectedRevision });
           expect(answer.nextExpectedRevision).equal(3n);
         }
       });
@@ -141,7 +141,7 @@ if (!process.env.EVENTSTORE_URL) {
     it('a scavenge that was cut short is recorded as interrupted', async () => {
       await withClient(async (client) => {
         const stream = freshStream();
-        for (let n = 0; n < 20_000; n += 1000) await client.appendToStream(stream, numberedFrom(n, 1000));
+        for (let n = 0; n < 20_000; n += 1000) await client.appendToStream(stream, numberedEvents(n, 1000));
       });
       let restarted: Promise<void> | undefined;
       const onProgress = () => {
@@ -151,12 +151,12 @@ if (!process.env.EVENTSTORE_URL) {
       await restarted;
       await withClient(async (client) => {
         const newest = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
-        const [link] = await all(client.readStream('$scavenges', newest));
+        const [link] = await collect(client.readStream('$scavenges', newest));
         const [revision, details] = Buffer.from(link!.event!.data as Uint8Array)
           .toString()
           .split('@');
         expect(revision).equal('1');
-        const [completed] = await all(client.readStream(details!, newest));
+        const [completed] = await collect(client.readStream(details!, newest));
         expect(completed!.event!.data).include({ result: 'Interrupted' });
       });
     });
@@ -164,12 +164,12 @@ if (!process.env.EVENTSTORE_URL) {
     it('the longest names keep their metadata', async () => {
       const stream = freshStream().padEnd(1024, 'x');
       await withClient(async (client) => {
-        await client.appendToStream(stream, numberedFrom(0, 3));
+        await client.appendToStream(stream, numberedEvents(0, 3));
         await client.deleteStream(stream);
       });
       await embedded.restart('SIGKILL');
       await withClient(async (client) => {
-        await client.appendToStream(stream, numbered(3), { expectedRevision: NO_STREAM });
+        await client.appendToStream(stream, numberedEvent(3), { expectedRevision: NO_STREAM });
         expect(await numbersOf(client.readStream(stream))).deep.equal([3]);
       });
     });
@@ -193,11 +193,11 @@ if (!process.env.EVENTSTORE_URL) {
     it('the same client object works again', async () => {
       await withClient(async (client) => {
         const stream = freshStream();
-        await client.appendToStream(stream, numbered(0));
+        await client.appendToStream(stream, numberedEvent(0));
         await embedded.restart('SIGKILL');
         await eventually(async () => {
           const answer = await client
-            .appendToStream(stream, numbered(1), { expectedRevision: 0n })
+            .appendToStream(stream, numberedEvent(1), { expectedRevision: 0n })
             .catch(() => undefined);
           return answer?.success === true;
         });

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { eventually } from '@annals/engines/testing/condition.js';
 import {
-  all,
+  collect,
   freshStream,
-  numbered,
-  numberedFrom,
+  numberedEvent,
+  numberedEvents,
   numbersOf,
   rejection,
   take,
@@ -27,17 +27,17 @@ describe('a scavenge', () => {
     expect(outcome.durationMs).above(0);
     expect(steps[0]).equal('$scavengeStarted');
     expect(steps.at(-1)).equal('$scavengeCompleted');
-    const history = await all(store.client.readStream(`$scavenges-${outcome.scavengeId}`));
+    const history = await collect(store.client.readStream(`$scavenges-${outcome.scavengeId}`));
     expect(history.at(-1)!.event!.data).include({ scavengeId: outcome.scavengeId, result: 'Success' });
   });
 
   it('changes nothing that may still be read', async () => {
     const stream = freshStream();
-    await store.client.appendToStream(stream, numberedFrom(0, 10));
+    await store.client.appendToStream(stream, numberedEvents(0, 10));
     await store.client.setStreamMetadata(stream, { maxCount: 3 });
     await scavenge(store.server.url);
     expect(await numbersOf(store.client.readStream(stream))).deep.equal([7, 8, 9]);
-    const answer = await store.client.appendToStream(stream, numbered(10), { expectedRevision: 9n });
+    const answer = await store.client.appendToStream(stream, numberedEvent(10), { expectedRevision: 9n });
     expect(answer.nextExpectedRevision).equal(10n);
   });
 });
@@ -46,7 +46,7 @@ if (!process.env.EVENTSTORE_URL) {
   describe('a scavenge of the embedded engine', () => {
     const store = useOwnEventStore();
     const everything = async (stream: string) =>
-      (await all(store.client.readAll())).filter(({ event }) => event!.streamId === stream);
+      (await collect(store.client.readAll())).filter(({ event }) => event!.streamId === stream);
     const secretEvents = (secret: string, count: number) =>
       Array.from({ length: count }, (_, n) =>
         jsonEvent({ type: 'Secret', data: { n, secret: `${secret} `.repeat(n % 5 === 0 ? 200 : 4) } }),
@@ -55,7 +55,7 @@ if (!process.env.EVENTSTORE_URL) {
     it('removes deleted, tombstoned, truncated, over-count and expired events from $all', async () => {
       const streams = Array.from({ length: 5 }, () => freshStream());
       const [deleted, tombstoned, truncated, counted, aged] = streams as [string, string, string, string, string];
-      for (const stream of streams) await store.client.appendToStream(stream, numberedFrom(0, 4));
+      for (const stream of streams) await store.client.appendToStream(stream, numberedEvents(0, 4));
       await store.client.deleteStream(deleted);
       await store.client.tombstoneStream(tombstoned);
       await store.client.setStreamMetadata(truncated, { truncateBefore: 3 });
@@ -69,7 +69,7 @@ if (!process.env.EVENTSTORE_URL) {
       expect(await everything(counted)).have.length(1);
       expect(await everything(aged)).have.length(0);
       expect(await numbersOf(store.client.readStream(aged))).deep.equal([]);
-      const reopened = await store.client.appendToStream(deleted, numbered(4), {
+      const reopened = await store.client.appendToStream(deleted, numberedEvent(4), {
         expectedRevision: NO_STREAM,
       });
       expect(reopened.nextExpectedRevision).equal(4n);
@@ -79,14 +79,14 @@ if (!process.env.EVENTSTORE_URL) {
       const hiding = [{ maxCount: 3 }, { truncateBefore: 7 }, { maxAge: 1 }];
       const streams = hiding.map((metadata) => ({ metadata, stream: freshStream() }));
       for (const { stream, metadata } of streams) {
-        await store.client.appendToStream(stream, numberedFrom(0, 10));
+        await store.client.appendToStream(stream, numberedEvents(0, 10));
         await store.client.setStreamMetadata(stream, metadata);
         await eventually(async () => (await numbersOf(store.client.readStream(stream))).length <= 3);
       }
       await scavenge(store.server.url);
       for (const { stream } of streams) {
         await store.client.setStreamMetadata(stream, {});
-        await store.client.appendToStream(stream, numbered(10), { expectedRevision: 9n });
+        await store.client.appendToStream(stream, numberedEvent(10), { expectedRevision: 9n });
       }
       const read = () => Promise.all(streams.map(({ stream }) => numbersOf(store.client.readStream(stream))));
       const left = [[7, 8, 9, 10], [7, 8, 9, 10], [10]];
@@ -100,15 +100,15 @@ if (!process.env.EVENTSTORE_URL) {
       // The first by age, the second by what may be read; both said before there was anything.
       await store.client.setStreamMetadata(aged, { maxAge: 1 });
       await store.client.setStreamMetadata(cut, { truncateBefore: 4 });
-      for (const stream of [aged, cut]) await store.client.appendToStream(stream, numberedFrom(0, 4));
+      for (const stream of [aged, cut]) await store.client.appendToStream(stream, numberedEvents(0, 4));
       await eventually(async () => (await numbersOf(store.client.readStream(aged))).length === 0);
       await scavenge(store.server.url);
       await store.server.embedded!.restart('SIGKILL');
       for (const stream of [aged, cut]) {
         expect(await everything(stream)).have.length(0);
-        const wrong = store.client.appendToStream(stream, numbered(4), { expectedRevision: NO_STREAM });
+        const wrong = store.client.appendToStream(stream, numberedEvent(4), { expectedRevision: NO_STREAM });
         expect(await rejection(wrong)).instanceOf(WrongExpectedVersionError);
-        const { nextExpectedRevision } = await store.client.appendToStream(stream, numbered(4), {
+        const { nextExpectedRevision } = await store.client.appendToStream(stream, numberedEvent(4), {
           expectedRevision: 3n,
         });
         expect(nextExpectedRevision).equal(4n);
@@ -120,7 +120,7 @@ if (!process.env.EVENTSTORE_URL) {
       const streams = Array.from({ length: 5 }, () => freshStream());
       for (const stream of streams) {
         for (let round = 0; round < 4; round++) await store.client.appendToStream(stream, secretEvents(secret, 25));
-        await store.client.appendToStream(freshStream(), numberedFrom(0, 10));
+        await store.client.appendToStream(freshStream(), numberedEvents(0, 10));
       }
       const file = `${store.server.embedded!.directory}/log/data.mdb`;
       expect(await occurrences(file, secret)).above(500);
@@ -132,11 +132,11 @@ if (!process.env.EVENTSTORE_URL) {
 
     it('keeps positions usable: one whose event is gone, and checkpoints', async () => {
       const stream = freshStream('gone');
-      await store.client.appendToStream(stream, numberedFrom(0, 3));
-      const [, second] = await all(store.client.readStream(stream));
+      await store.client.appendToStream(stream, numberedEvents(0, 3));
+      const [, second] = await collect(store.client.readStream(stream));
       await store.client.tombstoneStream(stream);
       const kept = freshStream('kept');
-      await store.client.appendToStream(kept, numbered(7));
+      await store.client.appendToStream(kept, numberedEvent(7));
       await scavenge(store.server.url);
       const filter = streamNameFilter({ prefixes: ['kept.'] });
       const fromPosition = second!.event!.position!;
@@ -145,11 +145,11 @@ if (!process.env.EVENTSTORE_URL) {
     });
 
     it('tells whoever subscribes afterwards nothing of them, however new they are', async () => {
-      const { position } = await store.client.appendToStream(freshStream(), numbered(0));
+      const { position } = await store.client.appendToStream(freshStream(), numberedEvent(0));
       const [gone, kept] = [freshStream('new'), freshStream('new')];
-      await store.client.appendToStream(gone, numbered(1));
+      await store.client.appendToStream(gone, numberedEvent(1));
       await store.client.deleteStream(gone);
-      await store.client.appendToStream(kept, numbered(2));
+      await store.client.appendToStream(kept, numberedEvent(2));
       await scavenge(store.server.url);
       const filter = streamNameFilter({ prefixes: ['new.'] });
       const [next] = await take(store.client.subscribeToAll({ fromPosition: position!, filter }), 1);
@@ -158,13 +158,13 @@ if (!process.env.EVENTSTORE_URL) {
 
     it('holds up neither appends nor subscribers', async () => {
       const stream = freshStream();
-      for (let n = 0; n < 5000; n += 500) await store.client.appendToStream(stream, numberedFrom(n, 500));
+      for (let n = 0; n < 5000; n += 500) await store.client.appendToStream(stream, numberedEvents(n, 500));
       await store.client.setStreamMetadata(stream, { maxCount: 1 });
       const live = freshStream('live');
       const filter = streamNameFilter({ prefixes: [live] });
       const seen = take(store.client.subscribeToAll({ fromPosition: END, filter }), 50);
       const running = scavenge(store.server.url);
-      for (let n = 0; n < 50; n++) await store.client.appendToStream(live, numbered(n));
+      for (let n = 0; n < 50; n++) await store.client.appendToStream(live, numberedEvent(n));
       expect(await seen).have.length(50);
       expect((await running).result).equal('Success');
     });
@@ -179,7 +179,7 @@ if (!process.env.EVENTSTORE_URL) {
       expect(await rejection(scavenge(store.server.url))).instanceOf(Error);
       await store.server.embedded!.restart('SIGTERM');
       const stream = freshStream();
-      await store.client.appendToStream(stream, numbered(0));
+      await store.client.appendToStream(stream, numberedEvent(0));
       expect(await numbersOf(store.client.readStream(stream))).deep.equal([0]);
     });
   });

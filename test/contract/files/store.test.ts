@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { owned } from '@annals/engines/testing/children.js';
+import { killOnExit } from '@annals/engines/testing/children.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { isReal, type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
@@ -39,7 +39,7 @@ async function inDirectory(): Promise<World> {
     store,
     clearing: store,
     async abandon() {
-      const child = owned(fork(WRITER, [directory.path]));
+      const child = killOnExit(fork(WRITER, [directory.path]));
       const [abandoned] = (await once(child, 'message')) as [Abandoned];
       child.kill('SIGKILL');
       await once(child, 'exit');

@@ -1,6 +1,6 @@
 /** What becomes of a long command when its client has gone: nobody waits for it, and others do for their turn. */
 import { eventually } from '@annals/engines/testing/condition.js';
-import { all, rejection } from '@annals/engines/testing/eventstore-client.js';
+import { collect, rejection } from '@annals/engines/testing/eventstore-client.js';
 import { isReal } from '@annals/engines/testing/mongo.js';
 import { fixture } from '@annals/engines/testing/mongo-fixture.js';
 import { opMsg, rawClient } from '@annals/engines/testing/raw-client.js';
@@ -77,7 +77,7 @@ describe('MongoDB: a client that goes', () => {
   it('has gone for what this program has given up going through', async () => {
     const { models, close } = await connectMongo(mongo.server.url, mongo.db.databaseName);
     try {
-      expect(await rejection(all(models.collection(name).find(endless)))).instanceOf(UnavailableError);
+      expect(await rejection(collect(models.collection(name).find(endless)))).instanceOf(UnavailableError);
       await expectIdle();
     } finally {
       await close();

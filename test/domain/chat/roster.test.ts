@@ -1,7 +1,14 @@
 /** The rules about the people of the chat: one of each email and name, and never without an admin. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { nameOf, type RosterCommand, type RosterEvent, roster, userById, userOf } from '../../../domain/chat/roster.js';
+import {
+  nameOf,
+  type RosterCommand,
+  type RosterEvent,
+  roster,
+  userByEmail,
+  userById,
+} from '../../../domain/chat/roster.js';
 import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import {
   add,
@@ -200,7 +207,7 @@ describe('the roster', () => {
         expect(state.admins).to.be.greaterThan(0);
         expect(state.emails.size).to.equal(there.length);
         expect(new Set(there.map(({ userName }) => userName.toLowerCase())).size).to.equal(there.length);
-        for (const user of there) expect(userOf(state, user.email)).to.equal(user);
+        for (const user of there) expect(userByEmail(state, user.email)).to.equal(user);
       }),
     );
   });

@@ -1,9 +1,15 @@
 /** The rules of reactions and threads: what is counted, shown and told of them, and what is changed twice. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MOST_CHANGES } from '../../../domain/chat/edit-limit.js';
+import { MAX_CHANGES } from '../../../domain/chat/edit-limit.js';
 import { type MessageCommand, message } from '../../../domain/chat/message.js';
-import { MOST_EVER, noReactions, reactionsOf, withoutReaction, withReaction } from '../../../domain/chat/reactions.js';
+import {
+  MAX_REACTIONS_EVER,
+  noReactions,
+  reactionsOf,
+  withoutReaction,
+  withReaction,
+} from '../../../domain/chat/reactions.js';
 import { MAX_PARTICIPANTS, threadOf } from '../../../domain/chat/thread.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import {
@@ -90,16 +96,19 @@ describe('what hangs on a message', () => {
   });
 
   it('takes so many reactions of one person, those that were taken back too', () => {
-    const toggled = Array.from({ length: MOST_EVER }, (_, index) => [react(`r${index}`), unreact(`r${index}`)]);
+    const toggled = Array.from({ length: MAX_REACTIONS_EVER }, (_, index) => [
+      react(`r${index}`),
+      unreact(`r${index}`),
+    ]);
     const { events, state } = run([hello, ...toggled.flat().slice(0, -1)]);
-    expect(events).to.have.length(2 * MOST_EVER);
-    expect(message.decide(unreact(`r${MOST_EVER - 1}`), state)).to.have.length(1);
+    expect(events).to.have.length(2 * MAX_REACTIONS_EVER);
+    expect(message.decide(unreact(`r${MAX_REACTIONS_EVER - 1}`), state)).to.have.length(1);
     expect(message.decide(react('+1'), state)).to.include({ rejected: 'chat/too-many-reactions' });
     expect(message.decide(react('+1', CYD), state)).to.have.length(1);
   });
 
   it('is edited and pinned so often by one person, with their replies; unpinned and deleted it is always', () => {
-    const edits = Array.from({ length: MOST_CHANGES - 2 }, (_, index) => editMessage(`edit ${index}`));
+    const edits = Array.from({ length: MAX_CHANGES - 2 }, (_, index) => editMessage(`edit ${index}`));
     const reply = postReply('one', ADA, 'm.1');
     const { state } = run([hello, pin(ADA), unpin(), reply, editReply('m.1', 'two', ADA), ...edits, pin()]);
     for (const command of [editMessage('more'), editReply('m.1', 'three', ADA, 1)])

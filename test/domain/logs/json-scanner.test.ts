@@ -1,7 +1,7 @@
 /** Where values end in a JSON text, long ones above all: they are looked at piece by piece. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { endOfValue, itemsOf, skipBlanks } from '../../../domain/logs/json-scanner.js';
+import { endOfValue, scanItems, skipBlanks } from '../../../domain/logs/json-scanner.js';
 
 const PIECE = 32 * 1024;
 /** Lengths about the ends of pieces. */
@@ -23,7 +23,7 @@ describe('the scan of a JSON text', () => {
       fc.property(length, (long) => {
         const value = { ['k'.repeat(long)]: 'v'.repeat(long), last: [1] };
         const text = JSON.stringify(value);
-        const found = [...itemsOf(text, 0)].flatMap((item) => (item ? [item] : []));
+        const found = [...scanItems(text, 0)].flatMap((item) => (item ? [item] : []));
         expect(found.map(({ key, from, to }) => [key, JSON.parse(text.slice(from, to))])).to.deep.equal(
           Object.entries(value),
         );
@@ -74,7 +74,7 @@ describe('the scan of a JSON text', () => {
       fc.property(nearly, (given) => {
         const text = given.trim();
         const value = parsed(text);
-        const scan = itemsOf(text, 0);
+        const scan = scanItems(text, 0);
         const found: [string | undefined, unknown][] = [];
         let next = scan.next();
         for (; !next.done; next = scan.next())

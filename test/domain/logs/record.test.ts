@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { normalizeRecord } from '../../../domain/logs/record.js';
-import { dayName, instantOfQuery, parseTimestamp, startOfDay } from '../../../domain/logs/timestamp.js';
+import { dayName, parseQueryTime, parseTimestamp, startOfDay } from '../../../domain/logs/timestamp.js';
 import { record } from './arbitrary.js';
 
 const RECEIVED = Date.UTC(2026, 0, 2);
@@ -85,10 +85,10 @@ describe('an instant', () => {
   });
 
   it('in a query may be a date, which stands for its whole day', () => {
-    expect(instantOfQuery('2026-11-21', false)).to.equal(at('2026-11-21T00:00:00Z'));
-    expect(instantOfQuery('2026-11-21', true)).to.equal(at('2026-11-21T23:59:59.999Z'));
-    expect(instantOfQuery('5', true)).to.equal(5);
-    expect(instantOfQuery('now', true)).to.equal(undefined);
+    expect(parseQueryTime('2026-11-21', false)).to.equal(at('2026-11-21T00:00:00Z'));
+    expect(parseQueryTime('2026-11-21', true)).to.equal(at('2026-11-21T23:59:59.999Z'));
+    expect(parseQueryTime('5', true)).to.equal(5);
+    expect(parseQueryTime('now', true)).to.equal(undefined);
   });
 });
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { catalog } from '../../../domain/meeting/catalog.js';
 import { MAX_WAITING } from '../../../domain/meeting/join.js';
 import { type RoomCommand, room } from '../../../domain/meeting/room.js';
-import { MOST_DEPARTED } from '../../../domain/meeting/state.js';
+import { MAX_DEPARTED } from '../../../domain/meeting/state.js';
 import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import { golden } from '../../support/golden.js';
 import { DAY, HOUR, joinRoom, meetingId, NOON, openRoom, RETURN_MS, roomId } from '../../support/meeting.js';
@@ -107,7 +107,7 @@ describe('whatever happens in a meeting room', () => {
           const mayEnter = waiting.filter(({ isLost, kickedUntil = 0 }) => !isLost && now >= kickedUntil);
           if (!lockedBy && people.length > 0 && people.length < maxParticipants) expect(mayEnter).to.deep.equal([]);
           for (const { id } of departed) expect(ids).not.to.include(id);
-          expect(departed.length).to.be.at.most(MOST_DEPARTED);
+          expect(departed.length).to.be.at.most(MAX_DEPARTED);
           if (people.length === 0)
             expect({ lockedBy, recordingBy }).to.deep.equal({ lockedBy: undefined, recordingBy: undefined });
           if (recordingBy) expect(ids).to.include(recordingBy);

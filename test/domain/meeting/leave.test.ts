@@ -1,6 +1,6 @@
 /** How people go from a meeting room, and what becomes of it. */
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
-import { MOST_READABLE } from '../../../domain/meeting/leave.js';
+import { MAX_READABLE } from '../../../domain/meeting/leave.js';
 import { room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
 import {
@@ -53,7 +53,7 @@ describe('who goes from a meeting room', () => {
   });
 
   it('leaves no more than so many meetings behind that nobody can ask for', () => {
-    const over = Array.from({ length: MOST_READABLE }, (_, n) =>
+    const over = Array.from({ length: MAX_READABLE }, (_, n) =>
       [hosted, joined('ada', true), left('ada'), ended()].map(
         ({ type, data }) => ({ type, data: { ...data, meetingId: `m${n}` } }) as RoomEvent,
       ),

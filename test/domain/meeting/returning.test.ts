@@ -1,6 +1,6 @@
 /** Coming back to a meeting room: a lost connection keeps its place, and who left a moment ago is who they were. */
 import { room } from '../../../domain/meeting/room.js';
-import { MOST_DEPARTED } from '../../../domain/meeting/state.js';
+import { MAX_DEPARTED } from '../../../domain/meeting/state.js';
 import { specOf } from '../../support/decider-spec.js';
 import {
   connectionLost,
@@ -113,10 +113,10 @@ describe('who has left a meeting room', () => {
 
   it('is forgotten after as many more as a room holds', () => {
     const many = (count: number) => Array.from({ length: count }, (_, n) => [joined(`p${n}`), left(`p${n}`)]).flat();
-    given(...gone, ...many(MOST_DEPARTED - 1))
+    given(...gone, ...many(MAX_DEPARTED - 1))
       .when(returning('bob'))
       .then(rejoined('bob'));
-    given(...gone, ...many(MOST_DEPARTED))
+    given(...gone, ...many(MAX_DEPARTED))
       .when(returning('bob'))
       .thenRejected('meeting/not-joined');
   });

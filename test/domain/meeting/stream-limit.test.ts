@@ -1,7 +1,7 @@
 /** How long the stream of a meeting room may get, and what may still happen in one that is as long. */
 import { expect } from 'chai';
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
-import { MOST_FACTS_READABLE } from '../../../domain/meeting/leave.js';
+import { MAX_READABLE_EVENTS } from '../../../domain/meeting/leave.js';
 import { type RoomCommand, room } from '../../../domain/meeting/room.js';
 import { specOf } from '../../support/decider-spec.js';
 import {
@@ -104,12 +104,12 @@ describe('a meeting room in which much has happened', () => {
       expect(outcome).to.be.an('array');
       return (outcome as readonly RoomEvent[]).slice(2).map(({ type, data }) => `${type} ${data.meetingId}`);
     };
-    const [small, half] = [100, MOST_FACTS_READABLE / 2];
+    const [small, half] = [100, MAX_READABLE_EVENTS / 2];
     expect(forgotten(...meeting('a', half), ...meeting('b', half))).to.deep.equal([]);
     expect(forgotten(...meeting('a', small), ...meeting('b', half), ...meeting('c', half))).to.deep.equal([
       'MeetingErased a',
     ]);
-    expect(forgotten(...meeting('a', small), ...meeting('b', MOST_FACTS_READABLE + 1))).to.deep.equal([
+    expect(forgotten(...meeting('a', small), ...meeting('b', MAX_READABLE_EVENTS + 1))).to.deep.equal([
       'MeetingErased a',
       'MeetingErased b',
     ]);

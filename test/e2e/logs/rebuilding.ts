@@ -74,7 +74,10 @@ export function rebuilds(logs: LogsUnderTest) {
         await mongo.models.createCollection(build);
         await createCheckpoints(mongo.models).advance({ [build]: 77n }, lease!);
         for (const query of ['', '?async=true']) {
-          const refused = await client.ask<{ error: string; progress: ReindexProgress }>('POST', `/api/reindex${query}`);
+          const refused = await client.ask<{ error: string; progress: ReindexProgress }>(
+            'POST',
+            `/api/reindex${query}`,
+          );
           expect(refused.status).to.equal(409);
           expect(refused.body.error).to.be.a('string');
           expect(refused.body.progress).to.deep.include({ state: 'running', position: '77' });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createAgents } from '../../../adapters/outbound/user-agent-parser.js';
+import { createUserAgentParser } from '../../../adapters/outbound/user-agent-parser.js';
 import { createDailyVisitorKeys } from '../../../application/analytics/daily-visitor-keys.js';
 import { createImporting, type Importing } from '../../../application/analytics/import-hits.js';
 import { createStorePast } from '../../../application/analytics/store-imported-hits.js';
@@ -29,7 +29,7 @@ describe('hits of the past', function () {
     const store = createStorePast({ ...kernel, visitorDays, origin, retentionDays: 395, context });
     return createImporting({
       ...kernel,
-      agents: createAgents(),
+      agents: createUserAgentParser(),
       store,
       retentionDays: 395,
       filterBots: false,

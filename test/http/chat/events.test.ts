@@ -19,10 +19,10 @@ const caller = {
 async function listen(session: Pick<Session, 'expiresAt'> | undefined) {
   const relay = createRelay({ audience: chat, head });
   const admission = { session: () => session } as Partial<Authentication> as Authentication;
-  const opened: string[] = [];
+  const trackStream: string[] = [];
   const presence = {
-    opened: (userId: string) => {
-      opened.push(userId);
+    trackStream: (userId: string) => {
+      trackStream.push(userId);
       return () => {};
     },
   };
@@ -31,19 +31,19 @@ async function listen(session: Pick<Session, 'expiresAt'> | undefined) {
   const sink = record();
   if (!('stream' in answer)) throw new Error('no stream');
   answer.stream(sink);
-  return { relay, sink, opened };
+  return { relay, sink, trackStream };
 }
 
 describe('the event stream of the chat', () => {
   it('is opened where the session lives just then', async () => {
-    const { relay, sink, opened } = await listen({ expiresAt: Date.now() + 60_000 });
-    expect([types(sink), sink.ended, opened]).to.deep.equal([['CONNECTED'], undefined, ['ada']]);
+    const { relay, sink, trackStream } = await listen({ expiresAt: Date.now() + 60_000 });
+    expect([types(sink), sink.ended, trackStream]).to.deep.equal([['CONNECTED'], undefined, ['ada']]);
     relay.close();
   });
 
   it('is ended at once, to be asked for again, where the session has ended just then', async () => {
-    const { relay, sink, opened } = await listen(undefined);
-    expect([types(sink), sink.ended, opened]).to.deep.equal([[], 'resume', []]);
+    const { relay, sink, trackStream } = await listen(undefined);
+    expect([types(sink), sink.ended, trackStream]).to.deep.equal([[], 'resume', []]);
     relay.close();
   });
 

@@ -1,6 +1,6 @@
 /** One client of the meetings on a node whose relay lags behind its log, and whose log may be away. */
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createSocketSession } from '../../../adapters/http/meeting/socket-session.js';
 import { createRelay } from '../../../adapters/realtime/relay/relay.js';
@@ -8,12 +8,12 @@ import { createGroupCommit } from '../../../application/command/group-commit.js'
 import { createTokenBucket } from '../../../application/concurrency/token-bucket.js';
 import { createMeetingAudience } from '../../../application/meeting/audience/audience.js';
 import { createMeetingChat } from '../../../application/meeting/chat-messages.js';
-import { createEntering, resumeTokenOf } from '../../../application/meeting/join-room.js';
+import { createRoomEntry, resumeTokenOf } from '../../../application/meeting/join-room.js';
 import { CHAT_BYTES, ROOM_CHANGES_PER_NETWORK, SIGNAL_BYTES } from '../../../application/meeting/message-limits.js';
 import { createParticipantActions } from '../../../application/meeting/participant-actions.js';
-import { createSignals } from '../../../application/meeting/relay-signal.js';
-import { createCensus } from '../../../application/meeting/room-metrics.js';
-import type { LiveRelay } from '../../../application/meeting/signaling-port.js';
+import { createSignalRelay } from '../../../application/meeting/relay-signal.js';
+import { createRoomMetrics } from '../../../application/meeting/room-metrics.js';
+import type { ClusterSignaling } from '../../../application/meeting/signaling-port.js';
 import { type Clock, type Quota, type RecordedEvent, UnavailableError } from '../../../application/ports/index.js';
 import { catalog, type MeetingEvent } from '../../../domain/meeting/catalog.js';
 import { record, types } from '../../adapters/realtime/ward.js';
@@ -29,12 +29,12 @@ function node(monotonic?: Clock, returnMs = 20_000) {
   const stop = new AbortController();
   const audience = createMeetingAudience({ resumeToken: (id) => resumeTokenOf(kernel.derivation, id) });
   const relay = createRelay({ audience, head: kernel.head });
-  const census = createCensus(relay.state(), 0n);
+  const census = createRoomMetrics(relay.state(), 0n);
   const held: RecordedEvent[] = [];
   const room = (id: string) => relay.state().get(id);
-  const live: LiveRelay = {
-    tell: ({ to }, { json }) => void relay.tell([to.id], { json }),
-    pass: async ({ to }, { json }) => void (await relay.passOn(to.id, { json })),
+  const live: ClusterSignaling = {
+    send: ({ to }, { json }) => void relay.sendEphemeral([to.id], { json }),
+    sendWithBackpressure: async ({ to }, { json }) => void (await relay.sendWithBackpressure(to.id, { json })),
   };
   let isAway = false;
   const retain = async () => {
@@ -44,7 +44,7 @@ function node(monotonic?: Clock, returnMs = 20_000) {
   const refuse = () => Promise.reject(new Error('no room of these tests has a password'));
   const talk = createMeetingChat({
     log,
-    appender: createGroupCommit({ log, logger: quiet, appended: () => {} }),
+    appender: createGroupCommit({ log, logger: silentLogger, appended: () => {} }),
     clock: Date,
     node: 'north',
     release: 'test',
@@ -56,7 +56,7 @@ function node(monotonic?: Clock, returnMs = 20_000) {
   let slowed = 0;
   const converse = createSocketSession({
     ...kernel,
-    entering: createEntering({
+    roomEntry: createRoomEntry({
       ...kernel,
       clock: Date,
       room,
@@ -64,12 +64,12 @@ function node(monotonic?: Clock, returnMs = 20_000) {
       returnMs: 0,
       passwords: { hash: refuse, matches: refuse },
     }),
-    inside: createParticipantActions({ ...kernel, clock: Date, logger: quiet, signal: stop.signal }),
-    talk: { ...talk, waiting: { ...talk.waiting, used: () => (isFull ? limit : used()) } },
-    signals: createSignals({ live, room, relayed: () => {} }),
+    actions: createParticipantActions({ ...kernel, clock: Date, logger: silentLogger, signal: stop.signal }),
+    chat: { ...talk, waiting: { ...talk.waiting, used: () => (isFull ? limit : used()) } },
+    signalRelay: createSignalRelay({ live, room, onRelayed: () => {} }),
     relay,
     audience,
-    hears: census.hears,
+    awaitPosition: census.awaitPosition,
     clock: Date,
     monotonic,
     observe: {
@@ -102,7 +102,7 @@ function node(monotonic?: Clock, returnMs = 20_000) {
     async catchUp() {
       for (const event of held.splice(0)) {
         relay.publish(await kernel.reveal(catalog, event as RecordedEvent<MeetingEvent>));
-        census.hear(event.position);
+        census.advance(event.position);
       }
     },
     open(saying = createTokenBucket(CHAT_BYTES), changing = createTokenBucket(ROOM_CHANGES_PER_NETWORK)) {
@@ -112,7 +112,7 @@ function node(monotonic?: Clock, returnMs = 20_000) {
       const speaker = { sink, close };
       const unknownRooms = { countAttempt: async () => false, isExhausted: () => false };
       const whose = { caller: 'x', unknownRooms, roomQuota: free, chatRate: saying, changeRate: changing };
-      const conversation = converse({ speaker, ...whose, logger: quiet, context });
+      const conversation = converse({ speaker, ...whose, logger: silentLogger, context });
       return { sink, codes, ...conversation };
     },
     async stop() {

@@ -1,8 +1,8 @@
 /** The door of the sockets: so many a minute, so many at a time, of one network; and digests of where they come from. */
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
-import { createCallerOf } from '../../../adapters/http/meeting/caller-digest.js';
-import { createSocketDoor } from '../../../adapters/http/meeting/socket-limit.js';
+import { createCallerDigest } from '../../../adapters/http/meeting/caller-digest.js';
+import { createSocketLimit } from '../../../adapters/http/meeting/socket-limit.js';
 import { createSlidingLimit } from '../../../adapters/http/server/sliding-window-limit.js';
 
 describe('the door of the meetings', () => {
@@ -10,7 +10,7 @@ describe('the door of the meetings', () => {
   const free = { wait: () => 0 };
 
   it('lets in so many a minute, and tells whoever is too many how long to wait', async () => {
-    const door = createSocketDoor(createSlidingLimit(2, 60_000), 100, free);
+    const door = createSocketLimit(createSlidingLimit(2, 60_000), 100, free);
     expect(await door.admit(here)).to.equal(undefined);
     expect(await door.admit(here)).to.equal(undefined);
     const refused = await door.admit(here);
@@ -20,7 +20,7 @@ describe('the door of the meetings', () => {
   });
 
   it('lets in no more than may be open, of one network', async () => {
-    const door = createSocketDoor(createSlidingLimit(100, 60_000), 2, free);
+    const door = createSocketLimit(createSlidingLimit(100, 60_000), 2, free);
     const leave = door.trackConnection('2001:db8:1:2::1');
     door.trackConnection('2001:db8:1:2::2');
     expect(await door.admit('2001:db8:1:2::3')).to.include({ problem: 429 });
@@ -30,8 +30,8 @@ describe('the door of the meetings', () => {
   });
 
   it('knows a network again by a digest that is of this installation alone', () => {
-    const callerOf = createCallerOf(createDerivation(Buffer.alloc(32, 1)));
-    const elsewhere = createCallerOf(createDerivation(Buffer.alloc(32, 2)));
+    const callerOf = createCallerDigest(createDerivation(Buffer.alloc(32, 1)));
+    const elsewhere = createCallerDigest(createDerivation(Buffer.alloc(32, 2)));
     expect(callerOf('2001:db8:1:2::1')).to.equal(callerOf('2001:db8:1:2:ffff::9'));
     expect(callerOf(here)).not.to.equal(callerOf('203.0.113.8'));
     expect(callerOf(here)).not.to.equal(elsewhere(here));

@@ -6,10 +6,10 @@ import { happened, joined, NOON, requested } from '../../support/meeting.js';
 describe('who is in a meeting without a connection', () => {
   function signaling() {
     const gone: string[] = [];
-    const deps: Pick<SignalingDeps, 'run' | 'inside' | 'returnMs' | 'systemContext'> = {
+    const deps: Pick<SignalingDeps, 'run' | 'actions' | 'returnMs' | 'systemContext'> = {
       run: 'north',
       returnMs: 4000,
-      inside: {
+      actions: {
         execute: () => Promise.reject(new Error('nobody acts here')),
         leave: () => Promise.reject(new Error('nobody leaves here')),
         async restoreConnection({ participantId, seat: { id } }, node) {
@@ -28,21 +28,21 @@ describe('who is in a meeting without a connection', () => {
 
   it('leaves, inside or waiting, where it is at this node', () => {
     const { gone, made } = signaling();
-    for (const event of [joined('ada'), requested('bob'), elsewhere]) made.hear(event);
+    for (const event of [joined('ada'), requested('bob'), elsewhere]) made.onEvent(event);
     expect(gone).to.deep.equal(['ada from seat-of-ada after 0 ms', 'bob from seat-of-bob after 0 ms']);
   });
 
   it('keeps a place for as long as one is kept, where they came back to it', () => {
     const { gone, made } = signaling();
     const connected = { node: 'north', seat: 'second' };
-    made.hear(happened('ParticipantReturned', { participantId: 'ada', returnedAt: NOON, ...connected }));
+    made.onEvent(happened('ParticipantReturned', { participantId: 'ada', returnedAt: NOON, ...connected }));
     expect(gone).to.deep.equal(['ada from second after 4000 ms']);
   });
 
   it('comes back later where this node stops', () => {
     const { gone, made } = signaling();
     made.close();
-    made.hear(joined('ada'));
+    made.onEvent(joined('ada'));
     expect(gone).to.deep.equal([]);
   });
 });

@@ -1,7 +1,7 @@
 /** The rows of meetings that are over: one for each that can still be read. */
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
-import { ended as model } from '../../../projections/meeting/ended-meetings.js';
+import { endedMeetings as model } from '../../../projections/meeting/ended-meetings.js';
 import { ended, HOUR, happened, meetingId, NOON, opened, roomId } from '../../support/meeting.js';
 import { projectionSpec } from '../../support/projection-spec.js';
 

@@ -15,10 +15,10 @@ import {
 } from '@eventstore/db-client';
 import { expect } from 'chai';
 import {
-  all,
+  collect,
   freshStream,
-  numbered,
-  numberedFrom,
+  numberedEvent,
+  numberedEvents,
   numbersOf,
   rejection,
   useEventStore,
@@ -36,15 +36,15 @@ for (const [path, options] of Object.entries(PATHS)) {
     const append = (stream: string, events: EventData | EventData[], expectedRevision: AppendExpectedRevision = ANY) =>
       store.client.appendToStream(stream, events, { ...options, expectedRevision });
     const conflict = async (stream: string, expectedRevision: AppendExpectedRevision) => {
-      const error = await rejection(append(stream, numbered(99), expectedRevision));
+      const error = await rejection(append(stream, numberedEvent(99), expectedRevision));
       expect(error).instanceOf(WrongExpectedVersionError);
       return error as WrongExpectedVersionError;
     };
 
     it('answers the revision and the position of the last event', async () => {
       const stream = freshStream();
-      const answer = await append(stream, numberedFrom(0, 3), NO_STREAM);
-      const last = (await all(store.client.readStream(stream))).at(-1)!;
+      const answer = await append(stream, numberedEvents(0, 3), NO_STREAM);
+      const last = (await collect(store.client.readStream(stream))).at(-1)!;
       expect(answer.success).equal(true);
       expect(answer.nextExpectedRevision).equal(2n);
       expect(answer.position).deep.equal(last.event!.position);
@@ -53,23 +53,23 @@ for (const [path, options] of Object.entries(PATHS)) {
 
     it('assigns increasing positions to the events of an append', async () => {
       const stream = freshStream();
-      await append(stream, numberedFrom(0, 3));
-      const positions = (await all(store.client.readStream(stream))).map(({ event }) => event!.position!.commit);
+      await append(stream, numberedEvents(0, 3));
+      const positions = (await collect(store.client.readStream(stream))).map(({ event }) => event!.position!.commit);
       expect(positions[0]! < positions[1]! && positions[1]! < positions[2]!).equal(true);
     });
 
     it('accepts the right revision, STREAM_EXISTS and ANY', async () => {
       const stream = freshStream();
-      await append(stream, numbered(0), NO_STREAM);
-      await append(stream, numbered(1), 0n);
-      await append(stream, numbered(2), STREAM_EXISTS);
-      await append(stream, numbered(3), ANY);
+      await append(stream, numberedEvent(0), NO_STREAM);
+      await append(stream, numberedEvent(1), 0n);
+      await append(stream, numberedEvent(2), STREAM_EXISTS);
+      await append(stream, numberedEvent(3), ANY);
       expect(await numbersOf(store.client.readStream(stream))).deep.equal([0, 1, 2, 3]);
     });
 
     it('refuses NO_STREAM for an existing stream and reports its revision', async () => {
       const stream = freshStream();
-      await append(stream, numberedFrom(0, 5));
+      await append(stream, numberedEvents(0, 5));
       const error = await conflict(stream, NO_STREAM);
       expect(error.streamName).equal(stream);
       expect(error.expectedVersion).equal(NO_STREAM);
@@ -78,7 +78,7 @@ for (const [path, options] of Object.entries(PATHS)) {
 
     it('refuses a revision below and a revision above the last', async () => {
       const stream = freshStream();
-      await append(stream, numberedFrom(0, 5));
+      await append(stream, numberedEvents(0, 5));
       for (const revision of [2n, 9n]) {
         const error = await conflict(stream, revision);
         expect(error.expectedVersion).equal(revision);
@@ -96,7 +96,7 @@ for (const [path, options] of Object.entries(PATHS)) {
 
     it('stores nothing of a refused append', async () => {
       const stream = freshStream();
-      await append(stream, numbered(0));
+      await append(stream, numberedEvent(0));
       await conflict(stream, NO_STREAM);
       expect(await numbersOf(store.client.readStream(stream))).deep.equal([0]);
     });
@@ -104,8 +104,8 @@ for (const [path, options] of Object.entries(PATHS)) {
     it('accepts both NO_STREAM and STREAM_EXISTS for a stream that only has metadata', async () => {
       const [first, second] = [freshStream(), freshStream()];
       for (const stream of [first, second]) await store.client.setStreamMetadata(stream, { maxCount: 10 });
-      expect((await append(first, numbered(0), NO_STREAM)).nextExpectedRevision).equal(0n);
-      expect((await append(second, numbered(0), STREAM_EXISTS)).nextExpectedRevision).equal(0n);
+      expect((await append(first, numberedEvent(0), NO_STREAM)).nextExpectedRevision).equal(0n);
+      expect((await append(second, numberedEvent(0), STREAM_EXISTS)).nextExpectedRevision).equal(0n);
     });
 
     it('keeps data, metadata, type and id of JSON and of binary events', async () => {
@@ -123,7 +123,7 @@ for (const [path, options] of Object.entries(PATHS)) {
         metadata: Uint8Array.of(7),
       });
       await append(stream, [json, binary]);
-      const [first, second] = (await all(store.client.readStream(stream))).map(({ event }) => event!);
+      const [first, second] = (await collect(store.client.readStream(stream))).map(({ event }) => event!);
       expect(first).deep.include({
         id: json.id,
         type: json.type,
@@ -137,22 +137,22 @@ for (const [path, options] of Object.entries(PATHS)) {
 
     it('dates events by the server clock', async () => {
       const stream = freshStream();
-      await append(stream, numbered(0));
-      const [resolved] = await all(store.client.readStream(stream));
+      await append(stream, numberedEvent(0));
+      const [resolved] = await collect(store.client.readStream(stream));
       expect(Math.abs(resolved!.event!.created.getTime() - Date.now())).below(60_000);
     });
 
     it('reports missing metadata as undefined', async () => {
       const stream = freshStream();
-      await append(stream, numbered(0));
-      expect((await all(store.client.readStream(stream)))[0]!.event!.metadata).equal(undefined);
+      await append(stream, numberedEvent(0));
+      expect((await collect(store.client.readStream(stream)))[0]!.event!.metadata).equal(undefined);
     });
 
     it('accepts any name: spaces, slashes, unicode, dollar signs', async () => {
       for (const name of ['a b', 'a/b', 'ü ☃ 𝄞', '$mine', '...']) {
         const stream = `${name} ${randomUUID()}`;
-        await append(stream, numbered(0), NO_STREAM);
-        const [resolved] = await all(store.client.readStream(stream));
+        await append(stream, numberedEvent(0), NO_STREAM);
+        const [resolved] = await collect(store.client.readStream(stream));
         expect(resolved!.event!.streamId).equal(stream);
       }
     });
@@ -163,7 +163,7 @@ for (const [path, options] of Object.entries(PATHS)) {
       const error = await rejection(append(stream, big));
       expect(error).instanceOf(MaxAppendSizeExceededError);
       expect((error as MaxAppendSizeExceededError).maxAppendSize).equal(1_048_576);
-      expect((await append(stream, numbered(0), NO_STREAM)).nextExpectedRevision).equal(0n);
+      expect((await append(stream, numberedEvent(0), NO_STREAM)).nextExpectedRevision).equal(0n);
     });
 
     it('reports the size before a wrong revision', async () => {
@@ -172,7 +172,7 @@ for (const [path, options] of Object.entries(PATHS)) {
     });
 
     it('refuses an empty stream name', async () => {
-      expect(await rejection(append('', numbered(0)))).instanceOf(Error);
+      expect(await rejection(append('', numberedEvent(0)))).instanceOf(Error);
     });
   });
 }
@@ -196,14 +196,14 @@ describe('appending', () => {
     const events = Array.from({ length: 64 }, () => jsonEvent({ type: 'Large', data: { pad: 'x'.repeat(1_000_000) } }));
     const streams = events.map(() => freshStream());
     await Promise.all(events.map((event, n) => store.client.appendToStream(streams[n]!, event, { deadline: 60_000 })));
-    for (const stream of streams) expect(await all(store.client.readStream(stream))).have.length(1);
+    for (const stream of streams) expect(await collect(store.client.readStream(stream))).have.length(1);
   });
 
   it('lets exactly one of many writers with the same expected revision win', async () => {
     const stream = freshStream();
-    await store.client.appendToStream(stream, numbered(0));
+    await store.client.appendToStream(stream, numberedEvent(0));
     const attempts = Array.from({ length: 50 }, (_, n) =>
-      store.client.appendToStream(stream, numbered(n), { expectedRevision: 0n }),
+      store.client.appendToStream(stream, numberedEvent(n), { expectedRevision: 0n }),
     );
     const outcomes = await Promise.allSettled(attempts);
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).have.length(1);
@@ -215,16 +215,16 @@ describe('appending', () => {
   it('returns a conflict as a value to a client that disables errors', async () => {
     const client = EventStoreDBClient.connectionString(`${store.server.url}&throwOnAppendFailure=false`);
     const stream = freshStream();
-    await client.appendToStream(stream, numbered(0));
-    const answer = await client.appendToStream(stream, numbered(1), { expectedRevision: NO_STREAM });
+    await client.appendToStream(stream, numberedEvent(0));
+    const answer = await client.appendToStream(stream, numberedEvent(1), { expectedRevision: NO_STREAM });
     await client.dispose();
     expect(answer.success).equal(false);
   });
 
   it('keeps the order of one client’s unawaited appends', async () => {
     const stream = freshStream();
-    await store.client.appendToStream(stream, numbered(0));
-    await Promise.all(Array.from({ length: 100 }, (_, n) => store.client.appendToStream(stream, numbered(n + 1))));
+    await store.client.appendToStream(stream, numberedEvent(0));
+    await Promise.all(Array.from({ length: 100 }, (_, n) => store.client.appendToStream(stream, numberedEvent(n + 1))));
     expect(await numbersOf(store.client.readStream(stream))).deep.equal(Array.from({ length: 101 }, (_, n) => n));
   });
 });

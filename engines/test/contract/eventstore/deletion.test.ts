@@ -10,10 +10,10 @@ import {
 } from '@eventstore/db-client';
 import { expect } from 'chai';
 import {
-  all,
+  collect,
   freshStream,
-  numbered,
-  numberedFrom,
+  numberedEvent,
+  numberedEvents,
   numbersOf,
   rejection,
   useEventStore,
@@ -23,7 +23,7 @@ describe('a soft-deleted stream', () => {
   const store = useEventStore();
   const deleted = async (): Promise<string> => {
     const stream = freshStream();
-    await store.client.appendToStream(stream, numberedFrom(0, 2));
+    await store.client.appendToStream(stream, numberedEvents(0, 2));
     await store.client.deleteStream(stream);
     return stream;
   };
@@ -35,7 +35,7 @@ describe('a soft-deleted stream', () => {
 
   it('answers the position of its deletion, guarded by a revision', async () => {
     const stream = freshStream();
-    await store.client.appendToStream(stream, numberedFrom(0, 2));
+    await store.client.appendToStream(stream, numberedEvents(0, 2));
     const wrong = await rejection(store.client.deleteStream(stream, { expectedRevision: 7n }));
     expect(wrong).instanceOf(WrongExpectedVersionError);
     expect((wrong as WrongExpectedVersionError).actualVersion).equal(1n);
@@ -44,10 +44,10 @@ describe('a soft-deleted stream', () => {
 
   it('has only the metadata $tb 2^63 - 1', async () => {
     const stream = freshStream();
-    await store.client.appendToStream(stream, numbered(0));
+    await store.client.appendToStream(stream, numberedEvent(0));
     await store.client.setStreamMetadata(stream, { maxCount: 5, custom: 1 });
     await store.client.deleteStream(stream);
-    const [last] = await all(store.client.readStream(`$$${stream}`));
+    const [last] = await collect(store.client.readStream(`$$${stream}`));
     expect(last!.event!.type).equal('$metadata');
     expect(last!.event!.data).deep.equal({ $tb: 2 ** 63 });
   });
@@ -59,7 +59,7 @@ describe('a soft-deleted stream', () => {
   for (const expectedRevision of [ANY, NO_STREAM, 1n] as const) {
     it(`is reopened at the next revision by an append with ${expectedRevision}`, async () => {
       const stream = await deleted();
-      const answer = await store.client.appendToStream(stream, numbered(2), { expectedRevision });
+      const answer = await store.client.appendToStream(stream, numberedEvent(2), { expectedRevision });
       expect(answer.nextExpectedRevision).equal(2n);
       expect(await read(stream)).deep.equal([2]);
       expect((await store.client.getStreamMetadata(stream)).metadata).deep.equal({ truncateBefore: 2 });
@@ -68,9 +68,9 @@ describe('a soft-deleted stream', () => {
 
   it('refuses STREAM_EXISTS as deleted and reports the actual revision for a wrong one', async () => {
     const stream = await deleted();
-    const exists = store.client.appendToStream(stream, numbered(2), { expectedRevision: STREAM_EXISTS });
+    const exists = store.client.appendToStream(stream, numberedEvent(2), { expectedRevision: STREAM_EXISTS });
     expect(await rejection(exists)).instanceOf(StreamDeletedError);
-    const wrong = await rejection(store.client.appendToStream(stream, numbered(2), { expectedRevision: 0n }));
+    const wrong = await rejection(store.client.appendToStream(stream, numberedEvent(2), { expectedRevision: 0n }));
     expect(wrong).instanceOf(WrongExpectedVersionError);
     expect((wrong as WrongExpectedVersionError).actualVersion).equal(1n);
   });
@@ -110,18 +110,18 @@ describe('a tombstoned stream', () => {
 
   it('is deleted permanently, with its metadata', async () => {
     const stream = freshStream();
-    await store.client.appendToStream(stream, numbered(0));
+    await store.client.appendToStream(stream, numberedEvent(0));
     await store.client.tombstoneStream(stream);
     const credentials = { username: 'admin', password: 'changeit' };
-    await expectDeleted(all(store.client.readStream(stream)), stream);
+    await expectDeleted(collect(store.client.readStream(stream)), stream);
     for (const expectedRevision of [ANY, NO_STREAM, STREAM_EXISTS, 0n] as const) {
-      await expectDeleted(store.client.appendToStream(stream, numbered(1), { expectedRevision }), stream);
+      await expectDeleted(store.client.appendToStream(stream, numberedEvent(1), { expectedRevision }), stream);
     }
-    await expectDeleted(store.client.appendToStream(stream, numbered(1), { credentials }), stream);
+    await expectDeleted(store.client.appendToStream(stream, numberedEvent(1), { credentials }), stream);
     await expectDeleted(store.client.deleteStream(stream), stream);
     await expectDeleted(store.client.tombstoneStream(stream), stream);
-    await expectDeleted(all(store.client.subscribeToStream(stream)), stream);
-    await expectDeleted(all(store.client.readStream(`$$${stream}`)), `$$${stream}`);
+    await expectDeleted(collect(store.client.subscribeToStream(stream)), stream);
+    await expectDeleted(collect(store.client.readStream(`$$${stream}`)), `$$${stream}`);
     await expectDeleted(
       store.client.appendToStream(`$$${stream}`, jsonEvent({ type: '$metadata', data: {} })),
       `$$${stream}`,
@@ -130,9 +130,9 @@ describe('a tombstoned stream', () => {
 
   it('shows its tombstone in $all with revision 2^63 - 1', async () => {
     const stream = freshStream();
-    await store.client.appendToStream(stream, numbered(0));
+    await store.client.appendToStream(stream, numberedEvent(0));
     const { position } = await store.client.tombstoneStream(stream);
-    const [last] = await all(store.client.readAll({ fromPosition: position!, maxCount: 1 }));
+    const [last] = await collect(store.client.readAll({ fromPosition: position!, maxCount: 1 }));
     expect(last!.event).include({ streamId: stream, type: '$streamDeleted', revision: 2n ** 63n - 1n });
   });
 
@@ -140,15 +140,15 @@ describe('a tombstoned stream', () => {
     const missing = freshStream();
     await store.client.tombstoneStream(missing, { expectedRevision: NO_STREAM });
     const soft = freshStream();
-    await store.client.appendToStream(soft, numbered(0));
+    await store.client.appendToStream(soft, numberedEvent(0));
     await store.client.deleteStream(soft);
     await store.client.tombstoneStream(soft);
-    for (const stream of [missing, soft]) await expectDeleted(all(store.client.readStream(stream)), stream);
+    for (const stream of [missing, soft]) await expectDeleted(collect(store.client.readStream(stream)), stream);
   });
 
   it('is guarded by an expected revision', async () => {
     const stream = freshStream();
-    await store.client.appendToStream(stream, numbered(0));
+    await store.client.appendToStream(stream, numberedEvent(0));
     const wrong = store.client.tombstoneStream(stream, { expectedRevision: 5n });
     expect(await rejection(wrong)).instanceOf(WrongExpectedVersionError);
     await store.client.tombstoneStream(stream, { expectedRevision: 0n });

@@ -1,7 +1,7 @@
 /** Tests discovery by gossip and unsupported services. */
 import { EventStoreDBClient, persistentSubscriptionToAllSettingsFromDefaults } from '@eventstore/db-client';
 import { expect } from 'chai';
-import { freshStream, numbered, rejection, useEventStore } from '../../support/eventstore-client.js';
+import { freshStream, numberedEvent, rejection, useEventStore } from '../../support/eventstore-client.js';
 
 describe('discovery', () => {
   const store = useEventStore();
@@ -10,7 +10,7 @@ describe('discovery', () => {
     const { host, search } = new URL(store.server.url.replace(/^esdb(\+discover)?:/, 'http:'));
     for (const url of [`esdb+discover://${host}${search}`, `esdb://${host},${host}${search}`]) {
       const client = EventStoreDBClient.connectionString(url);
-      const answer = await client.appendToStream(freshStream(), numbered(0));
+      const answer = await client.appendToStream(freshStream(), numberedEvent(0));
       await client.dispose();
       expect(answer.success).equal(true);
     }

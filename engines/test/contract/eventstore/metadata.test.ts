@@ -3,10 +3,10 @@ import { BACKWARDS, END, jsonEvent, NO_STREAM, WrongExpectedVersionError } from 
 import { expect } from 'chai';
 import { eventually } from '../../support/condition.js';
 import {
-  all,
+  collect,
   freshStream,
-  numbered,
-  numberedFrom,
+  numberedEvent,
+  numberedEvents,
   numbersOf,
   rejection,
   take,
@@ -17,7 +17,7 @@ describe('stream metadata', () => {
   const store = useEventStore();
   const filled = async (count: number): Promise<string> => {
     const stream = freshStream();
-    await store.client.appendToStream(stream, numberedFrom(0, count));
+    await store.client.appendToStream(stream, numberedEvents(0, count));
     return stream;
   };
   const forwards = (stream: string) => numbersOf(store.client.readStream(stream));
@@ -48,7 +48,7 @@ describe('stream metadata', () => {
   it('keeps only its last event', async () => {
     const stream = await filled(1);
     for (const maxCount of [3, 2, 1]) await store.client.setStreamMetadata(stream, { maxCount });
-    expect(await all(store.client.readStream(`$$${stream}`))).have.length(1);
+    expect(await collect(store.client.readStream(`$$${stream}`))).have.length(1);
   });
 
   it('with $maxCount shows the last events, and nothing backwards from below them', async () => {
@@ -57,7 +57,7 @@ describe('stream metadata', () => {
     expect(await forwards(stream)).deep.equal([7, 8, 9]);
     expect(await backwards(stream)).deep.equal([9, 8, 7]);
     expect(await backwards(stream, 6n)).deep.equal([]);
-    await store.client.appendToStream(stream, numbered(10));
+    await store.client.appendToStream(stream, numberedEvent(10));
     expect(await forwards(stream)).deep.equal([8, 9, 10]);
   });
 
@@ -80,9 +80,9 @@ describe('stream metadata', () => {
     const stream = await filled(3);
     await store.client.setStreamMetadata(stream, { truncateBefore: 10 });
     expect(await forwards(stream)).deep.equal([]);
-    const asNew = store.client.appendToStream(stream, numbered(3), { expectedRevision: NO_STREAM });
+    const asNew = store.client.appendToStream(stream, numberedEvent(3), { expectedRevision: NO_STREAM });
     expect(await rejection(asNew)).instanceOf(WrongExpectedVersionError);
-    const answer = await store.client.appendToStream(stream, numbered(3), { expectedRevision: 2n });
+    const answer = await store.client.appendToStream(stream, numberedEvent(3), { expectedRevision: 2n });
     expect(answer.nextExpectedRevision).equal(3n);
   });
 
@@ -90,7 +90,7 @@ describe('stream metadata', () => {
     const stream = await filled(2);
     await store.client.setStreamMetadata(stream, { maxAge: 1 });
     await eventually(async () => (await forwards(stream)).length === 0);
-    await store.client.appendToStream(stream, numbered(2));
+    await store.client.appendToStream(stream, numberedEvent(2));
     expect(await forwards(stream)).deep.equal([2]);
   });
 
@@ -134,11 +134,11 @@ describe('stream metadata', () => {
 
   it('applies to subscriptions to the stream, but not to $all', async () => {
     const stream = await filled(5);
-    const { position } = (await all(store.client.readStream(stream)))[0]!.event!;
+    const { position } = (await collect(store.client.readStream(stream)))[0]!.event!;
     await store.client.setStreamMetadata(stream, { maxCount: 2 });
     const seen = await take(store.client.subscribeToStream(stream), 2);
     expect(seen.map(({ event }) => event!.revision)).deep.equal([3n, 4n]);
-    const everything = await all(store.client.readAll({ fromPosition: position! }));
+    const everything = await collect(store.client.readAll({ fromPosition: position! }));
     expect(everything.filter(({ event }) => event!.streamId === stream)).have.length(5);
   });
 });

@@ -1,7 +1,7 @@
 /** Tests that the embedded event store refuses unsupported requests instead of answering almost correctly. */
 import { ANY, eventTypeFilter, excludeSystemEvents, NO_STREAM, streamNameFilter } from '@eventstore/db-client';
 import { expect } from 'chai';
-import { all, freshStream, numbered, rejection, useEventStore } from '../../support/eventstore-client.js';
+import { collect, freshStream, numberedEvent, rejection, useEventStore } from '../../support/eventstore-client.js';
 
 const UNIMPLEMENTED = 12;
 
@@ -15,7 +15,7 @@ if (!process.env.EVENTSTORE_URL) {
       'types, as the driver leaves system events out': excludeSystemEvents(),
     })) {
       it(`a regular expression over ${name}`, async () => {
-        const error = await rejection(all(store.client.subscribeToAll({ filter })));
+        const error = await rejection(collect(store.client.subscribeToAll({ filter })));
         expect(error).property('code', UNIMPLEMENTED);
       });
     }
@@ -30,7 +30,7 @@ if (!process.env.EVENTSTORE_URL) {
 
     it('the deletion of metadata', async () => {
       const stream = freshStream();
-      await store.client.appendToStream(stream, numbered(0));
+      await store.client.appendToStream(stream, numberedEvent(0));
       await store.client.setStreamMetadata(stream, { maxCount: 3 });
       expect(await rejection(store.client.deleteStream(`$$${stream}`))).instanceOf(Error);
       expect(await rejection(store.client.tombstoneStream(`$$${stream}`))).instanceOf(Error);

@@ -2,9 +2,9 @@
 import { BACKWARDS, END, FORWARDS, START, StreamNotFoundError, UnknownError } from '@eventstore/db-client';
 import { expect } from 'chai';
 import {
-  all,
+  collect,
   freshStream,
-  numberedFrom,
+  numberedEvents,
   numbersOf,
   rejection,
   useEventStore,
@@ -13,7 +13,7 @@ import {
 describe('reading a stream', () => {
   const store = useEventStore();
   const stream = freshStream();
-  before(() => store.client.appendToStream(stream, numberedFrom(0, 10)));
+  before(() => store.client.appendToStream(stream, numberedEvents(0, 10)));
   const forwards = (fromRevision: bigint | typeof START | typeof END, maxCount?: number) =>
     numbersOf(store.client.readStream(stream, { fromRevision, ...(maxCount === undefined ? {} : { maxCount }) }));
   const backwards = (fromRevision: bigint | typeof START | typeof END, maxCount?: number) =>
@@ -62,7 +62,7 @@ describe('reading a stream', () => {
     for (const direction of [FORWARDS, BACKWARDS] as const) {
       const missing = freshStream();
       const error = await rejection(
-        all(
+        collect(
           store.client.readStream(missing, {
             direction,
             fromRevision: direction === BACKWARDS ? END : START,
@@ -75,12 +75,12 @@ describe('reading a stream', () => {
   });
 
   it('is refused without a name', async () => {
-    expect(await rejection(all(store.client.readStream('')))).instanceOf(Error);
+    expect(await rejection(collect(store.client.readStream('')))).instanceOf(Error);
   });
 
   it('reads pages of any length', async () => {
     const long = freshStream();
-    for (let n = 0; n < 1500; n += 300) await store.client.appendToStream(long, numberedFrom(n, 300));
+    for (let n = 0; n < 1500; n += 300) await store.client.appendToStream(long, numberedEvents(n, 300));
     const expected = Array.from({ length: 1500 }, (_, n) => n);
     expect(await numbersOf(store.client.readStream(long))).deep.equal(expected);
     expect(await numbersOf(store.client.readStream(long, { direction: BACKWARDS, fromRevision: END }))).deep.equal(
@@ -91,7 +91,7 @@ describe('reading a stream', () => {
   it('sees acknowledged events immediately', async () => {
     const fresh = freshStream();
     for (let n = 0; n < 50; n++) {
-      await store.client.appendToStream(fresh, numberedFrom(n, 1));
+      await store.client.appendToStream(fresh, numberedEvents(n, 1));
       expect(
         await numbersOf(store.client.readStream(fresh, { direction: BACKWARDS, fromRevision: END, maxCount: 1 })),
       ).deep.equal([n]);
@@ -104,56 +104,58 @@ describe('reading $all', () => {
   const stream = freshStream();
   let positions: { commit: bigint; prepare: bigint }[];
   before(async () => {
-    await store.client.appendToStream(stream, numberedFrom(0, 5));
-    positions = (await all(store.client.readStream(stream))).map(({ event }) => event!.position!);
+    await store.client.appendToStream(stream, numberedEvents(0, 5));
+    positions = (await collect(store.client.readStream(stream))).map(({ event }) => event!.position!);
   });
 
   it('holds a system event from the start', async () => {
-    const [first] = await all(store.client.readAll({ maxCount: 1 }));
+    const [first] = await collect(store.client.readAll({ maxCount: 1 }));
     expect(first!.event!.type).match(/^\$/);
   });
 
   it('includes the event at the position forwards', async () => {
-    const events = await all(store.client.readAll({ fromPosition: positions[2]!, maxCount: 2 }));
+    const events = await collect(store.client.readAll({ fromPosition: positions[2]!, maxCount: 2 }));
     expect(events.map(({ event }) => event!.position)).deep.equal([positions[2], positions[3]]);
   });
 
   it('excludes the event at the position backwards', async () => {
-    const events = await all(store.client.readAll({ direction: BACKWARDS, fromPosition: positions[2]!, maxCount: 2 }));
+    const events = await collect(
+      store.client.readAll({ direction: BACKWARDS, fromPosition: positions[2]!, maxCount: 2 }),
+    );
     expect(events.map(({ event }) => event!.position)).deep.equal([positions[1], positions[0]]);
   });
 
   it('is empty forwards from END and backwards from START', async () => {
-    expect(await all(store.client.readAll({ fromPosition: END }))).deep.equal([]);
-    expect(await all(store.client.readAll({ direction: BACKWARDS, fromPosition: START }))).deep.equal([]);
+    expect(await collect(store.client.readAll({ fromPosition: END }))).deep.equal([]);
+    expect(await collect(store.client.readAll({ direction: BACKWARDS, fromPosition: START }))).deep.equal([]);
   });
 
   it('refuses a position that is no event’s', async () => {
     const { commit } = positions[2]!;
     const between = { commit: commit + 1n, prepare: commit + 1n };
-    const error = await rejection(all(store.client.readAll({ fromPosition: between })));
+    const error = await rejection(collect(store.client.readAll({ fromPosition: between })));
     expect(error).instanceOf(UnknownError).with.property('code', 2);
   });
 
   it('refuses a prepare position above the commit position', async () => {
     const { commit } = positions[2]!;
-    expect(await rejection(all(store.client.readAll({ fromPosition: { commit, prepare: commit + 1n } })))).instanceOf(
-      Error,
-    );
+    expect(
+      await rejection(collect(store.client.readAll({ fromPosition: { commit, prepare: commit + 1n } }))),
+    ).instanceOf(Error);
   });
 
   it('is empty forwards from beyond the end, and refused backwards', async () => {
     const beyond = { commit: 2n ** 50n, prepare: 2n ** 50n };
-    expect(await all(store.client.readAll({ fromPosition: beyond }))).deep.equal([]);
-    expect(await rejection(all(store.client.readAll({ direction: BACKWARDS, fromPosition: beyond })))).instanceOf(
+    expect(await collect(store.client.readAll({ fromPosition: beyond }))).deep.equal([]);
+    expect(await rejection(collect(store.client.readAll({ direction: BACKWARDS, fromPosition: beyond })))).instanceOf(
       Error,
     );
   });
 
   it('returns the same events backwards as forwards', async () => {
     const [first] = positions as [{ commit: bigint; prepare: bigint }];
-    const forwards = await all(store.client.readAll({ fromPosition: first }));
-    const backwards = await all(
+    const forwards = await collect(store.client.readAll({ fromPosition: first }));
+    const backwards = await collect(
       store.client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: forwards.length }),
     );
     expect(backwards.reverse().map(({ event }) => event!.id)).deep.equal(forwards.map(({ event }) => event!.id));

@@ -13,10 +13,10 @@ import {
 import { expect } from 'chai';
 import { eventually } from '../../support/condition.js';
 import {
-  all,
+  collect,
   freshStream,
-  numbered,
-  numberedFrom,
+  numberedEvent,
+  numberedEvents,
   numberOf,
   rejection,
   take,
@@ -40,10 +40,10 @@ describe('a subscription to $all', () => {
 
   it('filters by stream prefix: a whole service, a part of it, several', async () => {
     const [one, other] = [service(), service()];
-    const { position } = await store.client.appendToStream(freshStream(), numbered(0));
+    const { position } = await store.client.appendToStream(freshStream(), numberedEvent(0));
     const names = [`${one}.room-1`, `${other}.room-1`, `${one}.message-1`, `${one}x.room-1`, `${one}`];
-    for (const name of names) await store.client.appendToStream(name, numbered(1));
-    for (const prefix of [one, other]) await store.client.appendToStream(`${prefix}.room-9`, numbered(1, 'Last'));
+    for (const name of names) await store.client.appendToStream(name, numberedEvent(1));
+    for (const prefix of [one, other]) await store.client.appendToStream(`${prefix}.room-9`, numberedEvent(1, 'Last'));
 
     const seen = async (...prefixes: string[]) => streamsOf(await untilLast(streamNameFilter({ prefixes }), position));
     expect(await seen(`${one}.`)).deep.equal([`${one}.room-1`, `${one}.message-1`]);
@@ -54,19 +54,19 @@ describe('a subscription to $all', () => {
 
   it('filters by type prefix', async () => {
     const [name, type] = [service(), service()];
-    const { position } = await store.client.appendToStream(freshStream(), numbered(0));
+    const { position } = await store.client.appendToStream(freshStream(), numberedEvent(0));
     for (const [n, suffix] of ['A', 'B', 'AB'].entries()) {
-      await store.client.appendToStream(`${name}.${suffix}`, numbered(n, `${type}${suffix}`));
+      await store.client.appendToStream(`${name}.${suffix}`, numberedEvent(n, `${type}${suffix}`));
     }
-    await store.client.appendToStream(`${name}.Last-A`, numbered(9, 'Last'));
+    await store.client.appendToStream(`${name}.Last-A`, numberedEvent(9, 'Last'));
     const seen = async (filter: Filter) => (await untilLast(filter, position)).map(numberOf);
     expect(await seen(eventTypeFilter({ prefixes: [`${type}A`, 'Last'] }))).deep.equal([0, 2]);
   });
 
   it('starts after the given position, even inside an append', async () => {
     const name = service();
-    await store.client.appendToStream(`${name}.a-1`, numberedFrom(0, 5));
-    await store.client.appendToStream(`${name}.a-2`, numbered(9, 'Last'));
+    await store.client.appendToStream(`${name}.a-1`, numberedEvents(0, 5));
+    await store.client.appendToStream(`${name}.a-2`, numberedEvent(9, 'Last'));
     const filter = streamNameFilter({ prefixes: [`${name}.`] });
     const seen = await untilLast(filter);
     expect(seen.map(numberOf)).deep.equal([0, 1, 2, 3, 4]);
@@ -74,13 +74,13 @@ describe('a subscription to $all', () => {
   });
 
   it('from beyond the end misses no new event', async () => {
-    const { position } = await store.client.appendToStream(freshStream(), numbered(0));
+    const { position } = await store.client.appendToStream(freshStream(), numberedEvent(0));
     const beyond = position!.commit + 1_000_000n;
     const subscription = store.client.subscribeToAll({ fromPosition: { commit: beyond, prepare: beyond } });
     await once(subscription, 'confirmation');
     await once(subscription, 'caughtUp');
     const stream = freshStream();
-    await store.client.appendToStream(stream, numberedFrom(0, 2));
+    await store.client.appendToStream(stream, numberedEvents(0, 2));
     const seen = [];
     for await (const { event } of subscription) {
       if (event?.streamId === stream) seen.push(event.revision);
@@ -90,9 +90,9 @@ describe('a subscription to $all', () => {
   });
 
   it('refuses a position that is no event’s', async () => {
-    const { position } = await store.client.appendToStream(freshStream(), numberedFrom(0, 2));
+    const { position } = await store.client.appendToStream(freshStream(), numberedEvents(0, 2));
     const between = { commit: position!.commit - 1n, prepare: position!.commit - 1n };
-    expect(await rejection(all(store.client.subscribeToAll({ fromPosition: between })))).instanceOf(Error);
+    expect(await rejection(collect(store.client.subscribeToAll({ fromPosition: between })))).instanceOf(Error);
   });
 
   it('continues live in the order of the log', async () => {
@@ -103,7 +103,7 @@ describe('a subscription to $all', () => {
     });
     await once(subscription, 'confirmation');
     const writes = Array.from({ length: 200 }, (_, n) =>
-      store.client.appendToStream(`${name}.s-${n % 7}`, numbered(n)),
+      store.client.appendToStream(`${name}.s-${n % 7}`, numberedEvent(n)),
     );
     const events = await take(subscription, 200);
     await Promise.all(writes);
@@ -118,8 +118,8 @@ describe('a subscription to $all', () => {
   })) {
     it(`${kind} reports checkpoints for other events, in history and live, from which it can resume`, async () => {
       const [name, noise] = [service(), service()];
-      const { position } = await store.client.appendToStream(`${name}.a-1`, numbered(0));
-      await store.client.appendToStream(`${noise}.a-1`, numberedFrom(0, 100));
+      const { position } = await store.client.appendToStream(`${name}.a-1`, numberedEvent(0));
+      await store.client.appendToStream(`${noise}.a-1`, numberedEvents(0, 100));
       const checkpoints: Position[] = [];
       const filter = filterOf(name, {
         maxSearchWindow: 16,
@@ -134,11 +134,11 @@ describe('a subscription to $all', () => {
       await eventually(() => checkpoints.length > 0);
       await caughtUp;
       const inHistory = checkpoints.length;
-      await store.client.appendToStream(`${noise}.a-1`, numberedFrom(100, 100));
+      await store.client.appendToStream(`${noise}.a-1`, numberedEvents(100, 100));
       await eventually(() => checkpoints.length > inHistory);
       await subscription.unsubscribe();
 
-      await store.client.appendToStream(`${name}.a-1`, numbered(1));
+      await store.client.appendToStream(`${name}.a-1`, numberedEvent(1));
       const resumed = store.client.subscribeToAll({
         fromPosition: checkpoints.at(-1)!,
         filter: filter as Filter,
@@ -150,9 +150,9 @@ describe('a subscription to $all', () => {
   if (!process.env.EVENTSTORE_URL) {
     it('by category does not examine the other services’ events', async () => {
       const [name, noise] = [service(), service()];
-      const { position } = await store.client.appendToStream(`${name}.a-1`, numbered(0));
-      await store.client.appendToStream(`${noise}.a-1`, numberedFrom(0, 2000));
-      await store.client.appendToStream(`${name}.a-1`, numbered(1));
+      const { position } = await store.client.appendToStream(`${name}.a-1`, numberedEvent(0));
+      await store.client.appendToStream(`${noise}.a-1`, numberedEvents(0, 2000));
+      await store.client.appendToStream(`${name}.a-1`, numberedEvent(1));
       let checkpoints = 0;
       const checkpointReached = async () => {
         checkpoints++;
@@ -165,10 +165,10 @@ describe('a subscription to $all', () => {
   }
 
   it('without a filter reports no checkpoints and returns every event', async () => {
-    const { position } = await store.client.appendToStream(freshStream(), numbered(0));
+    const { position } = await store.client.appendToStream(freshStream(), numberedEvent(0));
     const stream = freshStream();
     await store.client.setStreamMetadata(stream, { maxCount: 5 });
-    await store.client.appendToStream(stream, numbered(1));
+    await store.client.appendToStream(stream, numberedEvent(1));
     const seen = await take(store.client.subscribeToAll({ fromPosition: position! }), 2);
     expect(streamsOf(seen)).deep.equal([`$$${stream}`, stream]);
   });

@@ -3,12 +3,19 @@ import { once } from 'node:events';
 import { END, jsonEvent, type ResolvedEvent, StreamDeletedError } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { eventually } from '../../support/condition.js';
-import { all, freshStream, numberedFrom, numberOf, take, useEventStore } from '../../support/eventstore-client.js';
+import {
+  collect,
+  freshStream,
+  numberedEvents,
+  numberOf,
+  take,
+  useEventStore,
+} from '../../support/eventstore-client.js';
 
 describe('a subscription to a stream', () => {
   const store = useEventStore();
   const append = (stream: string, first: number, count = 1) =>
-    store.client.appendToStream(stream, numberedFrom(first, count));
+    store.client.appendToStream(stream, numberedEvents(first, count));
   const numbers = async (events: AsyncIterable<ResolvedEvent>, count: number) =>
     (await take(events, count)).map(numberOf);
 
@@ -129,7 +136,7 @@ describe('a subscription to a stream', () => {
     for await (const event of store.client.subscribeToStream(stream)) {
       expect(numberOf(event)).equal(expected++);
       // Another request in between slows the reader down.
-      if (expected % 500 === 0) expect(await all(store.client.readStream(stream, { maxCount: 500 }))).length(500);
+      if (expected % 500 === 0) expect(await collect(store.client.readStream(stream, { maxCount: 500 }))).length(500);
       if (expected === 4000) break;
     }
   });

@@ -1,9 +1,9 @@
 /** The append of our own, held against the driver's: the same is stored, answered and refused. */
 import { once } from 'node:events';
 import {
-  all,
+  collect,
   freshStream,
-  numbered,
+  numberedEvent,
   numbersOf,
   rejection,
   take,
@@ -47,7 +47,7 @@ describe('an append of our own', () => {
   const wordsOf = (error: unknown) => ({ kind: error?.constructor.name, ...(error as object) });
 
   const stored = async (client: EventStoreDBClient, stream: string) =>
-    (await all(client.readStream(stream))).map(({ event }) => {
+    (await collect(client.readStream(stream))).map(({ event }) => {
       const { type, isJson, data, metadata, revision } = event!;
       return { id: event?.id, type, isJson, data, metadata, revision };
     });
@@ -75,7 +75,7 @@ describe('an append of our own', () => {
 
   it('is looked for in vain as often as you like: a connection on which reads are broken off is ended', async () => {
     const stream = freshStream();
-    await own.appendToStream(stream, numbered(1));
+    await own.appendToStream(stream, numberedEvent(1));
     const subscription = own.subscribeToAll({ filter: streamNameFilter({ prefixes: [stream] }) });
     let failed: unknown;
     subscription.on('error', (error) => {
@@ -94,7 +94,7 @@ describe('an append of our own', () => {
   });
 
   it('is followed as the driver follows it', async () => {
-    const events = [jsonEvent({ type: 'A', data: { text: '日本' }, metadata: { by: 'ö' } }), numbered(3)];
+    const events = [jsonEvent({ type: 'A', data: { text: '日本' }, metadata: { by: 'ö' } }), numberedEvent(3)];
     const stream = freshStream();
     await own.appendToStream(stream, events);
     const filter = streamNameFilter({ prefixes: [stream] });
@@ -107,14 +107,14 @@ describe('an append of our own', () => {
   it('needs no end where nothing was ever asked, or nobody found', async () => {
     await FastClient.open(store.server.url).dispose();
     const nowhere = FastClient.open('esdb://127.0.0.1:1?tls=false&maxDiscoverAttempts=1');
-    expect(await rejection(nowhere.appendToStream(freshStream(), numbered(1)))).to.be.instanceOf(Error);
+    expect(await rejection(nowhere.appendToStream(freshStream(), numberedEvent(1)))).to.be.instanceOf(Error);
     await nowhere.dispose();
   });
 
   it('says where the last of its events stands', async () => {
     const stream = freshStream();
-    const { position } = await own.appendToStream(stream, [numbered(1), numbered(2)]);
-    expect((await all(own.readStream(stream))).at(-1)?.event?.position).to.deep.equal(position);
+    const { position } = await own.appendToStream(stream, [numberedEvent(1), numberedEvent(2)]);
+    expect((await collect(own.readStream(stream))).at(-1)?.event?.position).to.deep.equal(position);
   });
 
   it('takes and refuses by the expected revision as the driver does', async () => {
@@ -125,9 +125,9 @@ describe('an append of our own', () => {
           if (before > 0)
             await client.appendToStream(
               stream,
-              Array.from({ length: before }, (_, n) => numbered(n)),
+              Array.from({ length: before }, (_, n) => numberedEvent(n)),
             );
-          const done = client.appendToStream(stream, numbered(9), { expectedRevision: expectedRevision! });
+          const done = client.appendToStream(stream, numberedEvent(9), { expectedRevision: expectedRevision! });
           return done.then(
             ({ success, nextExpectedRevision }) => ({ success, nextExpectedRevision }),
             (error) => ({ ...error, message: error.message }),
@@ -139,19 +139,19 @@ describe('an append of our own', () => {
 
   it('is not done any more once its deadline has passed, and whenever it comes to its turn without one', async () => {
     const late = await both(async (client, stream) =>
-      wordsOf(await rejection(client.appendToStream(stream, numbered(1), { deadline: -60_000 }))),
+      wordsOf(await rejection(client.appendToStream(stream, numberedEvent(1), { deadline: -60_000 }))),
     );
     expect(late.ours).to.equal(late.theirs).and.to.include('DeadlineExceededError');
     const stream = freshStream();
-    await own.appendToStream(stream, numbered(2), { deadline: Number.POSITIVE_INFINITY });
+    await own.appendToStream(stream, numberedEvent(2), { deadline: Number.POSITIVE_INFINITY });
     expect(await numbersOf(own.readStream(stream))).to.deep.equal([2]);
   });
 
   it('is refused by a stream that is deleted, and where it is too large, in the words of the driver', async () => {
     const deleted = await both(async (client, stream) => {
-      await client.appendToStream(stream, numbered(1));
+      await client.appendToStream(stream, numberedEvent(1));
       await client.tombstoneStream(stream);
-      const error = await rejection(client.appendToStream(stream, numbered(2)));
+      const error = await rejection(client.appendToStream(stream, numberedEvent(2)));
       return wordsOf(error);
     });
     expect(deleted.ours).to.equal(deleted.theirs).and.to.include('StreamDeletedError');
@@ -168,7 +168,7 @@ describe('an append of our own', () => {
       streams.flatMap((stream, n) => [
         own.appendToStream(
           stream,
-          Array.from({ length: n + 1 }, (_, each) => numbered(each)),
+          Array.from({ length: n + 1 }, (_, each) => numberedEvent(each)),
         ),
         own.setStreamMetadata(stream, { maxCount: 3 }),
       ]),
@@ -182,14 +182,14 @@ describe('an append of our own', () => {
   it('is rejected when the store dies, and goes on over a call of its own when it is back', async function () {
     const { embedded } = store.server;
     if (!embedded) return this.skip();
-    await own.appendToStream(freshStream(), numbered(1));
+    await own.appendToStream(freshStream(), numberedEvent(1));
     process.kill(embedded.pid, 'SIGSTOP');
-    const waiting = Array.from({ length: 3 }, () => rejection(own.appendToStream(freshStream(), numbered(1))));
+    const waiting = Array.from({ length: 3 }, () => rejection(own.appendToStream(freshStream(), numberedEvent(1))));
     await embedded.restart('SIGKILL');
     for (const error of await Promise.all(waiting)) expect(error).to.be.instanceOf(Error);
     const stream = freshStream();
     for (let done = false; !done; )
-      done = await own.appendToStream(stream, numbered(1)).then(
+      done = await own.appendToStream(stream, numberedEvent(1)).then(
         () => true,
         () => false,
       );

@@ -30,7 +30,7 @@ describe('a lease', () => {
     const options = { leaseMs: LEASE_MS, clock: nodes.time, monotonic: nodes.time, after: nodes.time.after };
     const first = createLeases(nodes.mongo.models, 'copied', {
       ...options,
-      doubled: (owner) => void told.push(owner),
+      onDuplicate: (owner) => void told.push(owner),
     });
     const apart = heldTime(nodes.time.now());
     const copy = createLeases(nodes.mongo.models, 'copied', {
@@ -53,8 +53,8 @@ describe('a lease', () => {
   it('is claimed anew under the same name where a claim came late whose answer was not waited for', async () => {
     const told: string[] = [];
     const options = { leaseMs: LEASE_MS, clock: nodes.time, monotonic: nodes.time, after: nodes.time.after };
-    const doubled = (owner: string) => void told.push(owner);
-    const node = createLeases(nodes.mongo.models, 'single', { ...options, doubled });
+    const onDuplicate = (owner: string) => void told.push(owner);
+    const node = createLeases(nodes.mongo.models, 'single', { ...options, onDuplicate });
     const rows = nodes.mongo.models.collection<{ _id: string }>('leases');
     const renewed = async (lease: Lease) => {
       nodes.time.pass(LEASE_MS / 2);

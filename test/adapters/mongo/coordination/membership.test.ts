@@ -54,7 +54,7 @@ describe('the members', () => {
   it('say whom they can not reach, to whom it is', async () => {
     const hers = heldTime();
     let unreached: readonly string[] = [];
-    const ann = await member('ann', hers, { unreached: () => unreached });
+    const ann = await member('ann', hers, { listUnreachable: () => unreached });
     const bob = await member('bob', heldTime());
     expect(bob.unreachedBy()).to.deep.equal([]);
     unreached = ['bob', 'gone'];
@@ -138,7 +138,7 @@ describe('the members', () => {
     const ann = await joinMembers(
       models,
       { run: 'ann', address: 'ann:1' },
-      { clock: time, after: time.after, failed: (error) => void failures.push(error) },
+      { clock: time, after: time.after, onError: (error) => void failures.push(error) },
     );
     open.push(ann);
     await member('bob', heldTime());

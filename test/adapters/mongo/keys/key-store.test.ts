@@ -26,19 +26,19 @@ describe('the key database', function () {
   const { freshDatabase, filled, findsIn } = useKeyDatabases();
 
   it('holds no key in clear, and gives them back', async () => {
-    const { db, before } = await filled({ given: OLD });
+    const { db, before } = await filled({ configured: OLD });
     const rows = await rowsOf(db).find().toArray();
     expect(rows).to.have.length(6);
     const text = rows.map((row) => (row.wrapped ? Buffer.from(row.wrapped.buffer).toString('hex') : '')).join();
     for (const key of before) expect(text).not.to.contain(key);
     for (const row of rows) expect(row).not.to.have.property('key');
-    expect(await opened(db, { given: OLD })).to.deep.equal(before);
+    expect(await opened(db, { configured: OLD })).to.deep.equal(before);
   });
 
   it('refuses another secret, and none, in one line, and changes nothing', async () => {
-    const { db } = await filled({ given: OLD });
+    const { db } = await filled({ configured: OLD });
     const rows = await rowsOf(db).find().toArray();
-    const sources: readonly Partial<SecretSource>[] = [{ given: NEW }, {}];
+    const sources: readonly Partial<SecretSource>[] = [{ configured: NEW }, {}];
     for (const source of sources) {
       const refused = await rejection(open(db, source));
       expect(refused).to.be.instanceOf(WrongSecret);
@@ -51,7 +51,7 @@ describe('the key database', function () {
   });
 
   it('makes another key for a subject whose own was destroyed only where it is renewed, one for all who ask', async () => {
-    const { keys } = await open(await freshDatabase(), { given: OLD });
+    const { keys } = await open(await freshDatabase(), { configured: OLD });
     const [first, late, ...fresh] = [1, 2, 3, 4].map((byte) => Buffer.alloc(32, byte));
     expect(await keys.renew('toys.day-1', first!)).to.deep.equal(first);
     expect(await keys.renew('toys.day-1', late!)).to.deep.equal(first);
@@ -65,7 +65,7 @@ describe('the key database', function () {
 
   it('gives the key that another node has renewed in the same moment', async () => {
     const db = freshDatabase();
-    const { keys } = await open(db, { given: OLD });
+    const { keys } = await open(db, { configured: OLD });
     const [quick, slow] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     await keys.destroy('toys.day-1');
     let asked = 0;
@@ -73,37 +73,37 @@ describe('the key database', function () {
       // The first made none, for there is a mark; the second is to take the place of that.
       name === 'findOneAndUpdate' && ++asked === 3 ? keys.renew('toys.day-1', quick).then(() => {}) : undefined,
     );
-    const { keys: other } = await open(late, { given: OLD });
+    const { keys: other } = await open(late, { configured: OLD });
     expect(await other.renew('toys.day-1', slow)).to.deep.equal(quick);
     expect(await keys.read('toys.day-1')).to.deep.equal(quick);
   });
 
   it('notices keys that are swapped', async () => {
-    const { db } = await filled({ given: OLD });
+    const { db } = await filled({ configured: OLD });
     const [one, two] = await rowsOf(db)
       .find({ _id: { $in: [SUBJECTS[0]!, SUBJECTS[1]!] } })
       .toArray();
     await rowsOf(db).updateOne({ _id: one!._id }, { $set: { wrapped: two!.wrapped! } });
-    const { keys } = await open(db, { given: OLD });
+    const { keys } = await open(db, { configured: OLD });
     expect(await rejection(keys.read(one!._id))).to.be.instanceOf(UndecryptableError);
     expect(await keys.read(two!._id)).to.have.length(32);
   });
 
   it('takes a key for damaged whose secret nobody ever had', async () => {
-    const { db } = await filled({ given: OLD });
+    const { db } = await filled({ configured: OLD });
     const [victim = '', other = ''] = SUBJECTS;
     await rowsOf(db).updateOne({ _id: victim }, { $set: { under: 'damaged' } });
-    const { keys } = await open(db, { given: OLD });
+    const { keys } = await open(db, { configured: OLD });
     expect(await rejection(keys.read(victim))).to.be.instanceOf(UndecryptableError);
     expect(await keys.read(other)).to.have.length(32);
   });
 
   it('takes no key for missing by the word of a server that takes no writes', async () => {
-    const { db, before } = await filled({ given: OLD });
-    await rotation(db, { given: OLD, next: NEW });
+    const { db, before } = await filled({ configured: OLD });
+    await rotation(db, { configured: OLD, next: NEW });
     const { db: deposed, depose } = deposable(db);
-    const stale = await open(deposed, { given: NEW });
-    const late = await open(db, { given: NEW });
+    const stale = await open(deposed, { configured: NEW });
+    const late = await open(db, { configured: NEW });
     const key = randomBytes(32);
     await late.keys.create('room:late', key);
     depose();
@@ -115,8 +115,8 @@ describe('the key database', function () {
   });
 
   it('reads keys from any member by majority where a replica will do, and believes it only where it has one', async () => {
-    const { db, before } = await filled({ given: OLD });
-    const { keys } = await open(db, { given: OLD });
+    const { db, before } = await filled({ configured: OLD });
+    const { keys } = await open(db, { configured: OLD });
     const [, , , , erased = ''] = SUBJECTS;
     const already = findsIn(db).length;
     const found = await Promise.all([SUBJECTS[0]!, erased, 'room:never'].map((each) => keys.readReplica?.(each)));
@@ -130,11 +130,11 @@ describe('the key database', function () {
   });
 
   it('asks the secondaries for a key when the primary does not answer in a moment', async () => {
-    const { db, before } = await filled({ given: OLD });
+    const { db, before } = await filled({ configured: OLD });
     const key = Buffer.from(before[1]!, 'hex');
     for (const silence of [() => new Promise<void>(() => {}), () => Promise.reject(new UnavailableError('frozen'))]) {
       const frozen = withoutPrimary(db, silence);
-      const { keys } = await open(frozen.db, { given: OLD });
+      const { keys } = await open(frozen.db, { configured: OLD });
       frozen.begin();
       expect(await keys.readReplica?.(SUBJECTS[0]!)).to.deep.equal(key);
       expect(frozen.asked).to.deep.equal(['primaryPreferred', 'secondaryPreferred']);
@@ -146,14 +146,14 @@ describe('the key database', function () {
     const clear = [INSTALLATION, ...SUBJECTS].map((_id) => ({ _id, key: new Binary(randomBytes(32)) }));
     await rowsOf(db).insertMany(clear);
     const expected = clear.map(({ key }) => Buffer.from(key.buffer).toString('hex'));
-    const { installation } = await open(db, { given: OLD });
+    const { installation } = await open(db, { configured: OLD });
     expect(installation.toString('hex')).to.equal(expected[0]);
     expect(await rowsOf(db).countDocuments({ key: { $exists: true } })).to.equal(0);
-    expect(await opened(db, { given: OLD })).to.deep.equal(expected);
+    expect(await opened(db, { configured: OLD })).to.deep.equal(expected);
     // One that a node of that release makes meanwhile.
     const late = { _id: 'room:late', key: new Binary(randomBytes(32)) };
     await rowsOf(db).insertOne(late);
-    const { keys } = await open(db, { given: OLD });
+    const { keys } = await open(db, { configured: OLD });
     expect(await keys.read('room:late')).to.deep.equal(Buffer.from(late.key.buffer));
     expect(await rowsOf(db).countDocuments({ key: { $exists: true } })).to.equal(0);
   });
@@ -163,24 +163,24 @@ describe('the key database', function () {
     const clear = [INSTALLATION, ...SUBJECTS].map((_id) => ({ _id, key: new Binary(randomBytes(32)) }));
     await rowsOf(db).insertMany(clear);
     const expected = clear.map(({ key }) => Buffer.from(key.buffer).toString('hex'));
-    const starts = await Promise.allSettled([OLD, NEW].map((given) => open(db, { given })));
+    const starts = await Promise.allSettled([OLD, NEW].map((configured) => open(db, { configured })));
     const [won, lost] = starts[0]!.status === 'fulfilled' ? [OLD, starts[1]!] : [NEW, starts[0]!];
     expect(lost).to.have.property('reason').that.is.instanceOf(WrongSecret);
-    expect(await opened(db, { given: won })).to.deep.equal(expected);
+    expect(await opened(db, { configured: won })).to.deep.equal(expected);
     expect(await rowsOf(db).countDocuments({ key: { $exists: true } })).to.equal(0);
   });
 
   it('names a damaged link that keys need, with what to do, and passes one that none needs', async () => {
-    const { db, before } = await filled({ given: OLD });
-    const { keys: running } = await open(db, { given: OLD });
-    await rotation(db, { given: OLD, next: NEW });
+    const { db, before } = await filled({ configured: OLD });
+    const { keys: running } = await open(db, { configured: OLD });
+    await rotation(db, { configured: OLD, next: NEW });
     const secrets = db.collection<{ _id: string }>('secrets');
     const { _id = '' } = (await secrets.findOne()) ?? {};
     await secrets.updateOne({ _id }, { $set: { wrapped: new Binary(randomBytes(60)) } });
-    expect(await opened(db, { given: NEW })).to.deep.equal(before);
+    expect(await opened(db, { configured: NEW })).to.deep.equal(before);
 
     await running.create('room:behind', randomBytes(32));
-    const refused = await rejection(open(db, { given: NEW }));
+    const refused = await rejection(open(db, { configured: NEW }));
     expect(refused)
       .to.be.instanceOf(UnavailableError)
       .with.property('message')
@@ -189,24 +189,24 @@ describe('the key database', function () {
       )
       .and.includes('delete the row, and the data encrypted with them will be shown as erased');
     await secrets.deleteOne({ _id });
-    expect(await opened(db, { given: NEW })).to.deep.equal(before);
-    const { keys } = await open(db, { given: NEW });
+    expect(await opened(db, { configured: NEW })).to.deep.equal(before);
+    const { keys } = await open(db, { configured: NEW });
     // As of a secret that nobody ever had: nothing will ever open it.
     expect(await rejection(keys.read('room:behind'))).to.be.instanceOf(UndecryptableError);
   });
 
   it('never says that a link may be deleted which the key of the installation needs', async () => {
-    const { db, before } = await filled({ given: OLD });
+    const { db, before } = await filled({ configured: OLD });
     const installation = (await rowsOf(db).findOne({ _id: INSTALLATION }))!;
-    await rotation(db, { given: OLD, next: NEW });
+    await rotation(db, { configured: OLD, next: NEW });
     // As it is when the rotation is killed before it comes to any key.
     await rowsOf(db).replaceOne({ _id: INSTALLATION }, { wrapped: installation.wrapped!, under: installation.under! });
     await db.collection('secrets').updateMany({}, { $unset: { wrapped: true } });
-    expect(await rejection(open(db, { given: NEW })))
+    expect(await rejection(open(db, { configured: NEW })))
       .to.have.property('message')
       .that.includes('the key of installation')
       .and.includes('configure the former secret again')
       .and.not.includes('delete');
-    expect((await open(db, { given: OLD })).installation.toString('hex')).to.equal(before[0]);
+    expect((await open(db, { configured: OLD })).installation.toString('hex')).to.equal(before[0]);
   });
 });

@@ -7,7 +7,7 @@ import { type StoredSecret, WrongSecret } from '../../../../adapters/crypto/wrap
 import { INSTALLATION } from '../../../../adapters/mongo/keys/key-rows.js';
 import type { SecretSource } from '../../../../adapters/mongo/keys/key-store.js';
 import { NoNewSecret } from '../../../../adapters/mongo/keys/rotate.js';
-import { secretBesideKeys } from '../../../../adapters/mongo/keys/stored-secret.js';
+import { createStoredSecret } from '../../../../adapters/mongo/keys/stored-secret.js';
 import { UnavailableError } from '../../../../application/ports/index.js';
 import {
   interrupted,
@@ -29,35 +29,35 @@ describe('the secret of the key database', function () {
 
   for (const [where, keptOf] of [
     ['in a file', inFile],
-    ['beside the keys', secretBesideKeys],
+    ['beside the keys', createStoredSecret],
   ] as const) {
     it(`makes a secret at the first start and keeps it ${where}, once for all who start at once`, async () => {
       const db = freshDatabase();
-      const kept = keptOf(db);
-      const starts = await Promise.all(Array.from({ length: 5 }, () => open(db, { kept })));
+      const stored = keptOf(db);
+      const starts = await Promise.all(Array.from({ length: 5 }, () => open(db, { stored })));
       expect(new Set(starts.map(({ installation }) => installation.toString('hex'))).size).to.equal(1);
-      expect(await kept.read()).to.have.length.greaterThan(32);
-      await kept.remove();
-      expect(await rejection(open(db, { kept }))).to.be.instanceOf(WrongSecret);
-      expect(await kept.read()).to.equal(undefined);
+      expect(await stored.read()).to.have.length.greaterThan(32);
+      await stored.remove();
+      expect(await rejection(open(db, { stored }))).to.be.instanceOf(WrongSecret);
+      expect(await stored.read()).to.equal(undefined);
     });
 
     it(`rotates a secret kept ${where} under running nodes`, async () => {
       const db = freshDatabase();
-      const kept = keptOf(db);
-      const { before } = await filled({ kept }, db);
-      const { keys: running } = await open(db, { kept });
-      const former = await kept.read();
-      expect(await rotation(db, { kept })).to.deep.equal({ wrapped: 5, unopened: [], isKept: true });
-      expect(await kept.read()).not.to.equal(former);
+      const stored = keptOf(db);
+      const { before } = await filled({ stored }, db);
+      const { keys: running } = await open(db, { stored });
+      const former = await stored.read();
+      expect(await rotation(db, { stored })).to.deep.equal({ wrapped: 5, unopened: [], isKept: true });
+      expect(await stored.read()).not.to.equal(former);
       // It makes one before it hears of the rotation, and one after.
       await running.create('room:behind', randomBytes(32));
       expect((await running.read(SUBJECTS[0]!))?.toString('hex')).to.equal(before[1]);
       await running.create('room:after', randomBytes(32));
-      expect(await opened(db, { kept })).to.deep.equal(before);
-      const { keys } = await open(db, { kept });
+      expect(await opened(db, { stored })).to.deep.equal(before);
+      const { keys } = await open(db, { stored });
       for (const subject of ['room:behind', 'room:after']) expect(await keys.read(subject)).to.have.length(32);
-      expect(await rejection(open(db, { given: former }))).to.be.instanceOf(WrongSecret);
+      expect(await rejection(open(db, { configured: former }))).to.be.instanceOf(WrongSecret);
       const names = new Set((await rowsOf(db).find().toArray()).map(({ under }) => under));
       names.delete(undefined);
       expect(names.size).to.equal(1);
@@ -65,16 +65,16 @@ describe('the secret of the key database', function () {
   }
 
   it('rotates a configured secret to one that is named, and nodes with the former say what to do', async () => {
-    const { db, before } = await filled({ given: OLD });
-    const { keys: running } = await open(db, { given: OLD });
-    expect(await rejection(rotation(db, { given: OLD }))).to.be.instanceOf(NoNewSecret);
-    expect(await rotation(db, { given: OLD, next: NEW })).to.deep.equal({
+    const { db, before } = await filled({ configured: OLD });
+    const { keys: running } = await open(db, { configured: OLD });
+    expect(await rejection(rotation(db, { configured: OLD }))).to.be.instanceOf(NoNewSecret);
+    expect(await rotation(db, { configured: OLD, next: NEW })).to.deep.equal({
       wrapped: 5,
       unopened: [],
       isKept: false,
     });
-    expect(await opened(db, { given: NEW })).to.deep.equal(before);
-    expect(await rejection(open(db, { given: OLD }))).to.be.instanceOf(WrongSecret);
+    expect(await opened(db, { configured: NEW })).to.deep.equal(before);
+    expect(await rejection(open(db, { configured: OLD }))).to.be.instanceOf(WrongSecret);
     const refused = await rejection(running.read(SUBJECTS[0]!));
     expect(refused)
       .to.be.instanceOf(UnavailableError)
@@ -82,101 +82,101 @@ describe('the secret of the key database', function () {
       .that.matches(/restart this node with it/);
     // What it makes meanwhile is not lost.
     await running.create('room:behind', randomBytes(32));
-    const { keys } = await open(db, { given: NEW });
+    const { keys } = await open(db, { configured: NEW });
     expect(await keys.read('room:behind')).to.have.length(32);
     // Done is done; and the way back is open.
-    expect(await rotation(db, { given: OLD, next: NEW })).to.include({ wrapped: 0 });
-    await rotation(db, { given: NEW, next: OLD });
-    await rotation(db, { given: OLD, next: OTHER });
-    expect(await opened(db, { given: OTHER })).to.deep.equal(before);
-    expect(await rejection(open(db, { given: NEW }))).to.be.instanceOf(WrongSecret);
+    expect(await rotation(db, { configured: OLD, next: NEW })).to.include({ wrapped: 0 });
+    await rotation(db, { configured: NEW, next: OLD });
+    await rotation(db, { configured: OLD, next: OTHER });
+    expect(await opened(db, { configured: OTHER })).to.deep.equal(before);
+    expect(await rejection(open(db, { configured: NEW }))).to.be.instanceOf(WrongSecret);
   });
 
   it('takes keys in clear from the secret that is configured to the one that is named', async () => {
     const db = freshDatabase();
     const clear = [INSTALLATION, ...SUBJECTS].map((_id) => ({ _id, key: new Binary(randomBytes(32)) }));
     await rowsOf(db).insertMany(clear);
-    expect(await rotation(db, { given: OLD, next: NEW })).to.include({ wrapped: 6 });
+    expect(await rotation(db, { configured: OLD, next: NEW })).to.include({ wrapped: 6 });
     const expected = clear.map(({ key }) => Buffer.from(key.buffer).toString('hex'));
-    expect(await opened(db, { given: NEW })).to.deep.equal(expected);
-    expect(await rejection(open(db, { given: OLD }))).to.be.instanceOf(WrongSecret);
+    expect(await opened(db, { configured: NEW })).to.deep.equal(expected);
+    expect(await rejection(open(db, { configured: OLD }))).to.be.instanceOf(WrongSecret);
   });
 
   it('goes from a kept secret to a configured one, and keeps the kept one no longer', async () => {
     const db = freshDatabase();
-    const kept = inFile();
-    const { before } = await filled({ kept }, db);
-    expect(await rejection(open(db, { given: NEW, kept }))).to.be.instanceOf(WrongSecret);
-    await rotation(db, { given: NEW, kept });
-    expect(await kept.read()).to.equal(undefined);
-    expect(await opened(db, { given: NEW, kept })).to.deep.equal(before);
+    const stored = inFile();
+    const { before } = await filled({ stored }, db);
+    expect(await rejection(open(db, { configured: NEW, stored }))).to.be.instanceOf(WrongSecret);
+    await rotation(db, { configured: NEW, stored });
+    expect(await stored.read()).to.equal(undefined);
+    expect(await opened(db, { configured: NEW, stored })).to.deep.equal(before);
   });
 
   it('looks for keys among the marks of destroyed ones piece by piece, and by their index: there may be millions', async () => {
-    const { db, before } = await filled({ given: OLD });
+    const { db, before } = await filled({ configured: OLD });
     const marks = Array.from({ length: 4100 }, (_, n) => ({ _id: `gone:${n}`, destroyedAt: new Date() }));
     await rowsOf(db).insertMany(marks);
     const until = findsIn(db).length;
-    expect(await rotation(db, { given: OLD, next: NEW })).to.include({ wrapped: 5 });
-    expect(await rejection(rotation(db, { given: NEW }))).to.be.instanceOf(NoNewSecret);
+    expect(await rotation(db, { configured: OLD, next: NEW })).to.include({ wrapped: 5 });
+    expect(await rejection(rotation(db, { configured: NEW }))).to.be.instanceOf(NoNewSecret);
     for (const { filter, limit } of findsIn(db).slice(until)) {
       expect(Object.keys(filter)).to.deep.equal(['_id']);
       expect(limit).to.be.within(1, 2000);
     }
-    expect(await opened(db, { given: NEW })).to.deep.equal(before);
+    expect(await opened(db, { configured: NEW })).to.deep.equal(before);
   });
 
   it('brings back no key that is destroyed while the secret is rotated', async () => {
-    const { db } = await filled({ given: OLD });
+    const { db } = await filled({ configured: OLD });
     const [victim = ''] = SUBJECTS;
-    const { keys } = await open(db, { given: OLD });
+    const { keys } = await open(db, { configured: OLD });
     // The installation's key is written first, then all others.
     let writes = 0;
     const slow = interrupted(db, (name) => (name === 'bulkWrite' && ++writes === 2 ? keys.destroy(victim) : undefined));
-    await rotation(slow, { given: OLD, next: NEW });
-    const after = await opened(db, { given: NEW });
+    await rotation(slow, { configured: OLD, next: NEW });
+    const after = await opened(db, { configured: NEW });
     expect(after[1]).to.equal('destroyed');
     expect(await rowsOf(db).findOne({ _id: victim })).to.have.all.keys('_id', 'destroyedAt');
   });
 
   it('keeps the secret that is in force when two rotate at once, of which one was frozen', async () => {
-    const kept = inFile();
-    const { db, before } = await filled({ kept });
+    const stored = inFile();
+    const { db, before } = await filled({ stored });
     let isFrozen = false;
     const frozen = interrupted(db, (name) => {
       if (name !== 'replaceOne' || isFrozen) return undefined;
       isFrozen = true;
-      return rotation(db, { kept }).then(() => {});
+      return rotation(db, { stored }).then(() => {});
     });
-    expect(await rejection(rotation(frozen, { kept }))).to.be.instanceOf(WrongSecret);
-    expect(await opened(db, { kept })).to.deep.equal(before);
+    expect(await rejection(rotation(frozen, { stored }))).to.be.instanceOf(WrongSecret);
+    expect(await opened(db, { stored })).to.deep.equal(before);
   });
 
   it('changes nothing once another process may be rotating', async () => {
-    const kept = inFile();
-    const { db, before } = await filled({ kept });
+    const stored = inFile();
+    const { db, before } = await filled({ stored });
     for (const most of [0, 1]) {
-      const former = await kept.read();
+      const former = await stored.read();
       let asked = 0;
-      const assertAlone = () => {
+      const assertExclusive = () => {
         if (asked++ >= most) throw new UnavailableError('no longer alone');
       };
-      expect(await rejection(rotation(db, { kept, assertAlone }))).to.be.instanceOf(UnavailableError);
-      expect(await kept.read()).to.equal(former);
+      expect(await rejection(rotation(db, { stored, assertExclusive }))).to.be.instanceOf(UnavailableError);
+      expect(await stored.read()).to.equal(former);
       expect(await db.collection('secrets').countDocuments()).to.equal(most);
     }
-    expect(await opened(db, { kept })).to.deep.equal(before);
+    expect(await opened(db, { stored })).to.deep.equal(before);
   });
 
   it('refuses to rotate what no secret at hand opens', async () => {
-    const { db, before } = await filled({ given: OLD });
+    const { db, before } = await filled({ configured: OLD });
     for (const options of [{ given: NEW }, { given: NEW, next: OTHER }, { next: OTHER }, {}])
       expect(await rejection(rotation(db, options))).to.be.instanceOf(WrongSecret);
-    expect(await opened(db, { given: OLD })).to.deep.equal(before);
+    expect(await opened(db, { configured: OLD })).to.deep.equal(before);
   });
 
   it('tells of keys that it can not open, and leaves them', async () => {
-    const { db } = await filled({ given: OLD });
+    const { db } = await filled({ configured: OLD });
     const { under } = (await rowsOf(db).findOne({ _id: INSTALLATION })) ?? {};
     const others = [
       { _id: 'room:foreign', wrapped: new Binary(randomBytes(60)), under: 'unknown' },
@@ -186,7 +186,7 @@ describe('the secret of the key database', function () {
     await rowsOf(db).insertMany(others);
     const told: number[] = [];
     const { unopened, ...outcome } = await rotation(db, {
-      given: OLD,
+      configured: OLD,
       next: NEW,
       progress: (wrapped) => told.push(wrapped),
     });
@@ -202,14 +202,14 @@ describe('the secret of the key database', function () {
   });
 
   it('are wrapped anew in batches, each told of, under the secret in force alone', async () => {
-    const { db } = await filled({ given: OLD });
+    const { db } = await filled({ configured: OLD });
     const many = Array.from({ length: 501 }, (_, n) => ({
       _id: `many:${n}`,
       key: new Binary(randomBytes(32)),
     }));
     await rowsOf(db).insertMany(many);
     const told: number[] = [];
-    const rotated = await rotation(db, { given: OLD, next: NEW, progress: (wrapped) => told.push(wrapped) });
+    const rotated = await rotation(db, { configured: OLD, next: NEW, progress: (wrapped) => told.push(wrapped) });
     expect(rotated).to.deep.equal({ wrapped: 506, unopened: [], isKept: false });
     expect(told.slice(0, 2)).to.deep.equal([501, 506]);
     const names = new Set(
@@ -224,8 +224,8 @@ describe('the secret of the key database', function () {
   });
 
   const KINDS: [name: string, source: (kept: StoredSecret) => Partial<SecretSource>, next: string | undefined][] = [
-    ['a configured secret', (kept) => ({ given: OLD, kept }), NEW],
-    ['a kept secret', (kept) => ({ kept }), undefined],
+    ['a configured secret', (stored) => ({ configured: OLD, stored }), NEW],
+    ['a kept secret', (stored) => ({ stored }), undefined],
   ];
   for (const [name, sourceOf, next] of KINDS)
     it(`loses no key when the rotation of ${name} is killed at any write, and goes on when it is repeated`, async () => {
@@ -233,26 +233,26 @@ describe('the secret of the key database', function () {
         let finished = false;
         let writes = 0;
         for (; !finished; writes++) {
-          const kept = inFile();
+          const stored = inFile();
           const named = next ? { next } : {};
-          const { db, before } = await filled(sourceOf(kept));
+          const { db, before } = await filled(sourceOf(stored));
           const killer = killAfter(writes);
-          const killed = rotation(killer.database(db), { ...sourceOf(killer.kept(kept)), ...named });
+          const killed = rotation(killer.database(db), { ...sourceOf(killer.kept(stored)), ...named });
           finished = await killed.then(
             () => true,
             ({ message }) => message !== 'killed',
           );
           if (looksFirst) {
             const sources: Partial<SecretSource>[] = [
-              sourceOf(kept),
-              ...(next ? [{ given: next } satisfies Partial<SecretSource>] : []),
+              sourceOf(stored),
+              ...(next ? [{ configured: next } satisfies Partial<SecretSource>] : []),
             ];
             const found = await Promise.all(sources.map((source) => opened(db, source).catch(() => undefined)));
             expect(found.filter(Boolean), `${writes} writes`).to.deep.include(before);
           }
-          await rotation(db, { ...sourceOf(kept), ...named });
-          expect(await opened(db, next ? { given: next } : { kept })).to.deep.equal(before);
-          if (next) expect(await rejection(open(db, { given: OLD }))).to.be.instanceOf(WrongSecret);
+          await rotation(db, { ...sourceOf(stored), ...named });
+          expect(await opened(db, next ? { configured: next } : { stored })).to.deep.equal(before);
+          if (next) expect(await rejection(open(db, { configured: OLD }))).to.be.instanceOf(WrongSecret);
         }
         expect(writes).to.be.greaterThan(3);
       }

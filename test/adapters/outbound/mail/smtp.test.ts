@@ -1,5 +1,5 @@
 /** Mail to a real SMTP server: what it refuses for now is tried again, what it refuses for good is not. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createMailer } from '../../../../adapters/outbound/mail/smtp.js';
 import { type PostOffice, startPostOffice } from '../../../support/smtp.js';
@@ -13,7 +13,7 @@ describe('mail over SMTP', function () {
   beforeEach(async () => {
     post = await startPostOffice();
     const server = { host: '127.0.0.1', port: post.port, secure: false, isLocal: true };
-    mailer = createMailer({ ...server, from: 'Annals <annals@example.org>', maxRetries: 2, logger: quiet });
+    mailer = createMailer({ ...server, from: 'Annals <annals@example.org>', maxRetries: 2, logger: silentLogger });
   });
   afterEach(async () => {
     await mailer?.close();

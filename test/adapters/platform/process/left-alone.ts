@@ -1,14 +1,14 @@
 /** A process that has asked a thread something, and then has nothing left to do, for tests. */
-import { quiet } from '@annals/engines/testing/engines.js';
-import { createThread } from '../../../../adapters/platform/process/worker.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
+import { createWorkerThread } from '../../../../adapters/platform/process/worker.js';
 
-const thread = createThread({
+const thread = createWorkerThread({
   module: new URL('./ticking.js', import.meta.url),
   data: undefined,
-  answers: {},
-  kinds: [],
+  handlers: {},
+  errorClasses: [],
   heapMb: 48,
-  logger: quiet,
+  logger: silentLogger,
 });
 // What waits for a thread holds its process by other things.
 const waiting = setInterval(() => {}, 1000);

@@ -2,10 +2,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { owned } from '@annals/engines/testing/children.js';
-import { quiet } from '@annals/engines/testing/engines.js';
+import { killOnExit } from '@annals/engines/testing/children.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createThread } from '../../../../adapters/platform/process/worker.js';
+import { createWorkerThread } from '../../../../adapters/platform/process/worker.js';
 import { UnavailableError } from '../../../../application/ports/index.js';
 
 class Tired extends Error {
@@ -14,13 +14,13 @@ class Tired extends Error {
 
 describe('a thread', function () {
   this.timeout(30_000);
-  const thread = createThread({
+  const thread = createWorkerThread({
     module: new URL('./ticking.js', import.meta.url),
     data: { some: 'data' },
-    answers: { triple: (_, number: number) => 3 * number },
-    kinds: [Tired],
+    handlers: { triple: (_, number: number) => 3 * number },
+    errorClasses: [Tired],
     heapMb: 48,
-    logger: quiet,
+    logger: silentLogger,
   });
   after(() => thread.close());
 
@@ -68,7 +68,7 @@ describe('a thread', function () {
     });
 
   it('keeps no process from ending', async () => {
-    const alone = owned(fork(fileURLToPath(new URL('./left-alone.js', import.meta.url))));
+    const alone = killOnExit(fork(fileURLToPath(new URL('./left-alone.js', import.meta.url))));
     expect(await once(alone, 'exit')).to.deep.equal([0, null]);
   });
 

@@ -1,13 +1,13 @@
 /** A thread that does as it is told, for tests. */
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createPeer } from '../../../../adapters/platform/process/worker-rpc.js';
+import { createRpcPeer } from '../../../../adapters/platform/process/worker-rpc.js';
 
 class Tired extends Error {
   override readonly name = 'Tired';
 }
 
-const other = createPeer(
+const other = createRpcPeer(
   parentPort!,
   {
     double: (_, number: number) => 2 * number,

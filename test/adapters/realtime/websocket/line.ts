@@ -1,10 +1,10 @@
 /** As much of a WebSocket as a conversation hears of it, under the test's hand. */
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import type { WebSocket } from 'ws';
-import type { Message, Misunderstanding } from '../../../../adapters/realtime/websocket/message-schema.js';
-import { type ConversationOptions, runSession } from '../../../../adapters/realtime/websocket/session.js';
+import type { Message, MessageError } from '../../../../adapters/realtime/websocket/message-schema.js';
+import { runSession, type SessionOptions } from '../../../../adapters/realtime/websocket/session.js';
 import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
 
 export class Line extends EventEmitter {
@@ -40,16 +40,16 @@ export class Line extends EventEmitter {
 export function converseOver(
   line: Line,
   said: (message: Message) => Promise<void> | void,
-  more: Partial<ConversationOptions> = {},
+  more: Partial<SessionOptions> = {},
 ) {
-  const misunderstood: Misunderstanding[] = [];
+  const misunderstood: MessageError[] = [];
   const state = { misunderstood, left: 0, close: (_code: number) => {} };
-  const options: ConversationOptions = {
+  const options: SessionOptions = {
     read: (text) => (text ? { message: { type: 'say', text } } : { why: 'unreadable' }),
     place: createBudget('places', 100).reserve(),
     bytes: createBudget('bytes', 2 ** 30).reserve(),
     perSecond: 1000,
-    logger: quiet,
+    logger: silentLogger,
     after: () => () => {},
     ...more,
   };
@@ -57,7 +57,7 @@ export function converseOver(
     state.close = close;
     return {
       onMessage: said,
-      misunderstood: (why: Misunderstanding) => void misunderstood.push(why),
+      misunderstood: (why: MessageError) => void misunderstood.push(why),
       onClose: () => void state.left++,
     };
   };

@@ -7,13 +7,13 @@ import { problem } from '../../../../adapters/http/server/problem.js';
 import { type Route, route } from '../../../../adapters/http/server/route.js';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { frame } from '../../../../adapters/realtime/relay/sink.js';
-import type { Message, MessageOf, Misunderstanding } from '../../../../adapters/realtime/websocket/message-schema.js';
-import type { Conversation, Speaker } from '../../../../adapters/realtime/websocket/session.js';
+import type { Message, MessageError, MessageOf } from '../../../../adapters/realtime/websocket/message-schema.js';
+import type { SessionControl, SessionHandler } from '../../../../adapters/realtime/websocket/session.js';
 import { serveToys, type Toys } from '../../../http/toy.js';
 
 export const PER_SECOND = 5;
 
-const says = {
+const clientMessages = {
   say: {
     type: 'object',
     required: ['text'],
@@ -21,7 +21,7 @@ const says = {
   },
   leave: { type: 'object', properties: {} },
 } as const;
-const hears = {
+const serverMessages = {
   said: { type: 'object', properties: { text: { type: 'string' } } },
   sorry: { type: 'object', properties: { why: { type: 'string' } } },
 };
@@ -29,11 +29,11 @@ const hears = {
 export interface Talk extends Toys {
   /** What the service was told, in order. */
   readonly said: readonly Message[];
-  readonly misunderstood: readonly Misunderstanding[];
+  readonly misunderstood: readonly MessageError[];
   readonly left: readonly string[];
   /** The close codes of those who left. */
   readonly codes: readonly number[];
-  readonly speakers: readonly Speaker[];
+  readonly speakers: readonly SessionControl[];
   open(room?: string, options?: ConstructorParameters<typeof WebSocket>[2]): Promise<Talker>;
 }
 
@@ -55,10 +55,10 @@ export async function serveTalk({
   ...options
 }: TalkOptions = {}): Promise<Talk> {
   const said: Message[] = [];
-  const misunderstood: Misunderstanding[] = [];
+  const misunderstood: MessageError[] = [];
   const left: string[] = [];
   const codes: number[] = [];
-  const speakers: Speaker[] = [];
+  const speakers: SessionControl[] = [];
   const relay = createRelay({
     audience: { initialState: undefined, on: {} },
     head: async () => 0n,
@@ -67,20 +67,20 @@ export async function serveTalk({
     method: 'GET',
     path: '/talk/:room',
     summary: 'Talk',
-    socket: { says, hears, perSecond },
+    socket: { clientMessages, serverMessages, perSecond },
     answers: { 401: { description: 'Strangers may not' } },
     admit: ({ params, headers }) => (headers['x-stranger'] ? problem(401, 'Strangers may not') : params.room),
     handle: (_, room) => ({
-      converse(speaker): Conversation {
+      converse(speaker): SessionHandler {
         begun();
         speakers.push(speaker);
         relay.connect({ keys: [room] }, speaker.sink);
         return {
-          onMessage(message: MessageOf<typeof says>) {
+          onMessage(message: MessageOf<typeof clientMessages>) {
             said.push(message);
             const done = meanwhile(message);
             const to = 'to' in message ? message.to : undefined;
-            const tell = () => void relay.tell([to ?? room], frame({ ...message, type: 'said' }));
+            const tell = () => void relay.sendEphemeral([to ?? room], frame({ ...message, type: 'said' }));
             return done ? done.then(tell) : tell();
           },
           misunderstood(why) {

@@ -1,10 +1,10 @@
 /** Much that is said at once over many WebSockets keeps nobody else waiting for all of it. */
 import { PassThrough } from 'node:stream';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { WebSocket } from 'ws';
-import type { Message, Misunderstanding } from '../../../../adapters/realtime/websocket/message-schema.js';
+import type { Message, MessageError } from '../../../../adapters/realtime/websocket/message-schema.js';
 import { runSession } from '../../../../adapters/realtime/websocket/session.js';
 import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
 import { Line } from './line.js';
@@ -20,11 +20,11 @@ describe('much that is said over many WebSockets at once', () => {
         place: createBudget('places', 100).reserve(),
         bytes: createBudget('bytes', 2 ** 30).reserve(),
         perSecond: 100,
-        logger: quiet,
+        logger: silentLogger,
         after: () => () => {},
       };
       const said = ({ text }: Message) => void answered.push(`${who}${text}`);
-      const misunderstood = ({ why }: Misunderstanding) => void answered.push(`${who} ${why}`);
+      const misunderstood = ({ why }: MessageError) => void answered.push(`${who} ${why}`);
       const begin = () => ({ onMessage: said, misunderstood, onClose() {} });
       runSession(line as unknown as WebSocket, new PassThrough(), begin, options);
       return line;

@@ -200,7 +200,7 @@ describe('an upgrade to a WebSocket', () => {
       method: 'GET' as const,
       path: '/talk',
       summary: 'Talk',
-      socket: { says, hears: {}, perSecond: 1 },
+      socket: { clientMessages: says, serverMessages: {}, perSecond: 1 },
       answers: {},
       handle: () => ({ status: 200 }),
     };

@@ -6,7 +6,7 @@ import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createGridFsStore } from '../../../../adapters/mongo/gridfs-blobs.js';
 import { fileAggregate } from '../../../../application/chat/aggregates.js';
-import { createLostFiles } from '../../../../application/chat/files/check-missing-blobs.js';
+import { createMissingBlobCheck } from '../../../../application/chat/files/check-missing-blobs.js';
 import { createFileSweep } from '../../../../application/chat/files/collect-orphans.js';
 import { createFiles } from '../../../../application/chat/files/files.js';
 import { createEraseUser } from '../../../../application/chat/people/erase-user.js';
@@ -232,12 +232,12 @@ describe('files of the chat', function () {
     const stored = storeLater(0);
     const rows = { find: async () => [file, file].map(({ fileId }) => ({ file: fileId })) as never };
     const ports = { ...node.kernel, rows, fileStore: stored };
-    expect(await createLostFiles(ports)()).to.deep.equal({ looked: 1, lost: 0 });
+    expect(await createMissingBlobCheck(ports)()).to.deep.equal({ looked: 1, lost: 0 });
     await stored.remove(file.stored);
-    expect(await createLostFiles(ports)()).to.deep.equal({ looked: 1, lost: 1 });
+    expect(await createMissingBlobCheck(ports)()).to.deep.equal({ looked: 1, lost: 1 });
     await sweep(25);
     // Of rows that are behind the log it has the last word.
-    expect(await createLostFiles(ports)()).to.deep.equal({ looked: 1, lost: 0 });
+    expect(await createMissingBlobCheck(ports)()).to.deep.equal({ looked: 1, lost: 0 });
   });
 
   it('have names that go with who uploaded them, also on nodes that remember the files', async () => {

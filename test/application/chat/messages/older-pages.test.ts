@@ -88,7 +88,7 @@ describe('pages of older messages', function () {
     const range = { limit: 2, before: 'm2' };
     const shownAs = { json: Buffer.from('{"messages":[]}'), views: [], names: roster.initialState };
     const page = { found: [], position: 7n, since: 5n };
-    pages.hear({ type: 'MessageDeleted', data: { channelId: 'c', messageId: 'm1' }, position: 6n } as never);
+    pages.onEvent({ type: 'MessageDeleted', data: { channelId: 'c', messageId: 'm1' }, position: 6n } as never);
     pages.store('c', range, page, shownAs);
     expect(pages.get('c', range, roster.initialState)).to.equal(undefined);
     pages.store('c', range, { ...page, since: 6n }, shownAs);

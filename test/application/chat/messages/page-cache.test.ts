@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { createWritePositions } from '../../../../application/chat/messages/acknowledged-positions.js';
 import { CACHED_PAGE_SIZE, createPageCache } from '../../../../application/chat/messages/page-cache.js';
-import { createPages } from '../../../../application/chat/messages/page-query.js';
+import { createPageQueries } from '../../../../application/chat/messages/page-query.js';
 import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
 import { messageView } from '../../../../application/chat/view-models.js';
 import { roster } from '../../../../domain/chat/roster.js';
@@ -55,7 +55,7 @@ describe('the newest messages of a channel', function () {
 
   /** As the rows have them, now that they show everything. */
   async function rows(at: string, limit = 50) {
-    const pages = createPages({ ...node.kernel, ...node, acknowledged: createWritePositions() });
+    const pages = createPageQueries({ ...node.kernel, ...node, acknowledged: createWritePositions() });
     const { found } = await pages.newest(at, limit, await node.kernel.head());
     const { state } = await node.admission.roster();
     return JSON.parse(JSON.stringify(found.map(({ message }) => messageView(state, message))));
@@ -167,10 +167,10 @@ describe('the newest messages of a channel', function () {
         },
         position,
         erased: false,
-      }) as unknown as Parameters<typeof hot.hear>[0];
+      }) as unknown as Parameters<typeof hot.onEvent>[0];
     const message = { ...plain('m'), reactions: { '+1': ['ada', 'bob'] } };
     await hot.fill('c', async () => {
-      for (const [at, who] of ['ada', 'bob', 'cyd'].entries()) hot.hear(event(BigInt(at + 1), who));
+      for (const [at, who] of ['ada', 'bob', 'cyd'].entries()) hot.onEvent(event(BigInt(at + 1), who));
       return { found: [{ message, at: 2n }], position: 2n };
     });
     const [shownThen] = JSON.parse(hot.render('c', 50, roster.initialState) ?? '').messages;
@@ -186,8 +186,8 @@ describe('the newest messages of a channel', function () {
       type: 'MessageEdited',
       data: { messageId: 'm', channelId: 'c' },
       position: 2n,
-    } as unknown as Parameters<typeof hot.hear>[0];
-    expect(() => hot.hear(damaged)).to.throw();
+    } as unknown as Parameters<typeof hot.onEvent>[0];
+    expect(() => hot.onEvent(damaged)).to.throw();
     expect(hot.render('c', 50, roster.initialState)).to.equal(undefined);
     expect(hot.feedPosition()).to.equal(2n);
   });

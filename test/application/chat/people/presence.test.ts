@@ -1,11 +1,11 @@
 /** Sweeping presence: the log is told of those who are here, and of those whose node is there no more, and nothing of others. */
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { presenceAggregate } from '../../../../application/chat/aggregates.js';
 import { createPresence, presenceWork } from '../../../../application/chat/people/presence.js';
-import { createChatAdmission } from '../../../../application/chat/sign-in/authenticate.js';
+import { createAuthentication } from '../../../../application/chat/sign-in/authenticate.js';
 import type { Rows } from '../../../../application/ports/index.js';
 import { catalog } from '../../../../domain/chat/catalog.js';
 import { presenceStream } from '../../../../domain/chat/presence.js';
@@ -26,7 +26,7 @@ describe('sweeping the presence of users', () => {
       const all = await Promise.all(Array.from(known, async (_id) => ({ _id, ...(await state(_id)), _at: 0n })));
       return all.filter(({ runs }) => runs.length > 0);
     };
-    const admission = createChatAdmission({
+    const admission = createAuthentication({
       streams: kernel.streams,
       tokens: {} as never,
       clock: Date,
@@ -41,7 +41,7 @@ describe('sweeping the presence of users', () => {
       clock: Date,
       admission,
       node: 'one',
-      logger: quiet,
+      logger: silentLogger,
       graceMs: 0,
     });
     const of = async (userId: string) => {
@@ -70,7 +70,7 @@ describe('sweeping the presence of users', () => {
       /** Somebody opens a stream here. */
       async open(userId: string) {
         known.add(userId);
-        const close = presence.opened(userId);
+        const close = presence.trackStream(userId);
         await eventually(async () => (await of(userId)).status === 'online');
         return close;
       },

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js';
 import { rosterAggregate, sessionAggregate } from '../../../../application/chat/aggregates.js';
-import { createChatAdmission } from '../../../../application/chat/sign-in/authenticate.js';
+import { createAuthentication } from '../../../../application/chat/sign-in/authenticate.js';
 import { createTokens } from '../../../../application/chat/sign-in/tokens.js';
 import { catalog } from '../../../../domain/chat/catalog.js';
 import { ROSTER, type RosterCommand } from '../../../../domain/chat/roster.js';
@@ -23,7 +23,7 @@ async function twoNodes() {
   const derivation = createDerivation(randomBytes(32));
   const signed = createSignedTokens(randomBytes(32));
   const tokens = createTokens({ signed, derivation, clock, jwtExpirySeconds: 900 });
-  const admission = createChatAdmission({ streams: other.streams, tokens, clock, feedPosition: () => 0n });
+  const admission = createAuthentication({ streams: other.streams, tokens, clock, feedPosition: () => 0n });
   const run = async (command: SessionCommand) => {
     const done = await one.handle(sessionAggregate, sessionStream('ada'), command, context(randomUUID()));
     if (isRejection(done)) throw new Error(done.rejected);

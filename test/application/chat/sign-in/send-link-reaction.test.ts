@@ -1,6 +1,6 @@
 /** Mail follows the log: once for each link that is the newest, however often its event comes. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createDerivation } from '../../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js';
@@ -47,7 +47,7 @@ function desk({ isTaken = true } = {}) {
     appUrl: () => 'https://chat.example',
   };
   const { signal } = new AbortController();
-  const reaction = mailReaction({ ...ports, ...settings, links, mailer: { send }, logger: quiet, signal });
+  const reaction = mailReaction({ ...ports, ...settings, links, mailer: { send }, logger: silentLogger, signal });
   const stream = (email: string) => `chat.address-${derivation.id('chat.address', email)}`;
   return {
     sent,

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { owned } from '@annals/engines/testing/children.js';
+import { killOnExit } from '@annals/engines/testing/children.js';
 import { expect } from 'chai';
 import { asEvent } from '../../../../application/command/event-guards.js';
 import { alertHistory } from '../../../../projections/logs/alerts.js';
@@ -161,7 +161,7 @@ describe('alerting', function () {
   it('delivers what a node that was killed in the middle of it has raised', async () => {
     const program = fileURLToPath(new URL('../../../support/alert-process.js', import.meta.url));
     const name = randomUUID();
-    const child = owned(
+    const child = killOnExit(
       spawn(process.execPath, [program, alerting.servers.eventStoreUrl, alerting.servers.mongoUrl, name]),
     );
     const [url] = await once(child.stdout, 'data');

@@ -1,11 +1,11 @@
 /** Keyed requests over several nodes, lost answers and crashes: stored once, and answered what the first was. */
 import { createHash, randomUUID } from 'node:crypto';
-import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createGroupCommit } from '../../../../application/command/group-commit.js';
 import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
 import { createIngest } from '../../../../application/logs/ingest/ingest-records.js';
-import { INTAKE_BYTES } from '../../../../application/logs/ingest/limits.js';
+import { INGEST_BYTES } from '../../../../application/logs/ingest/limits.js';
 import { type EventLog, UnavailableError } from '../../../../application/ports/index.js';
 import { requestStream } from '../../../../domain/logs/retention-bucket.js';
 import { foundIn, type LogsNode, startLogsNode } from '../../../support/logs.js';
@@ -32,8 +32,8 @@ describe('a request with an Idempotency-Key', () => {
   function ingestOf(node: LogsNode, now: number, append?: EventLog['append']) {
     const { vault, streams, settled, release, appended } = node.kernel;
     const log = { ...node.kernel.log, ...(append && { append }) };
-    const appender = createGroupCommit({ log, logger: quiet, appended });
-    const budget = createBudget('intake', INTAKE_BYTES);
+    const appender = createGroupCommit({ log, logger: silentLogger, appended });
+    const budget = createBudget('intake', INGEST_BYTES);
     const clock = { now: () => now };
     return createIngest({ log, appender, vault, streams, settled, clock, release, budget, appended });
   }

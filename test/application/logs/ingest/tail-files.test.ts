@@ -1,8 +1,8 @@
 /** Watched files on their way into the log: in runs that are there whole, or not at all. */
-import { quiet } from '@annals/engines/testing/engines.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { Records } from '../../../../application/logs/ingest/ingest-records.js';
-import { createWatch } from '../../../../application/logs/ingest/tail-files.js';
+import { createFileTailer } from '../../../../application/logs/ingest/tail-files.js';
 import { createBatches } from '../../../../domain/logs/batch.js';
 import { context } from '../../../support/toys.js';
 
@@ -14,18 +14,18 @@ describe('the runs of a watched file', () => {
     const bytes = Buffer.from('x\n'.repeat(20_000));
     const file = { path: '/logs/app.ndjson', id: 'file', size: bytes.length };
     const stop = new AbortController();
-    const watch = createWatch({
+    const watch = createFileTailer({
       directories: ['/logs'],
       async *filesIn() {
         yield file;
       },
       nextPiece: async () => ({ bytes, end: bytes.length }),
-      writerOf: () => 'app',
+      producerOf: () => 'app',
       ingest: { take: () => Promise.reject(new Error('there are no records')) },
       offset: async () => undefined,
       caughtUp: async () => {},
       context: () => context(),
-      logger: quiet,
+      logger: silentLogger,
     });
     let turns = 0;
     let others = setImmediate(function next() {
@@ -44,13 +44,13 @@ describe('the runs of a watched file', () => {
     const index = new Map<string, number>();
     const written = new Map<string, number>();
     let records = 0;
-    const watch = createWatch({
+    const watch = createFileTailer({
       directories: ['/logs'],
       async *filesIn() {
         if (there) yield { path: '/logs/app.ndjson', id: 'file', size: bytes.length };
       },
       nextPiece: async (_, offset) => ({ bytes: bytes.subarray(offset), end: bytes.length }),
-      writerOf: () => 'app',
+      producerOf: () => 'app',
       ingest: {
         async take(given) {
           records += given.records.length;
@@ -66,7 +66,7 @@ describe('the runs of a watched file', () => {
         for (const [id, offset] of written) index.set(id, offset);
       },
       context: () => context(),
-      logger: quiet,
+      logger: silentLogger,
     });
     const { signal } = new AbortController();
     const look = async (times: number, isThere: boolean) => {
@@ -94,13 +94,13 @@ describe('the runs of a watched file', () => {
       const file = { path: '/logs/app.ndjson', id: 'file', size: bytes.length };
       const taken: Records[] = [];
       const stop = new AbortController();
-      const watch = createWatch({
+      const watch = createFileTailer({
         directories: ['/logs'],
         async *filesIn() {
           yield file;
         },
         nextPiece: async (_, offset) => ({ bytes: bytes.subarray(offset), end: bytes.length }),
-        writerOf: () => 'w'.repeat(200),
+        producerOf: () => 'w'.repeat(200),
         ingest: {
           async take(given) {
             taken.push(given);
@@ -110,7 +110,7 @@ describe('the runs of a watched file', () => {
         offset: async () => undefined,
         caughtUp: async () => {},
         context: () => context(),
-        logger: quiet,
+        logger: silentLogger,
       });
       await watch(stop.signal);
       for (const given of taken) expect(createBatches({ ...given, receivedAt: 0 })).to.have.length(1);

@@ -1,12 +1,12 @@
 /** What has expired is gone everywhere: from answers, from the log, and from every rebuild. */
 import { randomUUID } from 'node:crypto';
-import { quiet, type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { asEvent } from '../../../../application/command/event-guards.js';
 import { createGroupCommit } from '../../../../application/command/group-commit.js';
 import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
 import { createIngest } from '../../../../application/logs/ingest/ingest-records.js';
-import { INTAKE_BYTES } from '../../../../application/logs/ingest/limits.js';
+import { INGEST_BYTES } from '../../../../application/logs/ingest/limits.js';
 import { createRetention, eraseReaction } from '../../../../application/logs/retention/expire-records.js';
 import { UnavailableError } from '../../../../application/ports/index.js';
 import { catalog } from '../../../../domain/logs/catalog.js';
@@ -36,8 +36,8 @@ describe('expired records', () => {
 
   const startIngest = () => {
     const { log, vault, streams, settled, release, appended } = node.kernel;
-    const appender = createGroupCommit({ log, logger: quiet, appended });
-    const budget = createBudget('intake', INTAKE_BYTES);
+    const appender = createGroupCommit({ log, logger: silentLogger, appended });
+    const budget = createBudget('intake', INGEST_BYTES);
     return createIngest({ log, appender, vault, streams, settled, clock, release, budget, appended });
   };
   const put = async (given: readonly object[], more = {}, producerId = 'api', into = startIngest()) => {
