@@ -6,27 +6,27 @@ import type { Site } from '../../domain/analytics/sites.js';
 import { isRejection, type Rejection, truncate } from '../../domain/shared/index.js';
 import { maxPosition } from '../consistency/index.js';
 import { type Clock, type Digester, type Position, UnavailableError, type UserAgentParser } from '../ports/index.js';
-import type { VisitorDays } from './daily-visitor-keys.js';
-import type { Collecting, Counted } from './hit-batcher.js';
-import type { Requests, StoredRequest } from './idempotent-collect.js';
-import type { Attempts } from './recent-attempts.js';
+import type { DailyVisitorKeys } from './daily-visitor-keys.js';
+import type { HitBatcher, VisitorHit } from './hit-batcher.js';
+import type { RequestStore, StoredRequest } from './idempotent-collect.js';
+import type { RecentAttempts } from './recent-attempts.js';
 import {
   attemptOf,
   createHitValidator,
   type HitVerdict,
-  type Invalid,
+  type InvalidItem,
   type Item,
   isAccepted,
-  type JudgingPorts,
+  type HitValidatorPorts,
   type Sender,
 } from './validate-hits.js';
 
-export interface CollectPorts extends JudgingPorts {
+export interface CollectPorts extends HitValidatorPorts {
   readonly agents: UserAgentParser;
-  readonly visitorDays: Pick<VisitorDays, 'hasherFor'>;
-  readonly collecting: Pick<Collecting, 'add' | 'fresh' | 'told'>;
-  readonly requests: Requests;
-  readonly attempts: Pick<Attempts, 'note'>;
+  readonly visitorDays: Pick<DailyVisitorKeys, 'hasherFor'>;
+  readonly collecting: Pick<HitBatcher, 'add' | 'fresh' | 'told'>;
+  readonly requests: RequestStore;
+  readonly attempts: Pick<RecentAttempts, 'record'>;
   readonly clock: Clock;
   /** Counts one hit of a network, or takes it back; resolves to the ms to wait where it is one too many. */
   readonly limit: {
@@ -41,7 +41,7 @@ export type Verdict =
   | { readonly accepted: true }
   | { readonly accepted: false; readonly reason: Reason; readonly error?: string };
 
-export interface Judged {
+export interface CollectResult {
   readonly verdicts: readonly Verdict[];
   /** Of the last append; undefined where nothing was appended. */
   readonly position: Position | undefined;
@@ -50,7 +50,7 @@ export interface Judged {
 }
 
 /** Longer ones are cut: what says who somebody is stands at the beginning. */
-export const USER_AGENT = 512;
+export const MAX_USER_AGENT = 512;
 
 const invalidPayload = (detail: string): Rejection => ({
   rejected: 'analytics/invalid-payload',
@@ -70,8 +70,8 @@ export function createCollect(ports: CollectPorts) {
   const { directory, agents, visitorDays, collecting, requests, attempts, clock } = ports;
   const judge = createHitValidator(ports);
 
-  return async (items: readonly Item[], sender: Sender): Promise<Judged | Rejection> => {
-    const userAgent = truncate(sender.userAgent, USER_AGENT);
+  return async (items: readonly Item[], sender: Sender): Promise<CollectResult | Rejection> => {
+    const userAgent = truncate(sender.userAgent, MAX_USER_AGENT);
     const judged = await judge(items, sender, userAgent);
     const [only] = judged;
     if (!sender.isBatch && only && 'error' in only) return invalidPayload(only.error);
@@ -88,7 +88,7 @@ export function createCollect(ports: CollectPorts) {
     for (const each of judged) {
       if (!each.visit) continue;
       const instance = each.reason === 'unknown_site' ? undefined : each.site?.instance;
-      attempts.note(attemptOf(each, sender, timestamp), instance);
+      attempts.record(attemptOf(each, sender, timestamp), instance);
     }
     const isOver = judged.some(({ reason }) => reason === 'too_many_hits');
     if (isOver && !sender.isBatch) return { ...tooManyHits, ...(retryAfterMs !== undefined && { retryAfterMs }) };
@@ -96,7 +96,7 @@ export function createCollect(ports: CollectPorts) {
   };
 
   /** Counts the hits that would be taken, in their order; those that are too many of one network are not. */
-  async function spend(judged: readonly (HitVerdict | Invalid)[], address: string) {
+  async function spend(judged: readonly (HitVerdict | InvalidItem)[], address: string) {
     let spent = 0;
     let retryAfterMs: number | undefined;
     for (const each of judged) {
@@ -111,7 +111,7 @@ export function createCollect(ports: CollectPorts) {
 
   /** `again`: it had been stored before. */
   async function store(
-    judged: readonly (HitVerdict | Invalid)[],
+    judged: readonly (HitVerdict | InvalidItem)[],
     sender: Sender,
     userAgent: string,
     now: number,
@@ -120,7 +120,7 @@ export function createCollect(ports: CollectPorts) {
     const digest = await visitorDays.hasherFor(dayOf(now));
     const { address, country } = sender;
     const about = { ...agents.read(userAgent), ...(country !== undefined && { country }) };
-    const bySite = new Map<Site, Counted[]>();
+    const bySite = new Map<Site, VisitorHit[]>();
     for (const { site, visit, reason } of judged) {
       if (!site || !visit || reason) continue;
       const hit: Hit = { ...visit.hit, ...about };
@@ -130,7 +130,7 @@ export function createCollect(ports: CollectPorts) {
       if (counted) counted.push({ hit, visitor });
       else bySite.set(site, [{ hit, visitor }]);
     }
-    if (sender.isKeyed) {
+    if (sender.hasIdempotencyKey) {
       const context = contextOf(sender, digest);
       const groups = Array.from(bySite, ([site, counted]) => {
         const visitors = new Set(counted.flatMap(({ visitor }) => visitor ?? []));
@@ -165,18 +165,18 @@ export function createCollect(ports: CollectPorts) {
    * want to be seen is ignored each time, and looked for nowhere.
    */
   async function findPreviousResult(
-    judged: readonly (HitVerdict | Invalid)[],
+    judged: readonly (HitVerdict | InvalidItem)[],
     sender: Sender,
     now: number,
   ): Promise<Position | undefined | Rejection> {
-    if (!sender.isKeyed || sender.privacySignal || judged.length === 0) return undefined;
+    if (!sender.hasIdempotencyKey || sender.privacySignal || judged.length === 0) return undefined;
     const digest = sender.token === undefined ? await visitorDays.hasherFor(dayOf(now)) : undefined;
     const found = await requests.find(contextOf(sender, digest));
     return found && !isRejection(found) ? applyStoredVerdicts(judged, found) : found;
   }
 
   function applyStoredVerdicts(
-    judged: readonly (HitVerdict | Invalid)[],
+    judged: readonly (HitVerdict | InvalidItem)[],
     { reasons, position }: StoredRequest,
   ): Position {
     for (const [index, each] of judged.entries()) each.reason = (reasons?.[index] ?? undefined) as Reason | undefined;
@@ -188,7 +188,7 @@ export function createCollect(ports: CollectPorts) {
   }
 }
 
-function verdictOf(judged: HitVerdict | Invalid): Verdict {
+function verdictOf(judged: HitVerdict | InvalidItem): Verdict {
   const { reason } = judged;
   if (!reason) return { accepted: true };
   return { accepted: false, reason, ...('error' in judged && { error: judged.error }) };

@@ -9,7 +9,7 @@ import type { CommandContext, ConfirmedClock, Digester, Vault } from '../ports/i
 import type { Reaction } from '../subscription/index.js';
 import { visitorsAggregate } from './aggregates.js';
 
-export interface VisitorDayPorts {
+export interface VisitorKeyPorts {
   readonly handle: HandleCommand;
   readonly streams: AggregateStore;
   readonly vault: Pick<Vault, 'renew' | 'digester'>;
@@ -22,9 +22,9 @@ export const END_DAYS_EVERY_MS = 60_000;
 /** A day that is over is waited for so long: clocks of nodes differ, and a hit may be on its way. */
 const GRACE_MS = 2 * 60_000;
 
-export type VisitorDays = ReturnType<typeof createDailyVisitorKeys>;
+export type DailyVisitorKeys = ReturnType<typeof createDailyVisitorKeys>;
 
-export function createDailyVisitorKeys({ handle, streams, vault, clock, context }: VisitorDayPorts) {
+export function createDailyVisitorKeys({ handle, streams, vault, clock, context }: VisitorKeyPorts) {
   /** Of the newest day, and of one that another clock says it is. */
   const known = new Map<string, Promise<Digester | undefined>>();
 

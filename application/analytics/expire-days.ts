@@ -10,7 +10,7 @@ import type { Reaction } from '../subscription/index.js';
 import type { LastingClock } from '../time/index.js';
 import { retentionAggregate } from './aggregates.js';
 import { DAYS_MODEL, type DayReader } from './report.js';
-import type { Directory } from './site-directory.js';
+import type { SiteDirectory } from './site-directory.js';
 
 export interface CleanupPorts {
   readonly handle: HandleCommand;
@@ -28,7 +28,7 @@ export interface RawCounter {
   countBefore(instant: number): Promise<number>;
 }
 
-export interface Cleaned {
+export interface CleanupResult {
   /** The first day that is kept. */
   readonly before: string;
   readonly rows: number;
@@ -57,7 +57,7 @@ export type Cleanup = ReturnType<typeof createCleanup>;
 /** Whole days: today, and at least so many before it, are kept. */
 export const createCleanup =
   ({ handle, clock, settled, days, raw, retentionDays, rawRetentionHours }: CleanupPorts) =>
-  async (context: CommandContext): Promise<Cleaned | Rejection> => {
+  async (context: CommandContext): Promise<CleanupResult | Rejection> => {
     const now = await clock.confirmedNow();
     if (now === undefined) return uncertain(clock.waitsMs());
     const before = dayOf(now - retentionDays * DAY_MS);
@@ -72,7 +72,7 @@ export const createCleanup =
     };
     const outcome = await handle(retentionAggregate, RETENTION, command, context);
     if (isRejection(outcome)) return outcome;
-    let told: Omit<Cleaned, 'position'> = { before, rows: 0, raw: { before: rawBefore, rows: 0 } };
+    let told: Omit<CleanupResult, 'position'> = { before, rows: 0, raw: { before: rawBefore, rows: 0 } };
     // As it was told first.
     for (const { type, data } of outcome.events)
       told = type === 'RawExpired' ? { ...told, raw: data } : { ...told, before: data.before, rows: data.rows };
@@ -87,7 +87,7 @@ export const cleanupRound = (cleanup: Cleanup, context: () => CommandContext) =>
 
 export interface ExpirePorts {
   readonly log: Pick<EventLog, 'read' | 'tombstone'>;
-  readonly directory: Directory;
+  readonly directory: SiteDirectory;
 }
 
 /** Ends the streams of days that have expired. Each step does no harm when done again. */

@@ -14,7 +14,7 @@ import {
   REGISTERS,
   type Sketch,
   type Visitor,
-  withVisitors,
+  addVisitors,
 } from '../../domain/analytics/hyperloglog.js';
 import { RETENTION, retention } from '../../domain/analytics/retention.js';
 import {
@@ -42,7 +42,7 @@ const SKETCH_BYTES = 200;
 const VISITOR_BYTES = 80;
 
 /** A hit, and who it is of: nobody, where they can not be told apart. */
-export interface Counted {
+export interface VisitorHit {
   readonly hit: Hit;
   readonly visitor: Visitor | undefined;
 }
@@ -59,7 +59,7 @@ interface Batch {
   readonly flushed: Promise<Position>;
 }
 
-export interface CollectingPorts {
+export interface HitBatcherPorts {
   readonly appender: Appender;
   readonly streams: Pick<AggregateStore, 'reload'>;
   readonly origin: EventOrigin;
@@ -67,9 +67,9 @@ export interface CollectingPorts {
   readonly storeRaw?: boolean;
 }
 
-export type Collecting = ReturnType<typeof createHitBatcher>;
+export type HitBatcher = ReturnType<typeof createHitBatcher>;
 
-export function createHitBatcher({ appender, streams, origin, storeRaw }: CollectingPorts) {
+export function createHitBatcher({ appender, streams, origin, storeRaw }: HitBatcherPorts) {
   const groups = new Map<string, Batch>();
   /** By stream: whom this node has told the log of on a day. Who is not remembered is told once more, and counted once. */
   const sketches = new LRUCache<string, Sketch>({
@@ -81,7 +81,7 @@ export function createHitBatcher({ appender, streams, origin, storeRaw }: Collec
   let ended = retention.initialState;
 
   /** The hits of one request at a time. Resolves when they are flushed; rejects with `Unavailable`. */
-  function add(site: SiteInstance, now: number, counted: readonly Counted[], correlationId: string): Promise<Position> {
+  function add(site: SiteInstance, now: number, counted: readonly VisitorHit[], correlationId: string): Promise<Position> {
     const stream = trafficStream(site.instance, dayOf(now));
     const group = groups.get(stream) ?? opened(stream, site, now, correlationId);
     for (const { hit, visitor } of counted) {
@@ -153,7 +153,7 @@ export function createHitBatcher({ appender, streams, origin, storeRaw }: Collec
   }
 
   function recordVisitors(stream: string, fresh: readonly Visitor[]): void {
-    if (fresh.length > 0) sketches.set(stream, withVisitors(sketches.get(stream) ?? emptySketch, fresh));
+    if (fresh.length > 0) sketches.set(stream, addVisitors(sketches.get(stream) ?? emptySketch, fresh));
   }
 
   return {

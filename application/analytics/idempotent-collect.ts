@@ -21,7 +21,7 @@ const EXPIRED: Rejection = {
   detail: 'This Idempotency-Key was used before, and its hits are no longer kept',
 };
 
-export type Requests = ReturnType<typeof createRequests>;
+export type RequestStore = ReturnType<typeof createRequests>;
 
 /** A request as it stands in the log. */
 export interface StoredRequest {

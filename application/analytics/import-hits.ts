@@ -1,8 +1,8 @@
 /** Takes in what was counted elsewhere, line by line: by the rules of collecting, at the times that the lines tell. */
 import type { Hit } from '../../domain/analytics/catalog.js';
-import { countryOf } from '../../domain/analytics/country.js';
+import { parseCountry } from '../../domain/analytics/country.js';
 import { dayOf } from '../../domain/analytics/hit-batch.js';
-import { visitOf } from '../../domain/analytics/hit-payload.js';
+import { parseVisit } from '../../domain/analytics/hit-payload.js';
 import type { WrittenPastHit } from '../../domain/analytics/imported-hit.js';
 import { DAY_MS } from '../../domain/analytics/period.js';
 import { RETENTION } from '../../domain/analytics/retention.js';
@@ -13,7 +13,7 @@ import { truncate } from '../../domain/shared/index.js';
 import type { AggregateStore } from '../command/index.js';
 import type { Clock, Derivation, UserAgentParser } from '../ports/index.js';
 import { retentionAggregate, sitesAggregate } from './aggregates.js';
-import { USER_AGENT } from './collect-hits.js';
+import { MAX_USER_AGENT } from './collect-hits.js';
 import type { PastHit, StorePast } from './store-imported-hits.js';
 
 export interface ImportPorts {
@@ -35,7 +35,7 @@ export interface Chunk {
   readonly hits: readonly PastHit[];
 }
 
-export interface Stored {
+export interface ImportCounts {
   readonly stored: number;
   /** They were there already. */
   readonly known: number;
@@ -57,8 +57,8 @@ export async function createImporting(ports: ImportPorts) {
   /** What is to be counted of a line, or why nothing is. `at` in Unix ms. */
   function judge(written: WrittenPastHit, at: number): PastHit | string {
     const { userAgent: whole = '', address, visitor } = written;
-    const country = countryOf(written.country);
-    const userAgent = truncate(whole, USER_AGENT);
+    const country = parseCountry(written.country);
+    const userAgent = truncate(whole, MAX_USER_AGENT);
     const site = sites.get(siteIdOf(written.site) ?? '');
     if (!site) return `there is no site ${clean(written.site, 80)}`;
     const now = clock.now();
@@ -66,7 +66,7 @@ export async function createImporting(ports: ImportPorts) {
     const day = dayOf(at);
     if (day < before || day < dayOf(now - retentionDays * DAY_MS)) return 'its day is no longer kept';
     if (filterBots && agents.isBot(userAgent)) return 'it is of a bot';
-    const visit = visitOf(written, {}, site);
+    const visit = parseVisit(written, {}, site);
     if (!visit) return 'event must be a name';
     const about = { ...agents.read(userAgent), ...(country !== undefined && { country }) };
     const hit: Hit = { ...visit.hit, ...about };
@@ -88,7 +88,7 @@ export async function createImporting(ports: ImportPorts) {
   const lotOf = (hits: readonly PastHit[]) => `${hits.length} ${digestOf(hits)}`;
 
   /** `source` tells apart what begins alike. */
-  async function take(source: string, { nth, hits }: Chunk): Promise<Stored> {
+  async function take(source: string, { nth, hits }: Chunk): Promise<ImportCounts> {
     let [rest, known] = [hits, 0];
     while (rest.length > 0) {
       const begins = digestOf(rest.slice(0, 1));

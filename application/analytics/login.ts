@@ -1,7 +1,7 @@
 /** Signing in to the dashboard by a link that is mailed; sessions by a token of which only a hash is kept. */
 import {
   badLogin,
-  isToRenew,
+  needsRenewal,
   LINK_MS,
   type LoginState,
   loginStream,
@@ -27,7 +27,7 @@ export interface LoginPorts {
 }
 
 /** Somebody who is signed in. */
-export interface Visitor {
+export interface DashboardSession {
   readonly addressId: string;
   readonly sessionId: string;
   readonly email: string;
@@ -122,7 +122,7 @@ export function createLogins(ports: LoginPorts) {
     },
 
     /** Whose session a token is of; undefined where it is of none that lives. */
-    async find(token: string | undefined): Promise<Visitor | undefined> {
+    async find(token: string | undefined): Promise<DashboardSession | undefined> {
       const given = read(token);
       if (!given) return undefined;
       const { addressId, secret, stream } = given;
@@ -137,17 +137,17 @@ export function createLogins(ports: LoginPorts) {
     },
 
     /** Whether its time begins anew, as half of it is over. */
-    async renew(visitor: Visitor, context: CommandContext): Promise<boolean> {
+    async renew(visitor: DashboardSession, context: CommandContext): Promise<boolean> {
       const { addressId, sessionId } = visitor;
       const now = clock.now();
-      if (!isToRenew({ ...visitor, openedAt: 0 }, now)) return false;
+      if (!needsRenewal({ ...visitor, openedAt: 0 }, now)) return false;
       const stream = loginStream(addressId);
       const command = { type: 'RenewSession' as const, addressId, sessionId, now };
       const done = await handle(loginAggregate, stream, command, context, before(now + SESSION_MS, stream));
       return !isRejection(done);
     },
 
-    async end({ addressId, sessionId }: Visitor, context: CommandContext): Promise<Position | Rejection> {
+    async end({ addressId, sessionId }: DashboardSession, context: CommandContext): Promise<Position | Rejection> {
       const command = { type: 'EndSession' as const, addressId, sessionId, now: clock.now() };
       const done = await handle(loginAggregate, loginStream(addressId), command, context);
       return isRejection(done) ? done : done.position;

@@ -18,11 +18,11 @@ export interface Attempt {
 /** By the instance of a site, or by an id that no site has. `bytes`: of all of them, counted as they come and go. */
 type Shelf = LRUCache<string, { readonly oldestFirst: Attempt[]; readonly bytes: number }>;
 
-export interface Attempts {
+export interface RecentAttempts {
   /** `instance`: of the site, where there is one. */
-  note(attempt: Attempt, instance: string | undefined): void;
+  record(attempt: Attempt, instance: string | undefined): void;
   /** Newest first: those at a site in its present life or, where there is none of this id, at the id. */
-  of(siteId: string, instance: string | undefined): readonly Attempt[];
+  list(siteId: string, instance: string | undefined): readonly Attempt[];
   /** The site is deleted. */
   forget(instance: string): void;
   readonly cache: Cache;
@@ -36,7 +36,7 @@ const ATTEMPT_BYTES = 320;
 const CHARACTER_BYTES = 2;
 
 /** Of sites that there are not, too: it is their mistyped ids that are looked for. So it is bounded in bytes, not in sites. */
-export function createAttempts(limitBytes = ATTEMPTS_BYTES): Attempts {
+export function createAttempts(limitBytes = ATTEMPTS_BYTES): RecentAttempts {
   const half = (): Shelf =>
     new LRUCache({
       maxSize: limitBytes / 2,
@@ -45,7 +45,7 @@ export function createAttempts(limitBytes = ATTEMPTS_BYTES): Attempts {
   /** Apart: whoever makes up ids of sites takes no room of those that there are. */
   const [known, unknown] = [half(), half()];
   return {
-    note(attempt, instance) {
+    record(attempt, instance) {
       const [sites, key] = instance === undefined ? [unknown, attempt.siteId] : [known, instance];
       const { oldestFirst, bytes } = sites.peek(key) ?? { oldestFirst: [], bytes: 0 };
       const dropped = oldestFirst.length === KEPT ? oldestFirst.shift() : undefined;
@@ -53,7 +53,7 @@ export function createAttempts(limitBytes = ATTEMPTS_BYTES): Attempts {
       const grown = bytesOf(attempt) - (dropped ? bytesOf(dropped) : 0);
       sites.set(key, { oldestFirst, bytes: bytes + grown });
     },
-    of: (siteId, instance) =>
+    list: (siteId, instance) =>
       (instance === undefined ? unknown.get(siteId) : known.get(instance))?.oldestFirst.toReversed() ?? [],
     forget: (instance) => void known.delete(instance),
     cache: {

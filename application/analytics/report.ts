@@ -2,8 +2,8 @@
 import type { DaySummary } from '../../domain/analytics/day.js';
 import type { DayLists, SiteNames } from '../../domain/analytics/dictionary-encoding.js';
 import { dayOf } from '../../domain/analytics/hit-batch.js';
-import { before, between, DAY_MS, lastDays, type Period } from '../../domain/analytics/period.js';
-import { type Report, reportOf } from '../../domain/analytics/report.js';
+import { previousPeriod, periodBetween, DAY_MS, lastDays, type Period } from '../../domain/analytics/period.js';
+import { type Report, buildReport } from '../../domain/analytics/report.js';
 import type { Retention } from '../../domain/analytics/retention.js';
 import { siteIdOf } from '../../domain/analytics/site-fields.js';
 import { type Site, siteNotFound } from '../../domain/analytics/sites.js';
@@ -11,10 +11,10 @@ import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import { createFairSemaphore, runSliced } from '../concurrency/index.js';
 import { awaitConsistent, type Consistency } from '../consistency/index.js';
 import type { Clock, Position, ProjectionProgress } from '../ports/index.js';
-import type { Directory } from './site-directory.js';
+import type { SiteDirectory } from './site-directory.js';
 
 /** What was counted of days, by day. */
-export interface DaysRead {
+export interface ReportDays {
   readonly summaries: ReadonlyMap<string, DaySummary>;
   /** The oldest day of the site that has a row; undefined where none has. */
   readonly firstDay: string | undefined;
@@ -25,7 +25,7 @@ export interface DaysRead {
 /** Rows of days. Each rejects with `Unavailable`. */
 export interface DayReader {
   /** The summaries of the days from `since` on, and the lists of those of the period. */
-  read(instance: string, since: string, period: Pick<Period, 'start' | 'end'>): Promise<DaysRead>;
+  read(instance: string, since: string, period: Pick<Period, 'start' | 'end'>): Promise<ReportDays>;
   /** How many there are of a site. */
   countDays(instance: string): Promise<number>;
   /** How many there are of days before one, of all sites. */
@@ -33,7 +33,7 @@ export interface DayReader {
 }
 
 export interface ReportPorts {
-  readonly directory: Directory;
+  readonly directory: SiteDirectory;
   readonly days: DayReader;
   readonly settled: ProjectionProgress;
   readonly clock: Clock;
@@ -43,7 +43,7 @@ export interface ReportPorts {
 }
 
 /** So many days up to today, or from one to another. */
-export type AskedPeriod =
+export type PeriodQuery =
   | { readonly days: number }
   | { readonly start: string | undefined; readonly end: string | undefined };
 
@@ -72,19 +72,19 @@ export function createReports(ports: ReportPorts) {
   const { directory, days, settled, clock, retention, retentionDays } = ports;
   const atOnce = createFairSemaphore('long reports', LONG_AT_ONCE, LONG_WAITING);
 
-  function periodOf(asked: AskedPeriod, now: number): Period | Rejection {
+  function periodOf(asked: PeriodQuery, now: number): Period | Rejection {
     if ('days' in asked) return lastDays(asked.days, now);
-    return between(asked.start ?? '', asked.end ?? '') ?? badPeriod;
+    return periodBetween(asked.start ?? '', asked.end ?? '') ?? badPeriod;
   }
 
   async function countedIn({ instance, createdAt }: Site, period: Period, now: number): Promise<Report> {
-    const since = before(period).start;
+    const since = previousPeriod(period).start;
     const { summaries, firstDay = '', lists, names } = await days.read(instance, since, period);
     // Hits that were imported may be older than their site.
     const made = [dayOf(createdAt), firstDay].filter(Boolean).sort()[0]!;
     const kept = [(await retention()).before, dayOf(now - retentionDays * DAY_MS)];
     return runSliced(
-      reportOf(period, {
+      buildReport(period, {
         isPreviousComplete: [made, ...kept].every((first) => first <= since),
         summaries: (day) => summaries.get(day),
         lists: (day) => lists.get(day),
@@ -95,7 +95,7 @@ export function createReports(ports: ReportPorts) {
 
   return async (
     id: string,
-    asked: AskedPeriod,
+    asked: PeriodQuery,
     seen?: Position,
   ): Promise<(Consistency & { readonly body: ReportView }) | Rejection> => {
     const siteId = siteIdOf(id);

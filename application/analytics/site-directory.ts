@@ -10,15 +10,15 @@ export interface DirectoryPorts {
   readonly heard: () => Position;
 }
 
-export interface Directory {
+export interface SiteDirectory {
   /** All sites, at least as they were at `seen`. */
   all(seen?: Position): Promise<LoadedAggregate<SitesState>>;
   /** Those of these ids that there are: another node may have made one a moment ago, so the log is asked for the rest, once. */
   find(ids: readonly string[], seen?: Position): Promise<(siteId: string) => Site | undefined>;
 }
 
-export function createDirectory({ streams, heard }: DirectoryPorts): Directory {
-  const all: Directory['all'] = async (seen = 0n) => {
+export function createDirectory({ streams, heard }: DirectoryPorts): SiteDirectory {
+  const all: SiteDirectory['all'] = async (seen = 0n) => {
     const loaded = await streams.load(sitesAggregate, SITES);
     return loaded.position >= seen || heard() >= seen ? loaded : streams.reload(sitesAggregate, SITES);
   };

@@ -3,13 +3,13 @@ import { type AnalyticsEvent, siteSubject } from '../../domain/analytics/catalog
 import {
   invalidSite,
   SITE_LIMITS,
-  siteFieldsOf,
-  siteIdFrom,
+  parseSiteFields,
+  suggestSiteId,
   siteIdOf,
-  type WrittenSite,
+  type SiteFieldsInput,
 } from '../../domain/analytics/site-fields.js';
 import {
-  inOrder,
+  sortSites,
   SITES,
   type Site,
   type SitesEvent,
@@ -20,11 +20,11 @@ import { isRejection, type Rejection, sameText } from '../../domain/shared/index
 import type { HandleCommand, Handled } from '../command/index.js';
 import type { Clock, CommandContext, Derivation, Position, Vault } from '../ports/index.js';
 import { sitesAggregate } from './aggregates.js';
-import type { Directory } from './site-directory.js';
+import type { SiteDirectory } from './site-directory.js';
 
 export interface SitePorts {
   readonly handle: HandleCommand;
-  readonly directory: Directory;
+  readonly directory: SiteDirectory;
   readonly vault: Pick<Vault, 'create' | 'destroy'>;
   readonly derivation: Derivation;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export interface SitePorts {
 }
 
 /** A site as it is written; a token that is empty is none. */
-export interface SiteWishes extends WrittenSite {
+export interface SiteInput extends SiteFieldsInput {
   readonly id?: string | undefined;
   readonly ingestToken?: string | undefined;
 }
@@ -63,12 +63,12 @@ export type Sites = ReturnType<typeof createSites>;
 
 export function createSites({ handle, directory, vault, derivation, clock, countDays, base }: SitePorts) {
   async function create(
-    { id, ingestToken = '', ...written }: SiteWishes,
+    { id, ingestToken = '', ...written }: SiteInput,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly site: SiteView }> | Rejection> {
-    const siteId = id === undefined || id.trim() === '' ? siteIdFrom(written.name ?? '') : siteIdOf(id);
+    const siteId = id === undefined || id.trim() === '' ? suggestSiteId(written.name ?? '') : siteIdOf(id);
     if (siteId === undefined) return invalidId;
-    const fields = siteFieldsOf({ ...written, name: written.name?.trim() || siteId });
+    const fields = parseSiteFields({ ...written, name: written.name?.trim() || siteId });
     if (isRejection(fields)) return fields;
     const tokenHash = hashOf(siteId, ingestToken);
     if (isRejection(tokenHash)) return tokenHash;
@@ -86,13 +86,13 @@ export function createSites({ handle, directory, vault, derivation, clock, count
 
   async function update(
     id: string,
-    { id: wanted, ingestToken, ...rest }: SiteWishes,
+    { id: wanted, ingestToken, ...rest }: SiteInput,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly site: SiteView }> | Rejection> {
     const siteId = siteIdOf(id);
     if (siteId === undefined) return siteNotFound;
     if (wanted !== undefined && siteIdOf(wanted) !== siteId) return fixedId;
-    const fields = siteFieldsOf(rest);
+    const fields = parseSiteFields(rest);
     if (isRejection(fields)) return fields;
     const tokenHash = ingestToken === undefined ? undefined : hashOf(siteId, ingestToken);
     if (isRejection(tokenHash)) return tokenHash;
@@ -123,7 +123,7 @@ export function createSites({ handle, directory, vault, derivation, clock, count
 
   async function list(seen?: Position): Promise<CommandResult<{ readonly sites: readonly SiteView[] }>> {
     const { state, position } = await directory.all(seen);
-    return { body: { sites: inOrder(state).map(view) }, position };
+    return { body: { sites: sortSites(state).map(view) }, position };
   }
 
   async function shown(siteId: string, outcome: Handled<SitesState, SitesEvent> | Rejection) {

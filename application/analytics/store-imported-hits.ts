@@ -6,7 +6,7 @@ import { DAY_MS } from '../../domain/analytics/period.js';
 import { type EventOrigin, newEvent } from '../command/index.js';
 import type { Clock, CommandContext, Digester, EventLog } from '../ports/index.js';
 import { visitorOf } from './collect-hits.js';
-import type { VisitorDays } from './daily-visitor-keys.js';
+import type { DailyVisitorKeys } from './daily-visitor-keys.js';
 
 export interface PastHit {
   readonly site: SiteInstance;
@@ -17,7 +17,7 @@ export interface PastHit {
   readonly visitor: { readonly address: string; readonly userAgent: string } | undefined;
 }
 
-export interface Lot {
+export interface ImportBatch {
   /** The same for the same lot, of whatever run; nothing of who came is in it. */
   readonly id: string;
   /** Tells it from another one of the same id. */
@@ -26,9 +26,9 @@ export interface Lot {
   readonly hits: readonly PastHit[];
 }
 
-export interface PastPorts {
+export interface HistoricalHitPorts {
   readonly log: Pick<EventLog, 'append' | 'read' | 'retain'>;
-  readonly visitorDays: Pick<VisitorDays, 'hasherFor'>;
+  readonly visitorDays: Pick<DailyVisitorKeys, 'hasherFor'>;
   readonly origin: EventOrigin;
   readonly clock: Clock;
   readonly retentionDays: number;
@@ -37,7 +37,7 @@ export interface PastPorts {
 
 export type StorePast = ReturnType<typeof createStorePast>;
 
-export interface StoredLot {
+export interface StoredBatch {
   /** It was not there before. */
   readonly isNew: boolean;
   /** Of what stands under its id. */
@@ -52,8 +52,8 @@ export interface StoredLot {
  * it: their own day's is gone, and is never made again.
  */
 export const createStorePast =
-  ({ log, visitorDays, origin, clock, retentionDays, context }: PastPorts) =>
-  async ({ id, fingerprint, hits }: Lot): Promise<StoredLot> => {
+  ({ log, visitorDays, origin, clock, retentionDays, context }: HistoricalHitPorts) =>
+  async ({ id, fingerprint, hits }: ImportBatch): Promise<StoredBatch> => {
     const now = clock.now();
     const today = dayOf(now);
     const digest = await visitorDays.hasherFor(today);

@@ -1,16 +1,16 @@
 /** Says of hits whether they count, and of those that do not, why. */
-import { type Payload, type PayloadRules, type Visit, visitOf } from '../../domain/analytics/hit-payload.js';
+import { type Payload, type PayloadRules, type Visit, parseVisit } from '../../domain/analytics/hit-payload.js';
 import { type Reason, rejectionReason } from '../../domain/analytics/hit-rules.js';
-import { hostOfUrl } from '../../domain/analytics/host.js';
+import { parseUrlHost } from '../../domain/analytics/host.js';
 import { siteIdOf } from '../../domain/analytics/site-fields.js';
 import type { Site } from '../../domain/analytics/sites.js';
 import { clean } from '../../domain/analytics/text.js';
 import type { CommandContext, Position, UserAgentParser } from '../ports/index.js';
 import type { Attempt } from './recent-attempts.js';
-import type { Directory } from './site-directory.js';
+import type { SiteDirectory } from './site-directory.js';
 
-export interface JudgingPorts {
-  readonly directory: Pick<Directory, 'find'>;
+export interface HitValidatorPorts {
+  readonly directory: Pick<SiteDirectory, 'find'>;
   readonly isTokenOf: (site: Site, token: string | undefined) => boolean;
   readonly agents: Pick<UserAgentParser, 'isBot'>;
   readonly filterBots: boolean;
@@ -30,7 +30,7 @@ export interface Sender {
   /** Two capital letters. */
   readonly country: string | undefined;
   /** An `Idempotency-Key` came with it. */
-  readonly isKeyed: boolean;
+  readonly hasIdempotencyKey: boolean;
   readonly context: (caller: string) => CommandContext;
   readonly seen: Position | undefined;
 }
@@ -47,7 +47,7 @@ export interface HitVerdict {
 }
 
 /** An item that is no hit: nothing is known of it, and it never counts. */
-export interface Invalid {
+export interface InvalidItem {
   readonly error: string;
   readonly visit?: undefined;
   readonly site?: undefined;
@@ -59,28 +59,28 @@ const NO_RULES: PayloadRules = { domains: [], allowedEventProperties: [] };
 
 /** Judges the items of a request, in their order. */
 export const createHitValidator =
-  ({ directory, isTokenOf, agents, filterBots }: JudgingPorts) =>
+  ({ directory, isTokenOf, agents, filterBots }: HitValidatorPorts) =>
   async (
     items: readonly Item[],
     { origin, referer, privacySignal, token, seen, isBatch }: Sender,
     userAgent: string,
-  ): Promise<readonly (HitVerdict | Invalid)[]> => {
+  ): Promise<readonly (HitVerdict | InvalidItem)[]> => {
     const ids = items.map((item) => ('payload' in item ? siteIdOf(item.payload.site) : undefined));
     const find = await directory.find(
       ids.filter((id) => id !== undefined),
       seen,
     );
-    const from = origin === undefined ? undefined : { host: hostOfUrl(origin) };
-    return items.map((item, index): HitVerdict | Invalid => {
+    const from = origin === undefined ? undefined : { host: parseUrlHost(origin) };
+    return items.map((item, index): HitVerdict | InvalidItem => {
       if ('error' in item) return { error: item.error, reason: 'invalid_payload' };
       const site = find(ids[index] ?? '');
-      const visit = visitOf(item.payload, { origin, referer }, site ?? NO_RULES);
+      const visit = parseVisit(item.payload, { origin, referer }, site ?? NO_RULES);
       if (!visit) return { error: `${isBatch ? `[${index}].` : ''}event must be a name`, reason: 'invalid_payload' };
       const reason = rejectionReason(site, {
         privacySignal,
         host: visit.host,
         origin: from,
-        bringsToken: () => site !== undefined && isTokenOf(site, token),
+        hasToken: () => site !== undefined && isTokenOf(site, token),
         isBot: () => filterBots && agents.isBot(userAgent),
       });
       return { siteId: ids[index] ?? clean(item.payload.site, 80), visit, site, reason };

@@ -1,7 +1,7 @@
 /** The two kinds of streams a room has, as the kernel takes them. */
 import { catalog } from '../../domain/rooms/catalog.js';
 import {
-  KEPT_MESSAGES,
+  MAX_MESSAGES,
   type MessagePosted,
   type MessagesState,
   messages,
@@ -24,7 +24,7 @@ export const roomAggregate: Aggregate<RoomState, RoomCommand, RoomEvent> = {
 export const messagesAggregate: SealedAggregate<MessagesState, PostMessage, MessagePosted> = {
   catalog,
   decider: messages,
-  maxCount: KEPT_MESSAGES,
+  maxCount: MAX_MESSAGES,
   blind: true,
   termination: { rejection: notFound },
 };

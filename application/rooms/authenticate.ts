@@ -3,7 +3,7 @@ import {
   isOpen,
   notFound,
   type Participant,
-  participantWith,
+  participantByToken,
   type RoomState,
   roomStream,
 } from '../../domain/rooms/room.js';
@@ -19,7 +19,7 @@ export interface OpenRoom {
   readonly position: Position;
 }
 
-export interface Admitted extends OpenRoom {
+export interface RoomSession extends OpenRoom {
   readonly participant: Participant;
 }
 
@@ -50,9 +50,9 @@ export function createRoomAdmission({ streams, clock }: { streams: AggregateStor
     open: (roomId: string, seen: Position = 0n) => load(roomId, ({ position }) => position >= seen),
 
     /** The room and the participant whose session token it is. */
-    async admit(roomId: string, token: string | undefined, seen: Position = 0n): Promise<Admitted | Rejection> {
+    async authenticate(roomId: string, token: string | undefined, seen: Position = 0n): Promise<RoomSession | Rejection> {
       const hash = token !== undefined && TOKEN.test(token) ? hashOf(token) : undefined;
-      const whose = ({ room }: OpenRoom) => (hash === undefined ? undefined : participantWith(room, hash));
+      const whose = ({ room }: OpenRoom) => (hash === undefined ? undefined : participantByToken(room, hash));
       const fresh = (found: OpenRoom) => found.position >= seen && (hash === undefined || !!whose(found));
       const found = await load(roomId, fresh);
       if ('rejected' in found) return found;
@@ -62,4 +62,4 @@ export function createRoomAdmission({ streams, clock }: { streams: AggregateStor
   };
 }
 
-export type RoomAdmission = ReturnType<typeof createRoomAdmission>;
+export type RoomAuthenticator = ReturnType<typeof createRoomAdmission>;

@@ -1,12 +1,12 @@
 /** What people do with rooms, one intention each. */
 import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
-import { KEPT_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
+import { MAX_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import type { HandleCommand, Handled, Idempotency } from '../command/index.js';
 import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports/index.js';
 import { messagesAggregate, roomAggregate } from './aggregates.js';
-import { type Admitted, isRoomId } from './authenticate.js';
+import { type RoomSession, isRoomId } from './authenticate.js';
 import { hashOf, sessionToken } from './tokens.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
@@ -29,7 +29,7 @@ export interface CommandResult<Body> {
   readonly position: Position;
 }
 
-export interface Entered {
+export interface JoinResult {
   readonly roomId: string;
   readonly participantId: string;
   readonly sessionToken: string;
@@ -44,11 +44,11 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     newcomer: Newcomer,
     ttlMs: number,
     context: CommandContext,
-  ): Promise<CommandResult<Entered> | Rejection> {
+  ): Promise<CommandResult<JoinResult> | Rejection> {
     const roomId = derivation.id('rooms.room', context.commandId);
     // The key of its events is made before the first event: without one nothing can be sealed.
     const prepare = async () => {
-      const retained = log.retain(messagesStream(roomId), { maxCount: KEPT_MESSAGES });
+      const retained = log.retain(messagesStream(roomId), { maxCount: MAX_MESSAGES });
       await Promise.all([vault.create(roomStream(roomId)), retained]);
       return undefined;
     };
@@ -65,7 +65,7 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     newcomer: Newcomer,
     context: CommandContext,
     before?: () => Promise<undefined>,
-  ): Promise<CommandResult<Entered> | Rejection> {
+  ): Promise<CommandResult<JoinResult> | Rejection> {
     const { roomId } = intention;
     const participantId = derivation.id('rooms.participant', context.commandId);
     const token = sessionToken(derivation, context.commandId);
@@ -82,7 +82,7 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
   }
 
   async function invite(
-    { roomId, participant, room }: Admitted,
+    { roomId, participant, room }: RoomSession,
     inviteToken: string,
     context: CommandContext,
   ): Promise<CommandResult<{ inviteId: string; expiresAt: string }> | Rejection> {
@@ -95,7 +95,7 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
   }
 
   async function post(
-    { roomId, participant, room }: Admitted,
+    { roomId, participant, room }: RoomSession,
     envelope: Envelope,
     context: CommandContext,
   ): Promise<CommandResult<MessageView> | Rejection> {
@@ -138,7 +138,7 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
   }
 
   /** What burning was answered if this very command has done it; undefined if it never has. */
-  async function burned(
+  async function findBurnResult(
     roomId: string,
     context: CommandContext,
   ): Promise<CommandResult<{ success: true }> | Rejection | undefined> {
@@ -154,5 +154,5 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     return { body: { success: true as const }, position: outcome.position };
   }
 
-  return { create, join, invite, post, burn, burned };
+  return { create, join, invite, post, burn, findBurnResult };
 }

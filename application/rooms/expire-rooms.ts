@@ -15,7 +15,7 @@ export interface SweepPorts {
 /** Often enough that content is gone within a minute of the room's end, as it is promised (docs/guide/erasure.md). */
 export const SWEEP_EVERY_MS = 15_000;
 /** Rooms that are looked at in one go. */
-export const AT_ONCE = 200;
+export const BATCH_SIZE = 200;
 
 /** One round over all rooms that are due. */
 export function createSweep({ handle, rows, clock, context }: SweepPorts) {
@@ -39,10 +39,10 @@ export function createSweep({ handle, rows, clock, context }: SweepPorts) {
     // By pages of their time: a room met again at the edge of two has expired already, and that is all.
     const each = collectFailures();
     for (let from = 0; !stop.aborted; ) {
-      const due = await dueBy(now, from, AT_ONCE);
+      const due = await dueBy(now, from, BATCH_SIZE);
       await Promise.all(due.map(({ _id }) => each.run(expire(_id, now))));
       const last = due.at(-1)?.expiresAt ?? from;
-      if (due.length < AT_ONCE || last === from) break;
+      if (due.length < BATCH_SIZE || last === from) break;
       from = last;
     }
     each.throwFirst();

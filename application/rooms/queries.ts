@@ -8,8 +8,8 @@ import { createSliceQueue } from '../concurrency/index.js';
 import { awaitConsistent, type Consistency, maxPosition, type Positioned, withRows } from '../consistency/index.js';
 import type { Clock, Position, ProjectionProgress, Rows, Vault } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
-import type { Admitted } from './authenticate.js';
-import { isComplete, isSame, type Shown, type ShownRooms } from './room-cache.js';
+import type { RoomSession } from './authenticate.js';
+import { isComplete, isSameContent, type CachedRoom, type RoomCache } from './room-cache.js';
 import { createSharedReads } from './shared-reads.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
@@ -51,7 +51,7 @@ export interface QueryPorts {
   readonly settled: ProjectionProgress;
   readonly vault: Vault;
   readonly streams: AggregateStore;
-  readonly shown: ShownRooms;
+  readonly shown: RoomCache;
   readonly clock: Clock;
 }
 
@@ -63,11 +63,11 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
   const turns = createSliceQueue();
 
   /** `after` is a message's id: messages after it, or all when it is unknown; `seen` must be reflected. */
-  async function state(caller: Admitted, after?: string, seen: Position = 0n): Promise<RoomPage | Rejection> {
+  async function state(caller: RoomSession, after?: string, seen: Position = 0n): Promise<RoomPage | Rejection> {
     const { roomId } = caller;
-    const last = shown.last(roomId);
-    if (last && maxPosition(last.position, shown.heard()) >= seen && isSame(last.content, shown.content(roomId)))
-      return part({ ...last, position: maxPosition(last.position, shown.heard()) }, after);
+    const last = shown.get(roomId);
+    if (last && maxPosition(last.position, shown.livePosition()) >= seen && isSameContent(last.content, shown.content(roomId)))
+      return part({ ...last, position: maxPosition(last.position, shown.livePosition()) }, after);
     const owed = { streams: [roomStream(roomId), messagesStream(roomId)], seen };
     const reflected = await awaitConsistent(settled, 'rooms.state', owed);
     const isSmall = (shown.content(roomId)?.revision ?? SMALL) < SMALL;
@@ -85,10 +85,10 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
 
   /** What `last` showed needs no opening again: messages never change. */
   async function read(
-    { roomId, room }: Admitted,
+    { roomId, room }: RoomSession,
     after: string | undefined,
     reflected: Consistency,
-    last: Shown | undefined,
+    last: CachedRoom | undefined,
   ): Promise<Read | Rejection> {
     const found = await rows.find<StateRow>('rooms.state', { filter: { room: roomId }, sort: { _id: 1 } });
     const kept = found.flatMap(({ messages = [] }) => messages);
@@ -131,7 +131,7 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     const content = shown.content(roomId);
     const now = { head, messages, position };
     if (!reflected.consistency && isReadable && content && isComplete(content, people, wanted))
-      shown.keep(roomId, { ...now, content });
+      shown.set(roomId, { ...now, content });
     return now;
   }
 
@@ -145,7 +145,7 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
 }
 
 /** What was read of a room. */
-type Read = Pick<Shown, 'head' | 'messages' | 'position'>;
+type Read = Pick<CachedRoom, 'head' | 'messages' | 'position'>;
 
 /** Rooms of fewer messages are read whoever else reads: they are of some megabytes at most. */
 const SMALL = 64;

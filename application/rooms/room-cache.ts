@@ -1,7 +1,7 @@
 /** Rooms as they were shown last: while nothing happens in one, its next reader is shown the same, unread and unopened. */
 import { LRUCache } from 'lru-cache';
 import type { catalog, RoomsEvent } from '../../domain/rooms/catalog.js';
-import { KEPT_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
+import { MAX_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
 import { type Participant, roomStream } from '../../domain/rooms/room.js';
 import type { Erasing, EventHandlers } from '../../domain/shared/index.js';
 import type { AggregateStore } from '../command/index.js';
@@ -10,15 +10,15 @@ import type { Cache, Position, RevealedEvent } from '../ports/index.js';
 import { messagesAggregate, roomAggregate } from './aggregates.js';
 
 /** What is in a room by what this node knows of its streams: kept up by its own appends and by the live feed. */
-export interface Content {
+export interface RoomContent {
   /** The fold's own list: another one once anybody has come, or the room is no more. */
   readonly participants: readonly Participant[];
   /** Of the newest message. */
   readonly revision: number;
 }
 
-export interface Shown {
-  readonly content: Content;
+export interface CachedRoom {
+  readonly content: RoomContent;
   /** The JSON of the room up to its messages. */
   readonly head: string;
   /** The JSON of each message by its id, oldest first. */
@@ -31,32 +31,32 @@ type Ended = RoomsEvent<Erasing<typeof catalog>>;
 
 const SHOWN_BYTES = 12 * 1024 * 1024;
 
-export interface ShownRooms {
+export interface RoomCache {
   /** Undefined where this node does not remember both streams to their ends: then only the rows know. */
-  content(roomId: string): Content | undefined;
+  content(roomId: string): RoomContent | undefined;
   /** What was shown last, whatever has happened since. */
-  last(roomId: string): Shown | undefined;
+  get(roomId: string): CachedRoom | undefined;
   /** Whether there is room for one with these messages, sealed as they are, beside others. */
   fits(messages: readonly { readonly secret: string }[]): boolean;
   /** An event of the service has been seen, and every node's streams are known up to it. */
   onPosition(position: Position): void;
   /** Of the last of these: what `content` says holds up to there. */
-  heard(): Position;
+  livePosition(): Position;
   /** To be called at once with the content it shows. */
-  keep(roomId: string, shown: Shown): void;
+  set(roomId: string, shown: CachedRoom): void;
   /** Of a room that has ended nothing of what was said in it stays in memory. */
   readonly on: EventHandlers<RevealedEvent<Ended>, void>;
   readonly cache: Cache;
 }
 
-export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBytes = SHOWN_BYTES): ShownRooms {
-  const rooms = new LRUCache<string, Shown>({
+export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBytes = SHOWN_BYTES): RoomCache {
+  const rooms = new LRUCache<string, CachedRoom>({
     maxSize: limitBytes,
     maxEntrySize: limitBytes / 2,
     sizeCalculation: ({ head, messages }, roomId) => sum([roomId, head, ...messages.keys(), ...messages.values()]),
   });
 
-  const content: ShownRooms['content'] = (roomId) => {
+  const content: RoomCache['content'] = (roomId) => {
     const room = streams.cached(roomAggregate, roomStream(roomId));
     const messages = streams.cached(messagesAggregate, messagesStream(roomId));
     return room && messages && { participants: room.state.participants, revision: messages.revision };
@@ -67,31 +67,31 @@ export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBy
 
   return {
     content,
-    last: (roomId) => rooms.get(roomId),
+    get: (roomId) => rooms.get(roomId),
     onPosition(position) {
       heard = position;
     },
-    heard: () => heard,
+    livePosition: () => heard,
     fits: (messages) =>
       messages.reduce((all, { secret }) => all + SHOWN_MORE_BYTES + estimateBytes(secret), 0) <= limitBytes / 2,
-    keep: (roomId, shown) => void rooms.set(roomId, shown),
+    set: (roomId, shown) => void rooms.set(roomId, shown),
     on: { RoomBurned: forget, RoomExpired: forget, RoomErased: forget },
     cache: { name: 'rooms.shown', limitBytes, bytes: () => rooms.calculatedSize },
   };
 }
 
-export const isSame = (shown: Content, now: Content | undefined): boolean =>
+export const isSameContent = (shown: RoomContent, now: RoomContent | undefined): boolean =>
   shown.participants === now?.participants && shown.revision === now.revision;
 
 /** Whether rows hold all of it: a projector may be behind, and writes several rows one after the other. */
 export const isComplete = (
-  { participants, revision }: Content,
+  { participants, revision }: RoomContent,
   people: readonly unknown[],
   messages: readonly { readonly revision: number }[],
 ): boolean =>
   people.length === participants.length &&
   messages.at(-1)?.revision === revision &&
-  messages.length === Math.min(revision + 1, KEPT_MESSAGES);
+  messages.length === Math.min(revision + 1, MAX_MESSAGES);
 
 const ENTRY_BYTES = 100;
 /** What is shown of a message besides its secret, at most, and its entries. */

@@ -4,7 +4,7 @@
 const UNKNOWN_CODES = new Set(['XX', 'ZZ']);
 
 /** Two capital letters; undefined where the text is no country, as are `XX` and `T1` (Tor) of Cloudflare. */
-export function countryOf(text: string | undefined): string | undefined {
+export function parseCountry(text: string | undefined): string | undefined {
   const code = text?.trim().toUpperCase();
   return code !== undefined && /^[A-Z]{2}$/.test(code) && !UNKNOWN_CODES.has(code) ? code : undefined;
 }

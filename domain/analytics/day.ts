@@ -1,7 +1,7 @@
 /** What a site saw in a day, counted: totals, lists of a bounded length, and a sketch of who came. */
 import type { Hit } from './catalog.js';
-import { type Bounds, createFrequentValues, type FrequentValues, type WrittenList } from './frequent-values.js';
-import { emptySketch, REGISTERS, type Sketch, uniquesOf, type Visitor, withVisitors } from './hyperloglog.js';
+import { type Bounds, createFrequentValues, type FrequentValues, type SerializedList } from './frequent-values.js';
+import { emptySketch, REGISTERS, type Sketch, countUniques, type Visitor, addVisitors } from './hyperloglog.js';
 
 export const LISTS = [
   'pages',
@@ -42,7 +42,7 @@ export interface DayCounts {
   readonly changed: Set<ListName>;
 }
 
-const listsFrom = (written: WrittenDay['lists']) =>
+const listsFrom = (written: SerializedDay['lists']) =>
   Object.fromEntries(
     LISTS.map((list) => [list, createFrequentValues(BOUNDS, written[list])]),
   ) as unknown as DayCounts['lists'];
@@ -74,7 +74,7 @@ export function count(day: DayCounts, hits: readonly Hit[], visitors: readonly V
     if (campaign) note(day, 'campaigns', JSON.stringify([campaign.source, campaign.medium, campaign.campaign]));
     for (const { name, value } of properties) note(day, 'properties', JSON.stringify([event, name, value]));
   }
-  if (visitors.length > 0) day.visitors = withVisitors(day.visitors, visitors);
+  if (visitors.length > 0) day.visitors = addVisitors(day.visitors, visitors);
 }
 
 function note({ lists, changed }: DayCounts, list: ListName, value: string | undefined): void {
@@ -86,15 +86,15 @@ function note({ lists, changed }: DayCounts, list: ListName, value: string | und
 export const summaryOf = ({ pageviews, events, visitors }: DayCounts): DaySummary => ({
   pageviews,
   events,
-  uniques: uniquesOf(visitors),
+  uniques: countUniques(visitors),
 });
 
 /** As JSON; lists apart, since most of them are as they were when something comes. */
-export interface WrittenDay extends WrittenHead {
-  readonly lists: { readonly [list in ListName]?: WrittenList };
+export interface SerializedDay extends SerializedHead {
+  readonly lists: { readonly [list in ListName]?: SerializedList };
 }
 
-export interface WrittenHead {
+export interface SerializedHead {
   readonly pageviews: number;
   readonly events: number;
   readonly visitors: { readonly exact: readonly Visitor[] } | { readonly ranks: string };
@@ -103,7 +103,7 @@ export interface WrittenHead {
 /** Of a rank, which is 51 at most, a character. */
 const RANK_ZERO = 48;
 
-export const writtenHead = ({ pageviews, events, visitors }: DayCounts): WrittenHead => ({
+export const serializeHead = ({ pageviews, events, visitors }: DayCounts): SerializedHead => ({
   pageviews,
   events,
   visitors:
@@ -112,14 +112,14 @@ export const writtenHead = ({ pageviews, events, visitors }: DayCounts): Written
       : { ranks: Array.from(visitors.registers, (rank) => String.fromCharCode(RANK_ZERO + rank)).join('') },
 });
 
-export const writtenList = ({ lists }: DayCounts, list: ListName): WrittenList => lists[list].write();
+export const serializeDayList = ({ lists }: DayCounts, list: ListName): SerializedList => lists[list].serialize();
 
-export const writtenDay = (day: DayCounts): WrittenDay => ({
-  ...writtenHead(day),
-  lists: Object.fromEntries(LISTS.map((list) => [list, writtenList(day, list)])),
+export const serializeDay = (day: DayCounts): SerializedDay => ({
+  ...serializeHead(day),
+  lists: Object.fromEntries(LISTS.map((list) => [list, serializeDayList(day, list)])),
 });
 
-export function readDay({ pageviews, events, visitors, lists }: WrittenDay): DayCounts {
+export function deserializeDay({ pageviews, events, visitors, lists }: SerializedDay): DayCounts {
   const sketch =
     'exact' in visitors
       ? { exact: new Set(visitors.exact) }

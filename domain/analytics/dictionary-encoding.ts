@@ -1,6 +1,6 @@
 /** Lists of days with names as numbers: a name stands in memory once for a year of days, which are added up without it. */
 import { LISTS, type ListName } from './day.js';
-import type { WrittenList } from './frequent-values.js';
+import type { SerializedList } from './frequent-values.js';
 
 /** The names of a list, by their numbers, and the other way round. */
 export interface Names {
@@ -19,10 +19,10 @@ export interface Tally {
 
 export type DayLists = { readonly [list in ListName]?: Tally };
 
-export const noNames = (): SiteNames =>
+export const emptyNames = (): SiteNames =>
   Object.fromEntries(LISTS.map((list) => [list, { all: [], numbers: new Map() }])) as unknown as SiteNames;
 
-export function tallied({ all, numbers }: Names, list: WrittenList): Tally {
+export function encodeTally({ all, numbers }: Names, list: SerializedList): Tally {
   const [names, counts] = [new Uint32Array(list.length), new Float64Array(list.length)];
   for (const [index, [name, count]] of list.entries()) {
     let number = numbers.get(name);

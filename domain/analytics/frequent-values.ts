@@ -14,12 +14,12 @@ export interface Bounds {
 export const OTHER = '(other)';
 
 /** As JSON, in eviction order: the hits counted since the value was added, and how many may have been missed before. */
-export type WrittenList = readonly (readonly [value: string, count: number, error?: number])[];
+export type SerializedList = readonly (readonly [value: string, count: number, error?: number])[];
 
 export interface FrequentValues {
   add(value: string): void;
   /** The counts and `(other)` sum to the number of added values. */
-  write(): WrittenList;
+  serialize(): SerializedList;
   readonly size: number;
   readonly characters: number;
 }
@@ -35,7 +35,7 @@ interface Entry {
  * Takes amortised constant time per added value. Any value that was added more often than the number of all added values
  * divided by the capacity is kept; the same values in the same order give the same result, also across `write` and reading.
  */
-export function createFrequentValues(bounds: Bounds, written: WrittenList = []): FrequentValues {
+export function createFrequentValues(bounds: Bounds, written: SerializedList = []): FrequentValues {
   const entries = new Map<string, Entry>();
   let characters = 0;
   let other = 0;
@@ -92,7 +92,7 @@ export function createFrequentValues(bounds: Bounds, written: WrittenList = []):
       entries.set(value, { count: 1, error: threshold });
       characters += value.length;
     },
-    write() {
+    serialize() {
       const list = Array.from(entries, ([value, { count, error }]) =>
         error === 0 ? ([value, count] as const) : ([value, count, error] as const),
       );

@@ -1,12 +1,12 @@
 /** What a tracker or a server sends of a visit, and what is kept of it: short, without queries, fragments and persons. */
 import { type DataOf, isVisible, object } from '../shared/index.js';
 import type { Hit } from './catalog.js';
-import { hostOf, hostOfUrl, referrerOf } from './host.js';
+import { parseHost, parseUrlHost, parseReferrer } from './host.js';
 import type { Site } from './sites.js';
 import { clean } from './text.js';
 
 /** In characters, or of properties in number: what is longer is cut. */
-export const KEPT = {
+export const MAX_LENGTHS = {
   path: 300,
   referrer: 180,
   campaign: 120,
@@ -40,7 +40,7 @@ export interface Visit {
 }
 
 /** Where a request came from, by its headers. */
-export interface Whence {
+export interface RequestSource {
   readonly origin?: string | undefined;
   readonly referer?: string | undefined;
 }
@@ -49,24 +49,24 @@ export interface Whence {
 export type PayloadRules = Pick<Site, 'domains' | 'allowedEventProperties'>;
 
 /** Undefined for an event without a name. */
-export function visitOf(
+export function parseVisit(
   payload: Payload,
-  { origin, referer }: Whence,
+  { origin, referer }: RequestSource,
   { domains, allowedEventProperties }: PayloadRules,
 ): Visit | undefined {
-  const given = clean(payload.event ?? '', KEPT.event);
+  const given = clean(payload.event ?? '', MAX_LENGTHS.event);
   const name = isVisible(given) ? given : '';
   const kind = payload.kind ?? (name === '' ? 'pageview' : 'event');
   if (kind === 'event' && name === '') return undefined;
-  const host = hostOf(payload.host ?? '') ?? hostOfUrl(payload.path) ?? hostOfUrl(origin) ?? hostOfUrl(referer);
-  const referrer = referrerOf(payload.referrer ?? '', host, domains)?.slice(0, KEPT.referrer);
+  const host = parseHost(payload.host ?? '') ?? parseUrlHost(payload.path) ?? parseUrlHost(origin) ?? parseUrlHost(referer);
+  const referrer = parseReferrer(payload.referrer ?? '', host, domains)?.slice(0, MAX_LENGTHS.referrer);
   const campaign = campaignOf(payload.campaign);
   const properties = kind === 'event' ? propertiesOf(payload.properties, allowedEventProperties) : [];
   return {
     kind,
     host,
     hit: {
-      path: pathOf(payload.path ?? ''),
+      path: parsePath(payload.path ?? ''),
       ...(kind === 'event' && { event: name }),
       ...(referrer !== undefined && { referrer }),
       ...(campaign && { campaign }),
@@ -79,18 +79,18 @@ export function visitOf(
 const PLAIN_PATH = /^\/(?:[!"$-.0->@-~]+\/)*[!"$-.0->@-~]*$/;
 
 /** Also of a whole URL; a leading slash, no query, no fragment, no slash after another. */
-export function pathOf(text: string): string {
-  if (text.length <= KEPT.path && PLAIN_PATH.test(text)) return text;
+export function parsePath(text: string): string {
+  if (text.length <= MAX_LENGTHS.path && PLAIN_PATH.test(text)) return text;
   const place = text
-    .slice(0, 8 * KEPT.path)
+    .slice(0, 8 * MAX_LENGTHS.path)
     .trim()
     .replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
     .replace(/[?#].*$/su, '');
-  return clean(`/${place}`.replace(/\/+/g, '/'), KEPT.path);
+  return clean(`/${place}`.replace(/\/+/g, '/'), MAX_LENGTHS.path);
 }
 
 function campaignOf(given: Payload['campaign']): Hit['campaign'] {
-  const cut = (value: string | undefined) => clean(value ?? '', KEPT.campaign);
+  const cut = (value: string | undefined) => clean(value ?? '', MAX_LENGTHS.campaign);
   const [source, medium, campaign] = [given?.utm_source, given?.utm_medium, given?.utm_campaign].map(cut);
   return source || medium || campaign
     ? { source: source ?? '', medium: medium ?? '', campaign: campaign ?? '' }
@@ -103,9 +103,9 @@ type Property = NonNullable<Hit['properties']>[number];
 function propertiesOf(given: Payload['properties'] = {}, allowed: readonly string[]): readonly Property[] {
   const found: Property[] = [];
   for (const name of allowed) {
-    if (found.length === KEPT.properties) break;
+    if (found.length === MAX_LENGTHS.properties) break;
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
-    if (typeof value === 'string') found.push({ name, value: clean(value, KEPT.propertyValue) });
+    if (typeof value === 'string') found.push({ name, value: clean(value, MAX_LENGTHS.propertyValue) });
     else if (typeof value === 'boolean' || Number.isFinite(value))
       found.push({ name, value: value as number | boolean });
   }

@@ -1,5 +1,5 @@
 /** Whether a visit is counted, and why not: the order in which reasons are given is promised to callers. */
-import { isWithin } from './host.js';
+import { matchesDomain } from './host.js';
 import type { Site } from './sites.js';
 
 export const REASONS = [
@@ -24,7 +24,7 @@ export interface HitOrigin {
   /** What a browser says it is; a caller that is none says nothing. */
   readonly origin: { readonly host: string | undefined } | undefined;
   /** Whether the ingest token that came is the site's. */
-  readonly bringsToken: () => boolean;
+  readonly hasToken: () => boolean;
   /** Known to be a bot, where these are filtered. */
   readonly isBot: () => boolean;
 }
@@ -34,13 +34,13 @@ export function rejectionReason(site: Site | undefined, asking: HitOrigin): Reas
   if (!site) return 'unknown_site';
   if (asking.privacySignal) return 'privacy_signal';
   if (!isHostAllowed(site, asking)) return 'host_not_allowed';
-  if (site.tokenHash !== null && !asking.bringsToken()) return 'ingest_token_required';
+  if (site.tokenHash !== null && !asking.hasToken()) return 'ingest_token_required';
   return asking.isBot() ? 'bot' : undefined;
 }
 
 /** A site without domains has no pages: only servers that bring its token send for it, of any host. */
 function isHostAllowed({ domains, tokenHash }: Site, { host, origin }: HitOrigin): boolean {
   if (domains.length === 0) return tokenHash !== null;
-  const isAllowed = (name: string | undefined) => name !== undefined && isWithin(domains, name);
+  const isAllowed = (name: string | undefined) => name !== undefined && matchesDomain(domains, name);
   return isAllowed(host) && (origin === undefined || isAllowed(origin.host));
 }

@@ -16,7 +16,7 @@ const WWW = 'www.';
 const bare = (host: string) => (host.startsWith(WWW) ? host.slice(WWW.length) : host);
 
 /** `https://Example.com:8080/x`, `example.com:80` and `*.example.com` are of the host `example.com`; undefined for no host. */
-export function hostOf(text: string): string | undefined {
+export function parseHost(text: string): string | undefined {
   if (text.length <= MOST_HOST && PLAIN_HOST.test(text)) return text;
   const rest = truncate(text, MOST).trim().replace(SCHEME, '').replace(/^\/\//, '').replace(/^\*\./, '');
   if (rest === '' || rest.startsWith('/')) return undefined;
@@ -31,26 +31,26 @@ export function hostOf(text: string): string | undefined {
 }
 
 /** The host of a URL; undefined where the text is none, like a path, or the `null` of a page without an origin. */
-export const hostOfUrl = (text: string | undefined): string | undefined =>
-  text !== undefined && SCHEME.test(text) ? hostOf(text) : undefined;
+export const parseUrlHost = (text: string | undefined): string | undefined =>
+  text !== undefined && SCHEME.test(text) ? parseHost(text) : undefined;
 
 /** Whether a host is one of the domains, or below one of them. */
-export const isWithin = (domains: readonly string[], host: string): boolean =>
+export const matchesDomain = (domains: readonly string[], host: string): boolean =>
   domains.some((domain) => host === domain || host.endsWith(`.${domain}`));
 
 /**
  * `https://news.example` of where a visitor came from; undefined where that is no host, the page's own, or one of the
  * domains of the site or below them.
  */
-export function referrerOf(
+export function parseReferrer(
   text: string,
   ownHost: string | undefined,
   domains: readonly string[] = [],
 ): string | undefined {
   const scheme = SCHEME.exec(text.trim())?.[1];
-  const host = scheme && hostOf(text);
+  const host = scheme && parseHost(text);
   if (!host || (ownHost !== undefined && bare(host) === bare(ownHost))) return undefined;
-  if (isWithin(domains.map(bare), host)) return undefined;
+  if (matchesDomain(domains.map(bare), host)) return undefined;
   const port = portOf(text);
   return `${scheme.toLowerCase()}://${bare(host)}${port}`;
 }

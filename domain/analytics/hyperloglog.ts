@@ -31,42 +31,42 @@ export const emptySketch: Sketch = { exact: new Set() };
 /** Whether adding a visitor changes nothing: perhaps they have come before. */
 export const isCounted = (sketch: Sketch, visitor: Visitor): boolean => {
   if ('exact' in sketch) return sketch.exact.has(visitor);
-  const { index, rank } = placeOf(visitor);
+  const { index, rank } = registerOf(visitor);
   return sketch.registers[index]! >= rank;
 };
 
-export function withVisitors(sketch: Sketch, visitors: Iterable<Visitor>): Sketch {
+export function addVisitors(sketch: Sketch, visitors: Iterable<Visitor>): Sketch {
   if ('exact' in sketch) {
     const exact = new Set(sketch.exact);
     for (const visitor of visitors) exact.add(visitor);
-    return exact.size < ESTIMATED_FROM ? { exact } : raised(new Uint8Array(REGISTERS), exact);
+    return exact.size < ESTIMATED_FROM ? { exact } : raiseRegisters(new Uint8Array(REGISTERS), exact);
   }
-  return raised(sketch.registers.slice(), visitors);
+  return raiseRegisters(sketch.registers.slice(), visitors);
 }
 
 /** Of all who are in either. */
-export function merged(one: Sketch, other: Sketch): Sketch {
-  if ('exact' in other) return withVisitors(one, other.exact);
-  if ('exact' in one) return withVisitors(other, one.exact);
+export function mergeSketches(one: Sketch, other: Sketch): Sketch {
+  if ('exact' in other) return addVisitors(one, other.exact);
+  if ('exact' in one) return addVisitors(other, one.exact);
   const registers = one.registers.map((rank, index) => Math.max(rank, other.registers[index]!));
   return { registers };
 }
 
 /** How many they are, or about. */
-export const uniquesOf = (sketch: Sketch): number =>
+export const countUniques = (sketch: Sketch): number =>
   'exact' in sketch ? sketch.exact.size : Math.round(estimate(sketch.registers));
 
 /** To be given registers of its own. */
-function raised(registers: Uint8Array, visitors: Iterable<Visitor>): Estimated {
+function raiseRegisters(registers: Uint8Array, visitors: Iterable<Visitor>): Estimated {
   for (const visitor of visitors) {
-    const { index, rank } = placeOf(visitor);
+    const { index, rank } = registerOf(visitor);
     if (registers[index]! < rank) registers[index] = rank;
   }
   return { registers };
 }
 
 /** The first 14 bits name a register; the rank is the place of the first one in the other 50. */
-function placeOf(visitor: Visitor): { readonly index: number; readonly rank: number } {
+function registerOf(visitor: Visitor): { readonly index: number; readonly rank: number } {
   const high = Number.parseInt(visitor.slice(0, 8), 16);
   const rest = (high << INDEX_BITS) >>> 0;
   const index = high >>> REST_BITS;

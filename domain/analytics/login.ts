@@ -72,7 +72,7 @@ export const sessionOf = ({ sessions }: LoginState, id: string, now: number): Lo
   sessions.find(({ sessionId, expiresAt }) => sessionId === id && now < expiresAt);
 
 /** Half of its life is over. */
-export const isToRenew = ({ expiresAt }: LoginSession, now: number): boolean => expiresAt - now < SESSION_MS / 2;
+export const needsRenewal = ({ expiresAt }: LoginSession, now: number): boolean => expiresAt - now < SESSION_MS / 2;
 
 function decide(command: LoginCommand, state: LoginState): readonly LoginEvent[] | Rejection {
   const { addressId, now } = command;
@@ -98,7 +98,7 @@ function decide(command: LoginCommand, state: LoginState): readonly LoginEvent[]
     }
     case 'RenewSession': {
       const session = sessionOf(state, command.sessionId, now);
-      if (!session || !isToRenew(session, now)) return [];
+      if (!session || !needsRenewal(session, now)) return [];
       const { sessionId, openedAt, email } = session;
       const data = { addressId, sessionId, openedAt, renewedAt: now, expiresAt: now + SESSION_MS };
       return [{ type: 'SessionRenewed', data: { ...data, secret: { email } } }];

@@ -22,14 +22,14 @@ export function lastDays(days: number, now: number): Period {
 }
 
 /** From a day to a day; undefined where these are none, in the wrong order, or too far apart. */
-export function between(start: string, end: string): Period | undefined {
+export function periodBetween(start: string, end: string): Period | undefined {
   if (!isDay(start) || !isDay(end)) return undefined;
   const days = Math.round((instantOf(end) - instantOf(start)) / DAY_MS) + 1;
   return days >= 1 && days <= MOST_DAYS ? { days, start, end } : undefined;
 }
 
 /** The period of the same length just before. */
-export const before = ({ days, start }: Period): Period => ({
+export const previousPeriod = ({ days, start }: Period): Period => ({
   days,
   start: dayOf(instantOf(start) - days * DAY_MS),
   end: dayOf(instantOf(start) - DAY_MS),

@@ -2,9 +2,9 @@
 import { type DaySummary, LISTS, type ListName } from './day.js';
 import type { DayLists, Names, SiteNames, Tally } from './dictionary-encoding.js';
 import { OTHER } from './frequent-values.js';
-import { before, daysOf, type Period } from './period.js';
+import { previousPeriod, daysOf, type Period } from './period.js';
 
-export interface Counted {
+export interface NamedCount {
   readonly name: string;
   readonly count: number;
 }
@@ -35,17 +35,17 @@ export interface Counts {
 }
 
 /** A year of full lists takes long, and so comes in steps of some milliseconds at most. */
-export function* reportOf(period: Period, { summaries, lists, names, isPreviousComplete }: Counts) {
+export function* buildReport(period: Period, { summaries, lists, names, isPreviousComplete }: Counts) {
   const days = daysOf(period);
   const totals = totalsOf(days, summaries);
-  const previous = { ...totalsOf(daysOf(before(period)), summaries), complete: isPreviousComplete };
+  const previous = { ...totalsOf(daysOf(previousPeriod(period)), summaries), complete: isPreviousComplete };
   const highest = new Map<ListName, Entries>();
   for (const list of LISTS) {
     const tallies = days.map((day) => lists(day)?.[list]);
     highest.set(list, yield* highestOf(tallies, names[list]));
   }
   const of = (list: ListName) => highest.get(list) ?? [];
-  const named = (list: ListName): readonly Counted[] => of(list).map(([name, count]) => ({ name, count }));
+  const named = (list: ListName): readonly NamedCount[] => of(list).map(([name, count]) => ({ name, count }));
   return {
     range: period,
     totals,
@@ -74,7 +74,7 @@ export function* reportOf(period: Period, { summaries, lists, names, isPreviousC
   };
 }
 
-export type Report = ReturnType<typeof reportOf> extends Steps<infer Result> ? Result : never;
+export type Report = ReturnType<typeof buildReport> extends Steps<infer Result> ? Result : never;
 
 function totalsOf(days: readonly string[], summaries: Of<DaySummary>): DaySummary {
   const sum = (metric: keyof DaySummary) => days.reduce((all, day) => all + (summaries(day)?.[metric] ?? 0), 0);

@@ -1,6 +1,6 @@
 /** What people write of a site, tidied or refused: its id, name, domains and properties. */
 import { type Rejection, truncate } from '../shared/index.js';
-import { hostOf } from './host.js';
+import { parseHost } from './host.js';
 import type { SiteFields } from './sites.js';
 import { clean } from './text.js';
 
@@ -14,7 +14,7 @@ export const SITE_LIMITS = {
 } as const;
 
 /** As it was written. A list of domains may be one text, split at commas and lines. */
-export interface WrittenSite {
+export interface SiteFieldsInput {
   readonly name?: string | undefined;
   readonly domains?: readonly string[] | string | undefined;
   readonly allowedEventProperties?: readonly string[] | undefined;
@@ -32,7 +32,7 @@ export function siteIdOf(text: string): string | undefined {
 }
 
 /** An id that reads like a name; undefined where nothing of it can stand in one. */
-export const siteIdFrom = (name: string): string | undefined =>
+export const suggestSiteId = (name: string): string | undefined =>
   siteIdOf(
     name
       .trim()
@@ -50,7 +50,7 @@ export const invalidSite = (detail: string): Rejection => ({
 });
 
 /** What is written of these, as it will be kept; what is not written is left out. */
-export function siteFieldsOf(written: WrittenSite): Partial<Omit<SiteFields, 'tokenHash'>> | Rejection {
+export function parseSiteFields(written: SiteFieldsInput): Partial<Omit<SiteFields, 'tokenHash'>> | Rejection {
   const name = written.name === undefined ? undefined : clean(written.name, SITE_LIMITS.name + 1);
   if (name !== undefined && (name === '' || [...name].length > SITE_LIMITS.name))
     return invalidSite(`name must be of 1 to ${SITE_LIMITS.name} characters`);
@@ -70,7 +70,7 @@ function domainsOf(written: readonly string[] | string): readonly string[] | Rej
   const hosts = new Set<string>();
   for (const each of given) {
     if (each.trim() === '') continue;
-    const host = hostOf(each);
+    const host = parseHost(each);
     if (host === undefined) return invalidSite(`domains must be host names, and ${clean(each, 100)} is none`);
     hosts.add(host);
   }

@@ -4,7 +4,7 @@ import type { AnalyticsEvent } from './catalog.js';
 
 export const SITES = 'analytics.sites-main';
 
-export const MOST_SITES = 10_000;
+export const MAX_SITES = 10_000;
 
 /** What can be said of a site, tidied (`site-fields.ts`). */
 export interface SiteFields {
@@ -64,11 +64,11 @@ const siteExists: Rejection = {
 const tooManySites: Rejection = {
   rejected: 'analytics/too-many-sites',
   kind: 'invalid',
-  detail: `There can be no more than ${MOST_SITES} sites`,
+  detail: `There can be no more than ${MAX_SITES} sites`,
 };
 
 /** By name, then by id. */
-export const inOrder = (sites: SitesState): readonly Site[] =>
+export const sortSites = (sites: SitesState): readonly Site[] =>
   [...sites.values()].sort((a, b) => compare(a.name, b.name) || compare(a.siteId, b.siteId));
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
@@ -77,7 +77,7 @@ function decide(command: SitesCommand, sites: SitesState): readonly SitesEvent[]
   const site = sites.get(command.siteId);
   if (command.type === 'RegisterSite') {
     if (site) return siteExists;
-    if (sites.size >= MOST_SITES) return tooManySites;
+    if (sites.size >= MAX_SITES) return tooManySites;
     const { type: _, siteId, instance, now, ...secret } = command;
     return [{ type: 'SiteRegistered', data: { siteId, instance, registeredAt: now, secret } }];
   }
@@ -87,12 +87,12 @@ function decide(command: SitesCommand, sites: SitesState): readonly SitesEvent[]
     const { days, now: deletedAt } = command;
     return [{ type: 'SiteDeleted', data: { siteId, instance, registeredAt, deletedAt, days } }];
   }
-  const secret = changed(site, command.changes);
+  const secret = changedFields(site, command.changes);
   if (Object.keys(secret).length === 0) return [];
   return [{ type: 'SiteChanged', data: { siteId, instance, changedAt: command.now, secret } }];
 }
 
-function changed(site: Site, changes: Partial<SiteFields>): Partial<SiteFields> {
+function changedFields(site: Site, changes: Partial<SiteFields>): Partial<SiteFields> {
   const keys = Object.keys(changes) as (keyof SiteFields)[];
   const others = keys.filter((key) => JSON.stringify(changes[key]) !== JSON.stringify(site[key]));
   return Object.fromEntries(others.map((key) => [key, changes[key]]));

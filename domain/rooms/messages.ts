@@ -2,10 +2,10 @@
 import type { Decider, Evolve, Rejection, Sealed } from '../shared/index.js';
 import type { Envelope, RoomsEvent } from './catalog.js';
 
-export const KEPT_MESSAGES = 1000;
+export const MAX_MESSAGES = 1000;
 const WINDOW_MS = 60_000;
-export const PER_PARTICIPANT = 40;
-export const PER_ROOM = 120;
+export const MAX_POSTS_PER_PARTICIPANT = 40;
+export const MAX_POSTS_PER_ROOM = 120;
 
 export interface MessagesState {
   /** Sender and envelope of the kept messages, as one digest each: an identical one is a replay. */
@@ -37,7 +37,7 @@ function decide(command: PostMessage, { digests, recent }: MessagesState): reado
   const { roomId, messageId, by, digest, envelope, expiresAt, now } = command;
   const inWindow = recent.filter(isWithin(now));
   const mine = inWindow.filter((each) => each.by === by);
-  const retryAfterMs = Math.max(untilFree(mine, PER_PARTICIPANT, now), untilFree(inWindow, PER_ROOM, now));
+  const retryAfterMs = Math.max(untilFree(mine, MAX_POSTS_PER_PARTICIPANT, now), untilFree(inWindow, MAX_POSTS_PER_ROOM, now));
   if (retryAfterMs > 0) return { rejected: 'rooms/too-many-messages', kind: 'limit', retryAfterMs };
   if (digests.includes(digest)) return { rejected: 'rooms/message-replayed', kind: 'conflict' };
   const data = { roomId, messageId, senderId: by, createdAt: now, expiresAt, digest, secret: { envelope } };
@@ -61,7 +61,7 @@ type Folded = MessagePosted | Sealed<MessagePosted>;
 
 const evolve: Evolve<MessagesState, Folded> = {
   MessagePosted: ({ digests, recent }, { digest, createdAt, senderId }) => ({
-    digests: [...digests.slice(1 - KEPT_MESSAGES), digest],
+    digests: [...digests.slice(1 - MAX_MESSAGES), digest],
     recent: [...recent.filter(isWithin(createdAt)), { at: createdAt, by: senderId }],
   }),
 };

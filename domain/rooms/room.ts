@@ -63,7 +63,7 @@ export const notFound: Rejection = { rejected: 'rooms/room-not-found', kind: 'no
 export const roomStream = (roomId: string): string => roomSubject({ roomId });
 
 /** The participant whose session token has this hash. */
-export const participantWith = ({ participants }: RoomState, tokenHash: string): Participant | undefined =>
+export const participantByToken = ({ participants }: RoomState, tokenHash: string): Participant | undefined =>
   participants.find((each) => sameText(each.tokenHash, tokenHash));
 
 /** Expiry is by the clock, at the moment: whether or not the log has been told yet. */

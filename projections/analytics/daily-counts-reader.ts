@@ -1,13 +1,13 @@
 /** The days of a site as reports read them: what was opened is remembered, since days that are over do not change. */
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
-import type { DayReader, DaysRead } from '../../application/analytics/report.js';
+import type { DayReader, ReportDays } from '../../application/analytics/report.js';
 import { createYielder } from '../../application/concurrency/index.js';
 import type { Cache, Vault } from '../../application/ports/index.js';
 import type { DaySummary } from '../../domain/analytics/day.js';
-import { type DayLists, noNames, type SiteNames } from '../../domain/analytics/dictionary-encoding.js';
+import { type DayLists, emptyNames, type SiteNames } from '../../domain/analytics/dictionary-encoding.js';
 import { assertBuildExists } from '../kernel/index.js';
-import { DAYS, type DayRow, heldNames, heldTallies, openSummary, openTallies } from './daily-counts-rows.js';
+import { DAYS, type DayRow, estimateNamesBytes, estimateTalliesBytes, decryptSummary, decryptTallies } from './daily-counts-rows.js';
 
 const CACHE_BYTES = 12 * 1024 * 1024;
 const SITE_BYTES = 2000;
@@ -57,10 +57,10 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
 
   return {
     read: (instance, since, { start, end }) =>
-      reading(async (rows): Promise<DaysRead> => {
+      reading(async (rows): Promise<ReportDays> => {
         const before = forgotten;
         const breathe = createYielder();
-        const site = opened.get(instance)?.site ?? { names: noNames(), days: new Map() };
+        const site = opened.get(instance)?.site ?? { names: emptyNames(), days: new Map() };
         const [heads, oldest] = await Promise.all([
           rows
             .find({ site: instance, day: { $gte: since, $lte: end } })
@@ -74,7 +74,7 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
           const { _id, day, _at } = head;
           let known = site.days.get(day);
           if (known?.at !== String(_at)) {
-            const summary = await openSummary(vault, head);
+            const summary = await decryptSummary(vault, head);
             if (!summary) continue;
             known = { at: String(_at), summary, lists: undefined };
             await breathe();
@@ -85,7 +85,7 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
         const wanted = unknown.length > 0 ? rows.find({ _id: { $in: unknown } }, WITH_LISTS) : [];
         // One after the other: together their texts are much larger than what is kept of them.
         for await (const row of wanted) {
-          const [summary, lists] = [await openSummary(vault, row), await openTallies(vault, row, site.names, breathe)];
+          const [summary, lists] = [await decryptSummary(vault, row), await decryptTallies(vault, row, site.names, breathe)];
           if (summary) all.set(row.day, { at: String(row._at), summary, lists });
         }
         for (const [day, each] of all) site.days.set(day, each);
@@ -112,4 +112,4 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
 const WITH_LISTS = { projection: { counts: 0 } };
 
 const heldBySite = ({ names, days }: OpenedSite): number =>
-  [...days.values()].reduce((sum, { lists }) => sum + DAY_BYTES + heldTallies(lists), SITE_BYTES + heldNames(names));
+  [...days.values()].reduce((sum, { lists }) => sum + DAY_BYTES + estimateTalliesBytes(lists), SITE_BYTES + estimateNamesBytes(names));

@@ -6,11 +6,11 @@ import {
   type DayCounts,
   type DaySummary,
   type ListName,
-  readDay,
-  type WrittenHead,
+  deserializeDay,
+  type SerializedHead,
 } from '../../domain/analytics/day.js';
-import { type DayLists, type SiteNames, type Tally, tallied } from '../../domain/analytics/dictionary-encoding.js';
-import type { WrittenList } from '../../domain/analytics/frequent-values.js';
+import { type DayLists, type SiteNames, type Tally, encodeTally } from '../../domain/analytics/dictionary-encoding.js';
+import type { SerializedList } from '../../domain/analytics/frequent-values.js';
 import { REGISTERS } from '../../domain/analytics/hyperloglog.js';
 import type { Row } from '../kernel/index.js';
 
@@ -35,29 +35,29 @@ export interface DayRow extends Row {
 
 export const dayId = (instance: string, day: string): string => `${instance}:${day}`;
 
-export const dayIn = (id: string): string => id.slice(id.indexOf(':') + 1);
+export const dayOfRowId = (id: string): string => id.slice(id.indexOf(':') + 1);
 
 /** Undefined where the site is deleted. */
-export const openSummary = (vault: Vault, { site, summary }: Pick<DayRow, 'site' | 'summary'>) =>
+export const decryptSummary = (vault: Vault, { site, summary }: Pick<DayRow, 'site' | 'summary'>) =>
   vault.open(siteSubject({ instance: site }), summary) as Promise<DaySummary | undefined>;
 
-export async function openCounts(
+export async function decryptCounts(
   vault: Vault,
   { site, counts, lists = {} }: Pick<DayRow, 'site' | 'counts' | 'lists'>,
   breathe: () => Promise<void> | undefined,
 ): Promise<DayCounts | undefined> {
   const subject = siteSubject({ instance: site });
-  const head = (await vault.open(subject, counts)) as WrittenHead | undefined;
-  const written: { [list in ListName]?: WrittenList } = {};
+  const head = (await vault.open(subject, counts)) as SerializedHead | undefined;
+  const written: { [list in ListName]?: SerializedList } = {};
   for (const [list, sealed] of Object.entries(lists)) {
-    written[list as ListName] = ((await vault.open(subject, sealed)) ?? []) as WrittenList;
+    written[list as ListName] = ((await vault.open(subject, sealed)) ?? []) as SerializedList;
     await breathe();
   }
-  return head && readDay({ ...head, lists: written });
+  return head && deserializeDay({ ...head, lists: written });
 }
 
 /** The lists of a day as reports read them; none where the site is deleted. */
-export async function openTallies(
+export async function decryptTallies(
   vault: Vault,
   { site, lists = {} }: Pick<DayRow, 'site' | 'lists'>,
   names: SiteNames,
@@ -66,8 +66,8 @@ export async function openTallies(
   const subject = siteSubject({ instance: site });
   const all: { [list in ListName]?: Tally } = {};
   for (const [list, sealed] of Object.entries(lists) as [ListName, string][]) {
-    const written = (await vault.open(subject, sealed)) as WrittenList | undefined;
-    if (written) all[list] = tallied(names[list], written);
+    const written = (await vault.open(subject, sealed)) as SerializedList | undefined;
+    if (written) all[list] = encodeTally(names[list], written);
     await breathe();
   }
   return all;
@@ -79,7 +79,7 @@ const VISITOR_BYTES = 140;
 const DAY_BYTES = 2000;
 
 /** What the counts of a day take in memory, about. */
-export function heldCounts({ lists, visitors }: DayCounts): number {
+export function estimateCountsBytes({ lists, visitors }: DayCounts): number {
   const values = Object.values(lists).reduce(
     (sum, { size, characters }) => sum + size * VALUE_BYTES + 2 * characters,
     DAY_BYTES,
@@ -91,8 +91,8 @@ export function heldCounts({ lists, visitors }: DayCounts): number {
 const ENTRY_BYTES = 12;
 const TALLY_BYTES = 250;
 
-export const heldTallies = (lists: DayLists = {}): number =>
+export const estimateTalliesBytes = (lists: DayLists = {}): number =>
   Object.values(lists).reduce((sum, { names }) => sum + TALLY_BYTES + names.length * ENTRY_BYTES, 0);
 
-export const heldNames = (names: SiteNames): number =>
+export const estimateNamesBytes = (names: SiteNames): number =>
   Object.values(names).reduce((sum, { all }) => all.reduce((of, name) => of + VALUE_BYTES + 2 * name.length, sum), 0);

@@ -8,9 +8,9 @@ import {
   type DayCounts,
   emptyDay,
   summaryOf,
-  writtenDay,
-  writtenHead,
-  writtenList,
+  serializeDay,
+  serializeHead,
+  serializeDayList,
 } from '../../domain/analytics/day.js';
 import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
 import { type EventHandlers, handlerFor } from '../../domain/shared/index.js';
@@ -27,19 +27,19 @@ import {
   DAYS_INDEXES,
   type DayRow,
   dayId,
-  dayIn,
-  heldCounts,
-  openCounts,
-  openSummary,
+  dayOfRowId,
+  estimateCountsBytes,
+  decryptCounts,
+  decryptSummary,
 } from './daily-counts-rows.js';
 
 /** Of days that are remembered open; what comes to another is read again. */
 const OPEN_BYTES = 24 * 1024 * 1024;
 
 /** A list of a day is written as a whole, however few hits have come to it. */
-export const GATHER_MS = 200;
+export const DEBOUNCE_MS = 200;
 
-export const days: OwnProjection = { name: 'analytics.days', version: 3, debounceMs: GATHER_MS, open, scan };
+export const days: OwnProjection = { name: 'analytics.days', version: 3, debounceMs: DEBOUNCE_MS, open, scan };
 
 type Counting = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'DaysExpired'>;
 type Hits = RecordedEvent<HitsCollected>;
@@ -56,7 +56,7 @@ async function open(build: Build): Promise<Apply> {
   await rows.createIndexes(DAYS_INDEXES);
   const books = new LRUCache<string, Book>({
     maxSize: OPEN_BYTES,
-    sizeCalculation: ({ counts }) => heldCounts(counts),
+    sizeCalculation: ({ counts }) => estimateCountsBytes(counts),
   });
   /** To be written, by their ids, with the last event that came to each. */
   const dirty = new Map<string, { readonly book: Book; readonly event: Hits }>();
@@ -67,7 +67,7 @@ async function open(build: Build): Promise<Apply> {
     const known = dirty.get(id)?.book ?? books.get(id);
     if (known) return known;
     const row = await rows.findOne({ _id: id });
-    const counts = row ? await openCounts(vault, row, breathe) : undefined;
+    const counts = row ? await decryptCounts(vault, row, breathe) : undefined;
     const book = { counts: counts ?? emptyDay(), at: row?._at.toBigInt() ?? -1n };
     books.set(id, book);
     return book;
@@ -90,10 +90,10 @@ async function open(build: Build): Promise<Apply> {
     const subject = siteSubject({ instance });
     const sealed: { [field: string]: string | undefined } = {
       summary: await vault.seal(subject, summaryOf(counts)),
-      counts: await vault.seal(subject, writtenHead(counts)),
+      counts: await vault.seal(subject, serializeHead(counts)),
     };
     for (const list of counts.changed) {
-      sealed[`lists.${list}`] = await vault.seal(subject, writtenList(counts, list));
+      sealed[`lists.${list}`] = await vault.seal(subject, serializeDayList(counts, list));
       await breathe();
     }
     return Object.values(sealed).includes(undefined) ? undefined : { site: instance, day, ...sealed };
@@ -126,7 +126,7 @@ async function open(build: Build): Promise<Apply> {
     async DaysExpired(event) {
       await flush();
       const { before } = event.data;
-      for (const id of [...books.keys()]) if (dayIn(id) < before) books.delete(id);
+      for (const id of [...books.keys()]) if (dayOfRowId(id) < before) books.delete(id);
       await build.write(DAYS, [positionGuarded({ purge: { day: { $lt: before } }, many: true }, event)]);
     },
   };
@@ -151,8 +151,8 @@ async function open(build: Build): Promise<Apply> {
 async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
   const breathe = createYielder();
   for await (const { lists, ...row } of collection<DayRow>(DAYS).find({}, { sort: { _id: 1 } })) {
-    const summary = await openSummary(vault, row as DayRow);
-    const counts = await openCounts(vault, { ...row, lists } as DayRow, breathe);
-    if (counts) yield { ...row, summary, counts: writtenDay(counts) } as Row;
+    const summary = await decryptSummary(vault, row as DayRow);
+    const counts = await decryptCounts(vault, { ...row, lists } as DayRow, breathe);
+    if (counts) yield { ...row, summary, counts: serializeDay(counts) } as Row;
   }
 }

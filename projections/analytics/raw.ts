@@ -4,7 +4,7 @@ import type { RawCounter } from '../../application/analytics/expire-days.js';
 import { RAW_MODEL } from '../../application/analytics/raw-hits.js';
 import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
 import { assertBuildExists, type Projection, type Row } from '../kernel/index.js';
-import { GATHER_MS } from './daily-counts.js';
+import { DEBOUNCE_MS } from './daily-counts.js';
 
 export interface RawRow extends Row {
   /** The instance. */
@@ -18,7 +18,7 @@ export interface RawRow extends Row {
 export const raw: Projection<AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'RawExpired'>> = {
   name: RAW_MODEL,
   version: 1,
-  debounceMs: GATHER_MS,
+  debounceMs: DEBOUNCE_MS,
   indexes: [
     { key: { site: 1, at: 1 }, name: 'newest' },
     { key: { at: 1 }, name: 'oldest' },

@@ -4,7 +4,7 @@
  */
 import type { RecordedEvent } from '../../application/ports/index.js';
 import type { RoomsEvent } from '../../domain/rooms/catalog.js';
-import { KEPT_MESSAGES } from '../../domain/rooms/messages.js';
+import { MAX_MESSAGES } from '../../domain/rooms/messages.js';
 import type { Projection, RowChange } from '../kernel/index.js';
 
 /** A post rewrites its row, so rows are short; a reader of the newest messages takes several at once. */
@@ -55,7 +55,7 @@ function posted({ data, revision }: Posted): RowChange {
 
 /** The message that `$maxCount` has just let go goes here too, and with the last of them their row. */
 function evicted({ data: { roomId }, revision }: Posted): RowChange[] {
-  const old = revision - KEPT_MESSAGES;
+  const old = revision - MAX_MESSAGES;
   if (old < 0) return [];
   const row = bucketId(roomId, old);
   if (old % PER_ROW === PER_ROW - 1) return [{ purge: { _id: row } }];

@@ -5,7 +5,7 @@ import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
 import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import { createRelay } from '../../adapters/realtime/relay/relay.js';
 import { rooms } from '../../application/rooms/audience.js';
-import type { Entered } from '../../application/rooms/commands.js';
+import type { JoinResult } from '../../application/rooms/commands.js';
 import { roomStream } from '../../domain/rooms/room.js';
 import { memoryNode } from '../application/rooms/memory-node.js';
 import { memoryWorld } from '../support/memory-kernel.js';
@@ -20,7 +20,7 @@ describe('a request to a room that comes again', () => {
   let now: number;
   let node: ReturnType<typeof memoryNode>;
   let served: Toys;
-  let room: Entered;
+  let room: JoinResult;
 
   beforeEach(async () => {
     now = NOON;
@@ -33,7 +33,7 @@ describe('a request to a room that comes again', () => {
       maxTtlMs: 24 * HOUR,
     });
     served = await serveToys(routes, roomsPolicy('1', ['*']));
-    room = (await send(CREATE)).json as unknown as Entered;
+    room = (await send(CREATE)).json as unknown as JoinResult;
   });
   afterEach(() => served.close());
 

@@ -57,7 +57,7 @@ describe('the stream of a room', () => {
     const seen: unknown[] = [];
     const admission = {
       open: async (_: string, position: unknown) => void seen.push(position),
-      admit: async (_: string, _token: string, position: unknown) => void seen.push(position),
+      authenticate: async (_: string, _token: string, position: unknown) => void seen.push(position),
     };
     const routes = roomsRoutes({ admission } as unknown as Parameters<typeof roomsRoutes>[0]);
     const doors = routes.filter(({ admit }) => admit);

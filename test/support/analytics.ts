@@ -1,7 +1,7 @@
 /** What happens to sites, for tests. */
-import type { DaysRead } from '../../application/analytics/report.js';
-import { type DayCounts, LISTS, type ListName, writtenList } from '../../domain/analytics/day.js';
-import { type DayLists, noNames, tallied } from '../../domain/analytics/dictionary-encoding.js';
+import type { ReportDays } from '../../application/analytics/report.js';
+import { type DayCounts, LISTS, type ListName, serializeDayList } from '../../domain/analytics/day.js';
+import { type DayLists, emptyNames, encodeTally } from '../../domain/analytics/dictionary-encoding.js';
 import type { SiteFields, SitesCommand } from '../../domain/analytics/sites.js';
 
 export const secretOf = (siteId: string): SiteFields => ({
@@ -41,18 +41,18 @@ export const deleteSite = (siteId: string): SitesCommand => ({
 
 /** Days as reports read them. */
 export function talliesOf(days: ReadonlyMap<string, DayCounts>) {
-  const names = noNames();
+  const names = emptyNames();
   const lists = new Map(
     Array.from(days, ([day, counts]) => [
       day,
-      Object.fromEntries(LISTS.map((list) => [list, tallied(names[list], writtenList(counts, list))])) as DayLists,
+      Object.fromEntries(LISTS.map((list) => [list, encodeTally(names[list], serializeDayList(counts, list))])) as DayLists,
     ]),
   );
   return { lists, names };
 }
 
 /** What was read of a list of a day, by name. */
-export function entriesOf({ lists, names }: Pick<DaysRead, 'lists' | 'names'>, day: string, list: ListName) {
+export function entriesOf({ lists, names }: Pick<ReportDays, 'lists' | 'names'>, day: string, list: ListName) {
   const tally = lists.get(day)?.[list];
   return tally && Array.from(tally.names, (name, index) => [names[list].all[name], tally.counts[index]]);
 }

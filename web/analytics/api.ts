@@ -1,12 +1,12 @@
 /** What the service is asked, and how it refuses: by the cookie of a session, or by the admin token of this tab. */
-import type { Attempt, Cleaned, Privacy, Report, Site, User } from './contract.js';
+import type { Attempt, CleanupResult, Privacy, Report, Site, User } from './contract.js';
 import type { Period } from './period.js';
 
 /** Of the tab only, and gone with it. */
 const TOKEN = 'analytics.admin-token';
 
 /** With what to tell the reader. */
-export class Refused extends Error {
+export class ApiError extends Error {
   /** Undefined where nothing was answered. */
   readonly status: number | undefined;
   constructor(status: number | undefined, message: string) {
@@ -16,7 +16,7 @@ export class Refused extends Error {
 }
 
 /** A site as it is written; what is not given stays. */
-export interface SiteWish {
+export interface SiteInput {
   readonly id?: string;
   readonly name?: string;
   readonly domains?: string;
@@ -24,8 +24,8 @@ export interface SiteWish {
   readonly ingestToken?: string;
 }
 
-export const wordsOf = (error: unknown): string =>
-  error instanceof Refused ? error.message : 'Something went wrong on this page. Load it again.';
+export const errorMessage = (error: unknown): string =>
+  error instanceof ApiError ? error.message : 'Something went wrong on this page. Load it again.';
 
 export type Api = ReturnType<typeof createApi>;
 
@@ -40,7 +40,7 @@ export function createApi(signedOut: () => void) {
     const headers = { ...bearer(), ...(init.headers as object) };
     const response = await fetch(path, { ...init, headers }).catch((error: unknown) => {
       if (init.signal?.aborted) throw error;
-      throw new Refused(undefined, 'The service can not be reached. Is it running, and are you online?');
+      throw new ApiError(undefined, 'The service can not be reached. Is it running, and are you online?');
     });
     if (response.ok) return response;
     throw await refusal(response);
@@ -58,7 +58,7 @@ export function createApi(signedOut: () => void) {
   /** What only who is signed in may ask. */
   const inside = async <Answer>(asked: Promise<Answer>): Promise<Answer> =>
     asked.catch((error: unknown) => {
-      if (error instanceof Refused && error.status === 401) signedOut();
+      if (error instanceof ApiError && error.status === 401) signedOut();
       throw error;
     });
 
@@ -80,15 +80,15 @@ export function createApi(signedOut: () => void) {
     forgetToken: () => sessionStorage.removeItem(TOKEN),
 
     sites: () => inside(ask<{ sites: readonly Site[]; privacy: Privacy }>('GET', 'api/sites')),
-    createSite: (wish: SiteWish) => inside(ask<{ site: Site }>('POST', 'api/sites', wish)),
-    changeSite: (id: string, wish: SiteWish) =>
+    createSite: (wish: SiteInput) => inside(ask<{ site: Site }>('POST', 'api/sites', wish)),
+    changeSite: (id: string, wish: SiteInput) =>
       inside(ask<{ site: Site }>('PUT', `api/sites/${encodeURIComponent(id)}`, wish)),
     deleteSite: (id: string) => inside(ask<{ rowsDeleted: number }>('DELETE', `api/sites/${encodeURIComponent(id)}`)),
     attempts: (site: string) =>
       inside(ask<{ attempts: readonly Attempt[] }>('GET', `api/collect-attempts?${query({ site })}`)),
     report: (site: string, period: Period, signal: AbortSignal) =>
       inside(ask<Report>('GET', `api/report?${query({ site, ...period })}`, undefined, signal)),
-    cleanup: () => inside(ask<Cleaned>('POST', 'api/cleanup', {})),
+    cleanup: () => inside(ask<CleanupResult>('POST', 'api/cleanup', {})),
     /** The stream of the live view, after the last that was heard of it. */
     live: (site: string, after: string | undefined, signal: AbortSignal) =>
       inside(
@@ -103,12 +103,12 @@ export function createApi(signedOut: () => void) {
 export const query = (values: { readonly [name: string]: string | number }): string =>
   new URLSearchParams(Object.entries(values).map(([name, value]) => [name, String(value)])).toString();
 
-async function refusal(response: Response): Promise<Refused> {
+async function refusal(response: Response): Promise<ApiError> {
   const { status, headers } = response;
   const seconds = headers.get('Retry-After');
   const again = seconds ? `Try again in ${seconds} s.` : 'Try again in a moment.';
-  if (status === 503) return new Refused(status, `The service can not reach what it stores. ${again}`);
-  if (status === 429) return new Refused(status, `That was too often. ${again}`);
+  if (status === 503) return new ApiError(status, `The service can not reach what it stores. ${again}`);
+  if (status === 429) return new ApiError(status, `That was too often. ${again}`);
   const { error } = await response.json().catch(() => ({}));
-  return new Refused(status, typeof error === 'string' ? `${error}.` : `The service answered ${status}.`);
+  return new ApiError(status, typeof error === 'string' ? `${error}.` : `The service answered ${status}.`);
 }

@@ -13,17 +13,17 @@ const styles = getComputedStyle(document.documentElement);
 const colour = (name: string) => () => styles.getPropertyValue(name).trim();
 const font = () => `12px ${getComputedStyle(document.body).fontFamily}`;
 
-export interface Charting {
+export interface ChartOptions {
   /** CSS pixels. */
   readonly width: number;
   readonly height: number;
   readonly days: number;
   readonly hasTrend: boolean;
   /** Told where the pointer is; undefined: nowhere. */
-  tell(index: number | undefined): void;
+  onCursor(index: number | undefined): void;
 }
 
-export function optionsOf({ width, height, days, hasTrend, tell }: Charting): UPlot.Options {
+export function optionsOf({ width, height, days, hasTrend, onCursor }: ChartOptions): UPlot.Options {
   const axis = { font: font(), stroke: colour('--quiet'), ticks: { show: false } };
   const points = { show: days <= 31, size: 5, fill: colour('--surface') };
   return {
@@ -65,6 +65,6 @@ export function optionsOf({ width, height, days, hasTrend, tell }: Charting): UP
       { stroke: colour(LINES[1]), width: 2, fill: colour('--accent-soft'), points },
       ...(hasTrend ? [{ stroke: colour(LINES[2]), width: 2, dash: [6, 3], points }] : []),
     ],
-    hooks: { setCursor: [({ cursor }) => tell(cursor.idx ?? undefined)] },
+    hooks: { setCursor: [({ cursor }) => onCursor(cursor.idx ?? undefined)] },
   };
 }

@@ -10,16 +10,16 @@ export interface Line {
   readonly label: string;
   readonly values: readonly number[];
   /** A value in words. */
-  say(value: number): string;
+  format(value: number): string;
 }
 
-export interface Charted {
+export interface ChartData {
   /** As `2026-11-22`, ascending. */
   readonly dates: readonly string[];
   readonly line: Line;
   /** Beside it. */
   readonly trend: Line | undefined;
-  sayDay(date: string): string;
+  formatDay(date: string): string;
 }
 
 const HEIGHT = { wide: 260, narrow: 200 };
@@ -27,7 +27,7 @@ const NARROW = 480;
 
 export function createChart() {
   const [place, readout] = [byId('chart'), byId('readout')];
-  let shown: { readonly plot: UPlot; readonly data: Charted } | undefined;
+  let shown: { readonly plot: UPlot; readonly data: ChartData } | undefined;
   let at: number | undefined;
 
   const sizeOf = () => {
@@ -38,13 +38,13 @@ export function createChart() {
   // A canvas does not see that its colours have changed.
   matchMedia('(prefers-color-scheme: dark)').onchange = () => shown?.plot.redraw(false, true);
 
-  function textOf({ dates, line, trend, sayDay }: Charted, index: number): string {
-    const values = [line, trend].flatMap((each) => (each ? [each.say(each.values[index] ?? 0)] : []));
-    return `${sayDay(dates[index] ?? '')}: ${values.join(', ')}`;
+  function textOf({ dates, line, trend, formatDay }: ChartData, index: number): string {
+    const values = [line, trend].flatMap((each) => (each ? [each.format(each.values[index] ?? 0)] : []));
+    return `${formatDay(dates[index] ?? '')}: ${values.join(', ')}`;
   }
 
   /** Undefined: of no day. */
-  function tell(index: number | undefined) {
+  function onCursor(index: number | undefined) {
     if (!shown) return;
     const { dates } = shown.data;
     at = index;
@@ -60,7 +60,7 @@ export function createChart() {
     const to = Math.min(Math.max(index, 0), data.dates.length - 1);
     const [left, top] = [plot.valToPos(plot.data[0][to] ?? 0, 'x'), plot.valToPos(plot.data[1]?.[to] ?? 0, 'y')];
     plot.setCursor({ left, top }, false);
-    tell(to);
+    onCursor(to);
   }
 
   place.onkeydown = (event) => {
@@ -84,10 +84,10 @@ export function createChart() {
   place.onfocus = () => place.matches(':focus-visible') && go(at ?? Number.MAX_SAFE_INTEGER);
   place.onblur = () => {
     shown?.plot.setCursor({ left: -10, top: -10 }, false);
-    tell(undefined);
+    onCursor(undefined);
   };
 
-  return (data: Charted) => {
+  return (data: ChartData) => {
     const { dates, line, trend } = data;
     shown?.plot.destroy();
     const rows: UPlot.AlignedData = [
@@ -96,7 +96,7 @@ export function createChart() {
       ...(trend ? [[...trend.values]] : []),
     ];
     const plot = new UPlot(
-      optionsOf({ ...sizeOf(), days: dates.length, hasTrend: trend !== undefined, tell }),
+      optionsOf({ ...sizeOf(), days: dates.length, hasTrend: trend !== undefined, onCursor }),
       rows,
       place,
     );
@@ -106,8 +106,8 @@ export function createChart() {
     place.setAttribute('aria-valuemax', String(dates.length));
     // Whoever is at a day stays there when it is counted anew.
     if (at !== undefined && document.activeElement === place) go(at);
-    else tell(undefined);
+    else onCursor(undefined);
   };
 }
 
-const highest = ({ line: { values } }: Charted) => values.indexOf(Math.max(...values));
+const highest = ({ line: { values } }: ChartData) => values.indexOf(Math.max(...values));

@@ -22,7 +22,7 @@ export const METRICS = ['pageviews', 'uniques', 'events'] as const;
 export type Metric = (typeof METRICS)[number];
 export type Metrics = { readonly [metric in Metric]: number };
 
-export interface Counted {
+export interface NamedCount {
   readonly name: string;
   readonly count: number;
 }
@@ -49,13 +49,13 @@ export interface Report {
     readonly delta: { readonly [metric in Metric]: number | null };
   };
   readonly series: readonly Day[];
-  readonly pages: readonly Counted[];
-  readonly events: readonly Counted[];
-  readonly referrers: readonly Counted[];
-  readonly browsers: readonly Counted[];
-  readonly os: readonly Counted[];
-  readonly devices: readonly Counted[];
-  readonly countries: readonly Counted[];
+  readonly pages: readonly NamedCount[];
+  readonly events: readonly NamedCount[];
+  readonly referrers: readonly NamedCount[];
+  readonly browsers: readonly NamedCount[];
+  readonly os: readonly NamedCount[];
+  readonly devices: readonly NamedCount[];
+  readonly countries: readonly NamedCount[];
   readonly campaigns: readonly {
     readonly source: string;
     readonly medium: string;
@@ -99,7 +99,7 @@ export interface User {
   readonly role: string;
 }
 
-export interface Cleaned {
+export interface CleanupResult {
   readonly aggregateCutoffDate: string;
   readonly aggregateRowsDeleted: number;
   readonly rawRowsDeleted: number;

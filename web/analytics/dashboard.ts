@@ -1,9 +1,9 @@
 /** Inside: which site and which period are shown, and what follows when one of them, or what was counted, changes. */
 import { byId, element } from '../shared/dom.js';
-import { type Api, query, wordsOf } from './api.js';
+import { type Api, query, errorMessage } from './api.js';
 import type { Privacy, Report, Site } from './contract.js';
 import { createDataDialog } from './data.js';
-import { counted } from './formatting.js';
+import { pluralize } from './formatting.js';
 import { createInstall } from './install.js';
 import { followHits } from './live.js';
 import { createLiveView } from './live-view.js';
@@ -40,7 +40,7 @@ export function createDashboard(api: Api, over: () => void) {
   const dialogs = createSiteDialogs({
     api,
     written: (made) => list(made.id),
-    deleted: ({ id }, days) => leave(id, `${id} is deleted, with ${counted(days, 'day')} of what was counted.`),
+    deleted: ({ id }, days) => leave(id, `${id} is deleted, with ${pluralize(days, 'day')} of what was counted.`),
   });
   const countedAt = watchMidnight(() => {
     if (!document.hidden) void load('same');
@@ -78,7 +78,7 @@ export function createDashboard(api: Api, over: () => void) {
       ({ sites, privacy } = await api.sites());
     } catch (error) {
       main.hidden = false;
-      return tell(wordsOf(error));
+      return tell(errorMessage(error));
     }
     picker.replaceChildren(...sites.map(({ id, name }) => element('option', { value: id }, name)));
     const found = sites.find(({ id }) => id === wanted) ?? sites[0];
@@ -120,11 +120,11 @@ export function createDashboard(api: Api, over: () => void) {
     const hearing = {
       ...live,
       lost() {
-        live.lost();
+        live.disconnected();
         isLost = true;
       },
       opened(ahead: number) {
-        live.opened(ahead);
+        live.connected(ahead);
         // The service is back: what failed meanwhile may go well now.
         if (isLost) refresh();
         isLost = false;
@@ -174,7 +174,7 @@ export function createDashboard(api: Api, over: () => void) {
     } catch (error) {
       if (signal.aborted) return;
       view.failed();
-      tell(wordsOf(error));
+      tell(errorMessage(error));
     }
     main.setAttribute('aria-busy', 'false');
   }

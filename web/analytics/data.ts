@@ -3,7 +3,7 @@ import { byId, element } from '../shared/dom.js';
 import type { Api } from './api.js';
 import type { Privacy } from './contract.js';
 import { formDialog } from './dialogs.js';
-import { counted, day } from './formatting.js';
+import { pluralize, day } from './formatting.js';
 
 /** `cleaned`: days may have gone from reports. */
 export function createDataDialog(api: Api, cleaned: () => void) {
@@ -11,8 +11,8 @@ export function createDataDialog(api: Api, cleaned: () => void) {
   const dialog = formDialog('data', async () => {
     told.textContent = '';
     const { aggregateCutoffDate, aggregateRowsDeleted, rawRowsDeleted } = await api.cleanup();
-    const raw = rawRowsDeleted > 0 ? `, and ${counted(rawRowsDeleted, 'raw record')}` : '';
-    const days = aggregateRowsDeleted > 0 ? counted(aggregateRowsDeleted, 'day') : 'Nothing';
+    const raw = rawRowsDeleted > 0 ? `, and ${pluralize(rawRowsDeleted, 'raw record')}` : '';
+    const days = aggregateRowsDeleted > 0 ? pluralize(aggregateRowsDeleted, 'day') : 'Nothing';
     told.textContent = `${days} from before ${day(aggregateCutoffDate)} was deleted${raw}.`;
     cleaned();
   });
@@ -26,9 +26,9 @@ export function createDataDialog(api: Api, cleaned: () => void) {
         : 'Browsers that ask not to be tracked (DNT, GPC) are counted too.',
       filterBots ? 'Bots that say what they are do not count.' : 'Bots count like everybody.',
       countries ? 'The country of a visitor is counted.' : 'Countries are not counted.',
-      `What was counted is kept for ${counted(retentionDays, 'day')}, and then goes by itself.`,
+      `What was counted is kept for ${pluralize(retentionDays, 'day')}, and then goes by itself.`,
       ...(storeRaw
-        ? [`Single hits can be looked at for ${counted(rawRetentionHours, 'hour')}, by who runs the server.`]
+        ? [`Single hits can be looked at for ${pluralize(rawRetentionHours, 'hour')}, by who runs the server.`]
         : []),
     ];
     byId('privacy').replaceChildren(...facts.map((fact) => element('li', {}, fact)));

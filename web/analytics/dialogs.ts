@@ -1,6 +1,6 @@
 /** Dialogs with a form: what is sent is sent once, and what is wrong is told in them. */
 import { byId } from '../shared/dom.js';
-import { wordsOf } from './api.js';
+import { errorMessage } from './api.js';
 
 export interface FormDialog {
   readonly form: HTMLFormElement;
@@ -26,7 +26,7 @@ export function formDialog(name: string, send: () => Promise<void>): FormDialog 
     if (submit.disabled) return;
     submit.disabled = true;
     tell('');
-    await send().catch((error: unknown) => tell(wordsOf(error)));
+    await send().catch((error: unknown) => tell(errorMessage(error)));
     submit.disabled = false;
   };
   form.querySelector<HTMLButtonElement>('.cancel')!.onclick = () => dialog.close();

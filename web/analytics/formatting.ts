@@ -30,7 +30,7 @@ export const NAMES: { readonly [metric in Metric]: string } = {
 };
 
 /** `1 page view`, `12 page views`. */
-export function counted(count: number, one: string): string {
+export function pluralize(count: number, one: string): string {
   return `${number(count)} ${count === 1 ? one : `${one}s`}`;
 }
 
@@ -39,7 +39,7 @@ const ONE: { readonly [metric in Metric]: string } = {
   uniques: 'visitor',
   events: 'event',
 };
-export const countedAs = (count: number, metric: Metric): string => counted(count, ONE[metric]);
+export const formatMetric = (count: number, metric: Metric): string => pluralize(count, ONE[metric]);
 
 /** A code that no country has is shown as it came. */
 export function country(code: string): string {

@@ -1,6 +1,6 @@
 /** Installing: the tag for the pages of a site, and whether what they send arrives. */
 import { byId, element } from '../shared/dom.js';
-import { type Api, wordsOf } from './api.js';
+import { type Api, errorMessage } from './api.js';
 import type { Attempt, Site } from './contract.js';
 import { reason, time } from './formatting.js';
 
@@ -20,7 +20,7 @@ export function createInstall(api: Api) {
   async function look() {
     const asked = site;
     if (!asked || section.hidden || document.hidden) return;
-    const outcome = await api.attempts(asked.id).catch((error: unknown) => say('ignored', wordsOf(error)));
+    const outcome = await api.attempts(asked.id).catch((error: unknown) => say('ignored', errorMessage(error)));
     if (!outcome || site?.id !== asked.id) return;
     const { attempts } = outcome;
     byId('attempt-list').replaceChildren(...attempts.slice(0, SHOWN).map(row));

@@ -1,5 +1,5 @@
 /** Which lists a report has, and how each of their items is called. */
-import type { Counted, Report, Trend } from './contract.js';
+import type { NamedCount, Report, Trend } from './contract.js';
 import type { Cell } from './csv.js';
 import { country } from './formatting.js';
 
@@ -26,7 +26,7 @@ const named = (name: Named, title: string, counts: string, head: string): ListOf
   title,
   counts,
   heads: [head, 'count'],
-  rows: (report) => report[name].map(({ name: what, count }: Counted) => [what, count]),
+  rows: (report) => report[name].map(({ name: what, count }: NamedCount) => [what, count]),
   label: ([what = '']) => String(what),
 });
 
@@ -69,5 +69,5 @@ export const trendOf = ({ trends }: Report, category: string, label: string): Tr
   trends.find((trend) => trend.category === category && trend.label === label);
 
 /** Of two reports: whether it is the same line. */
-export const isSame = (one: Trend | undefined, other: Trend | undefined): boolean =>
+export const isSameTrend = (one: Trend | undefined, other: Trend | undefined): boolean =>
   one !== undefined && one.category === other?.category && one.label === other.label;

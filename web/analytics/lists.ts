@@ -3,7 +3,7 @@ import { byId, element, list, type Shown } from '../shared/dom.js';
 import type { Report, Trend } from './contract.js';
 import { csvOf, download } from './csv.js';
 import { number } from './formatting.js';
-import { isSame, LISTS, type ListOf, trendOf } from './lists-of.js';
+import { isSameTrend, LISTS, type ListOf, trendOf } from './lists-of.js';
 
 /** The remainder of a list, which is no value and has no bar. */
 const OTHER = '(other)';
@@ -37,7 +37,7 @@ export function createLists(choose: Choose) {
         const [label, count] = [of.label(what), Number(row.at(-1))];
         const trend = trendOf(report, of.name, label);
         const percent = row[0] === OTHER ? 0 : (100 * count) / most;
-        const item = { label, count, percent, trend, isChosen: isSame(chosen, trend) };
+        const item = { label, count, percent, trend, isChosen: isSameTrend(chosen, trend) };
         return [JSON.stringify(what), item] as const;
       });
       show(new Map(items));

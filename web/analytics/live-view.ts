@@ -1,9 +1,9 @@
 /** The live view: how many came in the last five minutes, and the last of them. */
 import { byId, element } from '../shared/dom.js';
 import type { Hit } from './contract.js';
-import { counted, country, time } from './formatting.js';
+import { pluralize, country, time } from './formatting.js';
 import { siteOf } from './lists-of.js';
-import type { Hearing } from './live.js';
+import type { HitListener } from './live.js';
 
 const WINDOW_MS = 5 * 60_000;
 const SHOWN = 6;
@@ -15,7 +15,7 @@ interface Second {
   events: number;
 }
 
-export interface LiveView extends Omit<Hearing, 'over'> {
+export interface LiveView extends Omit<HitListener, 'over'> {
   /** As of another site. */
   clear(): void;
 }
@@ -40,7 +40,7 @@ export function createLiveView(): LiveView {
       }
     }
     const { pageviews, events } = all;
-    now.textContent = `${counted(pageviews, 'page view')}${events > 0 ? ` and ${counted(events, 'event')}` : ''} in the last 5 minutes`;
+    now.textContent = `${pluralize(pageviews, 'page view')}${events > 0 ? ` and ${pluralize(events, 'event')}` : ''} in the last 5 minutes`;
     recent.replaceChildren(...last.map(row));
     nothing.hidden = last.length > 0;
   }
@@ -58,12 +58,12 @@ export function createLiveView(): LiveView {
   setInterval(soon, EVERY_MS);
 
   return {
-    opened(difference) {
+    connected(difference) {
       ahead = difference;
       tell('Live', true);
       soon();
     },
-    lost: () => tell('Connecting…', false),
+    disconnected: () => tell('Connecting…', false),
     hits(hits) {
       for (const { timestamp, kind } of hits) {
         const second = Math.floor(Date.parse(timestamp) / 1000);

@@ -1,6 +1,6 @@
 /** The hits of a site as they come, followed again by itself when the stream is lost. */
 import { createParser } from 'eventsource-parser';
-import { type Api, Refused } from './api.js';
+import { type Api, ApiError } from './api.js';
 import type { Hit } from './contract.js';
 
 const FIRST_WAIT_MS = 1000;
@@ -8,28 +8,28 @@ const LONGEST_WAIT_MS = 30_000;
 /** The service says something every 15 s: a line that is silent for longer is cut somewhere, and nobody has told. */
 const SILENT_MS = 40_000;
 
-export interface Hearing {
+export interface HitListener {
   /** Those that were taken in together, all at once: what was heard is not heard again. */
   hits(hits: readonly Hit[]): void;
   /** `ahead`: of the service's clock before ours, ms. */
-  opened(ahead: number): void;
+  connected(ahead: number): void;
   /** It will be opened again. */
-  lost(): void;
+  disconnected(): void;
   /** There is nothing to follow any more: the site, or the session, has gone. */
-  over(why: 'site' | 'session'): void;
+  ended(why: 'site' | 'session'): void;
 }
 
 type LiveMessage = Hit | { readonly type: 'RESET' | 'SITE_DELETED' | 'SIGNED_OUT' };
 
 /** Ends with `signal`. */
-export async function followHits(api: Api, site: string, hearing: Hearing, signal: AbortSignal): Promise<void> {
+export async function followHits(api: Api, site: string, hearing: HitListener, signal: AbortSignal): Promise<void> {
   let cursor: string | undefined;
   let waitMs = FIRST_WAIT_MS;
   let why: 'site' | 'session' | undefined;
 
   async function read(line: Line) {
     const response = await api.live(site, cursor, line.signal);
-    hearing.opened(Date.parse(response.headers.get('Date') ?? '') - Date.now() || 0);
+    hearing.connected(Date.parse(response.headers.get('Date') ?? '') - Date.now() || 0);
     let heard: Hit[] = [];
     const parser = createParser({
       onEvent({ id, data }) {
@@ -59,10 +59,10 @@ export async function followHits(api: Api, site: string, hearing: Hearing, signa
     const error: unknown = await read(line).catch((failed: unknown) => failed);
     line.end();
     if (signal.aborted) return;
-    if (error instanceof Refused && error.status === 401) return;
-    if (error instanceof Refused && error.status === 404) why = 'site';
-    if (why) return hearing.over(why);
-    hearing.lost();
+    if (error instanceof ApiError && error.status === 401) return;
+    if (error instanceof ApiError && error.status === 404) why = 'site';
+    if (why) return hearing.ended(why);
+    hearing.disconnected();
     // Not all at once, when all have lost it at once.
     await passed(waitMs * (0.5 + Math.random()), signal);
     waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);

@@ -1,6 +1,6 @@
 /** The dashboard, put together: who is signed in sees the sites, and of one of them a period, and what comes now. */
 import { byId } from '../shared/dom.js';
-import { createApi, Refused, wordsOf } from './api.js';
+import { createApi, ApiError, errorMessage } from './api.js';
 import type { User } from './contract.js';
 import { createDashboard } from './dashboard.js';
 import { createSignIn } from './sign-in.js';
@@ -36,7 +36,7 @@ function leave(why?: string) {
 }
 
 byId('sign-out').onclick = async () => {
-  const failed = await api.signOut().then(() => '', wordsOf);
+  const failed = await api.signOut().then(() => '', errorMessage);
   leave(failed);
 };
 setInterval(() => isInside && void api.renew().catch(() => {}), RENEW_EVERY_MS);
@@ -58,8 +58,8 @@ async function arrive(asked: Promise<{ readonly user: User }>, nobody: string) {
   try {
     enter((await asked).user);
   } catch (error) {
-    const isNobody = error instanceof Refused && error.status === 401;
-    leave(isNobody ? nobody : wordsOf(error));
+    const isNobody = error instanceof ApiError && error.status === 401;
+    leave(isNobody ? nobody : errorMessage(error));
   }
 }
 void start();

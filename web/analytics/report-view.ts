@@ -3,9 +3,9 @@ import { byId, element } from '../shared/dom.js';
 import { createChart } from './chart.js';
 import type { Metric, Report, Trend } from './contract.js';
 import { csvOf, download } from './csv.js';
-import { countedAs, day, longDay, NAMES, number } from './formatting.js';
+import { formatMetric, day, longDay, NAMES, number } from './formatting.js';
 import { createLists } from './lists.js';
-import { isSame } from './lists-of.js';
+import { isSameTrend } from './lists-of.js';
 import { createTotals } from './totals.js';
 
 /** It is read out when it changes, and only then. */
@@ -84,14 +84,14 @@ export function createReportView() {
       line: {
         label: NAMES[metric],
         values: series.map((each) => each[metric]),
-        say: (value) => countedAs(value, metric),
+        format: (value) => formatMetric(value, metric),
       },
       trend: trend && {
         label: trend.label,
         values: trend.values.map(({ count }) => count),
-        say: (value) => `${trend?.label} ${number(value)}`,
+        format: (value) => `${trend?.label} ${number(value)}`,
       },
-      sayDay: longDay,
+      formatDay: longDay,
     });
     fillTable();
   }
@@ -99,7 +99,7 @@ export function createReportView() {
   return {
     show(site: string, report: Report) {
       shown = { site, report };
-      trend = report.trends.find((each) => isSame(trend, each));
+      trend = report.trends.find((each) => isSameTrend(trend, each));
       draw();
     },
     /** As before anything is known of a site. */

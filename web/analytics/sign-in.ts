@@ -1,6 +1,6 @@
 /** Outside: a link is asked for, or the admin token given. */
 import { byId } from '../shared/dom.js';
-import { type Api, Refused, wordsOf } from './api.js';
+import { type Api, ApiError, errorMessage } from './api.js';
 import type { User } from './contract.js';
 
 export function createSignIn(api: Api, enter: (user: User) => void) {
@@ -21,7 +21,7 @@ export function createSignIn(api: Api, enter: (user: User) => void) {
     const field = String([...new FormData(form).values()][0] ?? '').trim();
     button.disabled = true;
     tell('');
-    await work(field).catch((error: unknown) => tell(wordsOf(error)));
+    await work(field).catch((error: unknown) => tell(errorMessage(error)));
     button.disabled = false;
   };
 
@@ -42,7 +42,7 @@ export function createSignIn(api: Api, enter: (user: User) => void) {
     api.useToken(given);
     const { user } = await api.me().catch((error: unknown) => {
       api.forgetToken();
-      if (error instanceof Refused && error.status === 401) throw new Refused(401, 'That is not the admin token.');
+      if (error instanceof ApiError && error.status === 401) throw new ApiError(401, 'That is not the admin token.');
       throw error;
     });
     token.reset();

@@ -1,6 +1,6 @@
 /** Making, changing and deleting sites. */
 import { byId } from '../shared/dom.js';
-import type { Api, SiteWish } from './api.js';
+import type { Api, SiteInput } from './api.js';
 import type { Site } from './contract.js';
 import { formDialog } from './dialogs.js';
 
@@ -31,7 +31,7 @@ export function createSiteDialogs({ api, written, deleted }: SitesOptions) {
   const properties = dialog.field<HTMLTextAreaElement>('properties');
   const [token, noToken] = [dialog.field('token'), dialog.field('noToken')];
 
-  function wish(): SiteWish {
+  function wish(): SiteInput {
     const ingestToken = noToken.checked ? '' : token.value || undefined;
     return {
       name: name.value.trim(),

@@ -1,7 +1,7 @@
 /** The three totals of a period, each beside the period before; the one that is chosen is in the chart. */
 import { byId, element } from '../shared/dom.js';
 import { METRICS, type Metric, type Report } from './contract.js';
-import { counted, NAMES, number } from './formatting.js';
+import { pluralize, NAMES, number } from './formatting.js';
 
 /** `choose` is told which of them the reader wants to see by days. */
 export function createTotals(choose: (metric: Metric) => void) {
@@ -21,7 +21,7 @@ export function createTotals(choose: (metric: Metric) => void) {
       const isNew = percent === null && previous.complete;
       change.classList.toggle('up', isNew || (percent !== null && percent > 0));
       change.classList.toggle('down', percent !== null && percent < 0);
-      const before = `in the ${range.days === 1 ? 'day' : counted(range.days, 'day')} before`;
+      const before = `in the ${range.days === 1 ? 'day' : pluralize(range.days, 'day')} before`;
       const then = number(previous[metric]);
       if (!previous.complete)
         change.textContent = `${then} ${before}, which ${range.days === 1 ? 'is' : 'are'} not complete`;

@@ -1,6 +1,6 @@
 /** Who may see and change what is counted: whoever has the admin token, or a session of the dashboard. */
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { Logins, Visitor } from '../../../application/analytics/login.js';
+import type { Logins, DashboardSession } from '../../../application/analytics/login.js';
 import { cookieOf, isSameOrigin } from '../server/cookies.js';
 import { type Problem, problem } from '../server/problem.js';
 import type { Request } from '../server/route.js';
@@ -10,7 +10,7 @@ export interface Admin {
   /** Goes into the log. */
   readonly actor: string;
   /** Who came with the cookie. */
-  readonly visitor?: Visitor;
+  readonly session?: DashboardSession;
 }
 
 export const SESSION_COOKIE = 'annals_analytics_session';
@@ -28,7 +28,7 @@ const UNAUTHORIZED = problem(401, 'Sign in first', {
 });
 const FORGED = problem(403, 'What changes something must come from a page of this service');
 /** For the documents of all that changes something. */
-export const FORGED_ANSWER = { description: 'The cookie came from a page of another origin' };
+export const CROSS_ORIGIN_ANSWER = { description: 'The cookie came from a page of another origin' };
 const ADMIN: Admin = { actor: 'admin' };
 const READING = ['GET', 'HEAD'];
 
@@ -45,10 +45,10 @@ export function createAnalyticsAdmission({ adminToken, logins, appUrl }: Admissi
   const wanted = digest(adminToken);
   return async ({ bearer, headers, method }: Pick<Request, 'bearer' | 'headers' | 'method'>) => {
     if (bearer !== undefined) return timingSafeEqual(digest(bearer), wanted) ? ADMIN : UNAUTHORIZED;
-    const visitor = await logins.find(cookieOf(headers, SESSION_COOKIE));
-    if (!visitor) return UNAUTHORIZED;
+    const session = await logins.find(cookieOf(headers, SESSION_COOKIE));
+    if (!session) return UNAUTHORIZED;
     if (!READING.includes(method) && !isSameOrigin(headers, appUrl)) return FORGED;
-    return { actor: `dashboard:${visitor.addressId}`, visitor } satisfies Admin;
+    return { actor: `dashboard:${session.addressId}`, session } satisfies Admin;
   };
 }
 

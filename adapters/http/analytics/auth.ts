@@ -7,7 +7,7 @@ import { cookieOf, isSameOrigin, setCookie } from '../server/cookies.js';
 import { problem } from '../server/problem.js';
 import type { RateLimit } from '../server/rate-limit.js';
 import { type Admit, type Route, route } from '../server/route.js';
-import { type Admin, FORGED_ANSWER, SECURITY, SESSION_COOKIE } from './admission.js';
+import { type Admin, CROSS_ORIGIN_ANSWER, SECURITY, SESSION_COOKIE } from './admission.js';
 import * as schemas from './schemas.js';
 
 export interface AuthRouteDeps {
@@ -47,10 +47,10 @@ export function authRoutes({ logins, admit, linksPerNetwork, appUrl, time }: Aut
     security: SECURITY,
     answers: { 200: { description: 'The caller', schema: schemas.meAnswer } },
     admit,
-    async handle({ context, headers }, { visitor, actor }) {
-      const user = visitor ? { email: visitor.email, role: ROLE } : { email: null, role: 'admin' };
+    async handle({ context, headers }, { session, actor }) {
+      const user = session ? { email: session.email, role: ROLE } : { email: null, role: 'admin' };
       const token = cookieOf(headers, SESSION_COOKIE);
-      const isNew = visitor !== undefined && (await logins.renew(visitor, context(actor, actor)));
+      const isNew = session !== undefined && (await logins.renew(session, context(actor, actor)));
       return {
         status: 200,
         body: { authEnabled: true, authenticated: true, user },
@@ -113,7 +113,7 @@ export function authRoutes({ logins, admit, linksPerNetwork, appUrl, time }: Aut
     body: { type: 'object', properties: {} },
     answers: {
       204: { description: 'Signed out' },
-      403: FORGED_ANSWER,
+      403: CROSS_ORIGIN_ANSWER,
     },
     async handle({ headers, context }) {
       const visitor = await logins.find(cookieOf(headers, SESSION_COOKIE));

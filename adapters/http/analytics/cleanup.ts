@@ -2,7 +2,7 @@
 import type { Cleanup } from '../../../application/analytics/expire-days.js';
 import { isRejection, object } from '../../../domain/shared/index.js';
 import { type Admit, type Route, route } from '../server/route.js';
-import { type Admin, FORGED_ANSWER, SECURITY } from './admission.js';
+import { type Admin, CROSS_ORIGIN_ANSWER, SECURITY } from './admission.js';
 
 export interface CleanupRouteDeps {
   readonly cleanup: Cleanup;
@@ -28,7 +28,7 @@ export const cleanupRoute = ({ cleanup, admit }: CleanupRouteDeps): Route =>
     security: SECURITY,
     // Nothing is asked for; what is sent must be JSON all the same.
     body: { type: 'object', properties: {} },
-    answers: { 200: { description: 'What was deleted', schema: answer }, 403: FORGED_ANSWER },
+    answers: { 200: { description: 'What was deleted', schema: answer }, 403: CROSS_ORIGIN_ANSWER },
     admit,
     async handle({ context }, { actor }) {
       const done = await cleanup(context(actor, actor));

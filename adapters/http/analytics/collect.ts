@@ -1,7 +1,7 @@
 /** The route that takes hits in, from anywhere. */
 import type { Collect } from '../../../application/analytics/collect-hits.js';
 import type { Item } from '../../../application/analytics/validate-hits.js';
-import { countryOf } from '../../../domain/analytics/country.js';
+import { parseCountry } from '../../../domain/analytics/country.js';
 import { type Payload, payload } from '../../../domain/analytics/hit-payload.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { retryAfter } from '../server/answer.js';
@@ -24,7 +24,7 @@ export interface CollectRouteDeps {
 export function collectRoute({ collect, honorDoNotTrack, countryHeader, isProxy }: CollectRouteDeps): Route {
   /** Only a proxy that is trusted knows it: anybody can write a header. */
   const countryIn = ({ headers, peer }: Pick<Request, 'headers' | 'peer'>) =>
-    countryHeader !== undefined && isProxy(peer) ? countryOf(headers[countryHeader]) : undefined;
+    countryHeader !== undefined && isProxy(peer) ? parseCountry(headers[countryHeader]) : undefined;
 
   return route({
     method: 'POST',
@@ -63,7 +63,7 @@ export function collectRoute({ collect, honorDoNotTrack, countryHeader, isProxy 
         referer: headers.referer,
         token: headers[TOKEN_HEADER],
         country: countryIn(request),
-        isKeyed: idempotencyKey !== undefined,
+        hasIdempotencyKey: idempotencyKey !== undefined,
         context: (caller) => context('analytics.collect', caller),
         seen: ifPosition,
       });

@@ -1,14 +1,14 @@
 /** The route on which hits are seen as they come. */
-import type { Directory } from '../../../application/analytics/site-directory.js';
+import type { SiteDirectory } from '../../../application/analytics/site-directory.js';
 import { siteIdOf } from '../../../domain/analytics/site-fields.js';
 import { siteNotFound } from '../../../domain/analytics/sites.js';
-import type { Live } from '../../realtime/analytics/live-hits.js';
+import type { LiveHits } from '../../realtime/analytics/live-hits.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, SECURITY } from './admission.js';
 
 export interface LiveRouteDeps {
-  readonly live: Pick<Live, 'connect'>;
-  readonly directory: Directory;
+  readonly live: Pick<LiveHits, 'connect'>;
+  readonly directory: SiteDirectory;
   readonly admit: Admit<Admin>;
 }
 
@@ -35,12 +35,12 @@ export const liveRoute = ({ live, directory, admit }: LiveRouteDeps): Route =>
       404: { description: 'There is no such site' },
     },
     admit,
-    async handle({ query, cursor, ifPosition }, { visitor }) {
+    async handle({ query, cursor, ifPosition }, { session }) {
       const siteId = siteIdOf(query.site);
       const site = siteId && (await directory.find([siteId], ifPosition))(siteId);
       if (!site) return siteNotFound;
       return {
-        stream: (sink) => live.connect({ instance: site.instance, after: cursor, session: visitor }, sink),
+        stream: (sink) => live.connect({ instance: site.instance, after: cursor, session: session }, sink),
       };
     },
   });

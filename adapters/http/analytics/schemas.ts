@@ -11,7 +11,7 @@ const list = <const Item extends Schema>(items: Item) => ({ type: 'array', items
 const orNull = { type: ['string', 'null'] } as const;
 
 /** Payloads that one request may hold. */
-export const MOST_PAYLOADS = 100;
+export const MAX_PAYLOADS = 100;
 
 /** One payload, or a list of them, each of which is checked by itself. */
 export const collectBody = {
@@ -21,7 +21,7 @@ export const collectBody = {
   then: {
     title: 'The list of payloads',
     items: { anyOf: [payload, { description: 'What is no payload is not taken, as its result says' }] },
-    maxItems: MOST_PAYLOADS,
+    maxItems: MAX_PAYLOADS,
   },
   else: payload,
 } as const;

@@ -1,11 +1,11 @@
 /** The routes of sites: which there are, and what was tried at them lately. */
-import type { Attempts } from '../../../application/analytics/recent-attempts.js';
-import type { Directory } from '../../../application/analytics/site-directory.js';
+import type { RecentAttempts } from '../../../application/analytics/recent-attempts.js';
+import type { SiteDirectory } from '../../../application/analytics/site-directory.js';
 import type { Sites } from '../../../application/analytics/sites.js';
 import { siteIdOf } from '../../../domain/analytics/site-fields.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { type Admit, type Route, route } from '../server/route.js';
-import { type Admin, FORGED_ANSWER, SECURITY } from './admission.js';
+import { type Admin, CROSS_ORIGIN_ANSWER, SECURITY } from './admission.js';
 import * as schemas from './schemas.js';
 
 /** The settings by which privacy is kept, as people are shown them. */
@@ -20,8 +20,8 @@ export interface Privacy {
 
 export interface SiteRouteDeps {
   readonly sites: Sites;
-  readonly directory: Pick<Directory, 'find'>;
-  readonly attempts: Pick<Attempts, 'of'>;
+  readonly directory: Pick<SiteDirectory, 'find'>;
+  readonly attempts: Pick<RecentAttempts, 'list'>;
   readonly privacy: Privacy;
   readonly admit: Admit<Admin>;
 }
@@ -53,7 +53,7 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
     body: schemas.createSiteBody,
     strictBody: true,
     bodyLimit: BODY_BYTES,
-    answers: { 201: { description: 'The site', schema: schemas.siteAnswer }, 403: FORGED_ANSWER },
+    answers: { 201: { description: 'The site', schema: schemas.siteAnswer }, 403: CROSS_ORIGIN_ANSWER },
     async handle({ body, context }, { actor }) {
       const done = await sites.create(body, context(actor, actor));
       return isRejection(done) ? done : { status: 201, ...done };
@@ -71,7 +71,7 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
     bodyLimit: BODY_BYTES,
     answers: {
       200: { description: 'The site', schema: schemas.siteAnswer },
-      403: FORGED_ANSWER,
+      403: CROSS_ORIGIN_ANSWER,
       404: NOT_FOUND,
     },
     async handle({ params, body, context }, { actor }) {
@@ -87,7 +87,7 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
     summary: 'Delete a site, and make all that was counted of it unreadable at once, wherever it lies',
     answers: {
       200: { description: 'Gone', schema: schemas.deletedAnswer },
-      403: FORGED_ANSWER,
+      403: CROSS_ORIGIN_ANSWER,
       404: NOT_FOUND,
     },
     async handle({ params, context }, { actor }) {
@@ -111,7 +111,7 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
     async handle({ query: { site }, ifPosition }) {
       const siteId = siteIdOf(site) ?? site;
       const found = (await directory.find([siteId], ifPosition))(siteId);
-      return { status: 200, body: { attempts: attempts.of(siteId, found?.instance) } };
+      return { status: 200, body: { attempts: attempts.list(siteId, found?.instance) } };
     },
   });
 

@@ -1,6 +1,6 @@
 /** The routes of the encrypted rooms. */
 import { connected, type EndedRooms, expired } from '../../../application/rooms/audience.js';
-import type { Admitted, OpenRoom, RoomAdmission } from '../../../application/rooms/authenticate.js';
+import type { RoomSession, OpenRoom, RoomAuthenticator } from '../../../application/rooms/authenticate.js';
 import type { CommandResult, RoomCommands } from '../../../application/rooms/commands.js';
 import type { RoomQueries } from '../../../application/rooms/queries.js';
 import { type DataOf, isRejection, type Rejection } from '../../../domain/shared/index.js';
@@ -12,7 +12,7 @@ import { type Admit, type Method, type Request, type Route, route } from '../ser
 import * as schemas from './schemas.js';
 
 export interface RoomsDeps {
-  readonly admission: RoomAdmission;
+  readonly admission: RoomAuthenticator;
   readonly commands: RoomCommands;
   readonly queries: RoomQueries;
   readonly relay: Relay<EndedRooms>;
@@ -35,8 +35,8 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
   const { admission, commands, queries, relay, limitCreates, minTtlMs, maxTtlMs } = deps;
 
   const open: Admit<OpenRoom, InRoom> = ({ params, ifPosition }) => admission.open(params.roomId, ifPosition);
-  const admit: Admit<Admitted, InRoom> = ({ params, bearer, ifPosition }) =>
-    admission.admit(params.roomId, bearer, ifPosition);
+  const admit: Admit<RoomSession, InRoom> = ({ params, bearer, ifPosition }) =>
+    admission.authenticate(params.roomId, bearer, ifPosition);
 
   const create = route({
     method: 'POST',
@@ -44,7 +44,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     summary: 'Create a room and enter it',
     body: schemas.createBody,
     answers: {
-      201: { description: 'Made and entered', schema: schemas.entered },
+      201: { description: 'Made and entered', schema: schemas.joinResult },
       404: { description: 'A repetition, and the room is gone meanwhile' },
     },
     quota: {
@@ -65,7 +65,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     security: 'session',
     body: schemas.inviteBody,
     answers: {
-      200: { description: 'Made', schema: schemas.invited },
+      200: { description: 'Made', schema: schemas.inviteResult },
       404: GONE,
       409: { description: "INVITE_EXISTS: the token is another invite's" },
       429: { description: 'Too many invites over the life of the room' },
@@ -81,7 +81,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     summary: 'Enter a room with an invite, which is spent by it',
     body: schemas.joinBody,
     answers: {
-      201: { description: 'Entered', schema: schemas.entered },
+      201: { description: 'Entered', schema: schemas.joinResult },
       404: { description: 'There is no such room (any more), or no such invite: INVITE_NOT_FOUND' },
       409: { description: 'ROOM_FULL' },
       410: { description: 'INVITE_USED' },
@@ -120,7 +120,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     security: 'session',
     body: schemas.envelopeBody,
     answers: {
-      201: { description: 'Stored and on its way', schema: schemas.posted },
+      201: { description: 'Stored and on its way', schema: schemas.postResult },
       404: GONE,
       409: { description: 'MESSAGE_REPLAYED: the same envelope was posted before' },
       413: { description: 'The body, or a field of the envelope, is too large' },
@@ -146,7 +146,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
       },
       admit,
       async previousAnswer({ params, bearer, context }) {
-        const done = await commands.burned(params.roomId, context(GUEST, bearer ?? ''));
+        const done = await commands.findBurnResult(params.roomId, context(GUEST, bearer ?? ''));
         return done && answer(200, done);
       },
       async handle({ bearer, context }, { roomId, participant: { id } }) {
@@ -173,12 +173,12 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     answers: { 200: { description: 'The stream', type: 'text/event-stream' }, 404: GONE },
     admit: ({ params, bearer, query, ifPosition }) => {
       const { token } = query;
-      return admission.admit(params.roomId, bearer ?? (typeof token === 'string' ? token : undefined), ifPosition);
+      return admission.authenticate(params.roomId, bearer ?? (typeof token === 'string' ? token : undefined), ifPosition);
     },
     handle: ({ cursor }, caller) => ({ stream: (sink) => connect(caller, cursor, sink) }),
   });
 
-  function connect({ roomId, participant, room }: Admitted, after: bigint | undefined, sink: Sink) {
+  function connect({ roomId, participant, room }: RoomSession, after: bigint | undefined, sink: Sink) {
     const last = relay.state().get(roomId);
     if (last) {
       sink.send(frame(last));
@@ -215,7 +215,7 @@ const newcomer = ({ participantName: name, signingPublicKey }: Newcomer) => ({
   ...(name === undefined ? {} : { name }),
 });
 
-const as = ({ participant }: Admitted, context: Request['context']) => context(participant.id, participant.id);
+const as = ({ participant }: RoomSession, context: Request['context']) => context(participant.id, participant.id);
 
 const answer = (status: number, done: CommandResult<unknown> | Rejection): Answer =>
   isRejection(done) ? done : { status, ...done };

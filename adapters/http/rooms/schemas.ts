@@ -70,15 +70,15 @@ const message = object({
   expiresAt: time,
 });
 
-export const entered = object({
+export const joinResult = object({
   roomId: text,
   participantId: text,
   sessionToken: text,
   expiresAt: time,
   participants,
 });
-export const invited = object({ inviteId: text, expiresAt: time });
-export const posted = object({ message });
+export const inviteResult = object({ inviteId: text, expiresAt: time });
+export const postResult = object({ message });
 export const roomState = object({
   roomId: text,
   expiresAt: time,

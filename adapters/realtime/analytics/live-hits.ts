@@ -10,16 +10,16 @@ import { createConnections, type RelayObserver } from '../relay/connections.js';
 import { createRing, RING_BYTES, type RingItem } from '../relay/ring.js';
 import { type Frame, frame, type Sink } from '../relay/sink.js';
 
-export interface Live {
+export interface LiveHits {
   /** Takes the events of the service in log order; does not wait. */
   publish(event: LiveEvent<typeof catalog>): void;
-  connect(looking: Looking, sink: Sink): void;
+  connect(looking: LiveSubscription, sink: Sink): void;
   /** What is kept, in bytes. */
   kept(): number;
   close(): void;
 }
 
-export interface Looking {
+export interface LiveSubscription {
   /** One life of a site. */
   readonly instance: string;
   /** The cursor of who comes back: of the last minutes, what came after it. */
@@ -47,7 +47,7 @@ interface RingHit extends RingItem {
 }
 
 /** Of which the hits are told to who begins to look on. */
-export const LIVE_MS = 5 * 60_000;
+export const LIVE_WINDOW_MS = 5 * 60_000;
 
 const KEPT = { items: 60_000, bytes: RING_BYTES };
 /** Events kept open, for the several who are at the same place. */
@@ -55,7 +55,7 @@ const KEPT_OPEN = 4;
 /** What ended a moment ago, while somebody was let in. */
 const KEPT_ENDED = 1000;
 
-export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveOptions): Live {
+export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveOptions): LiveHits {
   const ring = createRing<RingHit>({ ...KEPT, from });
   const connections = createConnections({ ring, head, clock, failed, observe });
   const opened = new LRUCache<RingHit, Promise<readonly Frame[]>>({ max: KEPT_OPEN });
@@ -77,7 +77,7 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
 
   /** Just before the first that is young enough. */
   function begin(): Position | undefined {
-    const oldest = clock.now() - LIVE_MS;
+    const oldest = clock.now() - LIVE_WINDOW_MS;
     const first = ring.since(ring.horizon).find(({ event }) => event.data.collectedAt >= oldest);
     return first && first.position - 1n;
   }
@@ -93,7 +93,7 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
       if (position <= connections.latest()) return;
       if (event.type === 'HitsCollected') {
         // Imported, or long waited for: it is not what happens now.
-        if (event.data.collectedAt < clock.now() - LIVE_MS) return connections.advance(position);
+        if (event.data.collectedAt < clock.now() - LIVE_WINDOW_MS) return connections.advance(position);
         const bytes = estimateBytes(event);
         return connections.publish({ position, bytes, event }, [event.data.instance]);
       }

@@ -1,7 +1,7 @@
 /** The live view of hits: sessions and sites that end while somebody looks on, cursors, and events that cannot be opened. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createLive, LIVE_MS } from '../../../adapters/realtime/analytics/live-hits.js';
+import { createLive, LIVE_WINDOW_MS } from '../../../adapters/realtime/analytics/live-hits.js';
 import type { LiveEvent } from '../../../application/subscription/live-event.js';
 import type { catalog, Hit } from '../../../domain/analytics/catalog.js';
 import { heldTime } from '../../support/held-time.js';
@@ -120,7 +120,7 @@ describe('the live view of hits, where it ends and where it goes on', () => {
 
   it('gives nothing twice to who comes back with a cursor in the last minutes, and no more than these to others', async () => {
     live.publish(hits(1n));
-    time.pass(LIVE_MS + 1);
+    time.pass(LIVE_WINDOW_MS + 1);
     for (let position = 2n; position <= 4n; position++) live.publish(hits(position));
     const [late, back, all] = [look({ after: 0n }), look({ after: 3n }), look({ after: 4n })];
     live.publish(hits(5n));
@@ -133,7 +133,7 @@ describe('the live view of hits, where it ends and where it goes on', () => {
     live.publish(event(7n, 'SessionRenewed', { sessionId: 'one', expiresAt: 1 }));
     expect(look({}).cursor()).to.equal(7n);
     const past = hits(8n);
-    time.pass(LIVE_MS + 1);
+    time.pass(LIVE_WINDOW_MS + 1);
     live.publish(past);
     expect(look({}).cursor()).to.equal(8n);
     expect(client.sent).to.deep.equal([]);

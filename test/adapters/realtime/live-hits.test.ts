@@ -1,7 +1,7 @@
 /** The live view of hits, without a socket: how far back it reaches, and sites that end in between. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createLive, LIVE_MS, type Live } from '../../../adapters/realtime/analytics/live-hits.js';
+import { createLive, LIVE_WINDOW_MS, type LiveHits } from '../../../adapters/realtime/analytics/live-hits.js';
 import type { Sink } from '../../../adapters/realtime/relay/sink.js';
 import type { LiveEvent } from '../../../application/subscription/live-event.js';
 import type { catalog } from '../../../domain/analytics/catalog.js';
@@ -30,7 +30,7 @@ const hits = (position: bigint, ago: number, instance = 'one') =>
   event(position, 'HitsCollected', { siteId: 'a', instance, collectedAt: NOW - ago, secret: 'sealed' });
 
 describe('the live view of hits', () => {
-  let live: Live;
+  let live: LiveHits;
   beforeEach(() => {
     live = createLive({
       hitsOf: async ({ position }) => [{ path: `/${position}` }],
@@ -54,8 +54,8 @@ describe('the live view of hits', () => {
   }
 
   const publishAll = () => {
-    live.publish(hits(1n, LIVE_MS + 1));
-    live.publish(hits(2n, LIVE_MS));
+    live.publish(hits(1n, LIVE_WINDOW_MS + 1));
+    live.publish(hits(2n, LIVE_WINDOW_MS));
     live.publish(hits(3n, 10, 'other'));
     live.publish(hits(4n, 5));
   };
@@ -68,7 +68,7 @@ describe('the live view of hits', () => {
   it('tells nobody who looks on of what is imported of the past', async () => {
     const { told, sink } = client();
     live.connect({ instance: 'one' }, sink);
-    live.publish(hits(1n, LIVE_MS + 1));
+    live.publish(hits(1n, LIVE_WINDOW_MS + 1));
     live.publish(hits(2n, 0));
     await eventually(() => told.length > 0);
     expect(told.map(({ path }) => path)).to.deep.equal(['/2']);

@@ -1,6 +1,6 @@
 /** Groups of hits: one event each, of a bounded size, and a visitor told to the log until it has been. */
 import { expect } from 'chai';
-import { type Counted, createHitBatcher, GATHER_MS } from '../../../application/analytics/hit-batcher.js';
+import { type VisitorHit, createHitBatcher, GATHER_MS } from '../../../application/analytics/hit-batcher.js';
 import type { Waiting } from '../../../application/command/group-commit.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
@@ -10,7 +10,7 @@ import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 const NOON = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
 const site = { siteId: 'demo', instance: 'one' };
-const hit = (path: string, visitor?: string): Counted => ({ hit: { path }, visitor });
+const hit = (path: string, visitor?: string): VisitorHit => ({ hit: { path }, visitor });
 
 function useCollecting() {
   const appended: (readonly [stream: string, data: HitsCollected['data']])[] = [];

@@ -16,38 +16,38 @@ const attempt = (siteId: string, path = '/', reason: Attempt['reason'] = 'unknow
 describe('attempts', () => {
   it('are kept by site, newest first', () => {
     const attempts = createAttempts();
-    for (const path of ['/a', '/b']) attempts.note(attempt('demo', path), undefined);
-    attempts.note(attempt('other'), undefined);
-    expect(attempts.of('demo', undefined).map(({ path }) => path)).to.deep.equal(['/b', '/a']);
-    expect(attempts.of('nobody', undefined)).to.deep.equal([]);
+    for (const path of ['/a', '/b']) attempts.record(attempt('demo', path), undefined);
+    attempts.record(attempt('other'), undefined);
+    expect(attempts.list('demo', undefined).map(({ path }) => path)).to.deep.equal(['/b', '/a']);
+    expect(attempts.list('nobody', undefined)).to.deep.equal([]);
   });
 
   it('are the newest 50 of a site, whose room is theirs alone', () => {
     const attempts = createAttempts();
-    for (let n = 0; n < 500; n++) attempts.note(attempt('demo', `/${n}${'x'.repeat(n < 400 ? 200 : 0)}`), undefined);
-    expect(attempts.of('demo', undefined).map(({ path }) => path)).to.deep.equal(
+    for (let n = 0; n < 500; n++) attempts.record(attempt('demo', `/${n}${'x'.repeat(n < 400 ? 200 : 0)}`), undefined);
+    expect(attempts.list('demo', undefined).map(({ path }) => path)).to.deep.equal(
       Array.from({ length: 50 }, (_, n) => `/${499 - n}`),
     );
     const anew = createAttempts();
-    for (const { path } of attempts.of('demo', undefined).toReversed())
-      anew.note(attempt('demo', path ?? ''), undefined);
+    for (const { path } of attempts.list('demo', undefined).toReversed())
+      anew.record(attempt('demo', path ?? ''), undefined);
     expect(attempts.cache.bytes()).to.equal(anew.cache.bytes());
   });
 
   it('take no more memory than they may, of however many sites that there are not', () => {
     const attempts = createAttempts(100_000);
-    attempts.note(attempt('first'), undefined);
-    for (let n = 0; n < 5000; n++) attempts.note(attempt(`flood-${n}`, `/${'x'.repeat(n % 300)}`), undefined);
+    attempts.record(attempt('first'), undefined);
+    for (let n = 0; n < 5000; n++) attempts.record(attempt(`flood-${n}`, `/${'x'.repeat(n % 300)}`), undefined);
     expect(attempts.cache.bytes()).to.be.within(25_000, 100_000);
-    expect(attempts.of('first', undefined)).to.deep.equal([]);
-    expect(attempts.of('flood-4999', undefined)).to.have.lengthOf(1);
+    expect(attempts.list('first', undefined)).to.deep.equal([]);
+    expect(attempts.list('flood-4999', undefined)).to.have.lengthOf(1);
   });
 
   it('stay, of sites that there are, whatever ids strangers make up', () => {
     const attempts = createAttempts(100_000);
-    attempts.note(attempt('demo', '/counted', null), 'one');
-    for (let n = 0; n < 5000; n++) attempts.note(attempt(`flood-${n}`), undefined);
-    expect(attempts.of('demo', 'one').map(({ path }) => path)).to.deep.equal(['/counted']);
+    attempts.record(attempt('demo', '/counted', null), 'one');
+    for (let n = 0; n < 5000; n++) attempts.record(attempt(`flood-${n}`), undefined);
+    expect(attempts.list('demo', 'one').map(({ path }) => path)).to.deep.equal(['/counted']);
   });
 
   it('go with their site: another one of its id begins without any', () => {
@@ -57,9 +57,9 @@ describe('attempts', () => {
       ['one', '/former'],
       ['two', '/present'],
     ] as const)
-      attempts.note(attempt('demo', path, null), instance);
-    expect(attempts.of('demo', 'two').map(({ path }) => path)).to.deep.equal(['/present']);
-    expect(attempts.of('demo', undefined)).to.deep.equal([]);
+      attempts.record(attempt('demo', path, null), instance);
+    expect(attempts.list('demo', 'two').map(({ path }) => path)).to.deep.equal(['/present']);
+    expect(attempts.list('demo', undefined)).to.deep.equal([]);
     for (const instance of ['one', 'two']) attempts.forget(instance);
     expect(attempts.cache.bytes()).to.equal(none);
   });

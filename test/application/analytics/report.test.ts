@@ -2,9 +2,9 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createReports, type DayReader } from '../../../application/analytics/report.js';
-import type { Directory } from '../../../application/analytics/site-directory.js';
+import type { SiteDirectory } from '../../../application/analytics/site-directory.js';
 import type { ProjectionProgress } from '../../../application/ports/index.js';
-import { emptyDay, LISTS, readDay, writtenDay } from '../../../domain/analytics/day.js';
+import { emptyDay, LISTS, deserializeDay, serializeDay } from '../../../domain/analytics/day.js';
 import { daysOf, lastDays } from '../../../domain/analytics/period.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { talliesOf } from '../../support/analytics.js';
@@ -17,7 +17,7 @@ const reportsOf = (read: DayReader['read'], { madeAgo = 0, before = '', retentio
   createReports({
     directory: {
       find: async () => () => ({ instance: 'one', createdAt: NOW - madeAgo * DAY_MS }),
-    } as unknown as Directory,
+    } as unknown as SiteDirectory,
     retention: async () => ({ before }),
     retentionDays,
     days: { read, countDays: async () => 0, countBefore: async () => 0 },
@@ -67,8 +67,8 @@ describe('a report of a year', () => {
     const kinds = new Map(
       Array.from({ length: 50 }, (_, kind) => {
         const list = Array.from({ length: 1000 }, (_, n) => [`["${kind}","${n}",""]`, n + 1] as const);
-        const full = { ...writtenDay(emptyDay()), lists: Object.fromEntries(LISTS.map((of) => [of, list])) };
-        return [String(kind), readDay(full)];
+        const full = { ...serializeDay(emptyDay()), lists: Object.fromEntries(LISTS.map((of) => [of, list])) };
+        return [String(kind), deserializeDay(full)];
       }),
     );
     const { lists: ofKinds, names } = talliesOf(kinds);

@@ -1,7 +1,7 @@
 /** A node of the room service over a log in memory, on the test's clock; its rows may lag behind. */
 import type { Position, RecordedEvent, Rows } from '../../../application/ports/index.js';
 import { createRoomAdmission } from '../../../application/rooms/authenticate.js';
-import { createRoomCommands, type Entered } from '../../../application/rooms/commands.js';
+import { createRoomCommands, type JoinResult } from '../../../application/rooms/commands.js';
 import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
 import { createRoomCache } from '../../../application/rooms/room-cache.js';
@@ -93,8 +93,8 @@ export function useMemoryNodes() {
     [one, other] = [memoryNode(world, clock), memoryNode(world, clock)];
   });
 
-  const admitted = async ({ roomId, sessionToken }: Entered, at = one) =>
-    accepted(await at.admission.admit(roomId, sessionToken));
+  const admitted = async ({ roomId, sessionToken }: JoinResult, at = one) =>
+    accepted(await at.admission.authenticate(roomId, sessionToken));
   return {
     clock,
     get world() {
@@ -115,11 +115,11 @@ export function useMemoryNodes() {
     create: async (newcomer: Parameters<MemoryNode['commands']['create']>[0] = ada) =>
       done(await one.commands.create(newcomer, HOUR, context())).body,
     admitted,
-    invited: async (room: Entered, token: string) =>
+    invited: async (room: JoinResult, token: string) =>
       done(await one.commands.invite(await admitted(room), token, context())),
-    post: async (room: Entered, messageIndex = 0) =>
+    post: async (room: JoinResult, messageIndex = 0) =>
       done(await one.commands.post(await admitted(room), { ...envelope, messageIndex }, context())),
-    async eventsOf({ roomId }: Entered): Promise<readonly RecordedEvent[]> {
+    async eventsOf({ roomId }: JoinResult): Promise<readonly RecordedEvent[]> {
       const found = await one.log.read(roomStream(roomId));
       if (typeof found === 'string') throw new Error(found);
       return found;

@@ -1,7 +1,7 @@
 /** What is said in rooms, over a log in memory: stored once, shown in order, and only what is new. */
 import { expect } from 'chai';
 import type { Position } from '../../../application/ports/index.js';
-import type { Entered } from '../../../application/rooms/commands.js';
+import type { JoinResult } from '../../../application/rooms/commands.js';
 import { envelope, NOON } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
 import { useMemoryNodes } from './memory-node.js';
@@ -47,7 +47,7 @@ describe('in memory, the messages of a room', () => {
     );
   });
 
-  const stateOf = async (room: Entered, after?: string, seen?: Position, at = nodes.one) =>
+  const stateOf = async (room: JoinResult, after?: string, seen?: Position, at = nodes.one) =>
     at.queries.state(await admitted(room, at), after, seen);
 
   it('shows who is in it and what was said, after a message only what came then', async () => {

@@ -2,7 +2,7 @@
 import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import type { Clock, EventLog } from '../../../application/ports/index.js';
 import { createRoomAdmission } from '../../../application/rooms/authenticate.js';
-import { type CommandResult, createRoomCommands, type Entered } from '../../../application/rooms/commands.js';
+import { type CommandResult, createRoomCommands, type JoinResult } from '../../../application/rooms/commands.js';
 import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js';
 import { createSweep } from '../../../application/rooms/expire-rooms.js';
 import { createRoomQueries, type RoomPage, type RoomView } from '../../../application/rooms/queries.js';
@@ -56,11 +56,11 @@ export async function startNode(
     queries: createRoomQueries({ ...ports, shown }),
     sweep: () => createSweep(ports)(signal),
 
-    create: async (name: string, ttlMs = 3_600_000): Promise<Entered> =>
+    create: async (name: string, ttlMs = 3_600_000): Promise<JoinResult> =>
       done(await commands.create({ name, signingPublicKey }, ttlMs, context())).body,
 
-    admitted: async ({ roomId, sessionToken }: Entered, seen?: bigint) =>
-      accepted(await admission.admit(roomId, sessionToken, seen)),
+    admitted: async ({ roomId, sessionToken }: JoinResult, seen?: bigint) =>
+      accepted(await admission.authenticate(roomId, sessionToken, seen)),
 
     stop: () => ground.stop([projector.stopped, reacting]),
   };

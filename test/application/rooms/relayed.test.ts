@@ -6,7 +6,7 @@ import { createRelay } from '../../../adapters/realtime/relay/relay.js';
 import type { Sink } from '../../../adapters/realtime/relay/sink.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import { rooms } from '../../../application/rooms/audience.js';
-import type { Entered } from '../../../application/rooms/commands.js';
+import type { JoinResult } from '../../../application/rooms/commands.js';
 import type { RoomView } from '../../../application/rooms/queries.js';
 import { foldOf } from '../../../application/subscription/audience.js';
 import { restoreFold } from '../../../application/subscription/restore-fold.js';
@@ -70,8 +70,8 @@ async function opened() {
     expect(relay.state()).to.deep.equal(before);
     return window.horizon;
   };
-  const ada: Entered = done(await node.commands.create({ name: 'Ada', signingPublicKey }, HOUR, context())).body;
-  const admit = () => node.admission.admit(ada.roomId, ada.sessionToken);
+  const ada: JoinResult = done(await node.commands.create({ name: 'Ada', signingPublicKey }, HOUR, context())).body;
+  const admit = () => node.admission.authenticate(ada.roomId, ada.sessionToken);
   const read = async () => {
     const caller = await admit();
     if (isRejection(caller)) return { view: undefined, position: fed };

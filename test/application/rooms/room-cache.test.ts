@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Position } from '../../../application/ports/index.js';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
 import { createRoomCache, isComplete } from '../../../application/rooms/room-cache.js';
-import { KEPT_MESSAGES, messagesStream } from '../../../domain/rooms/messages.js';
+import { MAX_MESSAGES, messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { handlerFor } from '../../../domain/shared/event-handlers.js';
 import { envelope } from '../../support/rooms.js';
@@ -168,8 +168,8 @@ describe('a room that is read again', function () {
 
   it('is not kept without its newest message where older ones are still to go', () => {
     const rowsTo = (newest: number) =>
-      Array.from({ length: KEPT_MESSAGES }, (_, index) => ({ revision: newest - KEPT_MESSAGES + 1 + index }));
-    const content = { participants: [], revision: 2 * KEPT_MESSAGES };
+      Array.from({ length: MAX_MESSAGES }, (_, index) => ({ revision: newest - MAX_MESSAGES + 1 + index }));
+    const content = { participants: [], revision: 2 * MAX_MESSAGES };
     expect(isComplete(content, [], rowsTo(content.revision))).to.equal(true);
     expect(isComplete(content, [], rowsTo(content.revision - 1))).to.equal(false);
   });
@@ -184,7 +184,7 @@ describe('a room that is read again', function () {
     const caller = await node.admitted(room);
     done(await other.commands.burn(room.roomId, caller.participant.id, context()));
     await hear(roomStream(room.roomId));
-    expect(await node.admission.admit(room.roomId, room.sessionToken)).to.include({ kind: 'not-found' });
+    expect(await node.admission.authenticate(room.roomId, room.sessionToken)).to.include({ kind: 'not-found' });
     expect(await queries.state(caller), 'who was let in just before').to.include({ kind: 'not-found' });
     const log = await node.kernel.log.read(roomStream(room.roomId));
     for (const event of typeof log === 'string' ? [] : log) handlerFor(shown.on, event)?.(event);

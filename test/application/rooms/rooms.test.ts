@@ -5,10 +5,10 @@ import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { asEvent } from '../../../application/command/event-guards.js';
 import type { NewEvent } from '../../../application/ports/index.js';
-import type { Entered } from '../../../application/rooms/commands.js';
-import { AT_ONCE } from '../../../application/rooms/expire-rooms.js';
+import type { JoinResult } from '../../../application/rooms/commands.js';
+import { BATCH_SIZE } from '../../../application/rooms/expire-rooms.js';
 import { hashOf } from '../../../application/rooms/tokens.js';
-import { KEPT_MESSAGES, messagesStream } from '../../../domain/rooms/messages.js';
+import { MAX_MESSAGES, messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { state } from '../../../projections/rooms/room-state.js';
 import { envelope, HOUR, signingPublicKey } from '../../support/rooms.js';
@@ -48,9 +48,9 @@ describe('rooms in the log', function () {
     done(await at.commands.post(await at.admitted(room), { ...envelope, messageIndex }, context()));
 
   /** As many messages as are kept, as if they had been posted: one command each would take long. */
-  async function filled({ roomId, participantId: senderId }: Entered) {
+  async function filled({ roomId, participantId: senderId }: JoinResult) {
     const expiresAt = now + HOUR;
-    const events = Array.from({ length: KEPT_MESSAGES }, (_, messageIndex): NewEvent => {
+    const events = Array.from({ length: MAX_MESSAGES }, (_, messageIndex): NewEvent => {
       const [messageId, digest] = [randomUUID(), randomUUID()];
       const secret = { envelope: { ...envelope, messageIndex } };
       const data = { roomId, messageId, senderId, createdAt: now, expiresAt, digest, secret };
@@ -114,7 +114,7 @@ describe('rooms in the log', function () {
     await node.sweep();
     expect(await node.admitted(short)).to.include({ roomId: short.roomId });
     now += 1;
-    expect(await node.admission.admit(short.roomId, short.sessionToken)).to.include({
+    expect(await node.admission.authenticate(short.roomId, short.sessionToken)).to.include({
       rejected: 'rooms/room-not-found',
     });
     await node.sweep();
@@ -130,16 +130,16 @@ describe('rooms in the log', function () {
     now += MINUTE;
     for (let index = 0; index < more; index++) {
       now += 1600;
-      await post(room, KEPT_MESSAGES + index);
+      await post(room, MAX_MESSAGES + index);
     }
     const { messages } = await eventually(async () => {
       const found = accepted(await node.queries.state(await node.admitted(room)));
       return found.consistency === undefined && shownBy(found);
     });
     expect(messages.map(({ messageIndex }) => messageIndex)).to.deep.equal(
-      Array.from({ length: KEPT_MESSAGES }, (_, index) => index + more),
+      Array.from({ length: MAX_MESSAGES }, (_, index) => index + more),
     );
-    expect(await eventTypes(messagesStream(room.roomId))).to.have.length(KEPT_MESSAGES);
+    expect(await eventTypes(messagesStream(room.roomId))).to.have.length(MAX_MESSAGES);
     const { signal } = new AbortController();
     expect(await node.kernel.lifecycle.check(state, { signal })).to.deep.equal([]);
   });
@@ -188,9 +188,9 @@ describe('rooms in the log', function () {
   });
 
   it('sweeps any number of rooms', async () => {
-    const rooms: Entered[] = [];
+    const rooms: JoinResult[] = [];
     // More than are looked at in one go.
-    while (rooms.length <= AT_ONCE) {
+    while (rooms.length <= BATCH_SIZE) {
       const some = Array.from({ length: 20 }, (_, n) => node.create('Ada', MINUTE + rooms.length + n));
       rooms.push(...(await Promise.all(some)));
     }

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
 import { hitsCollected } from '../../../domain/analytics/hit-batch.js';
-import { type Payload, visitOf } from '../../../domain/analytics/hit-payload.js';
+import { type Payload, parseVisit } from '../../../domain/analytics/hit-payload.js';
 import { LINK_MS, login, SESSION_MS } from '../../../domain/analytics/login.js';
 import { loginsSubject } from '../../../domain/analytics/login-events.js';
 import { retention } from '../../../domain/analytics/retention.js';
@@ -27,7 +27,7 @@ const payload: Payload = {
 const seen = { browser: 'Firefox', os: 'Linux', device: 'desktop', country: 'DE' };
 const hits = [
   { path: '/' },
-  { ...visitOf(payload, {}, { domains: [], allowedEventProperties: allowed })!.hit, ...seen },
+  { ...parseVisit(payload, {}, { domains: [], allowedEventProperties: allowed })!.hit, ...seen },
 ];
 
 describe('the catalog of analytics', () => {

@@ -5,11 +5,11 @@ import {
   createFrequentValues,
   type FrequentValues,
   OTHER,
-  type WrittenList,
+  type SerializedList,
 } from '../../../domain/analytics/frequent-values.js';
 
 const MANY = Number.MAX_SAFE_INTEGER;
-const reread = (list: FrequentValues): WrittenList => JSON.parse(JSON.stringify(list.write()));
+const reread = (list: FrequentValues): SerializedList => JSON.parse(JSON.stringify(list.serialize()));
 const sum = (counts: Iterable<number>) => [...counts].reduce((all, each) => all + each, 0);
 
 function exactly(values: readonly string[]): ReadonlyMap<string, number> {
@@ -33,7 +33,7 @@ describe('the most frequent values', () => {
       fc.property(streams, (values) => {
         const list = createFrequentValues({ values: 1000, characters: MANY });
         for (const value of values) list.add(value);
-        expect(new Map(list.write().map(([value, count]) => [value, count]))).to.deep.equal(exactly(values));
+        expect(new Map(list.serialize().map(([value, count]) => [value, count]))).to.deep.equal(exactly(values));
       }),
     );
   });
@@ -44,7 +44,7 @@ describe('the most frequent values', () => {
         const list = createFrequentValues({ values: capacity, characters: MANY });
         for (const value of values) list.add(value);
         const exact = exactly(values);
-        const written = list.write();
+        const written = list.serialize();
         const most = values.length / capacity;
         expect(list.size).to.be.at.most(capacity);
         expect(sum(written.map(([, count]) => count))).to.equal(values.length);
@@ -73,11 +73,11 @@ describe('the most frequent values', () => {
           if (pauses.includes(index)) resumed = createFrequentValues(bounds, reread(resumed));
           resumed.add(value);
         }
-        expect(resumed.write()).to.deep.equal(live.write());
+        expect(resumed.serialize()).to.deep.equal(live.serialize());
         expect(live.characters).to.be.at.most(60);
-        expect(sum(live.write().map(([, count]) => count))).to.equal(all.length);
+        expect(sum(live.serialize().map(([, count]) => count))).to.equal(all.length);
         const exact = exactly(all.map(([n, length]) => `${n}${'x'.repeat(length)}`));
-        for (const [value, count, error = 0] of live.write())
+        for (const [value, count, error = 0] of live.serialize())
           if (value !== OTHER) expect(exact.get(value), value).to.be.within(count, count + error);
       }),
       { numRuns: 500 },
@@ -87,7 +87,7 @@ describe('the most frequent values', () => {
   it('let the oldest of the smallest go first', () => {
     const list = createFrequentValues({ values: 3, characters: MANY });
     for (const value of ['a', 'b', 'c', 'a', 'd', 'e']) list.add(value);
-    expect(list.write()).to.deep.equal([
+    expect(list.serialize()).to.deep.equal([
       ['a', 2],
       ['d', 1, 1],
       ['e', 1, 1],

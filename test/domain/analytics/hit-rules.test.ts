@@ -18,7 +18,7 @@ const asking: HitOrigin = {
   privacySignal: false,
   host: 'example.com',
   origin: { host: 'example.com' },
-  bringsToken: () => false,
+  hasToken: () => false,
   isBot: () => false,
 };
 const reason = (more: Partial<HitOrigin>, of: Partial<Site> = {}) =>
@@ -49,12 +49,12 @@ describe('the rules of collection', () => {
     expect(reason({}, { domains: [] })).to.equal('host_not_allowed');
     const server = { domains: [], tokenHash: 'hash' };
     expect(reason({ host: undefined, origin: undefined }, server)).to.equal('ingest_token_required');
-    expect(reason({ host: undefined, origin: undefined, bringsToken: () => true }, server)).to.equal(undefined);
+    expect(reason({ host: undefined, origin: undefined, hasToken: () => true }, server)).to.equal(undefined);
   });
 
   it('ask for the token of a site that has one', () => {
     expect(reason({}, { tokenHash: 'hash' })).to.equal('ingest_token_required');
-    expect(reason({ bringsToken: () => true }, { tokenHash: 'hash' })).to.equal(undefined);
+    expect(reason({ hasToken: () => true }, { tokenHash: 'hash' })).to.equal(undefined);
   });
 
   it('leave out bots last', () => expect(reason({ isBot: () => true })).to.equal('bot'));
@@ -68,7 +68,7 @@ describe('the rules of collection', () => {
           privacySignal: signal,
           host: foreign ? 'evil.test' : 'example.com',
           origin: undefined,
-          bringsToken: () => !tokenless,
+          hasToken: () => !tokenless,
           isBot: () => bot,
         });
         expect(found).to.equal(REASONS[wrong.indexOf(true)]);
@@ -81,6 +81,6 @@ describe('the rules of collection', () => {
     const costly = { bringsToken: unasked, isBot: unasked };
     expect(reason({ privacySignal: true, ...costly })).to.equal('privacy_signal');
     expect(reason({ host: 'evil.test', ...costly }, { tokenHash: 'hash' })).to.equal('host_not_allowed');
-    expect(reason({ bringsToken: unasked })).to.equal(undefined);
+    expect(reason({ hasToken: unasked })).to.equal(undefined);
   });
 });

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import {
   emptySketch,
   isCounted,
-  merged,
+  mergeSketches,
   type Sketch,
-  uniquesOf,
-  withVisitors,
+  countUniques,
+  addVisitors,
 } from '../../../domain/analytics/hyperloglog.js';
 
 /** 32 bits that look random (the finalizer of MurmurHash 3): a digest for each would take most of the time. */
@@ -19,13 +19,13 @@ function mixed(number: number): string {
 const visitor = (number: number, run = 0) =>
   mixed(number + 0x9e3779b9 * (run + 1)) + mixed(Math.imul(number, 0x27d4eb2f) + 0x165667b1 * (run + 1));
 const crowd = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => visitor(from + index));
-const of = (visitors: Iterable<string>) => withVisitors(emptySketch, visitors);
+const of = (visitors: Iterable<string>) => addVisitors(emptySketch, visitors);
 const expectWithin = (sketch: Sketch, truth: number, share: number) =>
-  expect(uniquesOf(sketch)).to.be.within(truth * (1 - share), truth * (1 + share));
+  expect(countUniques(sketch)).to.be.within(truth * (1 - share), truth * (1 + share));
 
 describe('counting unique visitors', () => {
   it('is exact below a thousand', () => {
-    for (const many of [0, 1, 10, 999]) expect(uniquesOf(of(crowd(0, many)))).to.equal(many);
+    for (const many of [0, 1, 10, 999]) expect(countUniques(of(crowd(0, many)))).to.equal(many);
   });
 
   for (const many of [10, 1000, 3000, 20_000, 100_000]) {
@@ -36,7 +36,7 @@ describe('counting unique visitors', () => {
     for (const many of [2000, 10_000, 50_000]) {
       const errors = Array.from({ length: 6 }, (_, run) => {
         const sketch = of(Array.from({ length: many }, (_, index) => visitor(index, run)));
-        return uniquesOf(sketch) / many - 1;
+        return countUniques(sketch) / many - 1;
       });
       const bias = errors.reduce((sum, each) => sum + each, 0) / errors.length;
       expect(Math.abs(bias), `bias at ${many}`).to.be.lessThan(0.008);
@@ -53,7 +53,7 @@ describe('counting unique visitors', () => {
     for (const a of places)
       for (const b of places) {
         const both = of([...crowd(0, a), ...crowd(a >> 1, (a >> 1) + b)]);
-        expect(merged(of(crowd(0, a)), of(crowd(a >> 1, (a >> 1) + b))), `${a} and ${b}`).to.deep.equal(both);
+        expect(mergeSketches(of(crowd(0, a)), of(crowd(a >> 1, (a >> 1) + b))), `${a} and ${b}`).to.deep.equal(both);
       }
   });
 
@@ -63,8 +63,8 @@ describe('counting unique visitors', () => {
       fc.property(some, some, some, (a, b, c) => {
         const [x, y, z] = [a, b, c].map((each) => of(each.map((each) => visitor(each))));
         const together = of([...c, ...a, ...b].map((each) => visitor(each)));
-        expect(merged(merged(x!, y!), z!)).to.deep.equal(together);
-        expect(merged(z!, merged(y!, x!))).to.deep.equal(together);
+        expect(mergeSketches(mergeSketches(x!, y!), z!)).to.deep.equal(together);
+        expect(mergeSketches(z!, mergeSketches(y!, x!))).to.deep.equal(together);
       }),
       { numRuns: 30 },
     );
@@ -75,7 +75,7 @@ describe('counting unique visitors', () => {
       const sketch = of(crowd(0, many));
       for (const each of crowd(0, many)) expect(isCounted(sketch, each)).to.equal(true);
       const fresh = crowd(many, 2 * many).filter((each) => !isCounted(sketch, each));
-      expect(withVisitors(sketch, fresh)).to.deep.equal(of(crowd(0, 2 * many)));
+      expect(addVisitors(sketch, fresh)).to.deep.equal(of(crowd(0, 2 * many)));
     }
     expect(isCounted(emptySketch, visitor(1))).to.equal(false);
   });
@@ -88,7 +88,7 @@ describe('counting unique visitors', () => {
     let sketch = many;
     for (const each of rarer.slice(10)) {
       expect(isCounted(sketch, each), each).to.equal(false);
-      sketch = withVisitors(sketch, [each]);
+      sketch = addVisitors(sketch, [each]);
     }
   });
 

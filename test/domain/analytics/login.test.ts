@@ -1,7 +1,7 @@
 /** The rules of signing in: a link at a time, used once; sessions that slide, and end. */
 import { expect } from 'chai';
 import {
-  isToRenew,
+  needsRenewal,
   LINK_MS,
   type LoginCommand,
   login,
@@ -58,7 +58,7 @@ describe('signing in', () => {
     const later = NOON + SESSION_MS / 2 + 1;
     const session = sessionOf(after(run([renew(later)], events).events), 'of-a', later);
     expect(session?.expiresAt).to.equal(later + SESSION_MS);
-    expect(session && isToRenew(session, later)).to.equal(false);
+    expect(session && needsRenewal(session, later)).to.equal(false);
   });
 
   it('remembers the mails of the last quarter of an hour, and no older ones', () => {

@@ -1,6 +1,6 @@
 /** Periods of reports: whole days in UTC, and the period before. */
 import { expect } from 'chai';
-import { before, between, lastDays } from '../../../domain/analytics/period.js';
+import { previousPeriod, periodBetween, lastDays } from '../../../domain/analytics/period.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 
@@ -12,7 +12,7 @@ describe('a period', () => {
   });
 
   it('goes from a day to a day', () => {
-    expect(between('2026-02-27', '2026-03-01')).to.deep.equal({
+    expect(periodBetween('2026-02-27', '2026-03-01')).to.deep.equal({
       days: 3,
       start: '2026-02-27',
       end: '2026-03-01',
@@ -25,10 +25,10 @@ describe('a period', () => {
       ['1', '2'],
       ['2026-11-22T00', '2026-11-22'],
     ])
-      expect(between(start!, end!), `${start} ${end}`).to.equal(undefined);
+      expect(periodBetween(start!, end!), `${start} ${end}`).to.equal(undefined);
   });
 
   it('is compared with the one before', () => {
-    expect(before(lastDays(7, NOW))).to.deep.equal({ days: 7, start: '2026-11-09', end: '2026-11-15' });
+    expect(previousPeriod(lastDays(7, NOW))).to.deep.equal({ days: 7, start: '2026-11-09', end: '2026-11-15' });
   });
 });

@@ -7,13 +7,13 @@ import {
   count,
   type DayCounts,
   emptyDay,
-  readDay,
+  deserializeDay,
   summaryOf,
-  writtenDay,
+  serializeDay,
 } from '../../../domain/analytics/day.js';
 import { OTHER } from '../../../domain/analytics/frequent-values.js';
-import { before, daysOf, lastDays } from '../../../domain/analytics/period.js';
-import { reportOf } from '../../../domain/analytics/report.js';
+import { previousPeriod, daysOf, lastDays } from '../../../domain/analytics/period.js';
+import { buildReport } from '../../../domain/analytics/report.js';
 import { talliesOf } from '../../support/analytics.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
@@ -35,7 +35,7 @@ const hits: fc.Arbitrary<Hit> = fc.record(
   { requiredKeys: ['path'] },
 ) as fc.Arbitrary<Hit>;
 const period = lastDays(3, NOW);
-const all = [...daysOf(before(period)), ...daysOf(period)];
+const all = [...daysOf(previousPeriod(period)), ...daysOf(period)];
 const happened = fc.array(
   fc.record({ day: fc.constantFrom(...all), hit: hits, visitor: fc.integer({ min: 0, max: 5 }) }),
   { maxLength: 80 },
@@ -52,7 +52,7 @@ const tally = (values: readonly (string | undefined)[]) => {
 describe('a report', () => {
   const report = (days: ReadonlyMap<string, DayCounts>, of = period, isPreviousComplete = true) => {
     const { lists, names } = talliesOf(days);
-    const steps = reportOf(of, {
+    const steps = buildReport(of, {
       summaries: (day) => (days.has(day) ? summaryOf(days.get(day)!) : undefined),
       lists: (day) => lists.get(day),
       names,
@@ -66,7 +66,7 @@ describe('a report', () => {
       fc.property(happened, (events) => {
         const days = new Map<string, DayCounts>();
         for (const { day, hit, visitor } of events) {
-          const counts = days.has(day) ? readDay(JSON.parse(JSON.stringify(writtenDay(days.get(day)!)))) : emptyDay();
+          const counts = days.has(day) ? deserializeDay(JSON.parse(JSON.stringify(serializeDay(days.get(day)!)))) : emptyDay();
           count(counts, [hit], [`${visitor}`.padStart(16, '0')]);
           days.set(day, counts);
         }
@@ -222,7 +222,7 @@ describe('a report', () => {
       ['campaigns', 5000],
     ] as const) {
       expect(day.lists[list].size, list).to.equal(BOUNDS.values);
-      const counts = day.lists[list].write().map(([, times]) => times);
+      const counts = day.lists[list].serialize().map(([, times]) => times);
       expect(
         counts.reduce((sum, each) => sum + each),
         list,
@@ -241,9 +241,9 @@ describe('a report', () => {
     const long = (n: number) => `/${n}/${'x'.repeat(290)}`;
     for (let n = 0; n < 900; n++) {
       count(counts, [{ path: long(n) }], []);
-      if (n % 100 === 99) counts = readDay(JSON.parse(JSON.stringify(writtenDay(counts))));
+      if (n % 100 === 99) counts = deserializeDay(JSON.parse(JSON.stringify(serializeDay(counts))));
     }
-    const written = counts.lists.pages.write();
+    const written = counts.lists.pages.serialize();
     const characters = written.flatMap(([name]) => (name === OTHER ? [] : name)).join('').length;
     expect(characters).to.be.within(BOUNDS.characters - 300, BOUNDS.characters);
     expect(written.reduce((sum, [, times]) => sum + times, 0)).to.equal(900);
@@ -258,6 +258,6 @@ describe('a report', () => {
       (_, n) => Math.imul(n, 0x9e3779b1).toString(16).slice(-8).padStart(8, '0') + n.toString(16).padStart(8, '0'),
     );
     count(counts, [], crowd);
-    expect(readDay(JSON.parse(JSON.stringify(writtenDay(counts)))).visitors).to.deep.equal(counts.visitors);
+    expect(deserializeDay(JSON.parse(JSON.stringify(serializeDay(counts)))).visitors).to.deep.equal(counts.visitors);
   });
 });

@@ -1,8 +1,8 @@
 /** Sites: made once under an id, changed, deleted, and made again as others. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { siteFieldsOf, siteIdFrom, siteIdOf } from '../../../domain/analytics/site-fields.js';
-import { inOrder, MOST_SITES, type SitesCommand, sites } from '../../../domain/analytics/sites.js';
+import { parseSiteFields, suggestSiteId, siteIdOf } from '../../../domain/analytics/site-fields.js';
+import { sortSites, MAX_SITES, type SitesCommand, sites } from '../../../domain/analytics/sites.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { changeSite, deleteSite, registered, registerSite, secretOf } from '../../support/analytics.js';
 import { specOf } from '../../support/decider-spec.js';
@@ -66,7 +66,7 @@ describe('a site', () => {
   it('is one of ten thousand at most', () => {
     let full = sites.initialState;
     const data = registered('demo').data;
-    for (let index = 0; index < MOST_SITES; index++)
+    for (let index = 0; index < MAX_SITES; index++)
       full = sites.evolve.SiteRegistered(full, { ...data, siteId: `s${index}` });
     expect(sites.decide(registerSite('demo'), full)).to.include({ rejected: 'analytics/too-many-sites' });
   });
@@ -100,7 +100,7 @@ describe('a site', () => {
       registerSite('c', 'three'),
       changeSite('c', { name: 'A' }),
     ]);
-    expect(inOrder(state).map(({ siteId }) => siteId)).to.deep.equal(['c', 'a', 'b']);
+    expect(sortSites(state).map(({ siteId }) => siteId)).to.deep.equal(['c', 'a', 'b']);
   });
 });
 
@@ -119,23 +119,23 @@ describe('what is written of a site', () => {
   }
 
   it('makes an id of a name', () => {
-    expect(siteIdFrom("Ada's  Shop!")).to.equal('adas_shop');
-    expect(siteIdFrom('Läden')).to.equal('lden');
-    expect(siteIdFrom('店')).to.equal(undefined);
-    expect(siteIdFrom('x'.repeat(120))).to.equal('x'.repeat(80));
+    expect(suggestSiteId("Ada's  Shop!")).to.equal('adas_shop');
+    expect(suggestSiteId('Läden')).to.equal('lden');
+    expect(suggestSiteId('店')).to.equal(undefined);
+    expect(suggestSiteId('x'.repeat(120))).to.equal('x'.repeat(80));
   });
 
   it('reduces domains to host names, of a list or of one text', () => {
     const hosts = ['example.com', 'shop.example'];
-    expect(siteFieldsOf({ domains: ['https://Example.com/a', 'shop.example:80', 'EXAMPLE.com', ''] })).to.deep.equal({
+    expect(parseSiteFields({ domains: ['https://Example.com/a', 'shop.example:80', 'EXAMPLE.com', ''] })).to.deep.equal({
       domains: hosts,
     });
-    expect(siteFieldsOf({ domains: 'example.com, \r\n https://shop.example\n' })).to.deep.equal({
+    expect(parseSiteFields({ domains: 'example.com, \r\n https://shop.example\n' })).to.deep.equal({
       domains: hosts,
     });
   });
 
-  it('leaves out what is not written', () => expect(siteFieldsOf({})).to.deep.equal({}));
+  it('leaves out what is not written', () => expect(parseSiteFields({})).to.deep.equal({}));
 
   for (const [what, written] of [
     ['a blank name', { name: ' ' }],
@@ -145,17 +145,17 @@ describe('what is written of a site', () => {
     ['101 properties', { allowedEventProperties: Array.from({ length: 101 }, (_, index) => `p${index}`) }],
     ['a property of 81 characters', { allowedEventProperties: ['x'.repeat(81)] }],
   ] as const) {
-    it(`is refused for ${what}`, () => expect(isRejection(siteFieldsOf(written))).to.equal(true));
+    it(`is refused for ${what}`, () => expect(isRejection(parseSiteFields(written))).to.equal(true));
   }
 
   it('may be as long as that', () => {
     const name = '👋'.repeat(120);
-    expect(siteFieldsOf({ name, allowedEventProperties: ['x'.repeat(80), ' x '] })).to.deep.equal({
+    expect(parseSiteFields({ name, allowedEventProperties: ['x'.repeat(80), ' x '] })).to.deep.equal({
       name,
       allowedEventProperties: ['x'.repeat(80), 'x'],
     });
     const hundred = (ending = '') => Array.from({ length: 100 }, (_, index) => `n${index}${ending}`);
     const most = { domains: hundred('.example'), allowedEventProperties: hundred() };
-    expect(siteFieldsOf(most)).to.deep.equal(most);
+    expect(parseSiteFields(most)).to.deep.equal(most);
   });
 });

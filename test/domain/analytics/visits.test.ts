@@ -3,14 +3,14 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Payload, pathOf, visitOf } from '../../../domain/analytics/hit-payload.js';
-import { hostOf, isWithin, referrerOf } from '../../../domain/analytics/host.js';
+import { type Payload, parsePath, parseVisit } from '../../../domain/analytics/hit-payload.js';
+import { parseHost, matchesDomain, parseReferrer } from '../../../domain/analytics/host.js';
 import { siteIdOf } from '../../../domain/analytics/site-fields.js';
 import { truncate } from '../../../domain/shared/text.js';
 import { readUrl } from '../../../domain/shared/url.js';
 
 const visit = (payload: Partial<Payload>, allowed: readonly string[] = [], whence = {}) =>
-  visitOf({ site: 'demo', ...payload }, whence, {
+  parseVisit({ site: 'demo', ...payload }, whence, {
     domains: ['example.com', 'www.shop.test'],
     allowedEventProperties: allowed,
   });
@@ -57,21 +57,21 @@ describe('the path of a visit', () => {
     [' /a\u0000b\n ', '/a b'],
     ['/\ud800', '/\ufffd'],
   ] as const) {
-    it(`of ${JSON.stringify(given)} is ${kept}`, () => expect(pathOf(given)).to.equal(kept));
+    it(`of ${JSON.stringify(given)} is ${kept}`, () => expect(parsePath(given)).to.equal(kept));
   }
 
   it('is of 300 characters at most, whole ones', () => {
-    expect(pathOf(`/${'a'.repeat(400)}`)).to.have.lengthOf(300);
-    expect([...pathOf(`/${'👋'.repeat(400)}`)]).to.have.lengthOf(300);
+    expect(parsePath(`/${'a'.repeat(400)}`)).to.have.lengthOf(300);
+    expect([...parsePath(`/${'👋'.repeat(400)}`)]).to.have.lengthOf(300);
   });
 
   it('begins with a slash and has no query, fragment or doubled slash, whatever comes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const path = pathOf(text);
+        const path = parsePath(text);
         expect(path).to.match(/^\/[^?#]*$/u);
         expect(path).not.to.include('//');
-        expect(pathOf(path)).to.equal(path);
+        expect(parsePath(path)).to.equal(path);
       }),
     );
   });
@@ -93,11 +93,11 @@ describe('the host of a visit', () => {
     ['exa mple.com', undefined],
     ['javascript:alert(1)', undefined],
   ] as const) {
-    it(`of ${JSON.stringify(given)} is ${host}`, () => expect(hostOf(given)).to.equal(host));
+    it(`of ${JSON.stringify(given)} is ${host}`, () => expect(parseHost(given)).to.equal(host));
   }
 
   it('is the same however often it is asked for', () => {
-    const hosts = Array.from({ length: 20_000 }, () => hostOf('ü.de'));
+    const hosts = Array.from({ length: 20_000 }, () => parseHost('ü.de'));
     expect([...new Set(hosts)]).to.deep.equal(['xn--tda.de']);
   });
 
@@ -108,7 +108,7 @@ describe('the host of a visit', () => {
       fc.property(written, fc.constantFrom('', '/a', ':80', '?q', '#f'), (name, rest) => {
         fc.pre(name !== '' && !name.startsWith('.') && !name.endsWith('.') && !name.includes('..'));
         const url = `http://${name}${rest}`;
-        expect(hostOf(name + rest)).to.equal(readUrl(url)?.hostname);
+        expect(parseHost(name + rest)).to.equal(readUrl(url)?.hostname);
       }),
       { numRuns: 2000 },
     );
@@ -125,11 +125,11 @@ describe('the host of a visit', () => {
 
   it('is within a domain of a site when it is the domain or below it', () => {
     const domains = ['example.com'];
-    expect(isWithin(domains, 'example.com')).to.equal(true);
-    expect(isWithin(domains, 'www.shop.example.com')).to.equal(true);
-    expect(isWithin(domains, 'notexample.com')).to.equal(false);
-    expect(isWithin(domains, 'example.com.evil.test')).to.equal(false);
-    expect(isWithin([], 'example.com')).to.equal(false);
+    expect(matchesDomain(domains, 'example.com')).to.equal(true);
+    expect(matchesDomain(domains, 'www.shop.example.com')).to.equal(true);
+    expect(matchesDomain(domains, 'notexample.com')).to.equal(false);
+    expect(matchesDomain(domains, 'example.com.evil.test')).to.equal(false);
+    expect(matchesDomain([], 'example.com')).to.equal(false);
   });
 });
 
@@ -146,7 +146,7 @@ describe('the referrer of a visit', () => {
     ['news', undefined],
     ['about:blank', undefined],
   ] as const) {
-    it(`of ${JSON.stringify(given)} is ${kept}`, () => expect(referrerOf(given, 'example.com')).to.equal(kept));
+    it(`of ${JSON.stringify(given)} is ${kept}`, () => expect(parseReferrer(given, 'example.com')).to.equal(kept));
   }
 
   it('is none of the own domains, nor below them', () => {

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  KEPT_MESSAGES,
+  MAX_MESSAGES,
   type MessagePosted,
   messages,
-  PER_PARTICIPANT,
-  PER_ROOM,
+  MAX_POSTS_PER_PARTICIPANT,
+  MAX_POSTS_PER_ROOM,
 } from '../../../domain/rooms/messages.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
@@ -28,8 +28,8 @@ describe('posting messages', () => {
   });
 
   it('has forgotten an envelope when 1000 more have come', () => {
-    const later = times(KEPT_MESSAGES, (index) => posted(`later-${index}`, 'ada', NOON + index * MINUTE));
-    const now = NOON + KEPT_MESSAGES * MINUTE;
+    const later = times(MAX_MESSAGES, (index) => posted(`later-${index}`, 'ada', NOON + index * MINUTE));
+    const now = NOON + MAX_MESSAGES * MINUTE;
     given(posted('one'), ...later.slice(1))
       .when(postMessage('two', 'ada', now, 'one'))
       .thenRejected('rooms/message-replayed');
@@ -39,7 +39,7 @@ describe('posting messages', () => {
   });
 
   it('takes 40 a minute of one participant', () => {
-    const burst = times(PER_PARTICIPANT, (index) => posted(`m-${index}`, 'ada', NOON + index * 1000));
+    const burst = times(MAX_POSTS_PER_PARTICIPANT, (index) => posted(`m-${index}`, 'ada', NOON + index * 1000));
     given(...burst)
       .when(postMessage('more', 'ada', NOON + 45_000))
       .thenRejected('rooms/too-many-messages', { kind: 'limit', retryAfterMs: 15_000 });
@@ -55,7 +55,7 @@ describe('posting messages', () => {
   });
 
   it('takes 120 a minute of all together', () => {
-    const burst = times(PER_ROOM, (index) => posted(`m-${index}`, `p-${index % 10}`, NOON + index * 100));
+    const burst = times(MAX_POSTS_PER_ROOM, (index) => posted(`m-${index}`, `p-${index % 10}`, NOON + index * 100));
     given(...burst)
       .when(postMessage('more', 'new', NOON + 20_000))
       .thenRejected('rooms/too-many-messages', { kind: 'limit', retryAfterMs: 40_000 });
@@ -118,9 +118,9 @@ describe('posting messages', () => {
         expect(new Set(events.map(({ data }) => data.digest)).size).to.equal(events.length);
         for (const [index, { data }] of events.entries()) {
           const window = events.slice(0, index + 1).filter((each) => each.data.createdAt > data.createdAt - MINUTE);
-          expect(window.length).to.be.at.most(PER_ROOM);
+          expect(window.length).to.be.at.most(MAX_POSTS_PER_ROOM);
           const mine = window.filter((each) => each.data.senderId === data.senderId);
-          expect(mine.length).to.be.at.most(PER_PARTICIPANT);
+          expect(mine.length).to.be.at.most(MAX_POSTS_PER_PARTICIPANT);
         }
       }),
     );
@@ -133,7 +133,7 @@ describe('posting messages', () => {
     });
     const history = times(3000, (index) => faceless(posted(`m-${index}`, 'ada', NOON + index * 600)));
     const { digests, recent } = after(history);
-    expect(digests).to.have.length(KEPT_MESSAGES);
+    expect(digests).to.have.length(MAX_MESSAGES);
     expect(recent).to.have.length(100);
   });
 });
