@@ -1,4 +1,4 @@
-/** The kinds of streams of the analytics service, as the kernel takes them. */
+/** Aggregate definitions of the analytics service. */
 import { catalog } from '../../domain/analytics/catalog.js';
 import { type LoginCommand, type LoginEvent, type LoginState, login } from '../../domain/analytics/login.js';
 import { type ExpireDays, type Retention, type RetentionEvent, retention } from '../../domain/analytics/retention.js';
@@ -24,7 +24,7 @@ export const retentionAggregate: Aggregate<Retention, ExpireDays, RetentionEvent
   isSnapshotEvent: ({ type }) => type === 'DaysExpired',
 };
 
-/** An address that nobody signs in with any more is forgotten. */
+/** Login streams of unused addresses expire (`$maxAge`). */
 export const loginAggregate: Aggregate<LoginState, LoginCommand, LoginEvent> = {
   catalog,
   decider: login,

@@ -1,4 +1,4 @@
-/** Takes hits in: stores those that count, forgets who they are of, and answers when they are flushed. */
+/** Collects hits: validates, stores the accepted ones and discards the sender's identity. */
 import type { Hit } from '../../domain/analytics/catalog.js';
 import { dayOf, type HitsCollected, hitsCollected } from '../../domain/analytics/hit-batch.js';
 import type { Reason } from '../../domain/analytics/hit-rules.js';
@@ -13,27 +13,27 @@ import type { RecentAttempts } from './recent-attempts.js';
 import {
   attemptOf,
   createHitValidator,
+  type HitValidatorPorts,
   type HitVerdict,
   type InvalidItem,
   type Item,
   isAccepted,
-  type HitValidatorPorts,
   type Sender,
 } from './validate-hits.js';
 
 export interface CollectPorts extends HitValidatorPorts {
   readonly agents: UserAgentParser;
   readonly visitorDays: Pick<DailyVisitorKeys, 'hasherFor'>;
-  readonly collecting: Pick<HitBatcher, 'add' | 'fresh' | 'told'>;
+  readonly collecting: Pick<HitBatcher, 'add' | 'newVisitors' | 'recordVisitors'>;
   readonly requests: RequestStore;
   readonly attempts: Pick<RecentAttempts, 'record'>;
   readonly clock: Clock;
-  /** Counts one hit of a network, or takes it back; resolves to the ms to wait where it is one too many. */
+  /** Rate limit per network. `spend` resolves to the milliseconds to wait if the hit exceeds it. */
   readonly limit: {
     spend(address: string): Promise<number | undefined>;
     refund(address: string): Promise<void>;
   };
-  /** Records are kept for those who look for a fault. */
+  /** Whether hits are also stored as raw records, for debugging. */
   readonly storeRaw?: boolean;
 }
 
@@ -43,13 +43,13 @@ export type Verdict =
 
 export interface CollectResult {
   readonly verdicts: readonly Verdict[];
-  /** Of the last append; undefined where nothing was appended. */
+  /** Position of the last append; undefined if nothing was appended. */
   readonly position: Position | undefined;
-  /** When more hits are taken; undefined where none was too many. */
+  /** Set if a hit exceeded the rate limit. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Longer ones are cut: what says who somebody is stands at the beginning. */
+/** Characters; longer user agents are truncated, as the distinctive part comes first. */
 export const MAX_USER_AGENT = 512;
 
 const invalidPayload = (detail: string): Rejection => ({
@@ -68,39 +68,39 @@ export type Collect = ReturnType<typeof createCollect>;
 
 export function createCollect(ports: CollectPorts) {
   const { directory, agents, visitorDays, collecting, requests, attempts, clock } = ports;
-  const judge = createHitValidator(ports);
+  const validate = createHitValidator(ports);
 
   return async (items: readonly Item[], sender: Sender): Promise<CollectResult | Rejection> => {
     const userAgent = truncate(sender.userAgent, MAX_USER_AGENT);
-    const judged = await judge(items, sender, userAgent);
-    const [only] = judged;
+    const outcomes = await validate(items, sender, userAgent);
+    const [only] = outcomes;
     if (!sender.isBatch && only && 'error' in only) return invalidPayload(only.error);
     const now = clock.now();
-    const { spent, retryAfterMs } = await spend(judged, sender.address);
+    const { spent, retryAfterMs } = await spend(outcomes, sender.address);
     const refund = async () => {
       for (let n = 0; n < spent; n++) await ports.limit.refund(sender.address);
     };
-    const position = judged.some(isAccepted)
-      ? await store(judged, sender, userAgent, now, refund)
-      : await findPreviousResult(judged, sender, now);
+    const position = outcomes.some(isAccepted)
+      ? await store(outcomes, sender, userAgent, now, refund)
+      : await findPreviousResult(outcomes, sender, now);
     if (isRejection(position)) return position;
     const timestamp = new Date(now).toISOString();
-    for (const each of judged) {
+    for (const each of outcomes) {
       if (!each.visit) continue;
       const instance = each.reason === 'unknown_site' ? undefined : each.site?.instance;
       attempts.record(attemptOf(each, sender, timestamp), instance);
     }
-    const isOver = judged.some(({ reason }) => reason === 'too_many_hits');
-    if (isOver && !sender.isBatch) return { ...tooManyHits, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-    return { verdicts: judged.map(verdictOf), position, ...(isOver && { retryAfterMs }) };
+    const isLimited = outcomes.some(({ reason }) => reason === 'too_many_hits');
+    if (isLimited && !sender.isBatch) return { ...tooManyHits, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    return { verdicts: outcomes.map(verdictOf), position, ...(isLimited && { retryAfterMs }) };
   };
 
-  /** Counts the hits that would be taken, in their order; those that are too many of one network are not. */
-  async function spend(judged: readonly (HitVerdict | InvalidItem)[], address: string) {
+  /** Charges accepted hits to the network's rate limit, in order, and rejects the excess. */
+  async function spend(outcomes: readonly (HitVerdict | InvalidItem)[], address: string) {
     let spent = 0;
     let retryAfterMs: number | undefined;
-    for (const each of judged) {
-      // Servers that bring a token send for many people.
+    for (const each of outcomes) {
+      // Servers that authenticate with an ingest token send hits of many visitors: no limit.
       if (each.reason || each.site?.tokenHash !== null) continue;
       retryAfterMs ??= await ports.limit.spend(address);
       if (retryAfterMs === undefined) spent++;
@@ -109,50 +109,50 @@ export function createCollect(ports: CollectPorts) {
     return { spent, retryAfterMs };
   }
 
-  /** `again`: it had been stored before. */
+  /** `onDuplicate` runs if an earlier run of the request had stored the hits. */
   async function store(
-    judged: readonly (HitVerdict | InvalidItem)[],
+    outcomes: readonly (HitVerdict | InvalidItem)[],
     sender: Sender,
     userAgent: string,
     now: number,
-    again: () => Promise<void>,
+    onDuplicate: () => Promise<void>,
   ): Promise<Position | undefined | Rejection> {
-    const digest = await visitorDays.hasherFor(dayOf(now));
+    const hash = await visitorDays.hasherFor(dayOf(now));
     const { address, country } = sender;
-    const about = { ...agents.read(userAgent), ...(country !== undefined && { country }) };
+    const client = { ...agents.read(userAgent), ...(country !== undefined && { country }) };
     const bySite = new Map<Site, VisitorHit[]>();
-    for (const { site, visit, reason } of judged) {
+    for (const { site, visit, reason } of outcomes) {
       if (!site || !visit || reason) continue;
-      const hit: Hit = { ...visit.hit, ...about };
-      const counted = bySite.get(site);
-      // One request is of one visitor.
-      const visitor = counted ? counted[0]!.visitor : visitorOf(digest, site.instance, address, userAgent);
-      if (counted) counted.push({ hit, visitor });
+      const hit: Hit = { ...visit.hit, ...client };
+      const siteHits = bySite.get(site);
+      // All hits of a request belong to one visitor.
+      const visitor = siteHits ? siteHits[0]!.visitor : visitorOf(hash, site.instance, address, userAgent);
+      if (siteHits) siteHits.push({ hit, visitor });
       else bySite.set(site, [{ hit, visitor }]);
     }
     if (sender.hasIdempotencyKey) {
-      const context = contextOf(sender, digest);
-      const groups = Array.from(bySite, ([site, counted]) => {
-        const visitors = new Set(counted.flatMap(({ visitor }) => visitor ?? []));
-        return { site, hits: counted.map(({ hit }) => hit), fresh: collecting.fresh(site, now, visitors) };
+      const context = contextOf(sender, hash);
+      const groups = Array.from(bySite, ([site, siteHits]) => {
+        const visitors = new Set(siteHits.flatMap(({ visitor }) => visitor ?? []));
+        return { site, hits: siteHits.map(({ hit }) => hit), newVisitors: collecting.newVisitors(site, now, visitors) };
       });
-      const [first, ...others] = groups.map(({ site, hits, fresh }) =>
-        hitsCollected(site, now, hits, fresh, ports.storeRaw),
+      const [first, ...others] = groups.map(({ site, hits, newVisitors }) =>
+        hitsCollected(site, now, hits, newVisitors, ports.storeRaw),
       );
-      const stored = await requests.store([withReasons(first!, judged), ...others], context);
+      const stored = await requests.store([withReasons(first!, outcomes), ...others], context);
       if (isRejection(stored)) return stored;
-      if (stored.isFirst) for (const { site, fresh } of groups) collecting.told(site, now, fresh);
-      else await again();
-      return applyStoredVerdicts(judged, stored);
+      if (stored.isFirst) for (const { site, newVisitors } of groups) collecting.recordVisitors(site, now, newVisitors);
+      else await onDuplicate();
+      return applyStoredVerdicts(outcomes, stored);
     }
     const { correlationId } = sender.context('');
-    const positions = Array.from(bySite, async ([site, counted]) => {
+    const positions = Array.from(bySite, async ([site, siteHits]) => {
       try {
-        return await collecting.add(site, now, counted, correlationId);
+        return await collecting.add(site, now, siteHits, correlationId);
       } catch (error) {
-        if (!(error instanceof UnavailableError) || (await isThere(site))) throw error;
-        // It was deleted while its hits waited: nothing can be sealed for it any more.
-        for (const each of judged) if (each.site === site) each.reason ??= 'unknown_site';
+        if (!(error instanceof UnavailableError) || (await siteExists(site))) throw error;
+        // The site was deleted while its hits were queued, so they can no longer be encrypted.
+        for (const each of outcomes) if (each.site === site) each.reason ??= 'unknown_site';
         return 0n;
       }
     });
@@ -161,49 +161,52 @@ export function createCollect(ports: CollectPorts) {
   }
 
   /**
-   * Of what is ignored now, perhaps it was counted when it came first, and its site has been changed since. Who does not
-   * want to be seen is ignored each time, and looked for nowhere.
+   * Finds the result of the request's first run: hits ignored now may have been accepted before the site was changed.
+   * Senders with a privacy signal are ignored every time and never looked up.
    */
   async function findPreviousResult(
-    judged: readonly (HitVerdict | InvalidItem)[],
+    outcomes: readonly (HitVerdict | InvalidItem)[],
     sender: Sender,
     now: number,
   ): Promise<Position | undefined | Rejection> {
-    if (!sender.hasIdempotencyKey || sender.privacySignal || judged.length === 0) return undefined;
-    const digest = sender.token === undefined ? await visitorDays.hasherFor(dayOf(now)) : undefined;
-    const found = await requests.find(contextOf(sender, digest));
-    return found && !isRejection(found) ? applyStoredVerdicts(judged, found) : found;
+    if (!sender.hasIdempotencyKey || sender.privacySignal || outcomes.length === 0) return undefined;
+    const hash = sender.token === undefined ? await visitorDays.hasherFor(dayOf(now)) : undefined;
+    const found = await requests.find(contextOf(sender, hash));
+    return found && !isRejection(found) ? applyStoredVerdicts(outcomes, found) : found;
   }
 
   function applyStoredVerdicts(
-    judged: readonly (HitVerdict | InvalidItem)[],
+    outcomes: readonly (HitVerdict | InvalidItem)[],
     { reasons, position }: StoredRequest,
   ): Position {
-    for (const [index, each] of judged.entries()) each.reason = (reasons?.[index] ?? undefined) as Reason | undefined;
+    for (const [index, each] of outcomes.entries()) each.reason = (reasons?.[index] ?? undefined) as Reason | undefined;
     return position;
   }
 
-  async function isThere({ siteId, instance }: Site): Promise<boolean> {
+  async function siteExists({ siteId, instance }: Site): Promise<boolean> {
     return (await directory.find([siteId]))(siteId)?.instance === instance;
   }
 }
 
-function verdictOf(judged: HitVerdict | InvalidItem): Verdict {
-  const { reason } = judged;
+function verdictOf(outcome: HitVerdict | InvalidItem): Verdict {
+  const { reason } = outcome;
   if (!reason) return { accepted: true };
-  return { accepted: false, reason, ...('error' in judged && { error: judged.error }) };
+  return { accepted: false, reason, ...('error' in outcome && { error: outcome.error }) };
 }
 
-/** The address goes no further than the day's key: nobody can be found by it once the day is over. */
-const contextOf = ({ context, token, address }: Sender, digest: Digester | undefined) =>
-  context(token ?? digest?.(`${address}\n`) ?? '');
+/** Identifies the caller by a digest of the address under the day's key, which is destroyed after that day. */
+const contextOf = ({ context, token, address }: Sender, hash: Digester | undefined) =>
+  context(token ?? hash?.(`${address}\n`) ?? '');
 
-/** Why some were ignored, to be told again. */
-function withReasons(event: HitsCollected, judged: readonly { readonly reason: Reason | undefined }[]): HitsCollected {
-  if (judged.every(isAccepted)) return event;
-  return { ...event, data: { ...event.data, reasons: judged.map(({ reason }) => reason ?? null) } };
+/** Records why hits were ignored, so that a repeated request gets the same answer. */
+function withReasons(
+  event: HitsCollected,
+  outcomes: readonly { readonly reason: Reason | undefined }[],
+): HitsCollected {
+  if (outcomes.every(isAccepted)) return event;
+  return { ...event, data: { ...event.data, reasons: outcomes.map(({ reason }) => reason ?? null) } };
 }
 
-/** A hash of 64 bits, even over all of them. */
-export const visitorOf = (digest: Digester | undefined, instance: string, address: string, userAgent: string) =>
-  digest?.(`${instance}\n${address}\n${userAgent}`).slice(0, 16);
+/** Visitor id: a uniformly distributed 64-bit hash. */
+export const visitorOf = (hash: Digester | undefined, instance: string, address: string, userAgent: string) =>
+  hash?.(`${instance}\n${address}\n${userAgent}`).slice(0, 16);

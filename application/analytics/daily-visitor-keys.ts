@@ -1,4 +1,4 @@
-/** The keys by which the visitors of a day are told apart: made with its first hit, destroyed when it is over. */
+/** Manages the daily keys that visitor ids are hashed with: created on a day's first hit, destroyed after the day. */
 import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
 import { dayOf } from '../../domain/analytics/hit-batch.js';
 import { visitorSubject } from '../../domain/analytics/visitor-key-subject.js';
@@ -17,56 +17,56 @@ export interface VisitorKeyPorts {
   readonly context: (actor: string) => CommandContext;
 }
 
-/** How often it is looked whether a day is over. */
+/** Milliseconds between checks for ended days. */
 export const END_DAYS_EVERY_MS = 60_000;
-/** A day that is over is waited for so long: clocks of nodes differ, and a hit may be on its way. */
+/** Milliseconds a day's key outlives the day: clocks of nodes differ, and hits may be in flight. */
 const GRACE_MS = 2 * 60_000;
 
 export type DailyVisitorKeys = ReturnType<typeof createDailyVisitorKeys>;
 
 export function createDailyVisitorKeys({ handle, streams, vault, clock, context }: VisitorKeyPorts) {
-  /** Of the newest day, and of one that another clock says it is. */
-  const known = new Map<string, Promise<Digester | undefined>>();
+  /** By day. Usually the current one; a second while clocks of nodes differ. */
+  const hashers = new Map<string, Promise<Digester | undefined>>();
 
   async function open(day: string): Promise<Digester | undefined> {
     const subject = visitorSubject({ day });
-    // Whoever reads that the day is open finds its key: another one, where a clock that was ahead has ended it too early.
-    const pay = async () => {
+    // The key must exist before the event. Replaces a key that a clock running ahead has destroyed too early.
+    const createKey = async () => {
       await vault.renew(subject);
       return undefined;
     };
     const now = clock.now();
     const command = { type: 'OpenVisitorDay' as const, day, before: dayOf(now - GRACE_MS), now };
-    const outcome = await handle(visitorsAggregate, VISITOR_DAYS, command, context('analytics.visitors'), pay);
+    const outcome = await handle(visitorsAggregate, VISITOR_DAYS, command, context('analytics.visitors'), createKey);
     return isRejection(outcome) ? undefined : vault.digester(subject, 'visitors');
   }
 
   return {
-    /** Digests by which visitors of a day are told apart; undefined when its key is destroyed. */
+    /** Returns the hash function for visitors of a day; undefined if its key is destroyed. */
     hasherFor(day: string): Promise<Digester | undefined> {
-      const underWay = known.get(day);
-      if (underWay) return underWay;
-      for (const each of known.keys()) if (each < day) known.delete(each);
+      const pending = hashers.get(day);
+      if (pending) return pending;
+      for (const each of hashers.keys()) if (each < day) hashers.delete(each);
       const opening = open(day);
-      known.set(day, opening);
-      opening.catch(() => known.delete(day));
+      hashers.set(day, opening);
+      opening.catch(() => hashers.delete(day));
       return opening;
     },
 
-    /** The day's key was destroyed, perhaps by another node. */
-    forget: (day: string): void => void known.delete(day),
+    /** Drops the cached hasher after the day's key was destroyed, perhaps by another node. */
+    forget: (day: string): void => void hashers.delete(day),
 
-    /** States that days are over, those too that ended while no node ran. */
+    /** Records the end of past days, including those that ended while no node ran. */
     async end(): Promise<void> {
-      const isOver = (now: number) => {
+      const isPast = (now: number) => {
         const today = dayOf(now - GRACE_MS);
         return (day: string) => day < today;
       };
       const { state } = await streams.reload(visitorsAggregate, VISITOR_DAYS);
-      // The certain time is asked for only where something hangs on it: to be asked, the store must write.
-      if (!state.open.some(isOver(clock.now()))) return;
+      // Confirming the time costs the event store a write, so do it only if a day may be over.
+      if (!state.open.some(isPast(clock.now()))) return;
       const now = await clock.confirmedNow();
-      if (now === undefined || !state.open.some(isOver(now))) return;
+      if (now === undefined || !state.open.some(isPast(now))) return;
       const command = { type: 'EndVisitorDays' as const, before: dayOf(now - GRACE_MS), now };
       const outcome = await handle(visitorsAggregate, VISITOR_DAYS, command, context('analytics.visitors'));
       if (isRejection(outcome)) throw new Error(outcome.rejected);
@@ -74,7 +74,7 @@ export function createDailyVisitorKeys({ handle, streams, vault, clock, context 
   };
 }
 
-/** Destroys the key of a day that is over: nobody can be told apart by it, nor be found again in what it made. */
+/** Destroys the key of an ended day: its visitor ids can no longer be computed or linked to anybody. */
 export const endDayReaction = (vault: Pick<Vault, 'destroy'>): Reaction<AnalyticsEvent<'VisitorDayEnded'>> => ({
   name: 'analytics.end-visitor-days',
   on: { VisitorDayEnded: ({ data }) => vault.destroy(visitorSubject(data)) },

@@ -1,4 +1,4 @@
-/** What must follow the end of a site: its key destroyed, and the streams of its days ended for ever. */
+/** Erases a deleted site: destroys its key and tombstones the streams of its days. */
 import { type AnalyticsEvent, siteSubject } from '../../domain/analytics/catalog.js';
 import { dayOf, trafficStream } from '../../domain/analytics/hit-batch.js';
 import { RETENTION } from '../../domain/analytics/retention.js';
@@ -15,7 +15,7 @@ export interface ErasePorts {
 
 const DAY_MS = 86_400_000;
 
-/** Each step does no harm when done again, so a crash between two of them is made good by the next run. */
+/** Every step is idempotent; a run after a crash completes the remaining steps. */
 export const eraseReaction = ({ log, vault, streams }: ErasePorts): Reaction<AnalyticsEvent<'SiteDeleted'>> => ({
   name: 'analytics.erase',
   retryInBackground: true,
@@ -23,9 +23,9 @@ export const eraseReaction = ({ log, vault, streams }: ErasePorts): Reaction<Ana
     async SiteDeleted({ data }) {
       await vault.destroy(siteSubject(data));
       const { before } = (await streams.reload(retentionAggregate, RETENTION)).state;
-      // Hits of days that had ended stand in the stream of the first that had not, which may lie ahead.
+      // Hits of already expired days were written to the first day not expired, which may lie in the future.
       const last = Math.max(data.deletedAt, before === '' ? 0 : Date.parse(before));
-      // A day more than it lived: the clock of a node that had not heard yet may have been ahead.
+      // One extra day on both sides, as the clocks of nodes may differ.
       for (let at = data.registeredAt - DAY_MS; at <= last + DAY_MS; at += DAY_MS) {
         const stream = trafficStream(data.instance, dayOf(at));
         if (typeof (await log.read(stream, { limit: 1 })) !== 'string') await log.tombstone(stream);

@@ -1,4 +1,4 @@
-/** Lets days go that need not be kept: stated as a fact, obeyed by rows and by the log. */
+/** Retention: records `DaysExpired` for old days and deletes their rows and streams. */
 import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
 import { dayOf, trafficStream } from '../../domain/analytics/hit-batch.js';
 import { DAY_MS } from '../../domain/analytics/period.js';
@@ -22,17 +22,17 @@ export interface CleanupPorts {
   readonly rawRetentionHours: number;
 }
 
-/** Of records that are kept for those who look for a fault. */
+/** Counts raw records. */
 export interface RawCounter {
-  /** How many there are of before an instant, Unix ms. */
+  /** Number of records before an instant, Unix ms. */
   countBefore(instant: number): Promise<number>;
 }
 
 export interface CleanupResult {
-  /** The first day that is kept. */
+  /** First retained day. */
   readonly before: string;
   readonly rows: number;
-  /** Since when raw records are kept, Unix ms, and how many rows of them went. */
+  /** Start of the retained raw records, Unix ms, and number of deleted rows. */
   readonly raw: { readonly before: number; readonly rows: number };
   readonly position: Position;
 }
@@ -41,20 +41,20 @@ const HOUR_MS = 3_600_000;
 
 const UNCERTAIN = 'analytics/clock-uncertain';
 
-/** `waitsMs` where it is because the time has leapt. */
+/** `waitsMs`: milliseconds until a clock jump is trusted; undefined if clocks disagree instead. */
 const uncertain = (waitsMs: number | undefined): Rejection => ({
   rejected: UNCERTAIN,
   kind: 'unavailable',
   detail:
     waitsMs === undefined
-      ? 'The clocks of the server and of its event store are far apart: nothing goes until they agree'
-      : `The time has gone on by more than a day since it was believed last: if that is right, what is old goes in ${Math.ceil(waitsMs / 60_000)} minutes`,
+      ? 'The clocks of the server and its event store differ: nothing is deleted until they agree'
+      : `The clock jumped ahead by more than a day: old data is deleted in ${Math.ceil(waitsMs / 60_000)} minutes if the time is confirmed`,
   retryAfterMs: waitsMs ?? 60_000,
 });
 
 export type Cleanup = ReturnType<typeof createCleanup>;
 
-/** Whole days: today, and at least so many before it, are kept. */
+/** Deletes whole days. Today and `retentionDays` before it are kept. */
 export const createCleanup =
   ({ handle, clock, settled, days, raw, retentionDays, rawRetentionHours }: CleanupPorts) =>
   async (context: CommandContext): Promise<CleanupResult | Rejection> => {
@@ -72,14 +72,14 @@ export const createCleanup =
     };
     const outcome = await handle(retentionAggregate, RETENTION, command, context);
     if (isRejection(outcome)) return outcome;
-    let told: Omit<CleanupResult, 'position'> = { before, rows: 0, raw: { before: rawBefore, rows: 0 } };
-    // As it was told first.
+    let result: Omit<CleanupResult, 'position'> = { before, rows: 0, raw: { before: rawBefore, rows: 0 } };
+    // A repeated command answers with the events of its first run.
     for (const { type, data } of outcome.events)
-      told = type === 'RawExpired' ? { ...told, raw: data } : { ...told, before: data.before, rows: data.rows };
-    return { ...told, position: outcome.position };
+      result = type === 'RawExpired' ? { ...result, raw: data } : { ...result, before: data.before, rows: data.rows };
+    return { ...result, position: outcome.position };
   };
 
-/** The same by the clock; while it is not certain what time it is, it waits for the next round. */
+/** Scheduled cleanup; does nothing while the time is unconfirmed. */
 export const cleanupRound = (cleanup: Cleanup, context: () => CommandContext) => async (): Promise<void> => {
   const done = await cleanup(context());
   if (isRejection(done) && done.rejected !== UNCERTAIN) throw new Error(done.rejected);
@@ -90,14 +90,14 @@ export interface ExpirePorts {
   readonly directory: SiteDirectory;
 }
 
-/** Ends the streams of days that have expired. Each step does no harm when done again. */
+/** Tombstones the streams of expired days; idempotent. */
 export const expireReaction = ({ log, directory }: ExpirePorts): Reaction<AnalyticsEvent<'DaysExpired'>> => ({
   name: 'analytics.expire',
   on: {
     async DaysExpired({ data: { before, since }, position }) {
       const { state } = await directory.all(position);
       for (const { instance, createdAt } of state.values()) {
-        // A day more: the clock of another node may have been behind.
+        // One extra day, as the clock of another node may have been behind.
         const from = Math.max(createdAt - DAY_MS, since === '' ? 0 : Date.parse(since) - DAY_MS);
         for (let at = from; dayOf(at) < before; at += DAY_MS) {
           const stream = trafficStream(instance, dayOf(at));

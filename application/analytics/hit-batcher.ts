@@ -1,4 +1,4 @@
-/** Group commit of hits: those that a site gets within some milliseconds become one event. */
+/** Batches hits: all hits of a site within a few milliseconds become one event. */
 import { LRUCache } from 'lru-cache';
 import type { Hit } from '../../domain/analytics/catalog.js';
 import {
@@ -9,12 +9,12 @@ import {
   writableDay,
 } from '../../domain/analytics/hit-batch.js';
 import {
+  addVisitors,
   emptySketch,
   isCounted,
   REGISTERS,
   type Sketch,
   type Visitor,
-  addVisitors,
 } from '../../domain/analytics/hyperloglog.js';
 import { RETENTION, retention } from '../../domain/analytics/retention.js';
 import {
@@ -28,20 +28,21 @@ import {
 import type { Cache, Position } from '../ports/index.js';
 import { retentionAggregate } from './aggregates.js';
 
-/** Hits wait for each other no longer; an append that is under way may take longer. */
-export const GATHER_MS = 5;
-/** A group goes at once when it has come to this. In characters of its texts, of which none takes more than three bytes. */
-const GROUP_CHARACTERS = 128 * 1024;
+/** Milliseconds a batch stays open. */
+export const BATCH_MS = 5;
+/** Characters at which a batch is flushed early. */
+const MAX_BATCH_CHARACTERS = 128 * 1024;
+/** Upper bound of the UTF-8 bytes per UTF-16 code unit. */
 const CHARACTER_BYTES = 3;
-/** Of a hit, besides its texts. */
+/** Overhead per hit beside its texts. */
 const HIT_CHARACTERS = 120;
-const GROUP_HITS = 2000;
+const MAX_BATCH_HITS = 2000;
 const PROPERTY_CHARACTERS = 24;
 const SKETCHES_BYTES = 8 * 1024 * 1024;
 const SKETCH_BYTES = 200;
 const VISITOR_BYTES = 80;
 
-/** A hit, and who it is of: nobody, where they can not be told apart. */
+/** A hit and its visitor; undefined if visitors cannot be distinguished. */
 export interface VisitorHit {
   readonly hit: Hit;
   readonly visitor: Visitor | undefined;
@@ -49,7 +50,7 @@ export interface VisitorHit {
 
 interface Batch {
   readonly site: SiteInstance;
-  /** When its first hit came, Unix ms. */
+  /** Arrival of the first hit, Unix ms. */
   readonly at: number;
   readonly correlationId: string;
   readonly hits: Hit[];
@@ -63,108 +64,114 @@ export interface HitBatcherPorts {
   readonly appender: Appender;
   readonly streams: Pick<AggregateStore, 'reload'>;
   readonly origin: EventOrigin;
-  /** Records are kept for those who look for a fault. */
+  /** Whether hits are also stored as raw records, for debugging. */
   readonly storeRaw?: boolean;
 }
 
 export type HitBatcher = ReturnType<typeof createHitBatcher>;
 
 export function createHitBatcher({ appender, streams, origin, storeRaw }: HitBatcherPorts) {
-  const groups = new Map<string, Batch>();
-  /** By stream: whom this node has told the log of on a day. Who is not remembered is told once more, and counted once. */
+  const batches = new Map<string, Batch>();
+  /** By stream: visitors this node has written. Evicted ones are written again, which does not change counts. */
   const sketches = new LRUCache<string, Sketch>({
     maxSize: SKETCHES_BYTES,
     sizeCalculation: (sketch) => SKETCH_BYTES + ('exact' in sketch ? sketch.exact.size * VISITOR_BYTES : REGISTERS),
   });
 
-  /** As it was when a day turned out to have ended. */
+  /** Retention state as of the last append to an expired day. */
   let ended = retention.initialState;
 
-  /** The hits of one request at a time. Resolves when they are flushed; rejects with `Unavailable`. */
-  function add(site: SiteInstance, now: number, counted: readonly VisitorHit[], correlationId: string): Promise<Position> {
+  /** Adds the hits of a request. Resolves when they are flushed; rejects with `UnavailableError`. */
+  function add(
+    site: SiteInstance,
+    now: number,
+    counted: readonly VisitorHit[],
+    correlationId: string,
+  ): Promise<Position> {
     const stream = trafficStream(site.instance, dayOf(now));
-    const group = groups.get(stream) ?? opened(stream, site, now, correlationId);
+    const batch = batches.get(stream) ?? openBatch(stream, site, now, correlationId);
     for (const { hit, visitor } of counted) {
-      group.hits.push(hit);
-      group.characters += charactersOf(hit);
-      if (visitor !== undefined) group.visitors.add(visitor);
+      batch.hits.push(hit);
+      batch.characters += charactersOf(hit);
+      if (visitor !== undefined) batch.visitors.add(visitor);
     }
-    if (group.characters >= GROUP_CHARACTERS || group.hits.length >= GROUP_HITS) group.close();
-    return group.flushed;
+    if (batch.characters >= MAX_BATCH_CHARACTERS || batch.hits.length >= MAX_BATCH_HITS) batch.close();
+    return batch.flushed;
   }
 
-  function opened(stream: string, site: SiteInstance, at: number, correlationId: string): Batch {
-    let over = () => {};
+  function openBatch(stream: string, site: SiteInstance, at: number, correlationId: string): Batch {
+    let release = () => {};
     const closed = new Promise<void>((resolve) => {
-      over = resolve;
+      release = resolve;
     });
-    const timer = setTimeout(() => group.close(), GATHER_MS);
-    const group: Batch = {
+    const timer = setTimeout(() => batch.close(), BATCH_MS);
+    const batch: Batch = {
       site,
       at,
       correlationId,
       hits: [],
       visitors: new Set(),
       characters: 0,
-      // At once: the next hit begins another one.
+      // Synchronous, so that the next hit opens a new batch.
       close() {
         clearTimeout(timer);
-        groups.delete(stream);
-        over();
+        batches.delete(stream);
+        release();
       },
-      flushed: closed.then(() => flush(stream, group)),
+      flushed: closed.then(() => flush(stream, batch)),
     };
-    groups.set(stream, group);
-    return group;
+    batches.set(stream, batch);
+    return batch;
   }
 
   async function flush(
     stream: string,
     { site, at, correlationId, hits, visitors, characters }: Batch,
   ): Promise<Position> {
-    const fresh = freshOf(stream, visitors);
-    // Of the group, and of nobody's request: no address, no session, no key of a caller.
+    const unwritten = unwrittenOf(stream, visitors);
+    // Metadata of the batch, not of a request: no address, session or idempotency key.
     const context = { commandId: newCommandId(), actor: 'analytics.collect', correlationId };
-    const data = hitsCollected(site, at, hits, fresh, storeRaw);
-    const bytes = characters * CHARACTER_BYTES + fresh.length * VISITOR_BYTES;
-    const store = (kept: string) => {
-      const event = newEvent(origin, kept, data, 0, context);
-      return appender.append(kept, [{ event, bytes }]);
+    const data = hitsCollected(site, at, hits, unwritten, storeRaw);
+    const bytes = characters * CHARACTER_BYTES + unwritten.length * VISITOR_BYTES;
+    const store = (target: string) => {
+      const event = newEvent(origin, target, data, 0, context);
+      return appender.append(target, [{ event, bytes }]);
     };
-    const kept = keptIn(site, at);
-    const position = await store(kept).catch(async (error) => {
+    const target = writableStream(site, at);
+    const position = await store(target).catch(async (error) => {
       if (!(error instanceof StreamEndedError)) throw error;
       ended = (await streams.reload(retentionAggregate, RETENTION)).state;
-      const next = keptIn(site, at);
-      // It is the site that is deleted.
-      if (next === kept) throw error;
+      const next = writableStream(site, at);
+      // The same stream again: the site itself was deleted.
+      if (next === target) throw error;
       return store(next);
     });
-    // Only now: of an event that never came to be nobody was told anything.
-    recordVisitors(stream, fresh);
+    // Only after the append, as a failed event records no visitors.
+    markWritten(stream, unwritten);
     return position;
   }
 
-  const keptIn = (site: SiteInstance, at: number) => trafficStream(site.instance, writableDay(dayOf(at), ended.before));
+  const writableStream = (site: SiteInstance, at: number) =>
+    trafficStream(site.instance, writableDay(dayOf(at), ended.before));
 
-  function freshOf(stream: string, visitors: Iterable<Visitor>): readonly Visitor[] {
-    const told = sketches.get(stream) ?? emptySketch;
-    return [...visitors].filter((visitor) => !isCounted(told, visitor));
+  function unwrittenOf(stream: string, visitors: Iterable<Visitor>): readonly Visitor[] {
+    const written = sketches.get(stream) ?? emptySketch;
+    return [...visitors].filter((visitor) => !isCounted(written, visitor));
   }
 
-  function recordVisitors(stream: string, fresh: readonly Visitor[]): void {
-    if (fresh.length > 0) sketches.set(stream, addVisitors(sketches.get(stream) ?? emptySketch, fresh));
+  function markWritten(stream: string, unwritten: readonly Visitor[]): void {
+    if (unwritten.length > 0) sketches.set(stream, addVisitors(sketches.get(stream) ?? emptySketch, unwritten));
   }
 
   return {
     add,
-    /** For hits that go into the log by themselves: of these visitors, whom this node has not told it of on that day. */
-    fresh: (site: SiteInstance, now: number, visitors: Iterable<Visitor>): readonly Visitor[] =>
-      freshOf(trafficStream(site.instance, dayOf(now)), visitors),
-    /** They are in the log. */
-    told: (site: SiteInstance, now: number, fresh: readonly Visitor[]): void =>
-      recordVisitors(trafficStream(site.instance, dayOf(now)), fresh),
-    /** The day is over: nobody who came on it is remembered. */
+    /** Filters visitors that this node has not written on that day, for hits appended without a batch. */
+    newVisitors: (site: SiteInstance, now: number, visitors: Iterable<Visitor>): readonly Visitor[] =>
+      unwrittenOf(trafficStream(site.instance, dayOf(now)), visitors),
+    /** Notes that these visitors were written. */
+    recordVisitors: (site: SiteInstance, now: number, unwritten: readonly Visitor[]): void =>
+      markWritten(trafficStream(site.instance, dayOf(now)), unwritten),
+    /** Drops the visitors of an ended day. */
     forget(day: string): void {
       for (const stream of [...sketches.keys()]) if (stream.endsWith(`-${day}`)) sketches.delete(stream);
     },
@@ -176,7 +183,7 @@ export function createHitBatcher({ appender, streams, origin, storeRaw }: HitBat
   };
 }
 
-/** About, and no less: to write a hit only to measure it costs as much as to seal it. */
+/** Upper estimate: serializing a hit to measure it would cost as much as encrypting it. */
 function charactersOf({ path, event, referrer, campaign, properties }: Hit): number {
   let sum = HIT_CHARACTERS + path.length + (event?.length ?? 0) + (referrer?.length ?? 0);
   if (campaign) sum += campaign.source.length + campaign.medium.length + campaign.campaign.length;

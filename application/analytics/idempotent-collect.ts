@@ -1,4 +1,4 @@
-/** Requests with an `Idempotency-Key`: each in a stream of its own, so that the store says who was first. */
+/** Stores collect requests with an `Idempotency-Key`, one stream each, so that only the first append succeeds. */
 import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
 import { requestStream } from '../../domain/analytics/hit-batch.js';
 import type { Rejection } from '../../domain/shared/index.js';
@@ -9,7 +9,7 @@ export interface RequestPorts {
   readonly log: Pick<EventLog, 'append' | 'read' | 'retain'>;
   readonly origin: EventOrigin;
   readonly retentionDays: number;
-  /** Told of every append before anybody is answered. */
+  /** Called after every append, before the response. */
   readonly appended: (stream: string, position: Position, events: number) => void;
 }
 
@@ -18,21 +18,21 @@ const DAY_SECONDS = 86_400;
 const EXPIRED: Rejection = {
   rejected: 'analytics/request-expired',
   kind: 'gone',
-  detail: 'This Idempotency-Key was used before, and its hits are no longer kept',
+  detail: 'The Idempotency-Key was used before and its hits have expired',
 };
 
 export type RequestStore = ReturnType<typeof createRequests>;
 
-/** A request as it stands in the log. */
+/** A request in the event log. */
 export interface StoredRequest {
   readonly position: Position;
   readonly isFirst: boolean;
-  /** Why each payload was ignored, as it was told first; undefined where all were counted. */
+  /** Why each payload was ignored in the first run; undefined if all were accepted. */
   readonly reasons: HitsCollected['data']['reasons'];
 }
 
 export function createRequests({ log, origin, retentionDays, appended }: RequestPorts) {
-  /** What was stored under its key before; undefined for nothing. */
+  /** Finds a stored request by its key. */
   async function find(context: CommandContext): Promise<StoredRequest | Rejection | undefined> {
     const found = await log.read(requestStream(context.commandId), { limit: 1 });
     const first = typeof found === 'string' ? undefined : (found[0] as RecordedEvent<HitsCollected> | undefined);
@@ -45,17 +45,17 @@ export function createRequests({ log, origin, retentionDays, appended }: Request
   return {
     find,
 
-    /** Or finds it stored. Rejects with `Unavailable`: the same request again finds out what became of it. */
+    /** Stores a request, or finds it stored. After `UnavailableError`, repeating the request is safe. */
     async store(events: readonly HitsCollected[], context: CommandContext): Promise<StoredRequest | Rejection> {
       const stream = requestStream(context.commandId);
       await log.retain(stream, { maxAgeSeconds: retentionDays * DAY_SECONDS });
       const all = events.map((event, index) =>
         newEvent(origin, stream, event, index, context, contentSeed(event, context)),
       );
-      const done = await log.append(stream, 'none', all);
-      if (done.outcome !== 'appended') return (await find(context)) ?? EXPIRED;
-      appended(stream, done.position, all.length);
-      return { position: done.position, isFirst: true, reasons: events[0]?.data.reasons };
+      const result = await log.append(stream, 'none', all);
+      if (result.outcome !== 'appended') return (await find(context)) ?? EXPIRED;
+      appended(stream, result.position, all.length);
+      return { position: result.position, isFirst: true, reasons: events[0]?.data.reasons };
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Takes in what was counted elsewhere, line by line: by the rules of collecting, at the times that the lines tell. */
+/** Imports hits recorded elsewhere: validates them like collected hits and stores them at their own times. */
 import type { Hit } from '../../domain/analytics/catalog.js';
 import { parseCountry } from '../../domain/analytics/country.js';
 import { dayOf } from '../../domain/analytics/hit-batch.js';
@@ -26,80 +26,81 @@ export interface ImportPorts {
   readonly filterBots: boolean;
 }
 
-/** Lines in their order, all of one site and day; those that say nothing to be counted are left out. */
+/** Consecutive valid lines of one site and day. */
 export interface Chunk {
-  /** Counted from 1. */
+  /** 1-based. */
   readonly firstLine: number;
-  /** So many before it began with the same. */
+  /** Number of earlier chunks with the same first hit. */
   readonly nth: number;
   readonly hits: readonly PastHit[];
 }
 
 export interface ImportCounts {
   readonly stored: number;
-  /** They were there already. */
+  /** Already stored by an earlier import. */
   readonly known: number;
-  /** They begin like what was imported before, and go on differently: nothing of them is taken. */
+  /** Rejected: they begin like an imported chunk but continue differently. */
   readonly refused: number;
 }
 
-/** Clocks differ. */
-const AHEAD_MS = 60_000;
+/** Tolerated clock difference. */
+const MAX_AHEAD_MS = 60_000;
 
 export type Importing = Awaited<ReturnType<typeof createImporting>>;
 
-/** Knows the sites that there are as it begins. */
+/** Creates an importer for the sites that exist at this moment. */
 export async function createImporting(ports: ImportPorts) {
   const { streams, agents, derivation, store, clock, retentionDays, filterBots } = ports;
   const sites: SitesState = (await streams.reload(sitesAggregate, SITES)).state;
   const { before } = (await streams.reload(retentionAggregate, RETENTION)).state;
 
-  /** What is to be counted of a line, or why nothing is. `at` in Unix ms. */
-  function judge(written: WrittenPastHit, at: number): PastHit | string {
-    const { userAgent: whole = '', address, visitor } = written;
-    const country = parseCountry(written.country);
-    const userAgent = truncate(whole, MAX_USER_AGENT);
-    const site = sites.get(siteIdOf(written.site) ?? '');
-    if (!site) return `there is no site ${clean(written.site, 80)}`;
+  /** Converts a line to a hit, or returns why it is ignored. `at` in Unix ms. */
+  function judge(line: WrittenPastHit, at: number): PastHit | string {
+    const { userAgent: rawUserAgent = '', address, visitor } = line;
+    const country = parseCountry(line.country);
+    const userAgent = truncate(rawUserAgent, MAX_USER_AGENT);
+    const site = sites.get(siteIdOf(line.site) ?? '');
+    if (!site) return `unknown site ${clean(line.site, 80)}`;
     const now = clock.now();
-    if (at > now + AHEAD_MS) return 'its timestamp lies in the future';
+    if (at > now + MAX_AHEAD_MS) return 'the timestamp is in the future';
     const day = dayOf(at);
-    if (day < before || day < dayOf(now - retentionDays * DAY_MS)) return 'its day is no longer kept';
-    if (filterBots && agents.isBot(userAgent)) return 'it is of a bot';
-    const visit = parseVisit(written, {}, site);
+    if (day < before || day < dayOf(now - retentionDays * DAY_MS)) return 'the day is beyond the retention period';
+    if (filterBots && agents.isBot(userAgent)) return 'the user agent is a bot';
+    const visit = parseVisit(line, {}, site);
     if (!visit) return 'event must be a name';
-    const about = { ...agents.read(userAgent), ...(country !== undefined && { country }) };
-    const hit: Hit = { ...visit.hit, ...about };
-    const who = visitor ?? address;
+    const client = { ...agents.read(userAgent), ...(country !== undefined && { country }) };
+    const hit: Hit = { ...visit.hit, ...client };
+    const identity = visitor ?? address;
     return {
       site,
       at,
       hit,
-      visitor: who === undefined ? undefined : { address: who, userAgent: visitor === undefined ? userAgent : '' },
+      visitor:
+        identity === undefined ? undefined : { address: identity, userAgent: visitor === undefined ? userAgent : '' },
     };
   }
 
-  /** What the same lines are known by, whoever came: of that nothing is derived that could be tried out later. */
+  /** Identifies equal lines. Leaves out visitors, as a digest of them could be attacked by guessing. */
   const digestOf = (hits: readonly PastHit[]) =>
     derivation.id(
       'analytics.import-hits',
       ...hits.map(({ site, at, hit }) => JSON.stringify([site.instance, at, hit])),
     );
-  const lotOf = (hits: readonly PastHit[]) => `${hits.length} ${digestOf(hits)}`;
+  const fingerprintOf = (hits: readonly PastHit[]) => `${hits.length} ${digestOf(hits)}`;
 
-  /** `source` tells apart what begins alike. */
+  /** Stores a chunk. `source` distinguishes chunks with equal first lines. */
   async function take(source: string, { nth, hits }: Chunk): Promise<ImportCounts> {
     let [rest, known] = [hits, 0];
     while (rest.length > 0) {
-      const begins = digestOf(rest.slice(0, 1));
-      const id = derivation.id('analytics.import', source, String(nth), String(known), begins);
-      const fingerprint = lotOf(rest);
+      const firstDigest = digestOf(rest.slice(0, 1));
+      const id = derivation.id('analytics.import', source, String(nth), String(known), firstDigest);
+      const fingerprint = fingerprintOf(rest);
       const { isNew, fingerprint: found } = await store({ id, fingerprint, hits: rest });
       if (isNew) return { stored: rest.length, known, refused: 0 };
       if (found === fingerprint) return { stored: 0, known: hits.length, refused: 0 };
-      // It was shorter when it was imported.
+      // The chunk was shorter when it was imported: skip the stored part.
       const count = Number.parseInt(found, 10);
-      if (!(count < rest.length) || lotOf(rest.slice(0, count)) !== found)
+      if (!(count < rest.length) || fingerprintOf(rest.slice(0, count)) !== found)
         return { stored: 0, known, refused: rest.length };
       known += count;
       rest = rest.slice(count);

@@ -1,13 +1,13 @@
-/** Signing in to the dashboard by a link that is mailed; sessions by a token of which only a hash is kept. */
+/** Dashboard sign-in by mailed link. Sessions are identified by a token, stored only as a hash. */
 import {
   badLogin,
-  needsRenewal,
   LINK_MS,
   type LoginState,
   loginStream,
-  openLink,
+  needsRenewal,
   SESSION_MS,
   sessionOf,
+  usableLink,
 } from '../../domain/analytics/login.js';
 import { loginsSubject } from '../../domain/analytics/login-events.js';
 import { isEmail, isRejection, type Rejection, sameText, tidyEmail } from '../../domain/shared/index.js';
@@ -22,11 +22,11 @@ export interface LoginPorts {
   readonly vault: Pick<Vault, 'renew'>;
   readonly derivation: Derivation;
   readonly clock: Clock;
-  /** Who may sign in, by their email in small letters. */
+  /** Whether an email, in lower case, may sign in. */
   readonly isAllowed: (email: string) => boolean;
 }
 
-/** Somebody who is signed in. */
+/** A session of a signed-in user. */
 export interface DashboardSession {
   readonly addressId: string;
   readonly sessionId: string;
@@ -35,16 +35,16 @@ export interface DashboardSession {
   readonly expiresAt: number;
 }
 
-/** What a link or a session is known by: the address, so that its stream is found, and what nobody else can know. */
+/** Token of a link or session: the address id, which names the stream, and a secret. */
 const TOKEN = /^([A-Za-z0-9_-]{16,64})\.([A-Za-z0-9_-]{43})$/;
 const STREAM_SECONDS = (SESSION_MS + 86_400_000) / 1000;
-const MOST_EMAIL = 254;
+const MAX_EMAIL_LENGTH = 254;
 
 export type Logins = ReturnType<typeof createLogins>;
 
 export function createLogins(ports: LoginPorts) {
   const { handle, streams, log, vault, derivation, clock } = ports;
-  /** A list of several is no email: whoever stands beside one that may come in gets no mail. */
+  /** Checks the format first: in a list of addresses, others beside an allowed one must get no mail. */
   const isAllowed = (email: string) => isEmail(email) && ports.isAllowed(email);
 
   const secretOf = (purpose: 'link' | 'session', id: string) =>
@@ -52,13 +52,13 @@ export function createLogins(ports: LoginPorts) {
   const hashOf = (secret: string) => derivation.id('analytics.session', secret);
   const linkToken = (addressId: string, linkId: string) => `${addressId}.${secretOf('link', linkId)}`;
 
-  function read(token: string | undefined) {
+  function parseToken(token: string | undefined) {
     const [, addressId, secret] = TOKEN.exec(token ?? '') ?? [];
     return addressId && secret ? { addressId, secret, stream: loginStream(addressId) } : undefined;
   }
 
-  /** Of an address that was never asked for there is a stream that ends by itself. */
-  const before = (expiresAt: number, stream: string) => async () => {
+  /** Creates the key that encrypts the email; lets a new stream expire. */
+  const prepareStream = (expiresAt: number, stream: string) => async () => {
     const isNew = (await streams.load(loginAggregate, stream)).revision < 0;
     await Promise.all([
       vault.renew(loginsSubject({ expiresAt })),
@@ -70,65 +70,65 @@ export function createLogins(ports: LoginPorts) {
   return {
     linkToken,
 
-    /** Does, and answers, the same for every email. `isLimited`: too many links were requested, and none is mailed. */
+    /** Requests a link. Behaves alike for every email. `isLimited`: too many requests, so no link is mailed. */
     async request(
-      given: string,
+      address: string,
       context: CommandContext,
     ): Promise<{ position: Position; isLimited: boolean } | Rejection> {
-      const email = tidyEmail(given).slice(0, MOST_EMAIL);
+      const email = tidyEmail(address).slice(0, MAX_EMAIL_LENGTH);
       const addressId = derivation.id('analytics.address', email);
       const linkId = derivation.id('analytics.link', context.commandId);
       const [stream, now] = [loginStream(addressId), clock.now()];
       const command = { type: 'RequestLogin' as const, addressId, linkId, email, now };
-      const done = await handle(loginAggregate, stream, command, context, before(now + LINK_MS, stream));
-      if (isRejection(done)) return done;
-      // Over the limit nothing is appended.
-      return { position: done.position, isLimited: done.events.length === 0 };
+      const result = await handle(loginAggregate, stream, command, context, prepareStream(now + LINK_MS, stream));
+      if (isRejection(result)) return result;
+      // No event means that the limit is exceeded.
+      return { position: result.position, isLimited: result.events.length === 0 };
     },
 
-    /** Whom the mail of this link is still to be sent to. */
+    /** Returns the email that a link must still be sent to, if any. */
     async pending(addressId: string, linkId: string): Promise<string | undefined> {
       const { state } = await streams.reload(loginAggregate, loginStream(addressId));
-      const link = openLink(state, linkId, clock.now());
+      const link = usableLink(state, linkId, clock.now());
       return link && !link.isDone && isAllowed(link.email) ? link.email : undefined;
     },
 
     async record(addressId: string, linkId: string, isSent: boolean, context: CommandContext): Promise<void> {
       const command = { type: 'RecordLoginMail' as const, addressId, linkId, isSent, now: clock.now() };
-      const done = await handle(loginAggregate, loginStream(addressId), command, context);
-      if (isRejection(done)) throw new Error(done.rejected);
+      const result = await handle(loginAggregate, loginStream(addressId), command, context);
+      if (isRejection(result)) throw new Error(result.rejected);
     },
 
-    /** `email`: must be whose the link is, if it is given. Answers the token of the session. */
+    /** Opens a session by a link and returns its token. If `email` is given, it must match the link. */
     async verify(token: string, email: string | undefined, context: CommandContext) {
-      const given = read(token);
-      if (!given) return badLogin;
-      const { addressId, secret, stream } = given;
+      const parsed = parseToken(token);
+      if (!parsed) return badLogin;
+      const { addressId, secret, stream } = parsed;
       if (email !== undefined && derivation.id('analytics.address', tidyEmail(email)) !== addressId) return badLogin;
       const now = clock.now();
       const { state } = await streams.reload(loginAggregate, stream);
-      const own = secretOf('session', context.commandId);
-      const sessionId = hashOf(own);
+      const sessionSecret = secretOf('session', context.commandId);
+      const sessionId = hashOf(sessionSecret);
       const linkId = state.link?.linkId;
       const isKnown = linkId !== undefined && sameText(secret, secretOf('link', linkId));
-      const again = state.sessions.some((each) => each.sessionId === sessionId);
-      if (!again && (!isKnown || !isAllowed(state.link?.email ?? ''))) return badLogin;
+      const isRepeated = state.sessions.some((each) => each.sessionId === sessionId);
+      if (!isRepeated && (!isKnown || !isAllowed(state.link?.email ?? ''))) return badLogin;
       const command = { type: 'OpenSession' as const, addressId, linkId: linkId ?? '', sessionId, now };
-      const done = await handle(loginAggregate, stream, command, context, before(now + SESSION_MS, stream));
-      if (isRejection(done)) return done;
-      const session = sessionOf(await done.state(), sessionId, now);
+      const result = await handle(loginAggregate, stream, command, context, prepareStream(now + SESSION_MS, stream));
+      if (isRejection(result)) return result;
+      const session = sessionOf(await result.state(), sessionId, now);
       if (!session) return badLogin;
-      return { token: `${addressId}.${own}`, email: session.email, position: done.position };
+      return { token: `${addressId}.${sessionSecret}`, email: session.email, position: result.position };
     },
 
-    /** Whose session a token is of; undefined where it is of none that lives. */
+    /** Finds the session of a token; undefined if there is none or it has expired. */
     async find(token: string | undefined): Promise<DashboardSession | undefined> {
-      const given = read(token);
-      if (!given) return undefined;
-      const { addressId, secret, stream } = given;
+      const parsed = parseToken(token);
+      if (!parsed) return undefined;
+      const { addressId, secret, stream } = parsed;
       const sessionId = hashOf(secret);
       const of = (state: LoginState) => sessionOf(state, sessionId, clock.now());
-      // Another node may have opened it a moment ago.
+      // Another node may have opened the session a moment ago.
       const session =
         of((await streams.load(loginAggregate, stream)).state) ??
         of((await streams.reload(loginAggregate, stream)).state);
@@ -136,21 +136,21 @@ export function createLogins(ports: LoginPorts) {
       return { addressId, ...session };
     },
 
-    /** Whether its time begins anew, as half of it is over. */
-    async renew(visitor: DashboardSession, context: CommandContext): Promise<boolean> {
-      const { addressId, sessionId } = visitor;
+    /** Extends a session after half of its lifetime; returns whether it did. */
+    async renew(session: DashboardSession, context: CommandContext): Promise<boolean> {
+      const { addressId, sessionId } = session;
       const now = clock.now();
-      if (!needsRenewal({ ...visitor, openedAt: 0 }, now)) return false;
+      if (!needsRenewal({ ...session, openedAt: 0 }, now)) return false;
       const stream = loginStream(addressId);
       const command = { type: 'RenewSession' as const, addressId, sessionId, now };
-      const done = await handle(loginAggregate, stream, command, context, before(now + SESSION_MS, stream));
-      return !isRejection(done);
+      const result = await handle(loginAggregate, stream, command, context, prepareStream(now + SESSION_MS, stream));
+      return !isRejection(result);
     },
 
     async end({ addressId, sessionId }: DashboardSession, context: CommandContext): Promise<Position | Rejection> {
       const command = { type: 'EndSession' as const, addressId, sessionId, now: clock.now() };
-      const done = await handle(loginAggregate, loginStream(addressId), command, context);
-      return isRejection(done) ? done : done.position;
+      const result = await handle(loginAggregate, loginStream(addressId), command, context);
+      return isRejection(result) ? result : result.position;
     },
   };
 }

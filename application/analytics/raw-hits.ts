@@ -1,4 +1,4 @@
-/** What is kept for those who look for a fault: whoever may read the stores reads it, newest last. */
+/** Reads raw hit records, which are stored for debugging; available to operators only. */
 import { siteSubject } from '../../domain/analytics/catalog.js';
 import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
 import type { Rows, Vault } from '../ports/index.js';
@@ -10,19 +10,21 @@ export interface RawPorts {
   readonly vault: Pick<Vault, 'open'>;
 }
 
-interface Kept {
+interface RawRow {
   readonly at: number;
   readonly secret: string;
 }
 
-/** The last of what was kept of a site; `most` moments, of which each may be of several hits. */
-export async function newestRaw({ rows, vault }: RawPorts, instance: string, most: number) {
-  const query = { filter: { site: instance }, sort: { at: -1 }, limit: most } as const;
-  const found = await rows.find<Kept>(RAW_MODEL, query);
+/** Reads the newest `limit` records of a site, newest last. A record may hold several hits. */
+export async function newestRaw({ rows, vault }: RawPorts, instance: string, limit: number) {
+  const query = { filter: { site: instance }, sort: { at: -1 }, limit } as const;
+  const found = await rows.find<RawRow>(RAW_MODEL, query);
   const hits: object[] = [];
   for (const { at, secret } of found.toReversed()) {
-    const opened = (await vault.open(siteSubject({ instance }), secret)) as HitsCollected['data']['secret'] | undefined;
-    for (const hit of opened?.hits ?? []) hits.push({ timestamp: new Date(at).toISOString(), ...hit });
+    const decrypted = (await vault.open(siteSubject({ instance }), secret)) as
+      | HitsCollected['data']['secret']
+      | undefined;
+    for (const hit of decrypted?.hits ?? []) hits.push({ timestamp: new Date(at).toISOString(), ...hit });
   }
   return hits;
 }

@@ -1,9 +1,9 @@
-/** Answers reports, from days that were counted: at a cost that does not grow with the number of hits. */
+/** Builds reports from daily counts, so that the cost is independent of the number of hits. */
 import type { DaySummary } from '../../domain/analytics/day.js';
 import type { DayLists, SiteNames } from '../../domain/analytics/dictionary-encoding.js';
 import { dayOf } from '../../domain/analytics/hit-batch.js';
-import { previousPeriod, periodBetween, DAY_MS, lastDays, type Period } from '../../domain/analytics/period.js';
-import { type Report, buildReport } from '../../domain/analytics/report.js';
+import { DAY_MS, lastDays, type Period, periodBetween, previousPeriod } from '../../domain/analytics/period.js';
+import { buildReport, type Report } from '../../domain/analytics/report.js';
 import type { Retention } from '../../domain/analytics/retention.js';
 import { siteIdOf } from '../../domain/analytics/site-fields.js';
 import { type Site, siteNotFound } from '../../domain/analytics/sites.js';
@@ -13,22 +13,22 @@ import { awaitConsistent, type Consistency } from '../consistency/index.js';
 import type { Clock, Position, ProjectionProgress } from '../ports/index.js';
 import type { SiteDirectory } from './site-directory.js';
 
-/** What was counted of days, by day. */
+/** Counts for a report, by day. */
 export interface ReportDays {
   readonly summaries: ReadonlyMap<string, DaySummary>;
-  /** The oldest day of the site that has a row; undefined where none has. */
+  /** Oldest day of the site with data; undefined if there is none. */
   readonly firstDay: string | undefined;
   readonly lists: ReadonlyMap<string, DayLists>;
   readonly names: SiteNames;
 }
 
-/** Rows of days. Each rejects with `Unavailable`. */
+/** Reads daily counts. All methods reject with `UnavailableError`. */
 export interface DayReader {
-  /** The summaries of the days from `since` on, and the lists of those of the period. */
+  /** Returns summaries from `since` on, and lists for the days of the period. */
   read(instance: string, since: string, period: Pick<Period, 'start' | 'end'>): Promise<ReportDays>;
-  /** How many there are of a site. */
+  /** Number of days of a site. */
   countDays(instance: string): Promise<number>;
-  /** How many there are of days before one, of all sites. */
+  /** Number of days before one, over all sites. */
   countBefore(day: string): Promise<number>;
 }
 
@@ -37,12 +37,12 @@ export interface ReportPorts {
   readonly days: DayReader;
   readonly settled: ProjectionProgress;
   readonly clock: Clock;
-  /** Which days were let go, as the log has it. */
+  /** Retention state from the event log: which days have expired. */
   readonly retention: () => Promise<Retention>;
   readonly retentionDays: number;
 }
 
-/** So many days up to today, or from one to another. */
+/** The last `days` days, or an explicit range. */
 export type PeriodQuery =
   | { readonly days: number }
   | { readonly start: string | undefined; readonly end: string | undefined };
@@ -56,13 +56,13 @@ export interface ReportView extends Report {
 const badPeriod: Rejection = {
   rejected: 'analytics/bad-period',
   kind: 'invalid',
-  detail: 'start and end must be days such as 2026-11-22, in their order, 730 days apart at most',
+  detail: 'start and end must be days such as 2026-11-22, in order, and at most 730 days apart',
 };
 
-/** Reports of more days take so much memory until they are answered that few may at a time; others wait, and are let in by site. */
-const LONG_DAYS = 100;
-const LONG_AT_ONCE = 2;
-const LONG_WAITING = 100;
+/** Reports over more days need much memory, so their concurrency is limited; sites are queued fairly. */
+const LONG_REPORT_DAYS = 100;
+const MAX_LONG_REPORTS = 2;
+const MAX_QUEUED_REPORTS = 100;
 
 export const DAYS_MODEL = 'analytics.days';
 
@@ -70,22 +70,22 @@ export type Reports = ReturnType<typeof createReports>;
 
 export function createReports(ports: ReportPorts) {
   const { directory, days, settled, clock, retention, retentionDays } = ports;
-  const atOnce = createFairSemaphore('long reports', LONG_AT_ONCE, LONG_WAITING);
+  const limitConcurrency = createFairSemaphore('long reports', MAX_LONG_REPORTS, MAX_QUEUED_REPORTS);
 
-  function periodOf(asked: PeriodQuery, now: number): Period | Rejection {
-    if ('days' in asked) return lastDays(asked.days, now);
-    return periodBetween(asked.start ?? '', asked.end ?? '') ?? badPeriod;
+  function periodOf(query: PeriodQuery, now: number): Period | Rejection {
+    if ('days' in query) return lastDays(query.days, now);
+    return periodBetween(query.start ?? '', query.end ?? '') ?? badPeriod;
   }
 
-  async function countedIn({ instance, createdAt }: Site, period: Period, now: number): Promise<Report> {
+  async function reportFor({ instance, createdAt }: Site, period: Period, now: number): Promise<Report> {
     const since = previousPeriod(period).start;
     const { summaries, firstDay = '', lists, names } = await days.read(instance, since, period);
-    // Hits that were imported may be older than their site.
-    const made = [dayOf(createdAt), firstDay].filter(Boolean).sort()[0]!;
-    const kept = [(await retention()).before, dayOf(now - retentionDays * DAY_MS)];
+    // Imported hits may be older than their site.
+    const firstDayWithData = [dayOf(createdAt), firstDay].filter(Boolean).sort()[0]!;
+    const retained = [(await retention()).before, dayOf(now - retentionDays * DAY_MS)];
     return runSliced(
       buildReport(period, {
-        isPreviousComplete: [made, ...kept].every((first) => first <= since),
+        isPreviousComplete: [firstDayWithData, ...retained].every((first) => first <= since),
         summaries: (day) => summaries.get(day),
         lists: (day) => lists.get(day),
         names,
@@ -95,7 +95,7 @@ export function createReports(ports: ReportPorts) {
 
   return async (
     id: string,
-    asked: PeriodQuery,
+    query: PeriodQuery,
     seen?: Position,
   ): Promise<(Consistency & { readonly body: ReportView }) | Rejection> => {
     const siteId = siteIdOf(id);
@@ -103,12 +103,14 @@ export function createReports(ports: ReportPorts) {
     const site = (await directory.find([siteId], seen))(siteId);
     if (!site) return siteNotFound;
     const now = clock.now();
-    const period = periodOf(asked, now);
+    const period = periodOf(query, now);
     if (isRejection(period)) return period;
-    const told = settled.latestOf('analytics');
-    const reflected = await awaitConsistent(settled, DAYS_MODEL, { told, seen });
-    const counted = () => countedIn(site, period, now);
-    const report = await (period.days > LONG_DAYS ? atOnce(counted, siteId) : counted());
-    return { body: { site: siteId, generatedAt: new Date(now).toISOString(), ...report }, ...reflected };
+    const lastWrite = settled.latestOf('analytics');
+    const consistency = await awaitConsistent(settled, DAYS_MODEL, { told: lastWrite, seen });
+    const buildSiteReport = () => reportFor(site, period, now);
+    const report = await (period.days > LONG_REPORT_DAYS
+      ? limitConcurrency(buildSiteReport, siteId)
+      : buildSiteReport());
+    return { body: { site: siteId, generatedAt: new Date(now).toISOString(), ...report }, ...consistency };
   };
 }

@@ -1,4 +1,4 @@
-/** Which sites there are, as the log has it: asked with every hit, so that it is answered from memory. */
+/** Looks up sites in the cached aggregate, as every hit needs its site. */
 import { SITES, type Site, type SitesState } from '../../domain/analytics/sites.js';
 import type { AggregateStore, LoadedAggregate } from '../command/index.js';
 import type { Position } from '../ports/index.js';
@@ -6,14 +6,14 @@ import { sitesAggregate } from './aggregates.js';
 
 export interface DirectoryPorts {
   readonly streams: AggregateStore;
-  /** How far this node has heard of the log: what it remembers of streams is no older. */
+  /** Position the live feed has reached; cached aggregates are at least as new. */
   readonly heard: () => Position;
 }
 
 export interface SiteDirectory {
-  /** All sites, at least as they were at `seen`. */
+  /** Returns all sites, no older than `seen`. */
   all(seen?: Position): Promise<LoadedAggregate<SitesState>>;
-  /** Those of these ids that there are: another node may have made one a moment ago, so the log is asked for the rest, once. */
+  /** Finds sites by id. Reads the event log for unknown ids, as another node may just have created the site. */
   find(ids: readonly string[], seen?: Position): Promise<(siteId: string) => Site | undefined>;
 }
 

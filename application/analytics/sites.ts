@@ -1,20 +1,20 @@
-/** What admins do with sites, one intention each. */
+/** Commands and queries of sites: create, update, delete, list. */
 import { type AnalyticsEvent, siteSubject } from '../../domain/analytics/catalog.js';
 import {
   invalidSite,
-  SITE_LIMITS,
   parseSiteFields,
-  suggestSiteId,
-  siteIdOf,
+  SITE_LIMITS,
   type SiteFieldsInput,
+  siteIdOf,
+  suggestSiteId,
 } from '../../domain/analytics/site-fields.js';
 import {
-  sortSites,
   SITES,
   type Site,
   type SitesEvent,
   type SitesState,
   siteNotFound,
+  sortSites,
 } from '../../domain/analytics/sites.js';
 import { isRejection, type Rejection, sameText } from '../../domain/shared/index.js';
 import type { HandleCommand, Handled } from '../command/index.js';
@@ -34,13 +34,13 @@ export interface SitePorts {
   readonly base: () => string;
 }
 
-/** A site as it is written; a token that is empty is none. */
+/** Input for creating or updating a site; an empty token removes the token. */
 export interface SiteInput extends SiteFieldsInput {
   readonly id?: string | undefined;
   readonly ingestToken?: string | undefined;
 }
 
-/** A site as it is answered; times in ISO 8601. */
+/** View model of a site; times in ISO 8601. */
 export interface SiteView {
   readonly id: string;
   readonly name: string;
@@ -73,35 +73,35 @@ export function createSites({ handle, directory, vault, derivation, clock, count
     const tokenHash = hashOf(siteId, ingestToken);
     if (isRejection(tokenHash)) return tokenHash;
     const instance = derivation.id('analytics.site', context.commandId);
-    // Nothing of it can be sealed before there is a key.
-    const before = async () => {
+    // Events are encrypted, so the site's key must exist before the first event.
+    const createKey = async () => {
       await vault.create(siteSubject({ instance }));
       return undefined;
     };
     const { name = siteId, domains = [], allowedEventProperties = [] } = fields;
-    const given = { siteId, instance, name, domains, allowedEventProperties, tokenHash };
-    const command = { type: 'RegisterSite' as const, ...given, now: clock.now() };
-    return shown(siteId, await handle(sitesAggregate, SITES, command, context, before));
+    const attributes = { siteId, instance, name, domains, allowedEventProperties, tokenHash };
+    const command = { type: 'RegisterSite' as const, ...attributes, now: clock.now() };
+    return siteResult(siteId, await handle(sitesAggregate, SITES, command, context, createKey));
   }
 
   async function update(
     id: string,
-    { id: wanted, ingestToken, ...rest }: SiteInput,
+    { id: newId, ingestToken, ...rest }: SiteInput,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly site: SiteView }> | Rejection> {
     const siteId = siteIdOf(id);
     if (siteId === undefined) return siteNotFound;
-    if (wanted !== undefined && siteIdOf(wanted) !== siteId) return fixedId;
+    if (newId !== undefined && siteIdOf(newId) !== siteId) return fixedId;
     const fields = parseSiteFields(rest);
     if (isRejection(fields)) return fields;
     const tokenHash = ingestToken === undefined ? undefined : hashOf(siteId, ingestToken);
     if (isRejection(tokenHash)) return tokenHash;
     const changes = { ...fields, ...(tokenHash !== undefined && { tokenHash }) };
     const command = { type: 'ChangeSite' as const, siteId, changes, now: clock.now() };
-    return shown(siteId, await handle(sitesAggregate, SITES, command, context));
+    return siteResult(siteId, await handle(sitesAggregate, SITES, command, context));
   }
 
-  /** Answered once the fact is in the log and the key is gone: nobody can read it any more. The rest is a reaction's. */
+  /** Resolves when the event is stored and the key is destroyed; a reaction erases the rest. */
   async function remove(
     id: string,
     context: CommandContext,
@@ -115,10 +115,10 @@ export function createSites({ handle, directory, vault, derivation, clock, count
     if (isRejection(outcome)) return outcome;
     const [deleted] = outcome.events;
     if (!deleted) throw new Error('a site was deleted without an event');
-    // As it was told first.
-    const { instance, days: were = 0 } = deleted.data as AnalyticsEvent<'SiteDeleted'>['data'];
+    // A repeated command answers with the event of its first run.
+    const { instance, days: deletedDays = 0 } = deleted.data as AnalyticsEvent<'SiteDeleted'>['data'];
     await vault.destroy(siteSubject({ instance }));
-    return { body: { id: siteId, days: were }, position: outcome.position };
+    return { body: { id: siteId, days: deletedDays }, position: outcome.position };
   }
 
   async function list(seen?: Position): Promise<CommandResult<{ readonly sites: readonly SiteView[] }>> {
@@ -126,25 +126,25 @@ export function createSites({ handle, directory, vault, derivation, clock, count
     return { body: { sites: sortSites(state).map(view) }, position };
   }
 
-  async function shown(siteId: string, outcome: Handled<SitesState, SitesEvent> | Rejection) {
+  async function siteResult(siteId: string, outcome: Handled<SitesState, SitesEvent> | Rejection) {
     if (isRejection(outcome)) return outcome;
     const site = (await outcome.state()).get(siteId);
-    if (!site) throw new Error('a site was written, and is not there');
+    if (!site) throw new Error('site is missing after it was written');
     return { body: { site: view(site) }, position: outcome.position };
   }
 
-  /** Keyed, so that nobody can try out tokens who has only the log, and the same token of two sites reads differently. */
+  /** Keyed hash per site: tokens cannot be guessed from the log, nor compared between sites. */
   function hashOf(siteId: string, token: string): string | null | Rejection {
     if (token === '') return null;
     if (!TOKEN.test(token)) return invalidToken;
     return derivation.secret('analytics.ingest-token', siteId, token).toString('base64url');
   }
 
-  /** Whether a token is that of a site. */
+  /** Whether the token is the site's ingest token. */
   function isTokenOf({ siteId, tokenHash }: Site, token: string | undefined): boolean {
     if (tokenHash === null || token === undefined) return false;
-    const given = hashOf(siteId, token);
-    return typeof given === 'string' && sameText(given, tokenHash);
+    const hash = hashOf(siteId, token);
+    return typeof hash === 'string' && sameText(hash, tokenHash);
   }
 
   function view(site: Site): SiteView {
@@ -165,7 +165,7 @@ export function createSites({ handle, directory, vault, derivation, clock, count
 }
 
 const invalidId = invalidSite(
-  `id must be of 1 to ${SITE_LIMITS.id} small letters, digits, _ and -, or name be such that one can be made of it`,
+  `id must have 1 to ${SITE_LIMITS.id} lower-case letters, digits, _ or -; without an id, name must contain some of these`,
 );
-const fixedId = invalidSite('id can not be changed');
-const invalidToken = invalidSite(`ingestToken must be of 1 to ${SITE_LIMITS.token} visible characters of ASCII`);
+const fixedId = invalidSite('id cannot be changed');
+const invalidToken = invalidSite(`ingestToken must have 1 to ${SITE_LIMITS.token} visible ASCII characters`);

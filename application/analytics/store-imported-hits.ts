@@ -1,4 +1,4 @@
-/** Puts hits of the past into the log: each lot in a stream of its own, so that the store says what is there already. */
+/** Stores imported hits, one stream per batch, so that a batch that is imported again is detected. */
 import { randomUUID } from 'node:crypto';
 import type { Hit } from '../../domain/analytics/catalog.js';
 import { dayOf, hitsCollected, requestStream, type SiteInstance } from '../../domain/analytics/hit-batch.js';
@@ -13,16 +13,16 @@ export interface PastHit {
   /** Unix ms. */
   readonly at: number;
   readonly hit: Hit;
-  /** Who it is of; nobody, where they can not be told apart. Digested, and then forgotten. */
+  /** Visitor identity; hashed and never stored. Undefined if unknown. */
   readonly visitor: { readonly address: string; readonly userAgent: string } | undefined;
 }
 
 export interface ImportBatch {
-  /** The same for the same lot, of whatever run; nothing of who came is in it. */
+  /** Deterministic, so that repeated imports match. Derived from hits without visitors. */
   readonly id: string;
-  /** Tells it from another one of the same id. */
+  /** Distinguishes different batches with the same id. */
   readonly fingerprint: string;
-  /** All of one day, in UTC. */
+  /** Hits of one UTC day. */
   readonly hits: readonly PastHit[];
 }
 
@@ -38,43 +38,41 @@ export interface HistoricalHitPorts {
 export type StorePast = ReturnType<typeof createStorePast>;
 
 export interface StoredBatch {
-  /** It was not there before. */
+  /** False if a batch with this id was stored before. */
   readonly isNew: boolean;
-  /** Of what stands under its id. */
+  /** Fingerprint of the stored batch. */
   readonly fingerprint: string;
 }
 
 /**
- * Stores a lot, unless something stands under its id. Rejects with `Unavailable`: the same lot again finds out what
- * became of it.
+ * Stores a batch unless its id is taken. After `UnavailableError`, storing the same batch again is safe.
  *
- * Visitors are digested under the key of the day that it is now, which goes with that day like that of all who come on
- * it: their own day's is gone, and is never made again.
+ * Visitors are hashed with today's key, which is destroyed after today. The key of the hits' own day no longer exists.
  */
 export const createStorePast =
   ({ log, visitorDays, origin, clock, retentionDays, context }: HistoricalHitPorts) =>
   async ({ id, fingerprint, hits }: ImportBatch): Promise<StoredBatch> => {
     const now = clock.now();
     const today = dayOf(now);
-    const digest = await visitorDays.hasherFor(today);
+    const hash = await visitorDays.hasherFor(today);
     const stream = requestStream(id);
-    // Ids of its own each time: what the store took for a repetition it would answer like something new.
+    // Unique event ids per attempt: the store would report repeated ids as newly appended.
     const attempt = ` ${randomUUID()}`;
-    const of = { ...context('analytics.past'), commandId: id, fingerprint };
-    const events = lotOfEach(hits).map((each, index) => {
+    const eventContext = { ...context('analytics.past'), commandId: id, fingerprint };
+    const events = groupBySite(hits).map((each, index) => {
       const [{ site, at }] = each as [PastHit];
-      const visitors = each.flatMap((hit) => visitorIn(hit, today, digest) ?? []);
+      const visitors = each.flatMap((hit) => visitorIn(hit, today, hash) ?? []);
       const event = hitsCollected(
         site,
         at,
         each.map(({ hit }) => hit),
         [...new Set(visitors)],
       );
-      return newEvent(origin, stream, event, index, of, attempt);
+      return newEvent(origin, stream, event, index, eventContext, attempt);
     });
-    // It goes when its day does.
-    const ends = Math.floor((hits[0]?.at ?? now) / DAY_MS + 1 + retentionDays) * DAY_MS;
-    await log.retain(stream, { maxAgeSeconds: Math.max(1, Math.ceil((ends - now) / 1000)) });
+    // The stream expires with its day.
+    const expiresAt = Math.floor((hits[0]?.at ?? now) / DAY_MS + 1 + retentionDays) * DAY_MS;
+    await log.retain(stream, { maxAgeSeconds: Math.max(1, Math.ceil((expiresAt - now) / 1000)) });
     const { outcome } = await log.append(stream, 'none', events);
     if (outcome === 'appended') return { isNew: true, fingerprint };
     const found = await log.read(stream, { limit: 1 });
@@ -82,8 +80,8 @@ export const createStorePast =
     return { isNew: false, fingerprint: first?.metadata.fingerprint ?? fingerprint };
   };
 
-/** By site. */
-function lotOfEach(hits: readonly PastHit[]): PastHit[][] {
+/** Groups hits by site. */
+function groupBySite(hits: readonly PastHit[]): PastHit[][] {
   const bySite = new Map<string, PastHit[]>();
   for (const hit of hits) {
     const known = bySite.get(hit.site.instance);
@@ -93,10 +91,10 @@ function lotOfEach(hits: readonly PastHit[]): PastHit[][] {
   return [...bySite.values()];
 }
 
-/** As if on another day there had been another key: nobody is found again from one day to the next. */
-function visitorIn({ site, at, visitor }: PastHit, today: string, digest: Digester | undefined) {
+/** Mixes the day into the hash, so that visitors cannot be linked between days despite the shared key. */
+function visitorIn({ site, at, visitor }: PastHit, today: string, hash: Digester | undefined) {
   if (!visitor) return undefined;
   const day = dayOf(at);
   const { instance } = site;
-  return visitorOf(digest, day === today ? instance : `${day} ${instance}`, visitor.address, visitor.userAgent);
+  return visitorOf(hash, day === today ? instance : `${day} ${instance}`, visitor.address, visitor.userAgent);
 }

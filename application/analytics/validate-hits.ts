@@ -1,5 +1,5 @@
-/** Says of hits whether they count, and of those that do not, why. */
-import { type Payload, type PayloadRules, type Visit, parseVisit } from '../../domain/analytics/hit-payload.js';
+/** Validates hits and reports why some are ignored. */
+import { type Payload, type PayloadRules, parseVisit, type Visit } from '../../domain/analytics/hit-payload.js';
 import { type Reason, rejectionReason } from '../../domain/analytics/hit-rules.js';
 import { parseUrlHost } from '../../domain/analytics/host.js';
 import { siteIdOf } from '../../domain/analytics/site-fields.js';
@@ -16,29 +16,28 @@ export interface HitValidatorPorts {
   readonly filterBots: boolean;
 }
 
-/** What a request says besides its payloads. Address and user agent are digested, and then forgotten. */
+/** Request data beside the payloads. Address and user agent are hashed and never stored. */
 export interface Sender {
-  /** Several payloads came as a list: each is answered by itself. */
+  /** The body was a list; each payload gets its own result. */
   readonly isBatch: boolean;
   readonly address: string;
   readonly userAgent: string;
-  /** `DNT` or `Sec-GPC`, where these are honoured. */
+  /** `DNT` or `Sec-GPC` was sent and is honoured. */
   readonly privacySignal: boolean;
   readonly origin: string | undefined;
   readonly referer: string | undefined;
   readonly token: string | undefined;
-  /** Two capital letters. */
+  /** Two upper-case letters. */
   readonly country: string | undefined;
-  /** An `Idempotency-Key` came with it. */
   readonly hasIdempotencyKey: boolean;
   readonly context: (caller: string) => CommandContext;
   readonly seen: Position | undefined;
 }
 
-/** An item of a request: a payload, or what is wrong with it, naming the field. */
+/** An item of a request: a payload, or an error message that names the field. */
 export type Item = { readonly payload: Payload } | { readonly error: string };
 
-/** A hit, and why it is ignored; undefined where it counts. */
+/** A hit and the reason it is ignored; undefined if it is accepted. */
 export interface HitVerdict {
   readonly siteId: string;
   readonly visit: Visit;
@@ -46,7 +45,7 @@ export interface HitVerdict {
   reason: Reason | undefined;
 }
 
-/** An item that is no hit: nothing is known of it, and it never counts. */
+/** An item that is not a valid payload. */
 export interface InvalidItem {
   readonly error: string;
   readonly visit?: undefined;
@@ -54,10 +53,10 @@ export interface InvalidItem {
   reason: Reason | undefined;
 }
 
-/** Of a site that there is not. */
+/** Payload rules for unknown sites. */
 const NO_RULES: PayloadRules = { domains: [], allowedEventProperties: [] };
 
-/** Judges the items of a request, in their order. */
+/** Validates the items of a request, in order. */
 export const createHitValidator =
   ({ directory, isTokenOf, agents, filterBots }: HitValidatorPorts) =>
   async (
@@ -70,7 +69,7 @@ export const createHitValidator =
       ids.filter((id) => id !== undefined),
       seen,
     );
-    const from = origin === undefined ? undefined : { host: parseUrlHost(origin) };
+    const source = origin === undefined ? undefined : { host: parseUrlHost(origin) };
     return items.map((item, index): HitVerdict | InvalidItem => {
       if ('error' in item) return { error: item.error, reason: 'invalid_payload' };
       const site = find(ids[index] ?? '');
@@ -79,7 +78,7 @@ export const createHitValidator =
       const reason = rejectionReason(site, {
         privacySignal,
         host: visit.host,
-        origin: from,
+        origin: source,
         hasToken: () => site !== undefined && isTokenOf(site, token),
         isBot: () => filterBots && agents.isBot(userAgent),
       });
@@ -89,20 +88,20 @@ export const createHitValidator =
 
 export const isAccepted = ({ reason }: { readonly reason: Reason | undefined }) => reason === undefined;
 
-/** Of who does not want to be seen nothing is told of where they were. */
+/** Describes a hit for diagnostics. With a privacy signal the visited page is withheld. */
 export function attemptOf(
   { siteId, visit, reason }: HitVerdict,
   { privacySignal }: Sender,
   timestamp: string,
 ): Attempt {
   const { kind, host, hit } = visit;
-  const place = { host: host ?? null, path: hit.path, eventName: hit.event ?? null };
-  const nowhere = { host: null, path: null, eventName: null };
+  const page = { host: host ?? null, path: hit.path, eventName: hit.event ?? null };
+  const noPage = { host: null, path: null, eventName: null };
   return {
     accepted: reason === undefined,
     reason: reason ?? null,
     siteId,
-    ...(privacySignal ? nowhere : place),
+    ...(privacySignal ? noPage : page),
     kind,
     timestamp,
   };

@@ -1,4 +1,4 @@
-/** The two kinds of streams a room has, as the kernel takes them. */
+/** Aggregate definitions of a room: the room itself and its messages. */
 import { catalog } from '../../domain/rooms/catalog.js';
 import {
   MAX_MESSAGES,
@@ -10,7 +10,7 @@ import {
 import { notFound, type RoomCommand, type RoomEvent, type RoomState, room } from '../../domain/rooms/room.js';
 import type { Aggregate, SealedAggregate } from '../command/index.js';
 
-/** Of a room that has ended everybody is told that there is none, whatever it was, and whatever they ask. */
+/** Every request on an ended room is answered "not found". */
 export const roomAggregate: Aggregate<RoomState, RoomCommand, RoomEvent> = {
   catalog,
   decider: room,

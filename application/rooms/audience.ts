@@ -1,12 +1,12 @@
-/** Who in the rooms is told what: streams are connected under their room's id, and end with the room. */
+/** Routes room events to client streams. Streams are keyed by room id and end with the room. */
 import type { RoomsEvent } from '../../domain/rooms/catalog.js';
 import type { RevealedEvent } from '../ports/index.js';
 import type { Audience, Delivery, Message } from '../subscription/index.js';
 import { iso, messageView, participantView } from './views.js';
 
 /**
- * Rooms that have ended and are being erased, with what their streams were told: for a client that was admitted
- * just before the end and connects just after it. Erasing takes longer than connecting.
+ * Ended rooms that are being erased, with the final message of their streams. A client that was authenticated just
+ * before the end and connects just after it receives that message. Erasing takes longer than connecting.
  */
 export type EndedRooms = ReadonlyMap<string, Message>;
 
@@ -17,7 +17,7 @@ export const connected = (roomId: string, participantId: string, expiresAt: numb
   payload: { roomId, participantId, expiresAt: iso(expiresAt) },
 });
 
-/** Told at the very moment, however late the log hears of it. */
+/** Sent when the time is up, even if the expiry event is written later. */
 export const expired = (roomId: string): Message => ({ type: 'ROOM_EXPIRED', payload: { roomId } });
 
 export const rooms: Audience<EndedRooms, RoomsEvent> = {
@@ -53,26 +53,26 @@ export const rooms: Audience<EndedRooms, RoomsEvent> = {
 
     RoomBurned: {
       evolve: (ended, { data: { roomId } }) => new Map(ended).set(roomId, burned(roomId)),
-      deliver: lastWords,
+      deliver: deliverRoomEnd,
     },
 
     RoomExpired: {
       evolve: (ended, { data: { roomId } }) => new Map(ended).set(roomId, expired(roomId)),
-      deliver: lastWords,
+      deliver: deliverRoomEnd,
     },
 
     RoomErased: {
       evolve(ended, { data: { roomId } }) {
         if (!ended.has(roomId)) return ended;
-        const left = new Map(ended);
-        left.delete(roomId);
-        return left;
+        const remaining = new Map(ended);
+        remaining.delete(roomId);
+        return remaining;
       },
     },
   },
 };
 
-function lastWords(
+function deliverRoomEnd(
   { data: { roomId } }: RevealedEvent<RoomsEvent<'RoomBurned' | 'RoomExpired'>>,
   ended: EndedRooms,
 ): readonly Delivery[] {

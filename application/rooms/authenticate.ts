@@ -1,4 +1,4 @@
-/** Who may enter: the log has the last word on which rooms are open and whose a token is, not a lagging row. */
+/** Authenticates requests to rooms by session token. Reads the event log, as read models may lag. */
 import {
   isOpen,
   notFound,
@@ -26,37 +26,41 @@ export interface RoomSession extends OpenRoom {
 /** The session token is missing, malformed or of another room. */
 export const unauthorized: Rejection = { rejected: 'rooms/unauthorized', kind: 'unauthenticated' };
 
-/** Whether a room could be called so. */
+/** Whether the text has the format of a room id. */
 export const isRoomId = (text: string): boolean => /^[\w-]{22}$/.test(text);
 
 const TOKEN = /^[\w-]{43}$/;
 
 export function createRoomAdmission({ streams, clock }: { streams: AggregateStore; clock: Clock }) {
-  async function load(roomId: string, isFresh: (room: OpenRoom) => boolean): Promise<OpenRoom | Rejection> {
+  async function load(roomId: string, isCurrent: (room: OpenRoom) => boolean): Promise<OpenRoom | Rejection> {
     if (!isRoomId(roomId)) return notFound;
     const stream = roomStream(roomId);
     const read = async (how: 'load' | 'reload') => {
       const { state, position, revision } = await streams[how](roomAggregate, stream);
-      return { known: revision >= 0, found: { roomId, room: state, position } };
+      return { exists: revision >= 0, found: { roomId, room: state, position } };
     };
-    let { known, found } = await read('load');
-    // Another node may have let somebody in a moment ago.
-    if (known && isOpen(found.room, clock.now()) && !isFresh(found)) ({ found } = await read('reload'));
+    let { exists, found } = await read('load');
+    // Another node may have added the participant a moment ago.
+    if (exists && isOpen(found.room, clock.now()) && !isCurrent(found)) ({ found } = await read('reload'));
     return isOpen(found.room, clock.now()) ? found : notFound;
   }
 
   return {
-    /** The room, if it is open, at least as it was at `seen`. */
+    /** Returns the room if it is open, no older than `seen`. */
     open: (roomId: string, seen: Position = 0n) => load(roomId, ({ position }) => position >= seen),
 
-    /** The room and the participant whose session token it is. */
-    async authenticate(roomId: string, token: string | undefined, seen: Position = 0n): Promise<RoomSession | Rejection> {
+    /** Returns the room and the participant who owns the session token. */
+    async authenticate(
+      roomId: string,
+      token: string | undefined,
+      seen: Position = 0n,
+    ): Promise<RoomSession | Rejection> {
       const hash = token !== undefined && TOKEN.test(token) ? hashOf(token) : undefined;
-      const whose = ({ room }: OpenRoom) => (hash === undefined ? undefined : participantByToken(room, hash));
-      const fresh = (found: OpenRoom) => found.position >= seen && (hash === undefined || !!whose(found));
-      const found = await load(roomId, fresh);
+      const participantIn = ({ room }: OpenRoom) => (hash === undefined ? undefined : participantByToken(room, hash));
+      const isCurrent = (found: OpenRoom) => found.position >= seen && (hash === undefined || !!participantIn(found));
+      const found = await load(roomId, isCurrent);
       if ('rejected' in found) return found;
-      const participant = whose(found);
+      const participant = participantIn(found);
       return participant ? { ...found, participant } : unauthorized;
     },
   };

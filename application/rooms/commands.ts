@@ -1,4 +1,4 @@
-/** What people do with rooms, one intention each. */
+/** Commands of the room service: create, join, invite, post, burn. */
 import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
 import { MAX_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';
@@ -6,7 +6,7 @@ import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import type { HandleCommand, Handled, Idempotency } from '../command/index.js';
 import type { Clock, CommandContext, Derivation, EventLog, Position, Vault } from '../ports/index.js';
 import { messagesAggregate, roomAggregate } from './aggregates.js';
-import { type RoomSession, isRoomId } from './authenticate.js';
+import { isRoomId, type RoomSession } from './authenticate.js';
 import { hashOf, sessionToken } from './tokens.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
@@ -46,7 +46,7 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     context: CommandContext,
   ): Promise<CommandResult<JoinResult> | Rejection> {
     const roomId = derivation.id('rooms.room', context.commandId);
-    // The key of its events is made before the first event: without one nothing can be sealed.
+    // Events are encrypted, so the room's key must exist before the first event.
     const prepare = async () => {
       const retained = log.retain(messagesStream(roomId), { maxCount: MAX_MESSAGES });
       await Promise.all([vault.create(roomStream(roomId)), retained]);
@@ -69,14 +69,14 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     const { roomId } = intention;
     const participantId = derivation.id('rooms.participant', context.commandId);
     const token = sessionToken(derivation, context.commandId);
-    const person = { ...newcomer, participantId, tokenHash: hashOf(token), now: clock.now() };
+    const participant = { ...newcomer, participantId, tokenHash: hashOf(token), now: clock.now() };
     const by = { ...context, actor: participantId };
-    const outcome = await handle(roomAggregate, roomStream(roomId), { ...intention, ...person }, by, before);
+    const outcome = await handle(roomAggregate, roomStream(roomId), { ...intention, ...participant }, by, before);
     if (isRejection(outcome)) return outcome;
     const { expiresAt, participants } = await outcome.state();
-    const shown = { expiresAt: iso(expiresAt), participants: participants.map(participantView) };
+    const view = { expiresAt: iso(expiresAt), participants: participants.map(participantView) };
     return {
-      body: { roomId, participantId, sessionToken: token, ...shown },
+      body: { roomId, participantId, sessionToken: token, ...view },
       position: outcome.position,
     };
   }
@@ -87,8 +87,8 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     context: CommandContext,
   ): Promise<CommandResult<{ inviteId: string; expiresAt: string }> | Rejection> {
     const inviteId = derivation.id('rooms.invite', context.commandId);
-    const made = { inviteId, inviteHash: hashOf(inviteToken), by: participant.id, now: clock.now() };
-    const command = { type: 'CreateInvite' as const, roomId, ...made };
+    const fields = { inviteId, inviteHash: hashOf(inviteToken), by: participant.id, now: clock.now() };
+    const command = { type: 'CreateInvite' as const, roomId, ...fields };
     const outcome = await handle(roomAggregate, roomStream(roomId), command, context);
     if (isRejection(outcome)) return outcome;
     return { body: { inviteId, expiresAt: iso(room.expiresAt) }, position: outcome.position };
@@ -103,13 +103,13 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     const now = clock.now();
     const { expiresAt } = room;
     const digest = digestOf(roomId, participant.id, envelope);
-    const said = { messageId, by: participant.id, digest, envelope, expiresAt, now };
-    const command = { type: 'PostMessage' as const, roomId, ...said };
+    const message = { messageId, by: participant.id, digest, envelope, expiresAt, now };
+    const command = { type: 'PostMessage' as const, roomId, ...message };
     const outcome = await handle(messagesAggregate, messagesStream(roomId), command, context);
     if (isRejection(outcome)) return outcome;
     const [posted] = outcome.events;
     if (!posted) throw new Error('a message was posted without an event');
-    // As it was told first: an earlier run of the command may be the one that wrote it.
+    // A repeated command answers with the time of the event that its first run wrote.
     const { createdAt } = posted.data;
     const ids = { id: messageId, roomId, senderId: participant.id };
     return {
@@ -118,7 +118,7 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     };
   }
 
-  /** Keyed, so that it tells nothing about the envelope once that is erased; short, as 1000 are kept per room. */
+  /** Keyed digest: reveals nothing about an erased envelope. Short, as 1000 are kept per room. */
   function digestOf(roomId: string, senderId: string, envelope: Envelope): string {
     const { keyVersion, messageIndex, chainId, chainKeyNonce, chainKeyCiphertext } = envelope;
     const { nonce, ciphertext, signature } = envelope;
@@ -127,28 +127,28 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     return derivation.id('rooms.envelope', roomId, senderId, ...numbers, ...texts);
   }
 
-  /** Answered once the fact is in the log and the key is gone; the rest follows as a reaction. */
+  /** Resolves when the event is stored and the key is destroyed; a reaction erases the rest. */
   async function burn(
     roomId: string,
     by: string,
     context: CommandContext,
   ): Promise<CommandResult<{ success: true }> | Rejection> {
     const command = { type: 'BurnRoom' as const, roomId, by, now: clock.now() };
-    return keyless(roomId, await handle(roomAggregate, roomStream(roomId), command, context));
+    return destroyKey(roomId, await handle(roomAggregate, roomStream(roomId), command, context));
   }
 
-  /** What burning was answered if this very command has done it; undefined if it never has. */
+  /** Finds the result of an earlier run of the same burn command; undefined if there was none. */
   async function findBurnResult(
     roomId: string,
     context: CommandContext,
   ): Promise<CommandResult<{ success: true }> | Rejection | undefined> {
     if (!isRoomId(roomId)) return undefined;
     const found = await repetition.findResult(roomAggregate, roomStream(roomId), context);
-    return found && keyless(roomId, found);
+    return found && destroyKey(roomId, found);
   }
 
-  /** Also where it was burned before: that run may have died in between. */
-  async function keyless(roomId: string, outcome: Handled<unknown> | Rejection) {
+  /** Runs for repeated commands too: the first run may have crashed before the key was destroyed. */
+  async function destroyKey(roomId: string, outcome: Handled<unknown> | Rejection) {
     if (isRejection(outcome)) return outcome;
     await vault.destroy(roomStream(roomId));
     return { body: { success: true as const }, position: outcome.position };

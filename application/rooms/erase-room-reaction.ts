@@ -1,4 +1,4 @@
-/** What must follow the end of a room: its key destroyed, its messages ended for ever, and the log told of it. */
+/** Erases a room after its end: destroys its key, tombstones its messages, records `RoomErased`. */
 import type { RoomsEvent } from '../../domain/rooms/catalog.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';
@@ -18,7 +18,7 @@ export interface ErasePorts {
 
 type Ended = RoomsEvent<'RoomBurned' | 'RoomExpired'>;
 
-/** Each step does no harm when done again, so a crash between two of them is made good by the next run. */
+/** Every step is idempotent; a run after a crash completes the remaining steps. */
 export function eraseReaction({ handle, log, vault, derivation, clock }: ErasePorts): Reaction<Ended> {
   async function erase(event: RecordedEvent<Ended>) {
     const { roomId } = event.data;

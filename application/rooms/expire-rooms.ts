@@ -1,24 +1,23 @@
-/** Tells the log of rooms whose time is up; by the clock they have been closed since that moment. */
+/** Records `RoomExpired` for rooms past their end. By the clock they are closed already. */
 import { roomStream } from '../../domain/rooms/room.js';
 import type { HandleCommand } from '../command/index.js';
 import { collectFailures } from '../concurrency/index.js';
 import type { CommandContext, ConfirmedClock, Rows } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
 
-export interface SweepPorts {
+export interface RoomExpiryPorts {
   readonly handle: HandleCommand;
   readonly rows: Rows;
   readonly clock: ConfirmedClock;
   readonly context: (actor: string) => CommandContext;
 }
 
-/** Often enough that content is gone within a minute of the room's end, as it is promised (docs/guide/erasure.md). */
+/** Content must be deleted within a minute of the room's end (docs/guide/erasure.md). */
 export const SWEEP_EVERY_MS = 15_000;
-/** Rooms that are looked at in one go. */
+/** Rooms expired per query. */
 export const BATCH_SIZE = 200;
 
-/** One round over all rooms that are due. */
-export function createSweep({ handle, rows, clock, context }: SweepPorts) {
+export function createSweep({ handle, rows, clock, context }: RoomExpiryPorts) {
   async function expire(roomId: string, now: number) {
     const command = { type: 'ExpireRoom' as const, roomId, now };
     await handle(roomAggregate, roomStream(roomId), command, context('rooms.sweep'));
@@ -32,20 +31,20 @@ export function createSweep({ handle, rows, clock, context }: SweepPorts) {
     });
 
   return async (stop: AbortSignal): Promise<void> => {
-    // The certain time is asked for only where something hangs on it: to be asked, the store must write.
+    // Confirming the time costs the event store a write, so do it only if a room is due.
     if ((await dueBy(clock.now(), 0, 1)).length === 0) return;
     const now = await clock.confirmedNow();
     if (now === undefined) return;
-    // By pages of their time: a room met again at the edge of two has expired already, and that is all.
-    const each = collectFailures();
+    // Pages overlap at their boundary timestamp; expiring a room twice has no effect.
+    const failures = collectFailures();
     for (let from = 0; !stop.aborted; ) {
       const due = await dueBy(now, from, BATCH_SIZE);
-      await Promise.all(due.map(({ _id }) => each.run(expire(_id, now))));
+      await Promise.all(due.map(({ _id }) => failures.run(expire(_id, now))));
       const last = due.at(-1)?.expiresAt ?? from;
       if (due.length < BATCH_SIZE || last === from) break;
       from = last;
     }
-    each.throwFirst();
+    failures.throwFirst();
   };
 }
 

@@ -1,4 +1,4 @@
-/** Reads a room: the rows of the read model, their secrets opened on the way out. */
+/** Reads the state of a room from the read model and decrypts it. */
 import type { RoomsEvent } from '../../domain/rooms/catalog.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
 import { isOpen, notFound, roomStream } from '../../domain/rooms/room.js';
@@ -9,20 +9,20 @@ import { awaitConsistent, type Consistency, maxPosition, type Positioned, withRo
 import type { Clock, Position, ProjectionProgress, Rows, Vault } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
 import type { RoomSession } from './authenticate.js';
-import { isComplete, isSameContent, type CachedRoom, type RoomCache } from './room-cache.js';
+import { type CachedRoom, isComplete, isSameContent, type RoomCache } from './room-cache.js';
 import { createSharedReads } from './shared-reads.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
 interface StateRow extends Positioned {
-  /** On the room's own row, the first. */
-  readonly participants?: readonly Sealed<{ id: string; joinedAt: number }>[];
-  /** On the rows after it. */
+  /** Only on the room's own row, which sorts first. */
+  readonly participants?: readonly Encrypted<{ id: string; joinedAt: number }>[];
+  /** Only on message rows. */
   readonly messages?: readonly MessageRow[];
 }
 
-type Sealed<Fields> = Fields & { readonly secret: string };
+type Encrypted<Fields> = Fields & { readonly secret: string };
 
-type MessageRow = Sealed<{
+type MessageRow = Encrypted<{
   revision: number;
   id: string;
   senderId: string;
@@ -30,8 +30,8 @@ type MessageRow = Sealed<{
   expiresAt: number;
 }>;
 
-/** Messages opened in one turn: the largest of them take a few milliseconds. */
-const OPENED_AT_ONCE = 16;
+/** Messages decrypted between two yields to the event loop; the largest take a few milliseconds. */
+const DECRYPT_BATCH = 16;
 
 export interface RoomView {
   readonly roomId: string;
@@ -40,9 +40,9 @@ export interface RoomView {
   readonly messages: readonly MessageView[];
 }
 
-/** A stream resumed from its position misses nothing of the room. */
+/** A stream resumed from the page's position misses no event of the room. */
 export interface RoomPage extends Consistency {
-  /** A `RoomView`. */
+  /** A serialized `RoomView`. */
   readonly json: string;
 }
 
@@ -58,84 +58,93 @@ export interface QueryPorts {
 export type RoomQueries = ReturnType<typeof createRoomQueries>;
 
 export function createRoomQueries({ rows, settled, vault, streams, shown, clock }: QueryPorts) {
-  const readings = createSharedReads<Read | Rejection>();
-  // A large room may be asked for by thousands at once: whoever does other things does not wait for them.
-  const turns = createSliceQueue();
+  const sharedReads = createSharedReads<RoomContents | Rejection>();
+  // Thousands of clients may request a large room together; slicing keeps other requests responsive.
+  const slices = createSliceQueue();
 
-  /** `after` is a message's id: messages after it, or all when it is unknown; `seen` must be reflected. */
+  /**
+   * Returns the room's state.
+   *
+   * @param after Message id. Only later messages are returned, or all if it is unknown.
+   * @param seen The state includes all events up to this position.
+   */
   async function state(caller: RoomSession, after?: string, seen: Position = 0n): Promise<RoomPage | Rejection> {
     const { roomId } = caller;
     const last = shown.get(roomId);
-    if (last && maxPosition(last.position, shown.livePosition()) >= seen && isSameContent(last.content, shown.content(roomId)))
-      return part({ ...last, position: maxPosition(last.position, shown.livePosition()) }, after);
-    const owed = { streams: [roomStream(roomId), messagesStream(roomId)], seen };
-    const reflected = await awaitConsistent(settled, 'rooms.state', owed);
-    const isSmall = (shown.content(roomId)?.revision ?? SMALL) < SMALL;
+    if (
+      last &&
+      maxPosition(last.position, shown.livePosition()) >= seen &&
+      isSameContent(last.content, shown.content(roomId))
+    )
+      return toPage({ ...last, position: maxPosition(last.position, shown.livePosition()) }, after);
+    const required = { streams: [roomStream(roomId), messagesStream(roomId)], seen };
+    const basis = await awaitConsistent(settled, 'rooms.state', required);
+    const isSmall = (shown.content(roomId)?.revision ?? SMALL_ROOM) < SMALL_ROOM;
     const found = isSmall
-      ? await read(caller, after, reflected, last)
-      : await readings(roomId, (shared) => read(caller, shared ? undefined : after, reflected, last));
+      ? await read(caller, after, basis, last)
+      : await sharedReads(roomId, (shared) => read(caller, shared ? undefined : after, basis, last));
     if ('rejected' in found) return found;
-    // Of all who were given the same one writes its answer in each round of the event loop, and has it sent.
-    if (found.messages.size >= SMALL) await turns.nextSlice();
-    // It may have ended while they waited.
+    // Readers that share a large result send it one per event-loop turn, to bound memory.
+    if (found.messages.size >= SMALL_ROOM) await slices.nextSlice();
+    // The room may have ended during the wait.
     if (!isOpen(streams.cached(roomAggregate, roomStream(roomId))?.state ?? caller.room, clock.now())) return notFound;
-    const { consistency } = reflected;
-    return { ...part(found, after), ...(consistency && { consistency }) };
+    const { consistency } = basis;
+    return { ...toPage(found, after), ...(consistency && { consistency }) };
   }
 
-  /** What `last` showed needs no opening again: messages never change. */
+  /** Reuses the messages of `last`, as messages never change. */
   async function read(
     { roomId, room }: RoomSession,
     after: string | undefined,
-    reflected: Consistency,
+    basis: Consistency,
     last: CachedRoom | undefined,
-  ): Promise<Read | Rejection> {
+  ): Promise<RoomContents | Rejection> {
     const found = await rows.find<StateRow>('rooms.state', { filter: { room: roomId }, sort: { _id: 1 } });
-    const kept = found.flatMap(({ messages = [] }) => messages);
-    const people = found.find((row) => row.participants)?.participants ?? [];
-    // The whole is opened where it can be kept, else what is asked for.
-    const isKept = shown.content(roomId) && shown.fits(kept);
-    const wanted = isKept ? kept : kept.slice(kept.findIndex(({ id }) => id === after) + 1);
+    const stored = found.flatMap(({ messages = [] }) => messages);
+    const memberRows = found.find((row) => row.participants)?.participants ?? [];
+    // Decrypt all messages if the result fits the cache, else only the requested ones.
+    const isCacheable = shown.content(roomId) && shown.fits(stored);
+    const requested = isCacheable ? stored : stored.slice(stored.findIndex(({ id }) => id === after) + 1);
 
-    const open = async <Type extends 'ParticipantJoined' | 'MessagePosted'>({ secret }: { secret: string }) =>
+    const decrypt = async <Type extends 'ParticipantJoined' | 'MessagePosted'>({ secret }: { secret: string }) =>
       (await vault.open(roomStream(roomId), secret)) as RoomsEvent<Type>['data']['secret'] | undefined;
-    const readPeople = await Promise.all(
-      people.map(async (each) => {
-        const person = await open<'ParticipantJoined'>(each);
-        return person && participantView({ id: each.id, joinedAt: each.joinedAt, ...person });
+    const members = await Promise.all(
+      memberRows.map(async (each) => {
+        const member = await decrypt<'ParticipantJoined'>(each);
+        return member && participantView({ id: each.id, joinedAt: each.joinedAt, ...member });
       }),
     );
     const textOf = async ({ id, secret, senderId, createdAt, expiresAt }: MessageRow) => {
-      const known = last?.messages.get(id);
-      if (known !== undefined) return known;
-      const envelope = (await open<'MessagePosted'>({ secret }))?.envelope;
+      const cached = last?.messages.get(id);
+      if (cached !== undefined) return cached;
+      const envelope = (await decrypt<'MessagePosted'>({ secret }))?.envelope;
       if (!envelope) return undefined;
       return JSON.stringify(messageView({ id, roomId, senderId, createdAt, expiresAt, envelope }));
     };
     const messages = new Map<string, string>();
-    for (let from = 0; from < wanted.length; from += OPENED_AT_ONCE) {
-      if (from > 0) await turns.nextSlice();
-      const some = wanted.slice(from, from + OPENED_AT_ONCE);
-      for (const [at, text] of (await Promise.all(some.map(textOf))).entries())
-        if (text !== undefined) messages.set(some[at]!.id, text);
+    for (let from = 0; from < requested.length; from += DECRYPT_BATCH) {
+      if (from > 0) await slices.nextSlice();
+      const batch = requested.slice(from, from + DECRYPT_BATCH);
+      for (const [at, text] of (await Promise.all(batch.map(textOf))).entries())
+        if (text !== undefined) messages.set(batch[at]!.id, text);
     }
-    const readable = readPeople.filter((each) => each !== undefined);
-    const isReadable = readable.length === people.length && messages.size === wanted.length;
-    // What can't be read is damaged, unless the log says that the room was burned while we were reading.
-    const participants = isReadable && people.length > 0 ? readable : await participantsOf(roomId);
+    const readableMembers = members.filter((each) => each !== undefined);
+    const isReadable = readableMembers.length === memberRows.length && messages.size === requested.length;
+    // Unreadable rows mean that the room was burned during the read, or that they are damaged. The log decides.
+    const participants = isReadable && memberRows.length > 0 ? readableMembers : await participantsOf(roomId);
     if (!participants) return notFound;
 
-    const { position } = withRows(reflected, found);
+    const { position } = withRows(basis, found);
     const view = { roomId, expiresAt: iso(room.expiresAt), participants, messages: [] } satisfies RoomView;
     const head = JSON.stringify(view).slice(0, -EMPTY_END.length);
     const content = shown.content(roomId);
-    const now = { head, messages, position };
-    if (!reflected.consistency && isReadable && content && isComplete(content, people, wanted))
-      shown.set(roomId, { ...now, content });
-    return now;
+    const contents = { head, messages, position };
+    if (!basis.consistency && isReadable && content && isComplete(content, memberRows, requested))
+      shown.set(roomId, { ...contents, content });
+    return contents;
   }
 
-  /** Where the room's row is still to come, gone or damaged, the log has the last word. */
+  /** Reads participants from the event log, where the room's row is missing or damaged. */
   async function participantsOf(roomId: string): Promise<ParticipantView[] | undefined> {
     const { state: room } = await streams.reload(roomAggregate, roomStream(roomId));
     return isOpen(room, clock.now()) ? room.participants.map(participantView) : undefined;
@@ -144,17 +153,17 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
   return { state };
 }
 
-/** What was read of a room. */
-type Read = Pick<CachedRoom, 'head' | 'messages' | 'position'>;
+/** Decrypted contents of a room. */
+type RoomContents = Pick<CachedRoom, 'head' | 'messages' | 'position'>;
 
-/** Rooms of fewer messages are read whoever else reads: they are of some megabytes at most. */
-const SMALL = 64;
+/** Rooms with fewer messages, a few megabytes at most, skip the limit on concurrent reads. */
+const SMALL_ROOM = 64;
 
-/** What a room without messages ends with. */
+/** End of the JSON of a room without messages. */
 const EMPTY_END = ']}';
 
-function part({ head, messages, position }: Read, after?: string): RoomPage {
+function toPage({ head, messages, position }: RoomContents, after?: string): RoomPage {
   const ids = after === undefined ? [] : [...messages.keys()];
-  const wanted = [...messages.values()].slice(ids.indexOf(after ?? '') + 1);
-  return { json: head + wanted.join() + EMPTY_END, position };
+  const requested = [...messages.values()].slice(ids.indexOf(after ?? '') + 1);
+  return { json: head + requested.join() + EMPTY_END, position };
 }

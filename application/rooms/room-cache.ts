@@ -1,4 +1,4 @@
-/** Rooms as they were shown last: while nothing happens in one, its next reader is shown the same, unread and unopened. */
+/** Caches the decrypted JSON of rooms. Valid while no event changes the room. */
 import { LRUCache } from 'lru-cache';
 import type { catalog, RoomsEvent } from '../../domain/rooms/catalog.js';
 import { MAX_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
@@ -9,11 +9,11 @@ import { estimateBytes } from '../memory/estimate-size.js';
 import type { Cache, Position, RevealedEvent } from '../ports/index.js';
 import { messagesAggregate, roomAggregate } from './aggregates.js';
 
-/** What is in a room by what this node knows of its streams: kept up by its own appends and by the live feed. */
+/** State of a room's streams on this node, updated by its own appends and by the live feed. */
 export interface RoomContent {
-  /** The fold's own list: another one once anybody has come, or the room is no more. */
+  /** The aggregate's own array: its identity changes when somebody joins or the room ends. */
   readonly participants: readonly Participant[];
-  /** Of the newest message. */
+  /** Revision of the newest message. */
   readonly revision: number;
 }
 
@@ -23,33 +23,33 @@ export interface CachedRoom {
   readonly head: string;
   /** The JSON of each message by its id, oldest first. */
   readonly messages: ReadonlyMap<string, string>;
-  /** Everything up to here is reflected. */
+  /** All events up to this position are included. */
   readonly position: Position;
 }
 
 type Ended = RoomsEvent<Erasing<typeof catalog>>;
 
-const SHOWN_BYTES = 12 * 1024 * 1024;
+const CACHE_BYTES = 12 * 1024 * 1024;
 
 export interface RoomCache {
-  /** Undefined where this node does not remember both streams to their ends: then only the rows know. */
+  /** Undefined if this node has not cached both streams up to their ends. */
   content(roomId: string): RoomContent | undefined;
-  /** What was shown last, whatever has happened since. */
+  /** The last cached state, possibly outdated. */
   get(roomId: string): CachedRoom | undefined;
-  /** Whether there is room for one with these messages, sealed as they are, beside others. */
+  /** Whether a room with these encrypted messages fits the cache. */
   fits(messages: readonly { readonly secret: string }[]): boolean;
-  /** An event of the service has been seen, and every node's streams are known up to it. */
+  /** Records that the live feed has delivered all events up to this position. */
   onPosition(position: Position): void;
-  /** Of the last of these: what `content` says holds up to there. */
+  /** Position that the live feed has reached; `content` is current up to it. */
   livePosition(): Position;
-  /** To be called at once with the content it shows. */
+  /** Must be called in the same tick in which `room.content` was read. */
   set(roomId: string, shown: CachedRoom): void;
-  /** Of a room that has ended nothing of what was said in it stays in memory. */
+  /** Drops ended rooms, so that no message content stays in memory. */
   readonly on: EventHandlers<RevealedEvent<Ended>, void>;
   readonly cache: Cache;
 }
 
-export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBytes = SHOWN_BYTES): RoomCache {
+export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBytes = CACHE_BYTES): RoomCache {
   const rooms = new LRUCache<string, CachedRoom>({
     maxSize: limitBytes,
     maxEntrySize: limitBytes / 2,
@@ -62,20 +62,20 @@ export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBy
     return room && messages && { participants: room.state.participants, revision: messages.revision };
   };
 
-  let heard: Position = 0n;
-  const forget = ({ data: { roomId } }: RevealedEvent<Ended>) => void rooms.delete(roomId);
+  let livePosition: Position = 0n;
+  const evict = ({ data: { roomId } }: RevealedEvent<Ended>) => void rooms.delete(roomId);
 
   return {
     content,
     get: (roomId) => rooms.get(roomId),
     onPosition(position) {
-      heard = position;
+      livePosition = position;
     },
-    livePosition: () => heard,
+    livePosition: () => livePosition,
     fits: (messages) =>
-      messages.reduce((all, { secret }) => all + SHOWN_MORE_BYTES + estimateBytes(secret), 0) <= limitBytes / 2,
+      messages.reduce((all, { secret }) => all + MESSAGE_OVERHEAD_BYTES + estimateBytes(secret), 0) <= limitBytes / 2,
     set: (roomId, shown) => void rooms.set(roomId, shown),
-    on: { RoomBurned: forget, RoomExpired: forget, RoomErased: forget },
+    on: { RoomBurned: evict, RoomExpired: evict, RoomErased: evict },
     cache: { name: 'rooms.shown', limitBytes, bytes: () => rooms.calculatedSize },
   };
 }
@@ -83,7 +83,7 @@ export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBy
 export const isSameContent = (shown: RoomContent, now: RoomContent | undefined): boolean =>
   shown.participants === now?.participants && shown.revision === now.revision;
 
-/** Whether rows hold all of it: a projector may be behind, and writes several rows one after the other. */
+/** Whether the rows are complete: a lagging projector writes several rows one by one. */
 export const isComplete = (
   { participants, revision }: RoomContent,
   people: readonly unknown[],
@@ -94,6 +94,6 @@ export const isComplete = (
   messages.length === Math.min(revision + 1, MAX_MESSAGES);
 
 const ENTRY_BYTES = 100;
-/** What is shown of a message besides its secret, at most, and its entries. */
-const SHOWN_MORE_BYTES = 1000;
+/** Upper bound for a message's JSON beside its secret, with its map entry. */
+const MESSAGE_OVERHEAD_BYTES = 1000;
 const sum = (texts: readonly string[]) => texts.reduce((all, each) => all + ENTRY_BYTES + estimateBytes(each), 0);

@@ -1,55 +1,56 @@
-/** Reads of rooms, few at a time: a room can be of tens of megabytes, and many readers would have it many times over. */
+/** Limits concurrent reads of large rooms (tens of megabytes each) and shares their results. */
 import { REQUEST_MS } from '../concurrency/index.js';
 import { UnavailableError } from '../ports/index.js';
 
-/** Each holds the rows of its room, and what they open to. */
-const AT_ONCE = 2;
+/** Concurrent reads. Each holds the rows of its room and their decrypted contents. */
+const MAX_CONCURRENT = 2;
 
-/** `shared`: others may be given the same, whatever they have asked for of the room. */
-type Read<Result> = (shared: boolean) => Promise<Result>;
+/** `isShared`: other requests may receive the result, so it must hold the whole room. */
+type Read<Result> = (isShared: boolean) => Promise<Result>;
 
-interface Waiting<Result> {
+interface QueuedRead<Result> {
   readonly result: Promise<Result>;
   readonly begin: () => void;
 }
 
 /**
- * Gives each what is read of its room after it came; who comes while a reading of the room waits to begin is given
- * what that one finds. Rejects with `Unavailable`, and nothing is read, after a longer wait than anybody is answered.
+ * Creates a function that reads a room after the call. Calls that arrive while a read of the same room is queued share
+ * its result. Rejects with `UnavailableError` if the wait exceeds the request timeout.
  */
 export function createSharedReads<Result>() {
-  /** By room, in the order in which they came. */
-  const waiting = new Map<string, Waiting<Result>>();
+  /** By room id, in order of arrival. */
+  const queue = new Map<string, QueuedRead<Result>>();
   let running = 0;
 
-  /** Who is next takes the place over. */
-  const over = () => {
-    const [next] = waiting;
+  /** Hands the slot over to the next queued read. */
+  const release = () => {
+    const [next] = queue;
     if (!next) return void running--;
     const [roomId, { begin }] = next;
-    waiting.delete(roomId);
+    queue.delete(roomId);
     begin();
   };
 
-  function wait(roomId: string, read: Read<Result>): Promise<Result> {
-    const came = performance.now();
+  function enqueue(roomId: string, read: Read<Result>): Promise<Result> {
+    const arrivedAt = performance.now();
     let begin = () => {};
-    const turn = new Promise<void>((resolve) => {
+    const slot = new Promise<void>((resolve) => {
       begin = resolve;
     });
-    const result = turn.then(() => {
-      if (performance.now() - came > REQUEST_MS) throw new UnavailableError(`${roomId} is waited for in vain`);
+    const result = slot.then(() => {
+      if (performance.now() - arrivedAt > REQUEST_MS)
+        throw new UnavailableError(`timed out waiting to read room ${roomId}`);
       return read(true);
     });
-    waiting.set(roomId, { result: result.finally(over), begin });
-    return waiting.get(roomId)!.result;
+    queue.set(roomId, { result: result.finally(release), begin });
+    return queue.get(roomId)!.result;
   }
 
   return (roomId: string, read: Read<Result>): Promise<Result> => {
-    const joined = waiting.get(roomId);
-    if (joined) return joined.result;
-    if (running === AT_ONCE) return wait(roomId, read);
+    const queued = queue.get(roomId);
+    if (queued) return queued.result;
+    if (running === MAX_CONCURRENT) return enqueue(roomId, read);
     running++;
-    return read(false).finally(over);
+    return read(false).finally(release);
   };
 }

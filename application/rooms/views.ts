@@ -1,4 +1,4 @@
-/** What clients are shown of rooms: times in ISO 8601, public keys ready to be imported for verifying. */
+/** View models of rooms: times in ISO 8601, public keys as JWKs for `crypto.subtle.importKey`. */
 import type { Envelope, SigningPublicKey } from '../../domain/rooms/catalog.js';
 import type { Participant } from '../../domain/rooms/room.js';
 

@@ -1,11 +1,11 @@
-/** Every event of the analytics service: its versions, schemas, and what of it is sealed under the site's key. */
+/** Events of the analytics service: versions, schemas, and the fields encrypted with the site's key. */
 import { type Catalog, type DataOf, type EventOf, event, object, oneOf } from '../shared/index.js';
 import { loginEvents } from './login-events.js';
 import { visitorSubject } from './visitor-key-subject.js';
 
 /**
- * The subject whose key seals a site, and all that was seen on it. A site that was deleted may be made again under its
- * id: each life of it is an instance, with a key of its own.
+ * Key subject that encrypts a site and its hits. A site id can be reused after deletion; each site created under it is
+ * an instance with its own key.
  */
 export const siteSubject = ({ instance }: { readonly instance: string }): string => `analytics.site-${instance}`;
 
@@ -20,12 +20,12 @@ const none = { type: 'null' } as const;
 
 const inSite = { siteId: id, instance: id } as const;
 
-/** A view of a page, or with `event` a custom event on it. No address and no user agent: only what these say. */
+/** A page view, or a custom event if `event` is set. Address and user agent are reduced to derived fields. */
 const hit = object(
   { path: text },
   {
     event: id,
-    /** An origin. */
+    /** Origin of the referring page. */
     referrer: id,
     campaign: object({ source: text, medium: text, campaign: text }),
     browser: id,
@@ -61,7 +61,7 @@ export const catalog = {
         },
       },
     ),
-    /** Holds what changed and nothing else. */
+    /** Holds only the changed fields. */
     SiteChanged: event(
       object({
         ...inSite,
@@ -70,15 +70,15 @@ export const catalog = {
       }),
       { sealed: { subject: siteSubject, erased: {} } },
     ),
-    /** `registeredAt`: since when it was there, so that all its days are found. `days`: how many were counted of it. */
+    /** `registeredAt` bounds the search for the site's day streams. `days`: number of days with counts. */
     SiteDeleted: event(object({ ...inSite, registeredAt: time, deletedAt: time }, { days: count }), {
       erases: siteSubject,
     }),
     /**
-     * What a site saw within some milliseconds of a day. `visitors` are those whom the node that wrote it had not met on
-     * that day, as 16 hexadecimal digits each, in an order of their own: nobody's hits can be told from others'.
-     * `isRaw`: a record of it is kept for those who look for a fault. `reasons`: of a request with an `Idempotency-Key`, in
-     * its first event, why each of its payloads was ignored, null where it counts; left out where all of them do.
+     * A batch of a site's hits, collected within milliseconds. `visitors`: visitor ids (16 hexadecimal digits) that the
+     * writing node had not written on that day, sorted, so that they cannot be matched with hits. `isRaw`: also stored as
+     * a raw record for debugging. `reasons`: only in the first event of a request with an `Idempotency-Key`; why each
+     * payload was ignored, null if accepted; absent if all were accepted.
      */
     HitsCollected: event(
       object(
@@ -94,13 +94,13 @@ export const catalog = {
       ),
       { sealed: { subject: siteSubject, erased: { hits: [], visitors: [] }, large: true } },
     ),
-    /** A key was made by which the visitors of a day are told apart. */
+    /** The key that visitor ids of a day are hashed with was created. */
     VisitorDayOpened: event(object({ day, openedAt: time })),
-    /** The day is over, and with its key whoever came can not be told from anybody any more. */
+    /** The day has ended; its key is destroyed, so visitor ids can no longer be computed. */
     VisitorDayEnded: event(object({ day, endedAt: time }), { erases: visitorSubject }),
-    /** What was counted of days before this one is no longer kept. `since`: it was so already before that one; `rows`: that went. */
+    /** Counts of days before `before` have expired. `since`: the previous limit; `rows`: number of deleted rows. */
     DaysExpired: event(object({ before: day, since: { type: 'string' }, rows: count, expiredAt: time })),
-    /** Records that were kept for those who look for a fault are kept no longer, of before this instant; `rows`: that went. */
+    /** Raw records from before this instant have expired. `rows`: number of deleted rows. */
     RawExpired: event(object({ before: time, rows: count, expiredAt: time })),
     ...loginEvents,
   },
@@ -108,7 +108,7 @@ export const catalog = {
 
 type Analytics = typeof catalog;
 
-/** The events of the analytics service: all of them, or those that are named. */
+/** Events of the analytics service: all, or those of the given types. */
 export type AnalyticsEvent<Type extends keyof Analytics['events'] = keyof Analytics['events']> = EventOf<
   Analytics,
   Type

@@ -1,7 +1,7 @@
-/** What a site saw in a day, counted: totals, lists of a bounded length, and a sketch of who came. */
+/** Counts of a site's day: totals, bounded lists of frequent values, and a sketch of unique visitors. */
 import type { Hit } from './catalog.js';
 import { type Bounds, createFrequentValues, type FrequentValues, type SerializedList } from './frequent-values.js';
-import { emptySketch, REGISTERS, type Sketch, countUniques, type Visitor, addVisitors } from './hyperloglog.js';
+import { addVisitors, countUniques, emptySketch, REGISTERS, type Sketch, type Visitor } from './hyperloglog.js';
 
 export const LISTS = [
   'pages',
@@ -16,14 +16,11 @@ export const LISTS = [
 ] as const;
 export type ListName = (typeof LISTS)[number];
 
-/**
- * Bounds of a list of a day, whose most frequent values are kept. Values are as long as strangers make them, so their
- * characters are bounded, too.
- */
+/** Bounds of a day's list of frequent values. Values come from strangers, so their total length is bounded too. */
 export const BOUNDS: Bounds = { values: 1000, characters: 96 * 1024 };
 /** The referrer of a page view without one. */
 export const DIRECT = '(direct)';
-/** The browser, system or device of a user agent that does not tell. */
+/** Browser, system or device of an unrecognized user agent. */
 export const UNKNOWN = '(unknown)';
 
 export interface DaySummary {
@@ -32,19 +29,19 @@ export interface DaySummary {
   readonly uniques: number;
 }
 
-/** Grows with what is counted. Campaigns and properties are named by the JSON of their parts. */
+/** Mutable counts of a day. Campaigns and properties are keyed by the JSON of their parts. */
 export interface DayCounts {
   pageviews: number;
   events: number;
   visitors: Sketch;
   readonly lists: { readonly [list in ListName]: FrequentValues };
-  /** Lists that something came to since it was emptied. */
+  /** Lists changed since this set was last cleared. */
   readonly changed: Set<ListName>;
 }
 
-const listsFrom = (written: SerializedDay['lists']) =>
+const listsFrom = (serialized: SerializedDay['lists']) =>
   Object.fromEntries(
-    LISTS.map((list) => [list, createFrequentValues(BOUNDS, written[list])]),
+    LISTS.map((list) => [list, createFrequentValues(BOUNDS, serialized[list])]),
   ) as unknown as DayCounts['lists'];
 
 export const emptyDay = (): DayCounts => ({
@@ -56,28 +53,28 @@ export const emptyDay = (): DayCounts => ({
 });
 
 /**
- * Counts pages and direct visits by page views, events by their names, everything else by every hit. What a user agent
- * does not tell counts as `(unknown)`.
+ * Adds hits and visitors to a day. Pages and direct visits count page views, events count by name, all other lists count
+ * every hit. Unrecognized user agents count as `(unknown)`.
  */
 export function count(day: DayCounts, hits: readonly Hit[], visitors: readonly Visitor[]): void {
   for (const hit of hits) {
     const { event, path, referrer, campaign, browser, os, device, country, properties = [] } = hit;
     if (event === undefined) day.pageviews++;
     else day.events++;
-    note(day, 'pages', event === undefined ? path : undefined);
-    note(day, 'events', event);
-    note(day, 'referrers', referrer ?? (event === undefined ? DIRECT : undefined));
-    note(day, 'browsers', browser ?? UNKNOWN);
-    note(day, 'os', os ?? UNKNOWN);
-    note(day, 'devices', device ?? UNKNOWN);
-    note(day, 'countries', country);
-    if (campaign) note(day, 'campaigns', JSON.stringify([campaign.source, campaign.medium, campaign.campaign]));
-    for (const { name, value } of properties) note(day, 'properties', JSON.stringify([event, name, value]));
+    addValue(day, 'pages', event === undefined ? path : undefined);
+    addValue(day, 'events', event);
+    addValue(day, 'referrers', referrer ?? (event === undefined ? DIRECT : undefined));
+    addValue(day, 'browsers', browser ?? UNKNOWN);
+    addValue(day, 'os', os ?? UNKNOWN);
+    addValue(day, 'devices', device ?? UNKNOWN);
+    addValue(day, 'countries', country);
+    if (campaign) addValue(day, 'campaigns', JSON.stringify([campaign.source, campaign.medium, campaign.campaign]));
+    for (const { name, value } of properties) addValue(day, 'properties', JSON.stringify([event, name, value]));
   }
   if (visitors.length > 0) day.visitors = addVisitors(day.visitors, visitors);
 }
 
-function note({ lists, changed }: DayCounts, list: ListName, value: string | undefined): void {
+function addValue({ lists, changed }: DayCounts, list: ListName, value: string | undefined): void {
   if (value === undefined) return;
   changed.add(list);
   lists[list].add(value);
@@ -89,7 +86,7 @@ export const summaryOf = ({ pageviews, events, visitors }: DayCounts): DaySummar
   uniques: countUniques(visitors),
 });
 
-/** As JSON; lists apart, since most of them are as they were when something comes. */
+/** JSON form of a day. Lists are serialized one by one, as most are unchanged by a write. */
 export interface SerializedDay extends SerializedHead {
   readonly lists: { readonly [list in ListName]?: SerializedList };
 }
@@ -100,7 +97,7 @@ export interface SerializedHead {
   readonly visitors: { readonly exact: readonly Visitor[] } | { readonly ranks: string };
 }
 
-/** Of a rank, which is 51 at most, a character. */
+/** Character code of rank 0; ranks, 51 at most, are stored as one character each. */
 const RANK_ZERO = 48;
 
 export const serializeHead = ({ pageviews, events, visitors }: DayCounts): SerializedHead => ({

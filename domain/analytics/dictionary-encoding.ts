@@ -1,17 +1,17 @@
-/** Lists of days with names as numbers: a name stands in memory once for a year of days, which are added up without it. */
+/** Dictionary encoding of daily lists: each name is stored once per site, and days are summed by number. */
 import { LISTS, type ListName } from './day.js';
 import type { SerializedList } from './frequent-values.js';
 
-/** The names of a list, by their numbers, and the other way round. */
+/** Bidirectional dictionary of a list's names and their numbers. */
 export interface Names {
   readonly all: string[];
   readonly numbers: Map<string, number>;
 }
 
-/** Of all lists of a site; grows with what is tallied. */
+/** Dictionaries of all lists of a site; grows as lists are encoded. */
 export type SiteNames = { readonly [list in ListName]: Names };
 
-/** A list of a day: numbers of names, and at the same places how often each was met. */
+/** An encoded list of a day: name numbers and, at the same indexes, their counts. */
 export interface Tally {
   readonly names: Uint32Array;
   readonly counts: Float64Array;

@@ -10,43 +10,43 @@ export interface Bounds {
   readonly characters: number;
 }
 
-/** Where evicted values are counted. */
+/** Entry that counts evicted values. */
 export const OTHER = '(other)';
 
-/** As JSON, in eviction order: the hits counted since the value was added, and how many may have been missed before. */
+/** JSON form, in eviction order: the count since the value was added, and the maximum missed before. */
 export type SerializedList = readonly (readonly [value: string, count: number, error?: number])[];
 
 export interface FrequentValues {
   add(value: string): void;
-  /** The counts and `(other)` sum to the number of added values. */
+  /** The counts, including `(other)`, sum to the number of added values. */
   serialize(): SerializedList;
   readonly size: number;
   readonly characters: number;
 }
 
 interface Entry {
-  /** Since the value was added: what is certain, and shown. */
+  /** Exact count since the value was added. */
   count: number;
-  /** The most that may have been counted before that. */
+  /** Maximum that may have been missed before that. */
   readonly error: number;
 }
 
 /**
- * Takes amortised constant time per added value. Any value that was added more often than the number of all added values
- * divided by the capacity is kept; the same values in the same order give the same result, also across `write` and reading.
+ * Takes amortized constant time per added value. Keeps any value added more often than the number of all added values
+ * divided by the capacity. Deterministic: equal input gives equal results, also across serialization.
  */
-export function createFrequentValues(bounds: Bounds, written: SerializedList = []): FrequentValues {
+export function createFrequentValues(bounds: Bounds, serialized: SerializedList = []): FrequentValues {
   const entries = new Map<string, Entry>();
   let characters = 0;
   let other = 0;
-  /** The most that a value outside of `entries` may have been added. */
+  /** Maximum number of times a value outside `entries` may have been added. */
   let threshold = 0;
-  /** Eviction candidates, the next one last: entries whose estimate was `least` when they were collected. */
+  /** Eviction candidates, next one last: entries whose estimate was `least` when collected. */
   let candidates: string[] = [];
   let least = 0;
   const estimateOf = ({ count, error }: Entry) => count + error;
 
-  for (const [value, count, error = 0] of written) {
+  for (const [value, count, error = 0] of serialized) {
     if (value === OTHER) other = count;
     else {
       entries.set(value, { count, error });
@@ -55,7 +55,7 @@ export function createFrequentValues(bounds: Bounds, written: SerializedList = [
     }
   }
 
-  /** Runs at most once for each estimate that is the smallest, and so rarely. */
+  /** Runs at most once per smallest estimate, so rarely. */
   function collectCandidates(): void {
     least = Math.min(...Array.from(entries.values(), estimateOf));
     candidates = Array.from(entries)
@@ -68,7 +68,7 @@ export function createFrequentValues(bounds: Bounds, written: SerializedList = [
     if (candidates.length === 0) collectCandidates();
     const value = candidates.pop()!;
     const entry = entries.get(value);
-    // It was counted again, or left and came back, since it became a candidate.
+    // Skip candidates that were counted or replaced since they were collected.
     if (!entry || estimateOf(entry) !== least) return;
     entries.delete(value);
     characters -= value.length;

@@ -1,37 +1,37 @@
-/** What a site sees in a day: in which stream it stands, and how the hits of a moment become one event. */
+/** Streams of a site's hits, one per day, and the event that stores a batch of hits. */
 import type { AnalyticsEvent, Hit } from './catalog.js';
 
 export type HitsCollected = AnalyticsEvent<'HitsCollected'>;
 
-/** A site in one of its lives. */
+/** One instance of a site; an id can be reused after deletion. */
 export interface SiteInstance {
   readonly siteId: string;
   readonly instance: string;
 }
 
 const DAY_MS = 86_400_000;
-/** The day that was named last: hits of one day come together. */
-let named = { day: Number.NaN, name: '' };
+/** Caches the last formatted day, as most hits belong to the same day. */
+let lastDay = { day: Number.NaN, name: '' };
 
-/** `2026-11-22` for every instant of that day in UTC. */
+/** Formats the UTC day of an instant as `2026-11-22`. */
 export function dayOf(instant: number): string {
   const day = Math.floor(instant / DAY_MS);
-  if (day !== named.day) named = { day, name: new Date(day * DAY_MS).toISOString().slice(0, 10) };
-  return named.name;
+  if (day !== lastDay.day) lastDay = { day, name: new Date(day * DAY_MS).toISOString().slice(0, 10) };
+  return lastDay.name;
 }
 
 export const trafficStream = (instance: string, day: string): string => `analytics.traffic-${instance}-${day}`;
 
 /**
- * The day in whose stream hits stand: their own or, where a clock that was ahead has let go of days that had yet to be
- * over, the first that it has not. The stream of their own is gone for good. `before`: days before it have ended.
+ * Returns the day whose stream can store hits of `day`: the day itself, or the first not expired one (`before`) if a clock
+ * running ahead has expired it too early, as its stream is tombstoned.
  */
 export const writableDay = (day: string, before: string): string => (day < before ? before : day);
 
-/** Where a request with an `Idempotency-Key` stands. */
+/** Stream of a request with an `Idempotency-Key`. */
 export const requestStream = (commandId: string): string => `analytics.request-${commandId}`;
 
-/** `visitors` in any order: theirs says nothing. */
+/** Creates the event. Visitors are sorted, so that their order reveals nothing about the hits. */
 export function hitsCollected(
   { siteId, instance }: SiteInstance,
   collectedAt: number,

@@ -1,4 +1,4 @@
-/** Whether a visit is counted, and why not: the order in which reasons are given is promised to callers. */
+/** Rules for ignoring hits. Clients rely on the order in which reasons are checked. */
 import { matchesDomain } from './host.js';
 import type { Site } from './sites.js';
 
@@ -8,37 +8,37 @@ export const REASONS = [
   'host_not_allowed',
   'ingest_token_required',
   'bot',
-  /** Of one network, within a short time. */
+  /** Rate limit of the sender's network. */
   'too_many_hits',
-  /** Of a batch: the item is no payload. */
+  /** Item of a batch that is not a valid payload. */
   'invalid_payload',
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** What is known of a request that may be ignored; what costs something to find out is asked when it matters. */
+/** Facts about a request; costly ones are evaluated lazily. */
 export interface HitOrigin {
-  /** `DNT` or `Sec-GPC`, where these are honoured. */
+  /** `DNT` or `Sec-GPC` was sent and is honoured. */
   readonly privacySignal: boolean;
-  /** Of the page. */
+  /** Host of the page. */
   readonly host: string | undefined;
-  /** What a browser says it is; a caller that is none says nothing. */
+  /** The `Origin` header; undefined if the caller is not a browser. */
   readonly origin: { readonly host: string | undefined } | undefined;
-  /** Whether the ingest token that came is the site's. */
+  /** Whether the request has the site's ingest token. */
   readonly hasToken: () => boolean;
-  /** Known to be a bot, where these are filtered. */
+  /** Whether the user agent is a bot and bots are filtered. */
   readonly isBot: () => boolean;
 }
 
-/** Why a visit is ignored; undefined where it counts. */
-export function rejectionReason(site: Site | undefined, asking: HitOrigin): Reason | undefined {
+/** Returns why a hit is ignored; undefined if it is accepted. */
+export function rejectionReason(site: Site | undefined, request: HitOrigin): Reason | undefined {
   if (!site) return 'unknown_site';
-  if (asking.privacySignal) return 'privacy_signal';
-  if (!isHostAllowed(site, asking)) return 'host_not_allowed';
-  if (site.tokenHash !== null && !asking.hasToken()) return 'ingest_token_required';
-  return asking.isBot() ? 'bot' : undefined;
+  if (request.privacySignal) return 'privacy_signal';
+  if (!isHostAllowed(site, request)) return 'host_not_allowed';
+  if (site.tokenHash !== null && !request.hasToken()) return 'ingest_token_required';
+  return request.isBot() ? 'bot' : undefined;
 }
 
-/** A site without domains has no pages: only servers that bring its token send for it, of any host. */
+/** A site without domains accepts any host, but only from servers with its ingest token. */
 function isHostAllowed({ domains, tokenHash }: Site, { host, origin }: HitOrigin): boolean {
   if (domains.length === 0) return tokenHash !== null;
   const isAllowed = (name: string | undefined) => name !== undefined && matchesDomain(domains, name);

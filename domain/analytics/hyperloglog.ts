@@ -1,12 +1,12 @@
 /**
- * How many different visitors there were: exact below 1000, then HyperLogLog with 2^14 registers (error 0.8 %, mostly).
- * A sketch follows from the set of those who came alone: order, repetition and merging make no difference.
+ * Counts unique visitors: exact below 1000, then HyperLogLog with 2^14 registers (standard error 0.8 %).
+ * A sketch depends only on the set of visitors, not on order, repetition or merging.
  */
 
-/** A visitor: 64 bits as 16 hexadecimal digits, even over all of them. */
+/** Visitor id: a uniformly distributed 64-bit hash as 16 hexadecimal digits. */
 export type Visitor = string;
 
-/** Never changed: adding gives another one. */
+/** Immutable; adding visitors returns a new sketch. */
 export type Sketch = Exact | Estimated;
 
 interface Exact {
@@ -14,21 +14,21 @@ interface Exact {
 }
 
 interface Estimated {
-  /** Of each register the longest run of zeros so far, and one. */
+  /** Rank per register: longest run of leading zeros so far, plus one. */
   readonly registers: Uint8Array;
 }
 
-/** From so many on they are estimated. */
+/** Number of visitors from which counts are estimated. */
 const ESTIMATED_FROM = 1000;
 const INDEX_BITS = 14;
 export const REGISTERS = 2 ** INDEX_BITS;
 const RANK_BITS = 64 - INDEX_BITS;
-/** What is left of the first 32 bits. */
+/** Bits of the first 32 that are not the register index. */
 const REST_BITS = 32 - INDEX_BITS;
 
 export const emptySketch: Sketch = { exact: new Set() };
 
-/** Whether adding a visitor changes nothing: perhaps they have come before. */
+/** Whether adding the visitor would not change the sketch; they may have been counted before. */
 export const isCounted = (sketch: Sketch, visitor: Visitor): boolean => {
   if ('exact' in sketch) return sketch.exact.has(visitor);
   const { index, rank } = registerOf(visitor);
@@ -44,7 +44,7 @@ export function addVisitors(sketch: Sketch, visitors: Iterable<Visitor>): Sketch
   return raiseRegisters(sketch.registers.slice(), visitors);
 }
 
-/** Of all who are in either. */
+/** Returns the union of two sketches. */
 export function mergeSketches(one: Sketch, other: Sketch): Sketch {
   if ('exact' in other) return addVisitors(one, other.exact);
   if ('exact' in one) return addVisitors(other, one.exact);
@@ -52,11 +52,11 @@ export function mergeSketches(one: Sketch, other: Sketch): Sketch {
   return { registers };
 }
 
-/** How many they are, or about. */
+/** Number of visitors, exact or estimated. */
 export const countUniques = (sketch: Sketch): number =>
   'exact' in sketch ? sketch.exact.size : Math.round(estimate(sketch.registers));
 
-/** To be given registers of its own. */
+/** Modifies and returns the given registers. */
 function raiseRegisters(registers: Uint8Array, visitors: Iterable<Visitor>): Estimated {
   for (const visitor of visitors) {
     const { index, rank } = registerOf(visitor);
@@ -65,7 +65,7 @@ function raiseRegisters(registers: Uint8Array, visitors: Iterable<Visitor>): Est
   return { registers };
 }
 
-/** The first 14 bits name a register; the rank is the place of the first one in the other 50. */
+/** Splits a visitor id: the first 14 bits select a register; the rank is the position of the first 1 in the other 50. */
 function registerOf(visitor: Visitor): { readonly index: number; readonly rank: number } {
   const high = Number.parseInt(visitor.slice(0, 8), 16);
   const rest = (high << INDEX_BITS) >>> 0;
@@ -77,23 +77,23 @@ function registerOf(visitor: Visitor): { readonly index: number; readonly rank: 
 
 /**
  * The improved raw estimator of O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches" (2017):
- * without bias over the whole range, with no table and no threshold between two ways of counting.
+ * unbiased over the whole range, without tables or a switch between estimators.
  */
 function estimate(registers: Uint8Array): number {
-  const ofRank = new Array<number>(RANK_BITS + 2).fill(0);
-  for (const rank of registers) ofRank[rank]!++;
-  let sum = REGISTERS * tau(1 - ofRank[RANK_BITS + 1]! / REGISTERS);
-  for (let rank = RANK_BITS; rank >= 1; rank--) sum = (sum + ofRank[rank]!) / 2;
-  sum += REGISTERS * sigma(ofRank[0]! / REGISTERS);
+  const rankCounts = new Array<number>(RANK_BITS + 2).fill(0);
+  for (const rank of registers) rankCounts[rank]!++;
+  let sum = REGISTERS * tau(1 - rankCounts[RANK_BITS + 1]! / REGISTERS);
+  for (let rank = RANK_BITS; rank >= 1; rank--) sum = (sum + rankCounts[rank]!) / 2;
+  sum += REGISTERS * sigma(rankCounts[0]! / REGISTERS);
   return REGISTERS ** 2 / (2 * Math.LN2 * sum);
 }
 
-/** x + Σ x^(2^k) 2^(k-1): for registers that nobody has touched. */
+/** x + Σ x^(2^k) 2^(k-1): correction for untouched registers. */
 function sigma(share: number): number {
   if (share === 1) return Number.POSITIVE_INFINITY;
-  let [power, weight, sum, before] = [share, 1, share, -1];
-  while (sum !== before) {
-    before = sum;
+  let [power, weight, sum, previous] = [share, 1, share, -1];
+  while (sum !== previous) {
+    previous = sum;
     power *= power;
     sum += power * weight;
     weight *= 2;
@@ -101,12 +101,12 @@ function sigma(share: number): number {
   return sum;
 }
 
-/** (1 - x - Σ (1 - x^(2^-k))^2 2^-k) / 3: for registers that can rise no further. */
+/** (1 - x - Σ (1 - x^(2^-k))^2 2^-k) / 3: correction for saturated registers. */
 function tau(share: number): number {
   if (share === 0 || share === 1) return 0;
-  let [root, weight, sum, before] = [share, 1, 1 - share, -1];
-  while (sum !== before) {
-    before = sum;
+  let [root, weight, sum, previous] = [share, 1, 1 - share, -1];
+  while (sum !== previous) {
+    previous = sum;
     root = Math.sqrt(root);
     weight /= 2;
     sum -= (1 - root) ** 2 * weight;

@@ -1,20 +1,20 @@
-/** A hit of the past, as whoever kept it elsewhere writes it down. */
+/** Schema of a line in an import file. */
 import { type DataOf, object } from '../shared/index.js';
 import { payload } from './hit-payload.js';
 
 const text = { type: 'string' } as const;
 const { site, ...rest } = payload.properties;
 
-/** What a tracker sends, with what the service otherwise sees for itself. */
+/** A collect payload plus the fields that the service normally takes from the request. */
 export const pastHit = object(
-  /** ISO 8601, or Unix time. */
+  /** ISO 8601 or Unix time. */
   { site, timestamp: { type: ['string', 'number'] } },
   {
     ...rest,
     userAgent: text,
-    /** Tells visitors of a day apart, with `userAgent`; digested, and then forgotten. */
+    /** Identifies a visitor together with `userAgent`; hashed and never stored. */
     address: text,
-    /** Tells them apart in the place of both. */
+    /** Identifies a visitor instead of `address` and `userAgent`. */
     visitor: text,
     /** Two letters. */
     country: { type: 'string', pattern: '^[A-Za-z]{2}$' },

@@ -1,4 +1,4 @@
-/** Signing in of one address: a link at a time, used once, and the sessions that come of it. Stream `analytics.login-<digest>`. */
+/** Login aggregate of one email: one single-use link at a time, and sessions. Stream `analytics.login-<digest>`. */
 import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { AnalyticsEvent } from './catalog.js';
 
@@ -6,7 +6,7 @@ export interface LoginLink {
   readonly linkId: string;
   readonly expiresAt: number;
   readonly email: string;
-  /** Mailed, or given up. */
+  /** Mailed or given up. */
   readonly isDone: boolean;
 }
 
@@ -18,20 +18,20 @@ export interface LoginSession {
 }
 
 export interface LoginState {
-  /** The newest, until it is used. */
+  /** Newest link, until it is used. */
   readonly link: LoginLink | undefined;
-  /** When links were asked for, within a quarter of an hour before the newest. */
+  /** Times of link requests in the 15 minutes before the newest. */
   readonly recent: readonly number[];
-  /** Oldest first; they may be over. */
+  /** Oldest first; may include expired sessions. */
   readonly sessions: readonly LoginSession[];
 }
 
-interface About {
+interface CommandBase {
   readonly addressId: string;
   readonly now: number;
 }
 
-export type LoginCommand = About &
+export type LoginCommand = CommandBase &
   (
     | { type: 'RequestLogin'; linkId: string; email: string }
     | { type: 'RecordLoginMail'; linkId: string; isSent: boolean }
@@ -46,10 +46,10 @@ export type LoginEvent = AnalyticsEvent<
 
 export const LINK_MS = 900_000;
 export const SESSION_MS = 604_800_000;
-const MOST_MAILS = 5;
+const MAX_MAILS = 5;
 const WINDOW_MS = 900_000;
-/** The oldest make room. */
-const MOST_SESSIONS = 20;
+/** Older sessions are dropped. */
+const MAX_SESSIONS = 20;
 
 export const loginStream = (addressId: string): string => `analytics.login-${addressId}`;
 
@@ -61,25 +61,25 @@ export const badLogin: Rejection = {
 
 const initialState: LoginState = { link: undefined, recent: [], sessions: [] };
 
-/** A clock that was set back leaves times behind it that would count for as long as it is behind: they do not. */
+/** Ignores times ahead of the clock too: after it was set back they would count until it catches up. */
 const isWithin = (now: number) => (at: number) => Math.abs(now - at) < WINDOW_MS;
 
-/** The link, if it can still be used. */
-export const openLink = ({ link }: LoginState, linkId: string, now: number): LoginLink | undefined =>
+/** Returns the link if it can still be used. */
+export const usableLink = ({ link }: LoginState, linkId: string, now: number): LoginLink | undefined =>
   link?.linkId === linkId && now < link.expiresAt ? link : undefined;
 
 export const sessionOf = ({ sessions }: LoginState, id: string, now: number): LoginSession | undefined =>
   sessions.find(({ sessionId, expiresAt }) => sessionId === id && now < expiresAt);
 
-/** Half of its life is over. */
+/** Whether half of the session's lifetime has passed. */
 export const needsRenewal = ({ expiresAt }: LoginSession, now: number): boolean => expiresAt - now < SESSION_MS / 2;
 
 function decide(command: LoginCommand, state: LoginState): readonly LoginEvent[] | Rejection {
   const { addressId, now } = command;
   switch (command.type) {
     case 'RequestLogin': {
-      // Whoever asks is told nothing of it: the answer is the same.
-      if (state.recent.filter(isWithin(now)).length >= MOST_MAILS) return [];
+      // Not a rejection, as the answer must not depend on the email.
+      if (state.recent.filter(isWithin(now)).length >= MAX_MAILS) return [];
       const { linkId, email } = command;
       const times = { requestedAt: now, expiresAt: now + LINK_MS };
       return [{ type: 'LoginRequested', data: { addressId, linkId, ...times, secret: { email } } }];
@@ -91,7 +91,7 @@ function decide(command: LoginCommand, state: LoginState): readonly LoginEvent[]
     }
     case 'OpenSession': {
       const { linkId, sessionId } = command;
-      const link = openLink(state, linkId, now);
+      const link = usableLink(state, linkId, now);
       if (!link) return badLogin;
       const data = { addressId, sessionId, linkId, openedAt: now, expiresAt: now + SESSION_MS };
       return [{ type: 'SessionOpened', data: { ...data, secret: { email: link.email } } }];
@@ -111,11 +111,11 @@ function decide(command: LoginCommand, state: LoginState): readonly LoginEvent[]
   }
 }
 
-function known(state: LoginState, session: LoginSession, now: number): LoginState {
+function withSession(state: LoginState, session: LoginSession, now: number): LoginState {
   const others = state.sessions.filter(
     ({ sessionId, expiresAt }) => sessionId !== session.sessionId && now < expiresAt,
   );
-  return { ...state, sessions: [...others, session].slice(-MOST_SESSIONS) };
+  return { ...state, sessions: [...others, session].slice(-MAX_SESSIONS) };
 }
 
 const evolve: Evolve<LoginState, LoginEvent> = {
@@ -127,11 +127,11 @@ const evolve: Evolve<LoginState, LoginEvent> = {
   LoginMailed: (state, { linkId }) =>
     state.link?.linkId === linkId ? { ...state, link: { ...state.link, isDone: true } } : state,
   SessionOpened(state, { linkId, sessionId, openedAt, expiresAt, secret: { email } }) {
-    const left = state.link?.linkId === linkId ? { ...state, link: undefined } : state;
-    return known(left, { sessionId, openedAt, expiresAt, email }, openedAt);
+    const remaining = state.link?.linkId === linkId ? { ...state, link: undefined } : state;
+    return withSession(remaining, { sessionId, openedAt, expiresAt, email }, openedAt);
   },
   SessionRenewed: (state, { sessionId, openedAt, renewedAt, expiresAt, secret: { email } }) =>
-    known(state, { sessionId, openedAt, expiresAt, email }, renewedAt),
+    withSession(state, { sessionId, openedAt, expiresAt, email }, renewedAt),
   SessionEnded: (state, { sessionId }) => ({
     ...state,
     sessions: state.sessions.filter((each) => each.sessionId !== sessionId),

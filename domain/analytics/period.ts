@@ -1,10 +1,10 @@
-/** Periods of whole UTC days, as they are asked for and as they are shown. */
+/** Periods of whole UTC days. */
 import { dayOf } from './hit-batch.js';
 
 export const DAY_MS = 86_400_000;
 export const MOST_DAYS = 730;
 
-/** Days as `2026-11-22`, the first and the last included. */
+/** Days as `2026-11-22`; start and end are inclusive. */
 export interface Period {
   readonly days: number;
   readonly start: string;
@@ -15,20 +15,20 @@ const instantOf = (day: string): number => Date.parse(`${day}T00:00:00.000Z`);
 const isDay = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(instantOf(text)) && dayOf(instantOf(text)) === text;
 
-/** So many days up to today; more than the most count as the most. */
+/** The last `days` days including today, clamped to the maximum. */
 export function lastDays(days: number, now: number): Period {
-  const kept = Math.min(days, MOST_DAYS);
-  return { days: kept, start: dayOf(now - (kept - 1) * DAY_MS), end: dayOf(now) };
+  const count = Math.min(days, MOST_DAYS);
+  return { days: count, start: dayOf(now - (count - 1) * DAY_MS), end: dayOf(now) };
 }
 
-/** From a day to a day; undefined where these are none, in the wrong order, or too far apart. */
+/** Parses a range; undefined if a day is invalid, the order is wrong or the range is too long. */
 export function periodBetween(start: string, end: string): Period | undefined {
   if (!isDay(start) || !isDay(end)) return undefined;
   const days = Math.round((instantOf(end) - instantOf(start)) / DAY_MS) + 1;
   return days >= 1 && days <= MOST_DAYS ? { days, start, end } : undefined;
 }
 
-/** The period of the same length just before. */
+/** The period of equal length just before. */
 export const previousPeriod = ({ days, start }: Period): Period => ({
   days,
   start: dayOf(instantOf(start) - days * DAY_MS),

@@ -1,40 +1,41 @@
-/** What a report tells of a period, from what was counted of its days. */
+/** Builds the report of a period from daily counts. */
 import { type DaySummary, LISTS, type ListName } from './day.js';
 import type { DayLists, Names, SiteNames, Tally } from './dictionary-encoding.js';
 import { OTHER } from './frequent-values.js';
-import { previousPeriod, daysOf, type Period } from './period.js';
+import { daysOf, type Period, previousPeriod } from './period.js';
 
 export interface NamedCount {
   readonly name: string;
   readonly count: number;
 }
 
-/** Items of a list, and lines of a trend. */
-const SHOWN = 20;
+/** Items per list. */
+const MAX_ITEMS = 20;
+/** Trend lines per list. */
 const TRENDS = 10;
-/** Entries that are looked through in one step. */
+/** Entries scanned between two yields. */
 const STEP = 1000;
 const TRENDING = ['pages', 'events', 'browsers', 'devices', 'campaigns'] as const satisfies readonly ListName[];
 const NOTHING: DaySummary = { pageviews: 0, events: 0, uniques: 0 };
 const METRICS = ['pageviews', 'events', 'uniques'] as const;
 
-type Of<Value> = (day: string) => Value | undefined;
+type ByDay<Value> = (day: string) => Value | undefined;
 
-/** A step of what takes long: whoever goes through them may let others work between two. */
+/** A long computation that yields regularly, so that the caller can let other work run. */
 type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** What was counted of days. */
+/** Daily counts that a report is built from. */
 export interface Counts {
-  /** Of the days of the period, and of the one before. */
-  readonly summaries: Of<DaySummary>;
-  /** Of the days of the period. */
-  readonly lists: Of<DayLists>;
+  /** For the days of the period and of the previous one. */
+  readonly summaries: ByDay<DaySummary>;
+  /** For the days of the period. */
+  readonly lists: ByDay<DayLists>;
   readonly names: SiteNames;
-  /** Whether there can be counts of every day of the period before. */
+  /** Whether every day of the previous period can have counts. */
   readonly isPreviousComplete: boolean;
 }
 
-/** A year of full lists takes long, and so comes in steps of some milliseconds at most. */
+/** Builds a report. Yields every few milliseconds, as a year of full lists takes long. */
 export function* buildReport(period: Period, { summaries, lists, names, isPreviousComplete }: Counts) {
   const days = daysOf(period);
   const totals = totalsOf(days, summaries);
@@ -76,7 +77,7 @@ export function* buildReport(period: Period, { summaries, lists, names, isPrevio
 
 export type Report = ReturnType<typeof buildReport> extends Steps<infer Result> ? Result : never;
 
-function totalsOf(days: readonly string[], summaries: Of<DaySummary>): DaySummary {
+function totalsOf(days: readonly string[], summaries: ByDay<DaySummary>): DaySummary {
   const sum = (metric: keyof DaySummary) => days.reduce((all, day) => all + (summaries(day)?.[metric] ?? 0), 0);
   return { pageviews: sum('pageviews'), events: sum('events'), uniques: sum('uniques') };
 }
@@ -96,11 +97,11 @@ function deltaOf(now: DaySummary, then: Previous) {
   return { pageviews: pageviews!, events: events!, uniques: uniques! };
 }
 
-/** With how often on each day, where there was any. */
+/** `byDay`: counts by day index; undefined for none. */
 type Entry = readonly [name: string, count: number, byDay: readonly (number | undefined)[]];
 type Entries = readonly Entry[];
 
-/** As many as are shown: highest first, then by name. `(other)` is last, whatever its count: it is no value. */
+/** Returns the top items by count, then by name. `(other)` is always last. */
 function* highestOf(tallies: readonly (Tally | undefined)[], { all, numbers }: Names): Steps<Entries> {
   const sums = new Float64Array(all.length);
   for (const tally of tallies) {
@@ -112,22 +113,22 @@ function* highestOf(tallies: readonly (Tally | undefined)[], { all, numbers }: N
   const highest: number[] = [];
   const other = numbers.get(OTHER);
   const hasOther = other !== undefined && sums[other]! > 0;
-  const most = hasOther ? SHOWN - 1 : SHOWN;
+  const limit = hasOther ? MAX_ITEMS - 1 : MAX_ITEMS;
   const isAbove = (a: number, b: number) => sums[a]! > sums[b]! || (sums[a] === sums[b] && all[a]! < all[b]!);
   for (let name = 0; name < sums.length; name++) {
     if (name % STEP === 0) yield;
-    const last = highest[most - 1];
+    const last = highest[limit - 1];
     if (sums[name] === 0 || name === other || (last !== undefined && !isAbove(name, last))) continue;
     const below = highest.findIndex((each) => isAbove(name, each));
     highest.splice(below === -1 ? highest.length : below, 0, name);
-    if (highest.length > most) highest.pop();
+    if (highest.length > limit) highest.pop();
   }
   if (hasOther) highest.push(other);
   const lines = yield* byDayOf(tallies, highest, all.length);
   return highest.map((name, index) => [all[name]!, sums[name]!, lines[index]!]);
 }
 
-/** Of each of these names, how often it was met on each day. */
+/** Returns the daily counts of each name. */
 function* byDayOf(
   tallies: readonly (Tally | undefined)[],
   names: readonly number[],

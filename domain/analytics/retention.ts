@@ -5,17 +5,17 @@ import type { AnalyticsEvent } from './catalog.js';
 export const RETENTION = 'analytics.retention-main';
 
 export interface Retention {
-  /** Days before it have gone; empty where none have. */
+  /** Days before this one have expired; empty if none have. */
   readonly before: string;
 }
 
 export interface ExpireDays {
   readonly type: 'ExpireDays';
-  /** `2026-11-22`: days before it go. */
+  /** Days before this one expire, as `2026-11-22`. */
   readonly before: string;
-  /** Rows of days that go with it. */
+  /** Number of daily rows to delete. */
   readonly rows: number;
-  /** Of the records for those who look for a fault: since when they are kept, Unix ms, and how many rows go. */
+  /** Raw records: start of the retained ones, Unix ms, and number of rows to delete. */
   readonly raw: { readonly before: number; readonly rows: number };
   readonly now: number;
 }
@@ -25,8 +25,8 @@ export type RetentionEvent = AnalyticsEvent<'DaysExpired' | 'RawExpired'>;
 
 export const retention: Decider<Retention, ExpireDays, RetentionEvent> = {
   initialState: { before: '' },
-  // Never back: what has gone once stays gone, also when the retention is made longer. Of a node whose clock was behind
-  // something may have come later.
+  // Never moves back, also when the retention is extended. Rows before the limit may still appear, written by a node
+  // whose clock was behind.
   decide({ before, rows, raw, now: expiredAt }, { before: since }) {
     const expired: RetentionEvent[] = [];
     if (before > since || (before === since && rows > 0))

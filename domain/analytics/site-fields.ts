@@ -1,4 +1,4 @@
-/** What people write of a site, tidied or refused: its id, name, domains and properties. */
+/** Validates and normalizes site input: id, name, domains and properties. */
 import { type Rejection, truncate } from '../shared/index.js';
 import { parseHost } from './host.js';
 import type { SiteFields } from './sites.js';
@@ -13,7 +13,7 @@ export const SITE_LIMITS = {
   token: 200,
 } as const;
 
-/** As it was written. A list of domains may be one text, split at commas and lines. */
+/** Raw input. Domains may be one text, split at commas and line breaks. */
 export interface SiteFieldsInput {
   readonly name?: string | undefined;
   readonly domains?: readonly string[] | string | undefined;
@@ -22,7 +22,7 @@ export interface SiteFieldsInput {
 
 const ID = new RegExp(`^[a-z0-9_-]{1,${SITE_LIMITS.id}}$`);
 
-/** Lower case, spaces to `_`; undefined for what can be no id. */
+/** Normalizes to lower case with `_` for spaces; undefined if the result is not a valid id. */
 export function siteIdOf(text: string): string | undefined {
   const id = truncate(text, 2 * SITE_LIMITS.id)
     .trim()
@@ -31,7 +31,7 @@ export function siteIdOf(text: string): string | undefined {
   return ID.test(id) ? id : undefined;
 }
 
-/** An id that reads like a name; undefined where nothing of it can stand in one. */
+/** Derives an id from a name; undefined if the name has no valid characters. */
 export const suggestSiteId = (name: string): string | undefined =>
   siteIdOf(
     name
@@ -49,14 +49,14 @@ export const invalidSite = (detail: string): Rejection => ({
   detail,
 });
 
-/** What is written of these, as it will be kept; what is not written is left out. */
-export function parseSiteFields(written: SiteFieldsInput): Partial<Omit<SiteFields, 'tokenHash'>> | Rejection {
-  const name = written.name === undefined ? undefined : clean(written.name, SITE_LIMITS.name + 1);
+/** Normalizes the given fields; absent ones stay absent. */
+export function parseSiteFields(input: SiteFieldsInput): Partial<Omit<SiteFields, 'tokenHash'>> | Rejection {
+  const name = input.name === undefined ? undefined : clean(input.name, SITE_LIMITS.name + 1);
   if (name !== undefined && (name === '' || [...name].length > SITE_LIMITS.name))
-    return invalidSite(`name must be of 1 to ${SITE_LIMITS.name} characters`);
-  const domains = written.domains === undefined ? undefined : domainsOf(written.domains);
+    return invalidSite(`name must have 1 to ${SITE_LIMITS.name} characters`);
+  const domains = input.domains === undefined ? undefined : domainsOf(input.domains);
   if (domains && 'rejected' in domains) return domains;
-  const properties = written.allowedEventProperties && propertiesOf(written.allowedEventProperties);
+  const properties = input.allowedEventProperties && propertiesOf(input.allowedEventProperties);
   if (properties && 'rejected' in properties) return properties;
   return {
     ...(name !== undefined && { name }),
@@ -65,24 +65,26 @@ export function parseSiteFields(written: SiteFieldsInput): Partial<Omit<SiteFiel
   };
 }
 
-function domainsOf(written: readonly string[] | string): readonly string[] | Rejection {
-  const given = typeof written === 'string' ? written.split(/[,\r\n]+/) : written;
+function domainsOf(input: readonly string[] | string): readonly string[] | Rejection {
+  const entries = typeof input === 'string' ? input.split(/[,\r\n]+/) : input;
   const hosts = new Set<string>();
-  for (const each of given) {
+  for (const each of entries) {
     if (each.trim() === '') continue;
     const host = parseHost(each);
-    if (host === undefined) return invalidSite(`domains must be host names, and ${clean(each, 100)} is none`);
+    if (host === undefined) return invalidSite(`"${clean(each, 100)}" is not a valid domain`);
     hosts.add(host);
   }
-  return hosts.size > SITE_LIMITS.domains ? invalidSite(`domains must be ${SITE_LIMITS.domains} at most`) : [...hosts];
+  return hosts.size > SITE_LIMITS.domains
+    ? invalidSite(`domains must have at most ${SITE_LIMITS.domains} entries`)
+    : [...hosts];
 }
 
-function propertiesOf(written: readonly string[]): readonly string[] | Rejection {
-  const names = new Set(written.map((name) => name.trim()).filter((name) => name !== ''));
+function propertiesOf(input: readonly string[]): readonly string[] | Rejection {
+  const names = new Set(input.map((name) => name.trim()).filter((name) => name !== ''));
   if (names.size > SITE_LIMITS.properties)
-    return invalidSite(`allowedEventProperties must be ${SITE_LIMITS.properties} at most`);
+    return invalidSite(`allowedEventProperties must have at most ${SITE_LIMITS.properties} entries`);
   const tooLong = [...names].some((name) => clean(name, SITE_LIMITS.propertyName) !== name);
   return tooLong
-    ? invalidSite(`allowedEventProperties must be names of at most ${SITE_LIMITS.propertyName} characters`)
+    ? invalidSite(`names in allowedEventProperties must have at most ${SITE_LIMITS.propertyName} characters`)
     : [...names];
 }

@@ -1,4 +1,4 @@
-/** Which sites there are, and what each lets be counted. Stream `analytics.sites-main`: a rule about a set. */
+/** Aggregate of all sites and their settings, as site ids are unique. Stream `analytics.sites-main`. */
 import { type Decider, type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
 import type { AnalyticsEvent } from './catalog.js';
 
@@ -6,19 +6,19 @@ export const SITES = 'analytics.sites-main';
 
 export const MAX_SITES = 10_000;
 
-/** What can be said of a site, tidied (`site-fields.ts`). */
+/** Site settings, normalized by `site-fields.ts`. */
 export interface SiteFields {
   readonly name: string;
   /** Host names. */
   readonly domains: readonly string[];
   readonly allowedEventProperties: readonly string[];
-  /** Null for a site that takes hits without a token. */
+  /** Null for a site that accepts hits without a token. */
   readonly tokenHash: string | null;
 }
 
 export interface Site extends SiteFields {
   readonly siteId: string;
-  /** Of this life of the site. */
+  /** Unique per created site, unlike the id. */
   readonly instance: string;
   /** Unix ms. */
   readonly createdAt: number;
@@ -44,7 +44,7 @@ export type SitesCommand =
   | {
       readonly type: 'DeleteSite';
       readonly siteId: string;
-      /** That were counted of it. */
+      /** Number of days with counts. */
       readonly days: number;
       readonly now: number;
     };
@@ -54,20 +54,20 @@ export type SitesEvent = AnalyticsEvent<'SiteRegistered' | 'SiteChanged' | 'Site
 export const siteNotFound: Rejection = {
   rejected: 'analytics/site-not-found',
   kind: 'not-found',
-  detail: 'There is no such site',
+  detail: 'Site not found',
 };
 const siteExists: Rejection = {
   rejected: 'analytics/site-exists',
   kind: 'invalid',
-  detail: 'There is a site of that id already',
+  detail: 'A site with this id already exists',
 };
 const tooManySites: Rejection = {
   rejected: 'analytics/too-many-sites',
   kind: 'invalid',
-  detail: `There can be no more than ${MAX_SITES} sites`,
+  detail: `At most ${MAX_SITES} sites are allowed`,
 };
 
-/** By name, then by id. */
+/** Sorts by name, then by id. */
 export const sortSites = (sites: SitesState): readonly Site[] =>
   [...sites.values()].sort((a, b) => compare(a.name, b.name) || compare(a.siteId, b.siteId));
 

@@ -1,18 +1,18 @@
-/** Texts that strangers send: tidied so that they can be stored, compared and shown. */
+/** Cleans untrusted texts for storage, comparison and display. */
 import { truncate } from '../shared/index.js';
 
-const LONE = /\p{Surrogate}/gu;
-const UNSEEN = /\p{Cc}+/gu;
+const LONE_SURROGATE = /\p{Surrogate}/gu;
+const CONTROL = /\p{Cc}+/gu;
 
-const TIDY = /^[!-~]*$/;
+const PLAIN = /^[!-~]*$/;
 
-/** Trimmed, without control characters and halves of characters, cut to `most` whole code points. */
-export function clean(text: string, most: number): string {
-  if (text.length <= most && TIDY.test(text)) return text;
-  // Nobody is made to tidy more than can come of it.
-  const tidied = truncate(text, 4 * most)
-    .replace(LONE, '\uFFFD')
-    .replace(UNSEEN, ' ')
+/** Trims, replaces control characters and lone surrogates, truncates to `maxLength` code points. */
+export function clean(text: string, maxLength: number): string {
+  if (text.length <= maxLength && PLAIN.test(text)) return text;
+  // Truncate first, so that huge inputs cost nothing.
+  const cleaned = truncate(text, 4 * maxLength)
+    .replace(LONE_SURROGATE, '\uFFFD')
+    .replace(CONTROL, ' ')
     .trim();
-  return tidied.length <= most ? tidied : [...tidied].slice(0, most).join('').trim();
+  return cleaned.length <= maxLength ? cleaned : [...cleaned].slice(0, maxLength).join('').trim();
 }

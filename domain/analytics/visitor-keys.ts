@@ -1,16 +1,16 @@
-/** The days whose visitors can still be told apart: a key for each, which goes when its day is over. */
+/** Aggregate of the days with a visitor key; a key is destroyed after its day. */
 import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { AnalyticsEvent } from './catalog.js';
 
 export const VISITOR_DAYS = 'analytics.visitors-main';
 
 export interface VisitorDays {
-  /** With a key that was made and not destroyed, oldest first. */
+  /** Days whose key exists, oldest first. */
   readonly open: readonly string[];
 }
 
 export type VisitorsCommand =
-  /** `before`: the day that it is. */
+  /** `before`: the current day. */
   | {
       readonly type: 'OpenVisitorDay';
       readonly day: string;
@@ -21,17 +21,17 @@ export type VisitorsCommand =
 
 export type VisitorsEvent = AnalyticsEvent<'VisitorDayOpened' | 'VisitorDayEnded'>;
 
-/** Of a hit that took too long: nobody can be told apart on that day any more. */
+/** A delayed hit whose day has ended: its visitors can no longer be distinguished. */
 const DAY_OVER: Rejection = { rejected: 'analytics/day-over', kind: 'gone' };
 
 function decide(command: VisitorsCommand, { open }: VisitorDays): readonly VisitorsEvent[] | Rejection {
   if (command.type === 'EndVisitorDays') {
-    const over = open.filter((day) => day < command.before);
-    return over.map((day) => ({ type: 'VisitorDayEnded', data: { day, endedAt: command.now } }));
+    const ended = open.filter((day) => day < command.before);
+    return ended.map((day) => ({ type: 'VisitorDayEnded', data: { day, endedAt: command.now } }));
   }
   const { day, now } = command;
   if (open.includes(day)) return [];
-  // Also one that has ended before: by a clock that was ahead, and is right now.
+  // A day may be reopened: a clock running ahead may have ended it too early.
   return day < command.before ? DAY_OVER : [{ type: 'VisitorDayOpened', data: { day, openedAt: now } }];
 }
 

@@ -1,10 +1,10 @@
-/** Every event of the room service: its versions, schemas, and what of it is sealed under the room's key. */
+/** Events of the room service: versions, schemas, and the fields encrypted with the room's key. */
 import { type Catalog, type DataOf, type EventOf, event, object, oneOf } from '../shared/index.js';
 
-/** The subject whose key seals all that is said in a room, and that it is who says it. */
+/** Key subject that encrypts a room's messages and participants. */
 export const roomSubject = ({ roomId }: { readonly roomId: string }): string => `rooms.room-${roomId}`;
 
-/** Who gave no name, or whose name is erased. */
+/** Name of participants without a name, or with an erased one. */
 export const NAMELESS = 'Unknown Guest';
 
 const id = { type: 'string', minLength: 1 } as const;
@@ -12,11 +12,11 @@ const time = { type: 'integer', minimum: 0 } as const;
 const index = { type: 'integer', minimum: 0 } as const;
 const none = { type: 'null' } as const;
 
-/** A public P-256 key in JWK form; other members of what a client sends are never kept. */
+/** A public P-256 key as JWK; other members that a client sends are dropped. */
 const signingPublicKey = object({ kty: { const: 'EC' }, crv: { const: 'P-256' }, x: id, y: id });
 export type SigningPublicKey = DataOf<typeof signingPublicKey>;
 
-/** End-to-end encrypted and signed; verifying it is the receivers' business. */
+/** End-to-end encrypted and signed; verified by the receiving clients only. */
 const envelope = object({
   keyVersion: index,
   chainId: id,
@@ -49,7 +49,7 @@ export const catalog = {
     InviteRedeemed: event(object({ roomId: id, inviteId: id, participantId: id, redeemedAt: time })),
     RoomBurned: event(object({ roomId: id, by: id, burnedAt: time }), { erases }),
     RoomExpired: event(object({ roomId: id, expiredAt: time }), { erases }),
-    /** The last step of burning and expiring: key destroyed, messages ended, nothing left to read. */
+    /** Last step after burning or expiry: the key is destroyed and the messages are tombstoned. */
     RoomErased: event(object({ roomId: id, erasedAt: time }), { erases }),
     MessagePosted: event(
       object({
@@ -68,5 +68,5 @@ export const catalog = {
 
 type Rooms = typeof catalog;
 
-/** The events of the rooms: all of them, or those that are named. */
+/** Events of the room service: all, or those of the given types. */
 export type RoomsEvent<Type extends keyof Rooms['events'] = keyof Rooms['events']> = EventOf<Rooms, Type>;

@@ -1,4 +1,4 @@
-/** A room: who is in it, who may come, until when. Stream `rooms.room-<id>`. */
+/** Room aggregate: participants, invites and expiry. Stream `rooms.room-<id>`. */
 import { type Decider, type Evolve, type Rejection, sameText, tidy } from '../shared/index.js';
 import { NAMELESS, type RoomsEvent, roomSubject, type SigningPublicKey } from './catalog.js';
 
@@ -12,7 +12,7 @@ export interface Participant {
   /** SHA-256 of the session token. */
   readonly tokenHash: string;
   readonly name: string;
-  /** Null once the room's key is destroyed. */
+  /** Null after the room's key was destroyed. */
   readonly signingPublicKey: SigningPublicKey | null;
 }
 
@@ -48,25 +48,25 @@ export type RoomCommand =
 
 type Command<Type extends RoomCommand['type']> = Extract<RoomCommand, { type: Type }>;
 
-/** What happens in a room; what is said there has a stream of its own. */
+/** Events of a room's own stream; messages have another one. */
 export type RoomEvent = RoomsEvent<
   'RoomCreated' | 'ParticipantJoined' | 'InviteCreated' | 'InviteRedeemed' | 'RoomBurned' | 'RoomExpired' | 'RoomErased'
 >;
 
-/** What is left of a room's people in memory once it has ended. */
-const nobody = { participants: [], invites: [] };
+/** Ended rooms keep no participants or invites in memory. */
+const noMembers = { participants: [], invites: [] };
 
-const initialState: RoomState = { status: 'none', erased: false, expiresAt: 0, ...nobody };
+const initialState: RoomState = { status: 'none', erased: false, expiresAt: 0, ...noMembers };
 
 export const notFound: Rejection = { rejected: 'rooms/room-not-found', kind: 'not-found' };
 
 export const roomStream = (roomId: string): string => roomSubject({ roomId });
 
-/** The participant whose session token has this hash. */
+/** Finds a participant by the hash of the session token. */
 export const participantByToken = ({ participants }: RoomState, tokenHash: string): Participant | undefined =>
   participants.find((each) => sameText(each.tokenHash, tokenHash));
 
-/** Expiry is by the clock, at the moment: whether or not the log has been told yet. */
+/** A room expires by the clock, even before `RoomExpired` is written. */
 export const isOpen = ({ status, expiresAt }: RoomState, now: number): boolean => status === 'open' && now < expiresAt;
 
 function decide(command: RoomCommand, state: RoomState): readonly RoomEvent[] | Rejection {
@@ -78,17 +78,17 @@ function decide(command: RoomCommand, state: RoomState): readonly RoomEvent[] | 
     case 'EraseRoom':
       return erase(command, state);
     default:
-      return isOpen(state, command.now) ? inOpenRoom(command, state) : notFound;
+      return isOpen(state, command.now) ? decideInOpenRoom(command, state) : notFound;
   }
 }
 
-function inOpenRoom(
+function decideInOpenRoom(
   command: Command<'CreateInvite' | 'JoinRoom' | 'BurnRoom'>,
   state: RoomState,
 ): readonly RoomEvent[] | Rejection {
   if (command.type === 'JoinRoom') return join(command, state);
   if (!state.participants.some(({ id }) => id === command.by)) {
-    // In a room people are known by being in it.
+    // Participants are identified by their membership, so others are unauthenticated.
     return { rejected: 'rooms/not-a-participant', kind: 'unauthenticated' };
   }
   if (command.type === 'CreateInvite') return invite(command, state);
@@ -101,7 +101,7 @@ function create(command: Command<'CreateRoom'>, { status }: RoomState): readonly
   const { roomId, ttlMs, now } = command;
   return [
     { type: 'RoomCreated', data: { roomId, createdAt: now, expiresAt: now + ttlMs } },
-    joined(roomId, command, now),
+    participantJoined(roomId, command, now),
   ];
 }
 
@@ -118,7 +118,7 @@ function invite(
   return [{ type: 'InviteCreated', data: { roomId, inviteId, by, inviteHash, createdAt: now } }];
 }
 
-/** A join refused for another reason does not spend the invite. */
+/** A rejected join leaves the invite unused. */
 function join(command: Command<'JoinRoom'>, state: RoomState): readonly RoomEvent[] | Rejection {
   const { roomId, inviteHash, participantId, now } = command;
   const found = state.invites.find(({ tokenHash }) => sameText(tokenHash, inviteHash));
@@ -127,11 +127,11 @@ function join(command: Command<'JoinRoom'>, state: RoomState): readonly RoomEven
   if (state.participants.length >= MAX_PARTICIPANTS) return { rejected: 'rooms/room-full', kind: 'conflict' };
   return [
     { type: 'InviteRedeemed', data: { roomId, inviteId: found.id, participantId, redeemedAt: now } },
-    joined(roomId, command, now),
+    participantJoined(roomId, command, now),
   ];
 }
 
-function joined(
+function participantJoined(
   roomId: string,
   { participantId, tokenHash, name, signingPublicKey }: Newcomer,
   now: number,
@@ -164,8 +164,8 @@ const evolve: Evolve<RoomState, RoomEvent> = {
     const spend = (each: Invite) => (each.id === inviteId ? { ...each, used: true } : each);
     return { ...state, invites: state.invites.map(spend) };
   },
-  RoomBurned: (state) => ({ ...state, ...nobody, status: 'burned' }),
-  RoomExpired: (state) => ({ ...state, ...nobody, status: 'expired' }),
+  RoomBurned: (state) => ({ ...state, ...noMembers, status: 'burned' }),
+  RoomExpired: (state) => ({ ...state, ...noMembers, status: 'expired' }),
   RoomErased: (state) => ({ ...state, erased: true }),
 };
 

@@ -1,32 +1,33 @@
-/** Inside: which site and which period are shown, and what follows when one of them, or what was counted, changes. */
+/** Dashboard of a signed-in user: selects site and period, loads reports and follows live hits. */
 import { byId, element } from '../shared/dom.js';
-import { type Api, query, errorMessage } from './api.js';
+import { type Api, errorMessage, query } from './api.js';
 import type { Privacy, Report, Site } from './contract.js';
 import { createDataDialog } from './data.js';
 import { pluralize } from './formatting.js';
 import { createInstall } from './install.js';
-import { followHits } from './live.js';
+import { followHits, type HitListener } from './live.js';
 import { createLiveView } from './live-view.js';
 import { watchMidnight } from './midnight.js';
 import { createPeriodPicker, type Period, periodOf } from './period.js';
 import { createReportView } from './report-view.js';
 import { createSiteDialogs } from './sites.js';
 
-/** While hits come, reports are asked for no more often, and the less often the more work they are. */
+/** Minimum time between refreshes while hits arrive. */
 const REFRESH_MS = 2000;
-const REST_SHARE = 10;
+/** Minimum time between refreshes as a multiple of the last report's duration. */
+const REFRESH_FACTOR = 10;
 
-/** `over`: the session has ended. */
-export function createDashboard(api: Api, over: () => void) {
+/** `onSessionEnd` runs when the session has ended. */
+export function createDashboard(api: Api, onSessionEnd: () => void) {
   let sites: readonly Site[] = [];
   let privacy: Privacy | undefined;
   let site: Site | undefined;
   let period: Period = periodOf(new URLSearchParams(location.search));
   let following = new AbortController();
-  let asking = new AbortController();
-  let refreshing: ReturnType<typeof setTimeout> | undefined;
-  /** How long the last report took, ms. */
-  let took = 0;
+  let loading = new AbortController();
+  let refreshTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Milliseconds the last report took. */
+  let loadMs = 0;
 
   const picker = byId<HTMLSelectElement>('site');
   const [main, trouble] = [byId('report'), byId('trouble')];
@@ -40,7 +41,7 @@ export function createDashboard(api: Api, over: () => void) {
   const dialogs = createSiteDialogs({
     api,
     written: (made) => list(made.id),
-    deleted: ({ id }, days) => leave(id, `${id} is deleted, with ${pluralize(days, 'day')} of what was counted.`),
+    deleted: ({ id }, days) => leave(id, `Site ${id} and ${pluralize(days, 'day')} of its data were deleted.`),
   });
   const countedAt = watchMidnight(() => {
     if (!document.hidden) void load('same');
@@ -53,7 +54,7 @@ export function createDashboard(api: Api, over: () => void) {
   byId('close-note').onclick = () => note('');
   picker.onchange = () => void list(picker.value);
   trouble.querySelector('button')!.onclick = () => begin();
-  // A browser opens few connections to one place: pages that nobody sees leave them to the others.
+  // Browsers limit connections per host, so hidden pages disconnect their live stream.
   document.addEventListener('visibilitychange', () => {
     if (!site) return;
     if (document.hidden) return unfollow();
@@ -61,137 +62,137 @@ export function createDashboard(api: Api, over: () => void) {
     void load();
   });
 
-  function tell(what: string) {
-    trouble.querySelector('span')!.textContent = what;
-    trouble.hidden = what === '';
+  function showError(text: string) {
+    trouble.querySelector('span')!.textContent = text;
+    trouble.hidden = text === '';
   }
 
-  /** What happened, until it is read. */
-  function note(what: string) {
-    byId('note').querySelector('span')!.textContent = what;
-    byId('note').hidden = what === '';
+  /** Shows a notice until it is closed. */
+  function note(text: string) {
+    byId('note').querySelector('span')!.textContent = text;
+    byId('note').hidden = text === '';
   }
 
-  /** Shows one of all sites: the one that is wanted, or the first. */
-  async function list(wanted?: string): Promise<void> {
+  /** Reloads the sites and shows the selected one, or the first. */
+  async function list(selected?: string): Promise<void> {
     try {
       ({ sites, privacy } = await api.sites());
     } catch (error) {
       main.hidden = false;
-      return tell(errorMessage(error));
+      return showError(errorMessage(error));
     }
     picker.replaceChildren(...sites.map(({ id, name }) => element('option', { value: id }, name)));
-    const found = sites.find(({ id }) => id === wanted) ?? sites[0];
+    const found = sites.find(({ id }) => id === selected) ?? sites[0];
     for (const id of ['picker', 'open-install', 'open-settings', 'report']) byId(id).hidden = !found;
     byId('no-site').hidden = found !== undefined;
     if (!found) return stop();
     picker.value = found.id;
-    const isOther = found.id !== site?.id;
+    const isNewSite = found.id !== site?.id;
     site = found;
     byId('name').textContent = found.name;
     document.title = `${found.name} · Analytics`;
     install.show(found);
-    if (isOther) {
+    if (isNewSite) {
       view.clear();
       install.open(false);
       follow(found);
     }
-    await load(isOther ? 'new' : 'other');
+    await load(isNewSite ? 'new' : 'other');
   }
 
   function stop() {
     site = undefined;
     unfollow();
-    asking.abort();
+    loading.abort();
   }
 
   function unfollow() {
     following.abort();
-    clearTimeout(refreshing);
-    refreshing = undefined;
+    clearTimeout(refreshTimer);
+    refreshTimer = undefined;
   }
 
-  /** What is seen begins five minutes back. */
+  /** Follows live hits; the stream begins with the last five minutes. */
   function follow({ id }: Site) {
     unfollow();
     following = new AbortController();
     live.clear();
-    let isLost = false;
-    const hearing = {
+    let isDisconnected = false;
+    const listener: HitListener = {
       ...live,
-      lost() {
+      disconnected() {
         live.disconnected();
-        isLost = true;
+        isDisconnected = true;
       },
-      opened(ahead: number) {
+      connected(ahead) {
         live.connected(ahead);
-        // The service is back: what failed meanwhile may go well now.
-        if (isLost) refresh();
-        isLost = false;
+        // The service is back: retry requests that failed meanwhile.
+        if (isDisconnected) refresh();
+        isDisconnected = false;
       },
-      hits(hits: Parameters<typeof live.hits>[0]) {
+      hits(hits) {
         live.hits(hits);
         refresh();
         install.look();
       },
-      over: (why: 'site' | 'session') => (why === 'session' ? over() : void gone(id)),
+      ended: (reason) => (reason === 'session' ? onSessionEnd() : void siteDeleted(id)),
     };
-    void followHits(api, id, hearing, following.signal);
+    void followHits(api, id, listener, following.signal);
   }
 
-  /** By somebody else, or in another tab; who did it here is told how much went with it. */
-  async function gone(id: string) {
+  /** The site was deleted in another tab or by another user. */
+  async function siteDeleted(id: string) {
     if (site?.id === id) await leave(id, `${site.name} was deleted.`);
   }
 
-  /** A site that is no more: nobody can choose it when that is said. */
-  async function leave(id: string, words: string) {
+  /** Removes a deleted site from the picker, then shows another one. */
+  async function leave(id: string, notice: string) {
     [...picker.options].find(({ value }) => value === id)?.remove();
-    note(words);
+    note(notice);
     site = undefined;
     await list();
   }
 
-  /** `same`: only counted anew; `new`: a site of which nothing was ever counted is to be installed first. */
-  async function load(what: 'same' | 'other' | 'new' = 'other'): Promise<void> {
+  /** Loads the report. `same`: refresh only; `new`: opens the install section if the site has no hits yet. */
+  async function load(text: 'same' | 'other' | 'new' = 'other'): Promise<void> {
     if (!site) return;
     const { id } = site;
-    asking.abort();
-    asking = new AbortController();
-    const { signal } = asking;
+    loading.abort();
+    loading = new AbortController();
+    const { signal } = loading;
     showPeriod(period);
     history.replaceState(null, '', `?${query({ site: id, ...period })}`);
-    main.setAttribute('aria-busy', String(what !== 'same'));
-    const asked = performance.now();
+    main.setAttribute('aria-busy', String(text !== 'same'));
+    const startedAt = performance.now();
     try {
       const report = await api.report(id, period, signal);
       if (signal.aborted) return;
-      took = performance.now() - asked;
-      tell('');
+      loadMs = performance.now() - startedAt;
+      showError('');
       view.show(id, report);
       countedAt(report.generatedAt);
-      if (what === 'new' && isEmpty(report)) install.open(true);
+      if (text === 'new' && isEmpty(report)) install.open(true);
     } catch (error) {
       if (signal.aborted) return;
       view.failed();
-      tell(errorMessage(error));
+      showError(errorMessage(error));
     }
     main.setAttribute('aria-busy', 'false');
   }
 
-  /** Soon: what has come is counted then. */
+  /** Schedules a refresh. */
   function refresh() {
     if (document.hidden) return;
-    refreshing ??= setTimeout(
+    refreshTimer ??= setTimeout(
       () => {
-        refreshing = undefined;
+        refreshTimer = undefined;
         void load('same');
       },
-      Math.max(REFRESH_MS, REST_SHARE * took),
+      Math.max(REFRESH_MS, REFRESH_FACTOR * loadMs),
     );
   }
 
-  /** With what the address asks for. */
+  /** Shows the site named in the URL. */
   const begin = () => void list(new URLSearchParams(location.search).get('site') ?? undefined);
 
   return { begin, end: stop };

@@ -3,7 +3,7 @@ import { byId, element } from '../shared/dom.js';
 import type { Api } from './api.js';
 import type { Privacy } from './contract.js';
 import { formDialog } from './dialogs.js';
-import { pluralize, day } from './formatting.js';
+import { day, pluralize } from './formatting.js';
 
 /** `cleaned`: days may have gone from reports. */
 export function createDataDialog(api: Api, cleaned: () => void) {

@@ -1,7 +1,7 @@
 /** The live view: how many came in the last five minutes, and the last of them. */
 import { byId, element } from '../shared/dom.js';
 import type { Hit } from './contract.js';
-import { pluralize, country, time } from './formatting.js';
+import { country, pluralize, time } from './formatting.js';
 import { siteOf } from './lists-of.js';
 import type { HitListener } from './live.js';
 
@@ -15,7 +15,7 @@ interface Second {
   events: number;
 }
 
-export interface LiveView extends Omit<HitListener, 'over'> {
+export interface LiveView extends Omit<HitListener, 'ended'> {
   /** As of another site. */
   clear(): void;
 }

@@ -1,6 +1,6 @@
 /** The dashboard, put together: who is signed in sees the sites, and of one of them a period, and what comes now. */
 import { byId } from '../shared/dom.js';
-import { createApi, ApiError, errorMessage } from './api.js';
+import { ApiError, createApi, errorMessage } from './api.js';
 import type { User } from './contract.js';
 import { createDashboard } from './dashboard.js';
 import { createSignIn } from './sign-in.js';

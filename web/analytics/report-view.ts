@@ -3,7 +3,7 @@ import { byId, element } from '../shared/dom.js';
 import { createChart } from './chart.js';
 import type { Metric, Report, Trend } from './contract.js';
 import { csvOf, download } from './csv.js';
-import { formatMetric, day, longDay, NAMES, number } from './formatting.js';
+import { day, formatMetric, longDay, NAMES, number } from './formatting.js';
 import { createLists } from './lists.js';
 import { isSameTrend } from './lists-of.js';
 import { createTotals } from './totals.js';

@@ -1,7 +1,7 @@
 /** The three totals of a period, each beside the period before; the one that is chosen is in the chart. */
 import { byId, element } from '../shared/dom.js';
 import { METRICS, type Metric, type Report } from './contract.js';
-import { pluralize, NAMES, number } from './formatting.js';
+import { NAMES, number, pluralize } from './formatting.js';
 
 /** `choose` is told which of them the reader wants to see by days. */
 export function createTotals(choose: (metric: Metric) => void) {

@@ -1,4 +1,4 @@
-/** What all answers of the room service have in common: headers, CORS, and errors with a code. */
+/** HTTP policy of the room service: headers, CORS and error bodies with a code. */
 import type { Rejection } from '../../../domain/shared/index.js';
 import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../security/cors.js';
 import type { ServicePolicy } from '../server/policy.js';
@@ -7,8 +7,8 @@ import type { FieldError } from '../server/validation-message.js';
 
 type ErrorAnswer = readonly [code: string, error: string];
 
-/** By rejection: the status, code and sentence that clients are promised. */
-const TOLD: { readonly [rejected: string]: ErrorAnswer } = {
+/** Error code and text by rejection, as documented for clients. */
+const ERRORS: { readonly [rejected: string]: ErrorAnswer } = {
   'rooms/room-not-found': ['ROOM_NOT_FOUND', 'Room not found'],
   'rooms/unauthorized': ['UNAUTHORIZED', 'Unauthorized'],
   'rooms/not-a-participant': ['UNAUTHORIZED', 'Unauthorized'],
@@ -22,7 +22,7 @@ const TOLD: { readonly [rejected: string]: ErrorAnswer } = {
   'rooms/too-many-rooms': ['TOO_MANY_ROOMS', 'Too many rooms'],
 };
 
-/** For problems that are no rule of rooms: the router's, the body's, ours. */
+/** Codes of errors outside the room rules, by status: routing, body, server. */
 const CODES: { readonly [status: number]: string } = {
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',
@@ -40,10 +40,10 @@ const CODES: { readonly [status: number]: string } = {
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } };
 
 function rejected(rejection: Rejection): Problem {
-  const byKind = fromRejection(rejection);
-  const [code, error] = TOLD[rejection.rejected] ?? [];
+  const base = fromRejection(rejection);
+  const [code, error] = ERRORS[rejection.rejected] ?? [];
   return {
-    ...byKind,
+    ...base,
     ...(code !== undefined && { code }),
     ...(error !== undefined && { error }),
     ...(rejection.kind === 'unauthenticated' && CHALLENGE),
@@ -52,7 +52,7 @@ function rejected(rejection: Rejection): Problem {
 
 const ENVELOPE_TEXTS = ['chainId', 'chainKeyNonce', 'chainKeyCiphertext', 'nonce', 'ciphertext', 'signature'];
 
-/** Too much of an envelope is like too much of a body. */
+/** An oversized envelope field is answered 413, like an oversized body. */
 function invalid({ keyword, field, message }: FieldError): Problem | undefined {
   return keyword === 'maxLength' && ENVELOPE_TEXTS.includes(field) ? problem(413, message) : undefined;
 }
@@ -82,5 +82,5 @@ export const roomsPolicy = (version: string, allowedOrigins: readonly string[]):
   },
   rejected,
   invalid,
-  securitySchemes: { session: { type: 'http', scheme: 'bearer', description: 'The session token' } },
+  securitySchemes: { session: { type: 'http', scheme: 'bearer', description: 'Session token' } },
 });

@@ -1,6 +1,6 @@
-/** The routes of the encrypted rooms. */
+/** HTTP routes of the room service. */
 import { connected, type EndedRooms, expired } from '../../../application/rooms/audience.js';
-import type { RoomSession, OpenRoom, RoomAuthenticator } from '../../../application/rooms/authenticate.js';
+import type { OpenRoom, RoomAuthenticator, RoomSession } from '../../../application/rooms/authenticate.js';
 import type { CommandResult, RoomCommands } from '../../../application/rooms/commands.js';
 import type { RoomQueries } from '../../../application/rooms/queries.js';
 import { type DataOf, isRejection, type Rejection } from '../../../domain/shared/index.js';
@@ -23,10 +23,10 @@ export interface RoomsDeps {
 
 type Newcomer = Omit<DataOf<typeof schemas.joinBody>, 'inviteToken'>;
 
-/** What a request says of the room that it is about. */
-type InRoom = Pick<Request<unknown, unknown, { readonly roomId: string }>, 'params' | 'bearer' | 'ifPosition'>;
+/** The request fields that identify the room and the caller. */
+type RoomRequest = Pick<Request<unknown, unknown, { readonly roomId: string }>, 'params' | 'bearer' | 'ifPosition'>;
 
-const GONE = { description: 'There is no such room, or not any more' };
+const NOT_FOUND = { description: 'The room does not exist or has ended' };
 
 const GUEST = 'rooms.guest';
 const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
@@ -34,23 +34,23 @@ const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
 export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
   const { admission, commands, queries, relay, limitCreates, minTtlMs, maxTtlMs } = deps;
 
-  const open: Admit<OpenRoom, InRoom> = ({ params, ifPosition }) => admission.open(params.roomId, ifPosition);
-  const admit: Admit<RoomSession, InRoom> = ({ params, bearer, ifPosition }) =>
+  const open: Admit<OpenRoom, RoomRequest> = ({ params, ifPosition }) => admission.open(params.roomId, ifPosition);
+  const admit: Admit<RoomSession, RoomRequest> = ({ params, bearer, ifPosition }) =>
     admission.authenticate(params.roomId, bearer, ifPosition);
 
   const create = route({
     method: 'POST',
     path: '/rooms',
-    summary: 'Create a room and enter it',
+    summary: 'Create a room and join it',
     body: schemas.createBody,
     answers: {
-      201: { description: 'Made and entered', schema: schemas.joinResult },
-      404: { description: 'A repetition, and the room is gone meanwhile' },
+      201: { description: 'The created room', schema: schemas.joinResult },
+      404: { description: 'Repeated request; the room has ended since' },
     },
     quota: {
       perNetwork: limitCreates,
       rejected: 'rooms/too-many-rooms',
-      description: 'Too many rooms from this address',
+      description: 'Too many rooms were created from this address',
     },
     async handle({ body, address, context }) {
       const ttlMs = Math.min(Math.max(Math.trunc(body.ttlMs), minTtlMs), maxTtlMs);
@@ -61,28 +61,28 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
   const invite = route({
     method: 'POST',
     path: '/rooms/:roomId/invites',
-    summary: 'Make an invite that one person can come in with',
+    summary: 'Create an invite for one participant',
     security: 'session',
     body: schemas.inviteBody,
     answers: {
-      200: { description: 'Made', schema: schemas.inviteResult },
-      404: GONE,
-      409: { description: "INVITE_EXISTS: the token is another invite's" },
-      429: { description: 'Too many invites over the life of the room' },
+      200: { description: 'The invite', schema: schemas.inviteResult },
+      404: NOT_FOUND,
+      409: { description: 'INVITE_EXISTS: the token belongs to another invite' },
+      429: { description: 'The room has reached its maximum number of invites' },
     },
     admit,
     handle: async ({ body, context }, caller) =>
-      answer(200, await commands.invite(caller, body.inviteToken, as(caller, context))),
+      answer(200, await commands.invite(caller, body.inviteToken, contextOf(caller, context))),
   });
 
   const join = route({
     method: 'POST',
     path: '/rooms/:roomId/join',
-    summary: 'Enter a room with an invite, which is spent by it',
+    summary: 'Join a room with an invite, which can be used once',
     body: schemas.joinBody,
     answers: {
-      201: { description: 'Entered', schema: schemas.joinResult },
-      404: { description: 'There is no such room (any more), or no such invite: INVITE_NOT_FOUND' },
+      201: { description: 'Joined', schema: schemas.joinResult },
+      404: { description: 'The room does not exist or has ended; or INVITE_NOT_FOUND' },
       409: { description: 'ROOM_FULL' },
       410: { description: 'INVITE_USED' },
     },
@@ -94,21 +94,21 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
   const state = route({
     method: 'GET',
     path: '/rooms/:roomId/state',
-    summary: 'Who is in the room, and its messages, oldest first',
+    summary: 'Participants and messages of the room, oldest first',
     security: 'session',
     query: {
       type: 'object',
       properties: {
-        after: { type: 'string', description: 'Id of a message: those after it, or all if it is unknown' },
+        after: { type: 'string', description: 'Message id; returns later messages, or all if it is unknown' },
       },
     },
-    answers: { 200: { description: 'The room', schema: schemas.roomState }, 404: GONE },
+    answers: { 200: { description: 'The room', schema: schemas.roomState }, 404: NOT_FOUND },
     admit,
     async handle({ query, ifPosition }, caller) {
       const found = await queries.state(caller, query.after, ifPosition);
       if (isRejection(found)) return found;
-      const { json, ...reflected } = found;
-      return { status: 200, text: json, headers: JSON_HEADERS, ...reflected };
+      const { json, ...consistency } = found;
+      return { status: 200, text: json, headers: JSON_HEADERS, ...consistency };
     },
   });
 
@@ -116,20 +116,20 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     method: 'POST',
     path: '/rooms/:roomId/messages',
     summary: 'Post an encrypted, signed message',
-    description: 'An Idempotency-Key is known for as long as its message is kept: one of the newest 1000.',
+    description: 'An Idempotency-Key is valid while its message is retained: the newest 1000.',
     security: 'session',
     body: schemas.envelopeBody,
     answers: {
-      201: { description: 'Stored and on its way', schema: schemas.postResult },
-      404: GONE,
-      409: { description: 'MESSAGE_REPLAYED: the same envelope was posted before' },
+      201: { description: 'Stored; delivery to the participants has begun', schema: schemas.postResult },
+      404: NOT_FOUND,
+      409: { description: 'MESSAGE_REPLAYED: the envelope was posted before' },
       413: { description: 'The body, or a field of the envelope, is too large' },
-      429: { description: 'Too many messages a minute, by the participant or in the room' },
+      429: { description: 'Too many messages per minute, by the participant or in the room' },
     },
     admit,
     async handle({ body, context }, caller) {
-      const done = await commands.post(caller, body, as(caller, context));
-      return isRejection(done) ? done : { status: 201, body: { message: done.body }, position: done.position };
+      const result = await commands.post(caller, body, contextOf(caller, context));
+      return isRejection(result) ? result : { status: 201, body: { message: result.body }, position: result.position };
     },
   });
 
@@ -137,17 +137,17 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     route({
       method,
       path,
-      summary: 'Burn the room',
+      summary: 'Burn the room: erase it for everybody',
       security: 'session',
       body: schemas.burnBody,
       answers: {
-        200: { description: 'Nobody can read it any more', schema: schemas.success },
-        404: GONE,
+        200: { description: 'The room can no longer be read', schema: schemas.success },
+        404: NOT_FOUND,
       },
       admit,
       async previousAnswer({ params, bearer, context }) {
-        const done = await commands.findBurnResult(params.roomId, context(GUEST, bearer ?? ''));
-        return done && answer(200, done);
+        const result = await commands.findBurnResult(params.roomId, context(GUEST, bearer ?? ''));
+        return result && answer(200, result);
       },
       async handle({ bearer, context }, { roomId, participant: { id } }) {
         return answer(200, await commands.burn(roomId, id, context(id, bearer ?? '')));
@@ -157,23 +157,27 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
   const events = route({
     method: 'GET',
     path: '/rooms/:roomId/events',
-    summary: 'What happens in the room, as server-sent events',
+    summary: 'Events of the room, as server-sent events',
     description:
       'Each is `{type, payload}`: `CONNECTED`, `NEW_MESSAGE`, `PARTICIPANT_JOINED`, `ROOM_BURNED`, `ROOM_EXPIRED`; ' +
-      'the last two end the stream. Resume with `Last-Event-ID`, or the `Position` of the state; after too long ' +
-      'a pause one `RESET` says to read the state again.',
+      'the last two end the stream. Resume with `Last-Event-ID` or with the `Position` of the state. After too long ' +
+      'a pause the stream sends `RESET`: read the state again.',
     security: 'session',
     query: {
       type: 'object',
       properties: {
-        token: { type: 'string', description: 'The session token, for clients that can send no header' },
+        token: { type: 'string', description: 'Session token, for clients that cannot send headers' },
         lastEventId: { type: 'string' },
       },
     },
-    answers: { 200: { description: 'The stream', type: 'text/event-stream' }, 404: GONE },
+    answers: { 200: { description: 'The stream', type: 'text/event-stream' }, 404: NOT_FOUND },
     admit: ({ params, bearer, query, ifPosition }) => {
       const { token } = query;
-      return admission.authenticate(params.roomId, bearer ?? (typeof token === 'string' ? token : undefined), ifPosition);
+      return admission.authenticate(
+        params.roomId,
+        bearer ?? (typeof token === 'string' ? token : undefined),
+        ifPosition,
+      );
     },
     handle: ({ cursor }, caller) => ({ stream: (sink) => connect(caller, cursor, sink) }),
   });
@@ -205,7 +209,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
 const health = route({
   method: 'GET',
   path: '/health',
-  summary: 'Says OK',
+  summary: 'Health check',
   answers: { 200: { description: 'OK', type: 'text/plain' } },
   handle: () => ({ status: 200, text: 'OK' }),
 });
@@ -215,7 +219,7 @@ const newcomer = ({ participantName: name, signingPublicKey }: Newcomer) => ({
   ...(name === undefined ? {} : { name }),
 });
 
-const as = ({ participant }: RoomSession, context: Request['context']) => context(participant.id, participant.id);
+const contextOf = ({ participant }: RoomSession, context: Request['context']) => context(participant.id, participant.id);
 
-const answer = (status: number, done: CommandResult<unknown> | Rejection): Answer =>
-  isRejection(done) ? done : { status, ...done };
+const answer = (status: number, result: CommandResult<unknown> | Rejection): Answer =>
+  isRejection(result) ? result : { status, ...result };

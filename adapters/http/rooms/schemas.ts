@@ -1,4 +1,4 @@
-/** JSON Schemas of what the room service takes and answers. */
+/** JSON Schemas of room requests and responses. */
 import { object } from '../../../domain/shared/index.js';
 
 const text = { type: 'string' } as const;
@@ -9,10 +9,10 @@ const base64url = (minLength: number, maxLength: number) =>
 
 const participantName = {
   type: 'string',
-  description: 'Cut to 48 characters; `Unknown Guest` if blank',
+  description: 'Truncated to 48 characters; `Unknown Guest` if blank',
 } as const;
 
-/** Members a client sends besides, a private `d` above all, are dropped. */
+/** Other members, above all a private `d`, are dropped. */
 const signingPublicKey = object({
   kty: { const: 'EC' },
   crv: { const: 'P-256' },
@@ -26,18 +26,23 @@ export const createBody = object(
   { signingPublicKey },
   {
     participantName,
-    ttlMs: { type: 'number', title: 'ttlMs', default: 3_600_000, description: 'Milliseconds, clamped' },
+    ttlMs: {
+      type: 'number',
+      title: 'ttlMs',
+      default: 3_600_000,
+      description: 'Lifetime in milliseconds, clamped to the configured range',
+    },
   },
 );
 
 export const inviteBody = object({ inviteToken });
 
-/** Nothing is asked for; what is sent must be JSON all the same. */
+/** No members are required, but a body must be JSON. */
 export const burnBody = object({});
 
 export const joinBody = object({ inviteToken, signingPublicKey }, { participantName });
 
-/** The server is blind: no order, no uniqueness, and signatures are the receivers' business. */
+/** The server cannot check contents: neither order nor uniqueness, and clients verify signatures. */
 export const envelopeBody = object({
   keyVersion: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
   chainId: base64url(1, 128),

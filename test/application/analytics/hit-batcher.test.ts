@@ -1,6 +1,6 @@
 /** Groups of hits: one event each, of a bounded size, and a visitor told to the log until it has been. */
 import { expect } from 'chai';
-import { type VisitorHit, createHitBatcher, GATHER_MS } from '../../../application/analytics/hit-batcher.js';
+import { type VisitorHit, createHitBatcher, BATCH_MS } from '../../../application/analytics/hit-batcher.js';
 import type { Waiting } from '../../../application/command/group-commit.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
@@ -47,7 +47,7 @@ describe('a group of hits', () => {
     const other = { siteId: 'other', instance: 'two' };
     await Promise.all([
       add(site, NOON, [hit('/a', 'v1'), hit('/b', 'v1')], 'request'),
-      add(site, NOON + GATHER_MS, [hit('/c', 'v0')], 'request'),
+      add(site, NOON + BATCH_MS, [hit('/c', 'v0')], 'request'),
       add(other, NOON, [hit('/d')], 'request'),
       add(site, NOON + DAY_MS, [hit('/e')], 'request'),
     ]);
