@@ -1,6 +1,6 @@
 /**
- * Builds the pages: a folder here with an `index.html` becomes one of `dist/web`, its parts named by their content. Of one
- * with a `script.ts`, which pages of others load, a file is made that is named like it.
+ * Bundles the web pages. A folder with an `index.html` becomes a folder in `dist/web` with content-hashed assets. A folder
+ * with a `script.ts`, which other sites load, becomes a single file.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -9,15 +9,15 @@ import { build } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What a document asks for beside it: `src="page.ts"`. */
-const PART = /(?<=(?:src|href)=")[\w-]+\.(?:ts|css|svg)(?=")/g;
+/** Matches local assets of a document: `src="page.ts"`. */
+const ASSET = /(?<=(?:src|href)=")[\w-]+\.(?:ts|css|svg)(?=")/g;
 
 for (const name of readdirSync(join(ROOT, 'web'))) {
   if (existsSync(join(ROOT, 'web', name, 'index.html'))) await buildPage(name);
   if (existsSync(join(ROOT, 'web', name, 'script.ts'))) await buildScript(name);
 }
 
-/** Of no module, and leaves no name behind on the page but those that it means to. */
+/** Builds a classic script that defines no globals beyond the intended ones. */
 async function buildScript(name: string): Promise<void> {
   await build({
     entryPoints: [join(ROOT, 'web', name, 'script.ts')],
@@ -36,7 +36,7 @@ async function buildPage(name: string): Promise<void> {
   const document = readFileSync(join(source, 'index.html'), 'utf8');
   rmSync(built, { recursive: true, force: true });
   const { metafile } = await build({
-    entryPoints: [...new Set(document.match(PART))].map((part) => join(source, part)),
+    entryPoints: [...new Set(document.match(ASSET))].map((part) => join(source, part)),
     outdir: built,
     entryNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
@@ -49,19 +49,19 @@ async function buildPage(name: string): Promise<void> {
     absWorkingDir: ROOT,
     logLevel: 'warning',
   });
-  const named = new Map(
+  const assetNames = new Map(
     Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [basename(entryPoint), basename(path)]),
   );
   mkdirSync(built, { recursive: true });
   writeFileSync(join(ROOT, 'dist/web', `${name}.licenses.txt`), licensesOf(Object.keys(metafile.inputs)));
   writeFileSync(
     join(built, 'index.html'),
-    // Relative, so that the page also works behind a proxy that puts it under a path.
-    document.replace(PART, (part) => `assets/${named.get(part)}`),
+    // Relative URLs, so that the page works behind a proxy with a path prefix.
+    document.replace(ASSET, (part) => `assets/${assetNames.get(part)}`),
   );
 }
 
-/** Of the packages that went into a page: they ask to be passed on with it. */
+/** Collects the licenses of bundled packages, which must be distributed with the page. */
 function licensesOf(inputs: readonly string[]): string {
   const packages = inputs.flatMap((path) => /(?<=node_modules\/)(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
   const texts = [...new Set(packages)].sort().map((name) => {

@@ -1,4 +1,4 @@
-/** The days of a site as reports read them: what was opened is remembered, since days that are over do not change. */
+/** Reads daily counts for reports and caches decrypted days, as past days rarely change. */
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import type { DayReader, ReportDays } from '../../application/analytics/report.js';
@@ -7,7 +7,14 @@ import type { Cache, Vault } from '../../application/ports/index.js';
 import type { DaySummary } from '../../domain/analytics/day.js';
 import { type DayLists, emptyNames, type SiteNames } from '../../domain/analytics/dictionary-encoding.js';
 import { assertBuildExists } from '../kernel/index.js';
-import { DAYS, type DayRow, estimateNamesBytes, estimateTalliesBytes, decryptSummary, decryptTallies } from './daily-counts-rows.js';
+import {
+  DAYS,
+  type DayRow,
+  decryptSummary,
+  decryptTallies,
+  estimateNamesBytes,
+  estimateTalliesBytes,
+} from './daily-counts-rows.js';
 
 const CACHE_BYTES = 12 * 1024 * 1024;
 const SITE_BYTES = 2000;
@@ -16,38 +23,38 @@ const DAY_BYTES = 500;
 export interface DayReaderPorts {
   readonly db: Db;
   readonly vault: Vault;
-  /** The build that is served. */
+  /** Name of the active projection build. */
   readonly build: () => string | undefined;
 }
 
-interface OpenedDay {
-  /** The position of the row that it was opened from. */
+interface DecryptedDay {
+  /** Position of the row it was decrypted from. */
   readonly at: string;
   readonly summary: DaySummary;
-  /** Undefined while nobody has asked for them. */
+  /** Undefined until first requested. */
   readonly lists: DayLists | undefined;
 }
 
-/** What is remembered of a site. */
-interface OpenedSite {
+/** Cached days of a site. */
+interface CachedSite {
   readonly names: SiteNames;
-  readonly days: Map<string, OpenedDay>;
+  readonly days: Map<string, DecryptedDay>;
 }
 
 export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader & {
-  /** The site is deleted: nothing of it stays in memory. */
+  /** Drops a deleted site from memory. */
   forget(instance: string): void;
   readonly cache: Cache;
 } {
-  /** Measured anew whenever something was read. */
-  const opened = new LRUCache<string, { readonly site: OpenedSite }>({
+  /** Entries are replaced after each read, which updates their size. */
+  const cachedSites = new LRUCache<string, { readonly site: CachedSite }>({
     maxSize: CACHE_BYTES,
-    sizeCalculation: ({ site }) => heldBySite(site),
+    sizeCalculation: ({ site }) => estimateSiteBytes(site),
   });
-  /** How often something was forgotten: what was read meanwhile is not remembered. */
-  let forgotten = 0;
+  /** Incremented by `forget`; reads that started before it must not fill the cache. */
+  let invalidations = 0;
 
-  async function reading<Found>(read: (rows: ReturnType<typeof rowsOf>) => Promise<Found>): Promise<Found> {
+  async function readFromBuild<Found>(read: (rows: ReturnType<typeof rowsOf>) => Promise<Found>): Promise<Found> {
     const name = build();
     const found = await read(rowsOf(name));
     await assertBuildExists(db, name);
@@ -57,59 +64,65 @@ export function createDayReader({ db, vault, build }: DayReaderPorts): DayReader
 
   return {
     read: (instance, since, { start, end }) =>
-      reading(async (rows): Promise<ReportDays> => {
-        const before = forgotten;
-        const breathe = createYielder();
-        const site = opened.get(instance)?.site ?? { names: emptyNames(), days: new Map() };
-        const [heads, oldest] = await Promise.all([
+      readFromBuild(async (rows): Promise<ReportDays> => {
+        const invalidationsBefore = invalidations;
+        const yieldIfDue = createYielder();
+        const site = cachedSites.get(instance)?.site ?? { names: emptyNames(), days: new Map() };
+        const [summaryRows, oldest] = await Promise.all([
           rows
             .find({ site: instance, day: { $gte: since, $lte: end } })
             .project<Pick<DayRow, '_id' | 'site' | 'day' | '_at' | 'summary'>>({ lists: 0, counts: 0 })
             .toArray(),
           rows.find({ site: instance }).sort({ day: 1 }).limit(1).project<Pick<DayRow, 'day'>>({ day: 1 }).next(),
         ]);
-        const all = new Map<string, OpenedDay>();
-        const unknown: string[] = [];
-        for (const head of heads) {
-          const { _id, day, _at } = head;
-          let known = site.days.get(day);
-          if (known?.at !== String(_at)) {
-            const summary = await decryptSummary(vault, head);
+        const days = new Map<string, DecryptedDay>();
+        const missingIds: string[] = [];
+        for (const summaryRow of summaryRows) {
+          const { _id, day, _at } = summaryRow;
+          let cached = site.days.get(day);
+          if (cached?.at !== String(_at)) {
+            const summary = await decryptSummary(vault, summaryRow);
             if (!summary) continue;
-            known = { at: String(_at), summary, lists: undefined };
-            await breathe();
+            cached = { at: String(_at), summary, lists: undefined };
+            await yieldIfDue();
           }
-          all.set(day, known);
-          if (day >= start && !known.lists) unknown.push(_id);
+          days.set(day, cached);
+          if (day >= start && !cached.lists) missingIds.push(_id);
         }
-        const wanted = unknown.length > 0 ? rows.find({ _id: { $in: unknown } }, WITH_LISTS) : [];
-        // One after the other: together their texts are much larger than what is kept of them.
-        for await (const row of wanted) {
-          const [summary, lists] = [await decryptSummary(vault, row), await decryptTallies(vault, row, site.names, breathe)];
-          if (summary) all.set(row.day, { at: String(row._at), summary, lists });
+        const missingRows = missingIds.length > 0 ? rows.find({ _id: { $in: missingIds } }, WITH_LISTS) : [];
+        // One by one, as their plaintexts are much larger than the encoded lists.
+        for await (const row of missingRows) {
+          const [summary, lists] = [
+            await decryptSummary(vault, row),
+            await decryptTallies(vault, row, site.names, yieldIfDue),
+          ];
+          if (summary) days.set(row.day, { at: String(row._at), summary, lists });
         }
-        for (const [day, each] of all) site.days.set(day, each);
-        if (forgotten === before) opened.set(instance, { site });
-        const summaries = new Map(Array.from(all, ([day, { summary }]) => [day, summary]));
+        for (const [day, each] of days) site.days.set(day, each);
+        if (invalidations === invalidationsBefore) cachedSites.set(instance, { site });
+        const summaries = new Map(Array.from(days, ([day, { summary }]) => [day, summary]));
         const lists = new Map<string, DayLists>();
-        for (const [day, each] of all) if (day >= start && each.lists) lists.set(day, each.lists);
+        for (const [day, each] of days) if (day >= start && each.lists) lists.set(day, each.lists);
         return { summaries, firstDay: oldest?.day, lists, names: site.names };
       }),
 
-    countDays: (instance) => reading((rows) => rows.countDocuments({ site: instance })),
-    countBefore: (day) => reading((rows) => rows.countDocuments({ day: { $lt: day } })),
+    countDays: (instance) => readFromBuild((rows) => rows.countDocuments({ site: instance })),
+    countBefore: (day) => readFromBuild((rows) => rows.countDocuments({ day: { $lt: day } })),
 
     forget(instance) {
-      forgotten++;
-      opened.delete(instance);
+      invalidations++;
+      cachedSites.delete(instance);
     },
 
-    cache: { name: 'analytics.days', limitBytes: CACHE_BYTES, bytes: () => opened.calculatedSize },
+    cache: { name: 'analytics.days', limitBytes: CACHE_BYTES, bytes: () => cachedSites.calculatedSize },
   };
 }
 
-/** Without the sketch: that is counted already. */
+/** Excludes the visitor sketch, which reports do not need. */
 const WITH_LISTS = { projection: { counts: 0 } };
 
-const heldBySite = ({ names, days }: OpenedSite): number =>
-  [...days.values()].reduce((sum, { lists }) => sum + DAY_BYTES + estimateTalliesBytes(lists), SITE_BYTES + estimateNamesBytes(names));
+const estimateSiteBytes = ({ names, days }: CachedSite): number =>
+  [...days.values()].reduce(
+    (sum, { lists }) => sum + DAY_BYTES + estimateTalliesBytes(lists),
+    SITE_BYTES + estimateNamesBytes(names),
+  );

@@ -1,4 +1,4 @@
-/** What each site saw on each day: a report reads days, not hits. */
+/** Projection of daily counts per site, so that reports need not read hits. */
 import { LRUCache } from 'lru-cache';
 import { createYielder } from '../../application/concurrency/index.js';
 import type { Position, RecordedEvent } from '../../application/ports/index.js';
@@ -7,10 +7,10 @@ import {
   count,
   type DayCounts,
   emptyDay,
-  summaryOf,
   serializeDay,
-  serializeHead,
   serializeDayList,
+  serializeHead,
+  summaryOf,
 } from '../../domain/analytics/day.js';
 import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
 import { type EventHandlers, handlerFor } from '../../domain/shared/index.js';
@@ -28,25 +28,25 @@ import {
   type DayRow,
   dayId,
   dayOfRowId,
-  estimateCountsBytes,
   decryptCounts,
   decryptSummary,
+  estimateCountsBytes,
 } from './daily-counts-rows.js';
 
-/** Of days that are remembered open; what comes to another is read again. */
-const OPEN_BYTES = 24 * 1024 * 1024;
+/** Memory for decrypted days; hits of other days reload their row. */
+const CACHE_BYTES = 24 * 1024 * 1024;
 
-/** A list of a day is written as a whole, however few hits have come to it. */
+/** Milliseconds that events are collected, as every write replaces whole lists. */
 export const DEBOUNCE_MS = 200;
 
 export const days: OwnProjection = { name: 'analytics.days', version: 3, debounceMs: DEBOUNCE_MS, open, scan };
 
-type Counting = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'DaysExpired'>;
+type CountEvent = AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'DaysExpired'>;
 type Hits = RecordedEvent<HitsCollected>;
 
-interface Book {
+interface CachedDay {
   readonly counts: DayCounts;
-  /** Of the last event that is counted. */
+  /** Position of the last counted event. */
   at: Position;
 }
 
@@ -54,79 +54,81 @@ async function open(build: Build): Promise<Apply> {
   const { vault } = build;
   const rows = build.collection<DayRow>(DAYS);
   await rows.createIndexes(DAYS_INDEXES);
-  const books = new LRUCache<string, Book>({
-    maxSize: OPEN_BYTES,
+  const cachedDays = new LRUCache<string, CachedDay>({
+    maxSize: CACHE_BYTES,
     sizeCalculation: ({ counts }) => estimateCountsBytes(counts),
   });
-  /** To be written, by their ids, with the last event that came to each. */
-  const dirty = new Map<string, { readonly book: Book; readonly event: Hits }>();
-  const breathe = createYielder();
+  /** Days to be written, by row id, with the last event of each. */
+  const dirty = new Map<string, { readonly cachedDay: CachedDay; readonly event: Hits }>();
+  const yieldIfDue = createYielder();
 
-  async function bookOf(instance: string, day: string): Promise<Book> {
+  async function loadDay(instance: string, day: string): Promise<CachedDay> {
     const id = dayId(instance, day);
-    const known = dirty.get(id)?.book ?? books.get(id);
-    if (known) return known;
+    const cached = dirty.get(id)?.cachedDay ?? cachedDays.get(id);
+    if (cached) return cached;
     const row = await rows.findOne({ _id: id });
-    const counts = row ? await decryptCounts(vault, row, breathe) : undefined;
-    const book = { counts: counts ?? emptyDay(), at: row?._at.toBigInt() ?? -1n };
-    books.set(id, book);
-    return book;
+    const counts = row ? await decryptCounts(vault, row, yieldIfDue) : undefined;
+    const cachedDay = { counts: counts ?? emptyDay(), at: row?._at.toBigInt() ?? -1n };
+    cachedDays.set(id, cachedDay);
+    return cachedDay;
   }
 
-  async function counted(event: Hits) {
+  async function countHits(event: Hits) {
     const { instance, day, secret } = event.data;
-    const seen = (await vault.open(siteSubject({ instance }), secret)) as HitsCollected['data']['secret'] | undefined;
-    // The site is deleted: nothing is left to be counted.
-    if (!seen) return;
-    const book = await bookOf(instance, day);
-    if (event.position <= book.at) return;
-    count(book.counts, seen.hits, seen.visitors);
-    book.at = event.position;
-    dirty.set(dayId(instance, day), { book, event });
+    const decrypted = (await vault.open(siteSubject({ instance }), secret)) as
+      | HitsCollected['data']['secret']
+      | undefined;
+    // The site is deleted.
+    if (!decrypted) return;
+    const cachedDay = await loadDay(instance, day);
+    if (event.position <= cachedDay.at) return;
+    count(cachedDay.counts, decrypted.hits, decrypted.visitors);
+    cachedDay.at = event.position;
+    dirty.set(dayId(instance, day), { cachedDay, event });
   }
 
-  /** The row as far as it is another one; undefined where the site is deleted. */
-  async function written({ counts }: Book, { data: { instance, day } }: Hits) {
+  /** Encrypts the changed fields of the row; undefined if the site is deleted. */
+  async function encryptChanges({ counts }: CachedDay, { data: { instance, day } }: Hits) {
     const subject = siteSubject({ instance });
-    const sealed: { [field: string]: string | undefined } = {
+    const fields: { [field: string]: string | undefined } = {
       summary: await vault.seal(subject, summaryOf(counts)),
       counts: await vault.seal(subject, serializeHead(counts)),
     };
     for (const list of counts.changed) {
-      sealed[`lists.${list}`] = await vault.seal(subject, serializeDayList(counts, list));
-      await breathe();
+      fields[`lists.${list}`] = await vault.seal(subject, serializeDayList(counts, list));
+      await yieldIfDue();
     }
-    return Object.values(sealed).includes(undefined) ? undefined : { site: instance, day, ...sealed };
+    return Object.values(fields).includes(undefined) ? undefined : { site: instance, day, ...fields };
   }
 
   async function flush() {
     const writes: RowWrite[] = [];
-    for (const [id, { book, event }] of dirty) {
-      const $set = await written(book, event);
+    for (const [id, { cachedDay, event }] of dirty) {
+      const $set = await encryptChanges(cachedDay, event);
       if ($set) writes.push(positionGuarded({ put: id, update: { $set } }, event));
     }
     if (writes.length > 0) await build.write(DAYS, writes);
-    for (const [id, { book }] of dirty) {
-      book.counts.changed.clear();
-      // It has grown, and is measured anew only as another one.
-      books.delete(id);
-      books.set(id, book);
+    for (const [id, { cachedDay }] of dirty) {
+      cachedDay.counts.changed.clear();
+      // Reinsert the entry, as the cache measures it only on insertion.
+      cachedDays.delete(id);
+      cachedDays.set(id, cachedDay);
     }
     dirty.clear();
   }
 
-  const on: EventHandlers<RecordedEvent<Counting>, Promise<void>> = {
-    HitsCollected: counted,
+  const on: EventHandlers<RecordedEvent<CountEvent>, Promise<void>> = {
+    HitsCollected: countHits,
     async SiteDeleted(event) {
       await flush();
       const { instance } = event.data;
-      for (const id of [...books.keys()]) if (id.startsWith(dayId(instance, ''))) books.delete(id);
+      for (const id of [...cachedDays.keys()]) if (id.startsWith(dayId(instance, ''))) cachedDays.delete(id);
       await build.write(DAYS, [positionGuarded({ purge: { site: instance }, many: true }, event)]);
     },
     async DaysExpired(event) {
       await flush();
       const { before } = event.data;
-      for (const id of [...books.keys()]) if (dayOfRowId(id) < before) books.delete(id);
+      for (const id of [...cachedDays.keys()]) if (dayOfRowId(id) < before) cachedDays.delete(id);
       await build.write(DAYS, [positionGuarded({ purge: { day: { $lt: before } }, many: true }, event)]);
     },
   };
@@ -135,24 +137,24 @@ async function open(build: Build): Promise<Apply> {
     try {
       for (const event of events) {
         await handlerFor(on, event)?.(event);
-        await breathe();
+        await yieldIfDue();
       }
       await flush();
     } catch (error) {
-      // What is remembered may be ahead of the rows: begin again from them.
+      // The cache may be ahead of the rows: reload from them.
       dirty.clear();
-      books.clear();
+      cachedDays.clear();
       throw error;
     }
   };
 }
 
-/** With all opened: two builds seal the same differently. */
+/** Decrypts all rows for comparison, as two builds encrypt equal counts differently. */
 async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
-  const breathe = createYielder();
+  const yieldIfDue = createYielder();
   for await (const { lists, ...row } of collection<DayRow>(DAYS).find({}, { sort: { _id: 1 } })) {
     const summary = await decryptSummary(vault, row as DayRow);
-    const counts = await decryptCounts(vault, { ...row, lists } as DayRow, breathe);
+    const counts = await decryptCounts(vault, { ...row, lists } as DayRow, yieldIfDue);
     if (counts) yield { ...row, summary, counts: serializeDay(counts) } as Row;
   }
 }

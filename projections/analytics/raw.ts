@@ -1,4 +1,4 @@
-/** What came lately, as it was counted: for those who look for a fault, where it is said that it be kept. */
+/** Projection of raw hit records, stored for debugging if `analytics.storeRaw` is set. */
 import type { Db } from 'mongodb';
 import type { RawCounter } from '../../application/analytics/expire-days.js';
 import { RAW_MODEL } from '../../application/analytics/raw-hits.js';
@@ -7,11 +7,11 @@ import { assertBuildExists, type Projection, type Row } from '../kernel/index.js
 import { DEBOUNCE_MS } from './daily-counts.js';
 
 export interface RawRow extends Row {
-  /** The instance. */
+  /** Site instance. */
   readonly site: string;
   /** Unix ms. */
   readonly at: number;
-  /** As it stands in the log. */
+  /** Ciphertext as in the event. */
   readonly secret: string;
 }
 
@@ -31,18 +31,18 @@ export const raw: Projection<AnalyticsEvent<'HitsCollected' | 'SiteDeleted' | 'R
   },
 };
 
-/** Rows that are counted by one call, and those of the same instant as the last of them. */
-const PIECE = 50_000;
+/** Rows counted per query, plus those with the same timestamp as the last. */
+const CHUNK = 50_000;
 
-/** `build`: that which is served. */
-export const createRawCounter = (db: Db, build: () => string | undefined, { piece = PIECE } = {}): RawCounter => ({
+/** `build` returns the active build's collection. */
+export const createRawCounter = (db: Db, build: () => string | undefined, { piece = CHUNK } = {}): RawCounter => ({
   async countBefore(instant) {
     const name = build();
     const rows = db.collection<RawRow>(`${name}`);
     let count = 0;
     let at: { $lt: number; $gt?: number } = { $lt: instant };
     for (;;) {
-      // There may be more of them than a store looks through within one call.
+      // Chunked, as one query over all rows could exceed the call timeout.
       const last = await rows.find({ at }).sort({ at: 1 }).skip(piece).limit(1).next();
       count += await rows.countDocuments({ at: last ? { ...at, $lte: last.at } : at });
       if (!last) break;

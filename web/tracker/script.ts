@@ -1,6 +1,6 @@
-/** The tracker: pages of any origin load it, and it tells of the views and events on them. It keeps nothing with anybody. */
+/** Tracker script: loaded by pages of any origin, sends page views and events. Stores nothing in the browser. */
 
-/** What applies of them is for the site to say. */
+/** The site settings define which properties are counted. */
 type Properties = { readonly [name: string]: string | number | boolean };
 
 declare global {
@@ -8,7 +8,7 @@ declare global {
     annals?: {
       event(name: string, properties?: Properties): void;
       pageview(): void;
-      /** That are told of this page. */
+      /** Site ids already tracked on this page. */
       readonly sites: (string | undefined)[];
     };
   }
@@ -22,18 +22,18 @@ declare global {
 
 const PROPERTY = 'data-annals-prop-';
 
-/** What fails here is no business of the page: it throws nothing, and reports no error. */
+/** Swallows errors, so that the tracker never breaks or logs on the host page. */
 const safely =
   <Args extends readonly unknown[]>(act: (...args: Args) => void) =>
   (...args: Args): void => {
     try {
       act(...args);
     } catch {
-      // Nothing is counted.
+      // The hit is lost.
     }
   };
 
-// Where it is loaded as a module no script is the current one.
+// `currentScript` is null in modules.
 const script = (document.currentScript ?? document.querySelector('script[data-site]')) as HTMLScriptElement | null;
 const { site, endpoint, auto, spa, clicks } = script?.dataset ?? {};
 let collect: URL | undefined;
@@ -41,12 +41,12 @@ safely(() => {
   collect = endpoint ? new URL(endpoint, document.baseURI) : new URL('api/collect', script?.src);
 })();
 
-/** That of the view told last: what makes History say the same path again is no other view. */
-let last: string | undefined;
+/** Path of the last sent view; History changes to the same path are ignored. */
+let lastPath: string | undefined;
 
-/** As a beacon, which outlives the page, and as text, which no browser asks about first. */
+/** Sends a beacon, which outlives the page, as plain text, which needs no CORS preflight. */
 function send(hit: object): void {
-  // Looked at each time: people change their minds.
+  // Checked on every hit, as the settings may change while the page is open.
   if (!site || !collect || navigator.doNotTrack === '1' || navigator.globalPrivacyControl) return;
   const to = collect;
   const { hostname: host, pathname: path } = location;
@@ -64,24 +64,24 @@ const event = safely((name: string, properties?: Properties) => {
   send({ kind: 'event', event: name, ...(isObject && { properties }) });
 });
 
-/** Where somebody came from is told with their first view only: each time it is told, it counts. */
+/** Referrer and campaign are sent with the first view only, as every occurrence counts. */
 const pageview = safely(() => {
-  const arrived = last === undefined && { referrer: referrer(), campaign: campaign() };
-  last = location.pathname;
-  send({ kind: 'pageview', ...arrived });
+  const arrival = lastPath === undefined && { referrer: referrer(), campaign: campaign() };
+  lastPath = location.pathname;
+  send({ kind: 'pageview', ...arrival });
 });
 
-/** The origin alone: a path or query may tell who somebody is. Apps have schemes of their own. */
+/** Origin only, as paths and queries may identify a visitor. Allows app schemes. */
 const referrer = () => /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(document.referrer)?.[0] ?? '';
 
 function campaign() {
-  const asked = new URLSearchParams(location.search);
-  const given = ['utm_source', 'utm_medium', 'utm_campaign'].map((name) => [name, asked.get(name) ?? '']);
-  return Object.fromEntries(given);
+  const query = new URLSearchParams(location.search);
+  const parameters = ['utm_source', 'utm_medium', 'utm_campaign'].map((name) => [name, query.get(name) ?? '']);
+  return Object.fromEntries(parameters);
 }
 
-const viewed = safely(() => {
-  if (last !== location.pathname) pageview();
+const sendViewIfChanged = safely(() => {
+  if (lastPath !== location.pathname) pageview();
 });
 
 function watchHistory(): void {
@@ -90,36 +90,36 @@ function watchHistory(): void {
       const change = history[name];
       if (typeof change !== 'function') return;
       history[name] = function (this: History, ...to) {
-        // What it throws is for the page, which called it.
+        // Exceptions belong to the calling page.
         change.apply(this, to);
-        viewed();
+        sendViewIfChanged();
       };
     })();
-  addEventListener('popstate', viewed);
+  addEventListener('popstate', sendViewIfChanged);
 }
 
-/** `data-annals-event="Sign up"` on what is clicked or around it, with `data-annals-prop-plan="pro"`. */
-const clicked = safely(({ target }: MouseEvent) => {
-  const named = target instanceof Element && target.closest('[data-annals-event]');
-  if (!named) return;
+/** Handles clicks in elements with `data-annals-event="Sign up"` and optional `data-annals-prop-plan="pro"`. */
+const sendClick = safely(({ target }: MouseEvent) => {
+  const source = target instanceof Element && target.closest('[data-annals-event]');
+  if (!source) return;
   const properties: { [name: string]: string } = {};
-  for (const { name, value } of named.attributes)
+  for (const { name, value } of source.attributes)
     if (name.startsWith(PROPERTY)) properties[name.slice(PROPERTY.length)] = value;
-  event(named.getAttribute('data-annals-event') ?? '', properties);
+  event(source.getAttribute('data-annals-event') ?? '', properties);
 });
 
 safely(() => {
-  const known = window.annals?.sites;
-  const sites = Array.isArray(known) ? known : [];
-  // A page that has the tag twice, or puts it in again with each part it loads, is not counted twice for it.
+  const tracked = window.annals?.sites;
+  const sites = Array.isArray(tracked) ? tracked : [];
+  // Pages may include the tag several times; count them once.
   if (sites.includes(site)) return;
   sites.push(site);
   window.annals = { event, pageview, sites };
-  // What stops clicks on their way up stops them after this.
-  if (clicks !== 'false') addEventListener('click', clicked, true);
+  // Capture phase, so that `stopPropagation` in the page does not hide clicks.
+  if (clicks !== 'false') addEventListener('click', sendClick, true);
   if (auto === 'false') return;
-  if (document.prerendering) document.addEventListener('prerenderingchange', viewed, { once: true });
-  else viewed();
+  if (document.prerendering) document.addEventListener('prerenderingchange', sendViewIfChanged, { once: true });
+  else sendViewIfChanged();
   if (spa !== 'false') watchHistory();
 })();
 

@@ -1,36 +1,36 @@
-/** Who may see and change what is counted: whoever has the admin token, or a session of the dashboard. */
+/** Authenticates API requests by admin token or dashboard session cookie. */
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { Logins, DashboardSession } from '../../../application/analytics/login.js';
+import type { DashboardSession, Logins } from '../../../application/analytics/login.js';
 import { cookieOf, isSameOrigin } from '../server/cookies.js';
 import { type Problem, problem } from '../server/problem.js';
 import type { Request } from '../server/route.js';
 
-/** Somebody who is let in. */
+/** An authenticated caller. */
 export interface Admin {
-  /** Goes into the log. */
+  /** Recorded in event metadata. */
   readonly actor: string;
-  /** Who came with the cookie. */
+  /** Set for callers with a session cookie. */
   readonly session?: DashboardSession;
 }
 
 export const SESSION_COOKIE = 'annals_analytics_session';
 
-/** Either will do. */
+/** Alternative security schemes. */
 export const SECURITY = ['admin', 'session'] as const;
 
-/** How to sign in, which every 401 tells. */
+/** Header of every 401. */
 export const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="analytics"' };
 
-/** As `/api/auth/me` promises it; elsewhere it does no harm. */
+/** The extra members are part of the contract of `/api/auth/me`. */
 const UNAUTHORIZED = problem(401, 'Sign in first', {
   headers: CHALLENGE,
   extra: { authEnabled: true, authenticated: false },
 });
-const FORGED = problem(403, 'What changes something must come from a page of this service');
-/** For the documents of all that changes something. */
-export const CROSS_ORIGIN_ANSWER = { description: 'The cookie came from a page of another origin' };
+const FORGED = problem(403, 'Requests that change data must come from a page of this service');
+/** OpenAPI response of all routes that change data. */
+export const CROSS_ORIGIN_ANSWER = { description: 'The request came from a page of another origin' };
 const ADMIN: Admin = { actor: 'admin' };
-const READING = ['GET', 'HEAD'];
+const SAFE_METHODS = ['GET', 'HEAD'];
 
 const digest = (text: string) => hash('sha256', text, 'buffer');
 
@@ -40,14 +40,14 @@ export interface AdmissionDeps {
   readonly appUrl: string | undefined;
 }
 
-/** Compares in constant time, whatever comes. */
+/** Compares digests, so that the comparison takes constant time for any input. */
 export function createAnalyticsAdmission({ adminToken, logins, appUrl }: AdmissionDeps) {
-  const wanted = digest(adminToken);
+  const expected = digest(adminToken);
   return async ({ bearer, headers, method }: Pick<Request, 'bearer' | 'headers' | 'method'>) => {
-    if (bearer !== undefined) return timingSafeEqual(digest(bearer), wanted) ? ADMIN : UNAUTHORIZED;
+    if (bearer !== undefined) return timingSafeEqual(digest(bearer), expected) ? ADMIN : UNAUTHORIZED;
     const session = await logins.find(cookieOf(headers, SESSION_COOKIE));
     if (!session) return UNAUTHORIZED;
-    if (!READING.includes(method) && !isSameOrigin(headers, appUrl)) return FORGED;
+    if (!SAFE_METHODS.includes(method) && !isSameOrigin(headers, appUrl)) return FORGED;
     return { actor: `dashboard:${session.addressId}`, session } satisfies Admin;
   };
 }

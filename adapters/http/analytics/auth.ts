@@ -1,4 +1,4 @@
-/** The routes by which people sign in to the dashboard, and out. */
+/** Routes to sign in to the dashboard and out. */
 import type { Logins } from '../../../application/analytics/login.js';
 import { SESSION_MS } from '../../../domain/analytics/login.js';
 import { isRejection } from '../../../domain/shared/index.js';
@@ -14,7 +14,7 @@ export interface AuthRouteDeps {
   readonly logins: Logins;
   readonly admit: Admit<Admin>;
   readonly linksPerNetwork: RateLimit;
-  /** Under which people reach the service, if that is configured. */
+  /** Public URL of the service, if configured. */
   readonly appUrl: string | undefined;
   readonly time?: StepTime;
 }
@@ -26,10 +26,10 @@ export const AUTH = {
   logout: '/api/auth/logout',
 } as const;
 
-const ASKED = { message: 'If this address may sign in, a mail with a link is on its way' };
+const LINK_REQUESTED = { message: 'If this address may sign in, a sign-in link has been mailed to it' };
 const ROLE = 'member';
-const LIFE = SESSION_MS / 1000;
-const FORGED = problem(403, 'What changes something must come from a page of this service');
+const SESSION_SECONDS = SESSION_MS / 1000;
+const FORGED = problem(403, 'Requests that change data must come from a page of this service');
 
 export function authRoutes({ logins, admit, linksPerNetwork, appUrl, time }: AuthRouteDeps): readonly Route[] {
   const tags = ['Signing in'];
@@ -42,8 +42,8 @@ export function authRoutes({ logins, admit, linksPerNetwork, appUrl, time }: Aut
     method: 'GET',
     path: AUTH.me,
     tags,
-    summary: 'Who is signed in',
-    description: 'A session of which half is over begins its time anew with this, and the cookie comes again.',
+    summary: 'The signed-in user',
+    description: 'Extends the session and renews its cookie after half of its lifetime.',
     security: SECURITY,
     answers: { 200: { description: 'The caller', schema: schemas.meAnswer } },
     admit,
@@ -54,7 +54,7 @@ export function authRoutes({ logins, admit, linksPerNetwork, appUrl, time }: Aut
       return {
         status: 200,
         body: { authEnabled: true, authenticated: true, user },
-        ...(isNew && token !== undefined && { headers: cookie(token, LIFE) }),
+        ...(isNew && token !== undefined && { headers: cookie(token, SESSION_SECONDS) }),
       };
     },
   });
@@ -63,22 +63,22 @@ export function authRoutes({ logins, admit, linksPerNetwork, appUrl, time }: Aut
     method: 'POST',
     path: AUTH.magicLink,
     tags,
-    summary: 'Ask for a link to sign in',
+    summary: 'Request a sign-in link',
     description:
-      'The answer is the same, and comes in the same time, for every address. A mail goes to those of ' +
-      '`analytics.allowedEmails` and `analytics.allowedDomains`: five in 15 minutes. A link lasts 15 minutes, and ends ' +
-      'with the next.',
+      'The response and its duration are the same for every address. Mails are sent to addresses in ' +
+      '`analytics.allowedEmails` and `analytics.allowedDomains`, at most five in 15 minutes. A link is valid for ' +
+      '15 minutes, or until the next one is requested.',
     body: schemas.magicLinkBody,
-    answers: { 202: { description: 'Taken note of', schema: schemas.magicLinkAnswer } },
+    answers: { 202: { description: 'Accepted', schema: schemas.magicLinkAnswer } },
     handle: ({ body: { email }, address, context, logger }) =>
       quantizeDuration(async () => {
         if ((await linksPerNetwork.spend(address)) === undefined) {
-          const done = await logins.request(email, context('analytics.guest', address));
-          if (isRejection(done)) return done;
+          const result = await logins.request(email, context('analytics.guest', address));
+          if (isRejection(result)) return result;
           // The address is personal data: it is not logged.
-          if (done.isLimited) logger.warn({}, 'a sign-in link is not mailed: too many were requested for its address');
-        } else logger.warn({}, 'one network asks for too many links, this one is not sent');
-        return { status: 202, body: ASKED };
+          if (result.isLimited) logger.warn({}, 'sign-in link not mailed: too many requests for this address');
+        } else logger.warn({}, 'sign-in link not mailed: too many requests from this network');
+        return { status: 202, body: LINK_REQUESTED };
       }, time),
   });
 
@@ -86,20 +86,20 @@ export function authRoutes({ logins, admit, linksPerNetwork, appUrl, time }: Aut
     method: 'POST',
     path: AUTH.verify,
     tags,
-    summary: 'Sign in by a link, which works once',
+    summary: 'Sign in by a link, which can be used once',
     body: schemas.verifyBody,
     answers: {
-      200: { description: 'Signed in; the cookie is the session', schema: schemas.verifyAnswer },
-      401: { description: 'The token is none, was used, or has expired' },
+      200: { description: 'Signed in; the session is set as a cookie', schema: schemas.verifyAnswer },
+      401: { description: 'The token is invalid, was used or has expired' },
     },
     async handle({ body: { token, email }, address, context }) {
-      const done = await logins.verify(token, email, context('analytics.guest', `${address} ${token}`));
-      if (isRejection(done)) return done;
+      const result = await logins.verify(token, email, context('analytics.guest', `${address} ${token}`));
+      if (isRejection(result)) return result;
       return {
         status: 200,
-        body: { authenticated: true, user: { email: done.email, role: ROLE }, expiresIn: LIFE },
-        headers: cookie(done.token, LIFE),
-        position: done.position,
+        body: { authenticated: true, user: { email: result.email, role: ROLE }, expiresIn: SESSION_SECONDS },
+        headers: cookie(result.token, SESSION_SECONDS),
+        position: result.position,
       };
     },
   });
@@ -108,19 +108,19 @@ export function authRoutes({ logins, admit, linksPerNetwork, appUrl, time }: Aut
     method: 'POST',
     path: AUTH.logout,
     tags,
-    summary: 'Sign out: the session ends, on every node',
-    description: 'Also for who is not signed in. Streams that are open end with the session.',
+    summary: 'Sign out: end the session on all nodes',
+    description: 'Succeeds without a session too. Open live streams end with the session.',
     body: { type: 'object', properties: {} },
     answers: {
       204: { description: 'Signed out' },
       403: CROSS_ORIGIN_ANSWER,
     },
     async handle({ headers, context }) {
-      const visitor = await logins.find(cookieOf(headers, SESSION_COOKIE));
-      if (!visitor) return { status: 204, headers: cookie('', 0) };
+      const session = await logins.find(cookieOf(headers, SESSION_COOKIE));
+      if (!session) return { status: 204, headers: cookie('', 0) };
       if (!isSameOrigin(headers, appUrl)) return FORGED;
-      const actor = `dashboard:${visitor.addressId}`;
-      const position = await logins.end(visitor, context(actor, actor));
+      const actor = `dashboard:${session.addressId}`;
+      const position = await logins.end(session, context(actor, actor));
       return isRejection(position) ? position : { status: 204, headers: cookie('', 0), position };
     },
   });

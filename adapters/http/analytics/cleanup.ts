@@ -1,4 +1,4 @@
-/** The route that lets go what need not be kept any more, before it goes by itself. */
+/** Route that runs the retention cleanup immediately. */
 import type { Cleanup } from '../../../application/analytics/expire-days.js';
 import { isRejection, object } from '../../../domain/shared/index.js';
 import { type Admit, type Route, route } from '../server/route.js';
@@ -10,9 +10,9 @@ export interface CleanupRouteDeps {
 }
 
 const answer = object({
-  aggregateCutoffDate: { type: 'string', description: 'The first day that is kept' },
+  aggregateCutoffDate: { type: 'string', description: 'First retained day' },
   aggregateRowsDeleted: { type: 'integer' },
-  rawCutoffTimestamp: { type: 'string', format: 'date-time', description: 'Since when raw records are kept' },
+  rawCutoffTimestamp: { type: 'string', format: 'date-time', description: 'Start of the retained raw records' },
   rawRowsDeleted: { type: 'integer' },
 });
 
@@ -21,24 +21,24 @@ export const cleanupRoute = ({ cleanup, admit }: CleanupRouteDeps): Route =>
     method: 'POST',
     path: '/api/cleanup',
     tags: ['Reports'],
-    summary: 'Delete what is older than `analytics.retentionDays`; this happens by itself, too',
+    summary: 'Delete data older than `analytics.retentionDays`; also runs automatically',
     description:
-      'What has gone stays gone, also after a rebuild, and when the retention is made longer. Raw records, which are ' +
-      'kept where `analytics.storeRaw` says so, go after `analytics.rawRetentionHours`.',
+      'Deleted data does not come back by a rebuild or a longer retention. Raw records, which exist only with ' +
+      '`analytics.storeRaw`, are deleted after `analytics.rawRetentionHours`.',
     security: SECURITY,
-    // Nothing is asked for; what is sent must be JSON all the same.
+    // No members are required, but a body must be JSON.
     body: { type: 'object', properties: {} },
     answers: { 200: { description: 'What was deleted', schema: answer }, 403: CROSS_ORIGIN_ANSWER },
     admit,
     async handle({ context }, { actor }) {
-      const done = await cleanup(context(actor, actor));
-      if (isRejection(done)) return done;
+      const result = await cleanup(context(actor, actor));
+      if (isRejection(result)) return result;
       const body = {
-        aggregateCutoffDate: done.before,
-        aggregateRowsDeleted: done.rows,
-        rawCutoffTimestamp: new Date(done.raw.before).toISOString(),
-        rawRowsDeleted: done.raw.rows,
+        aggregateCutoffDate: result.before,
+        aggregateRowsDeleted: result.rows,
+        rawCutoffTimestamp: new Date(result.raw.before).toISOString(),
+        rawRowsDeleted: result.raw.rows,
       };
-      return { status: 200, body, position: done.position };
+      return { status: 200, body, position: result.position };
     },
   });

@@ -1,4 +1,4 @@
-/** The dashboard, which whoever opens the service in a browser is shown; what it shows then is for who signs in. */
+/** Route of the dashboard page; its data requires sign-in. */
 import { type Route, route } from '../server/route.js';
 import { createWebPage } from '../server/web-page.js';
 
@@ -8,10 +8,10 @@ export function dashboardRoutes(): readonly Route[] {
     method: 'GET',
     path: '/',
     tags: ['Page'],
-    summary: 'The dashboard; `token` of a link that was mailed signs in, and `site` and a period say what is shown',
+    summary: 'The dashboard. Query: `token` of a mailed link signs in; `site` and a period select the report',
     answers: {
       200: { description: 'The page', type: 'text/html' },
-      304: { description: 'It is the same still' },
+      304: { description: 'Not modified' },
     },
     handle: (request) => page.document(request),
   });

@@ -1,4 +1,4 @@
-/** The route on which hits are seen as they come. */
+/** Route that streams hits live. */
 import type { SiteDirectory } from '../../../application/analytics/site-directory.js';
 import { siteIdOf } from '../../../domain/analytics/site-fields.js';
 import { siteNotFound } from '../../../domain/analytics/sites.js';
@@ -17,13 +17,13 @@ export const liveRoute = ({ live, directory, admit }: LiveRouteDeps): Route =>
     method: 'GET',
     path: '/api/live',
     tags: ['Reports'],
-    summary: 'The hits of the last five minutes, then as they come, as server-sent events',
+    summary: 'Hits of the last five minutes, then live ones, as server-sent events',
     description:
       'Each is `{type: "HIT", timestamp, kind, path}`, with `event`, `referrer`, `campaign`, `browser`, `os`, `device`, ' +
-      '`country` and `properties` where they are known, and nothing of who it is of. The last five minutes are as far as ' +
-      'this node remembers them, which of a busy site is less after a restart. Resume with `Last-Event-ID`; hits that were ' +
-      'taken in together come again together. Who reads too slowly is told `{type: "RESET"}`, and misses some. The stream ends ' +
-      'with `{type: "SITE_DELETED"}` when the site is deleted, and with its session.',
+      '`country` and `properties` if known, without visitor data. Past hits come from the memory of this node, so after a ' +
+      'restart there may be fewer. Resume with `Last-Event-ID`; hits that were collected together are repeated together. ' +
+      'Slow readers get `{type: "RESET"}` and miss some hits. The stream ends with `{type: "SITE_DELETED"}` when the site ' +
+      'is deleted, and with `{type: "SIGNED_OUT"}` when the session ends.',
     security: SECURITY,
     query: {
       type: 'object',
@@ -32,7 +32,7 @@ export const liveRoute = ({ live, directory, admit }: LiveRouteDeps): Route =>
     },
     answers: {
       200: { description: 'The stream', type: 'text/event-stream' },
-      404: { description: 'There is no such site' },
+      404: { description: 'Site not found' },
     },
     admit,
     async handle({ query, cursor, ifPosition }, { session }) {

@@ -1,4 +1,4 @@
-/** What the analytics service tells of itself: its health, and how to sign in. */
+/** Routes for health and sign-in configuration. */
 import { type Route, route } from '../server/route.js';
 import { AUTH } from './auth.js';
 import * as schemas from './schemas.js';
@@ -14,7 +14,7 @@ export function publicRoutes({ version }: PublicRouteDeps): readonly Route[] {
     method: 'GET',
     path: '/health',
     tags,
-    summary: 'Says that the service is up; whether its stores are, /health/ready of the operations port says',
+    summary: 'Whether the service is up; for its stores see /health/ready of the operations port',
     answers: { 200: { description: 'Up', schema: schemas.healthAnswer } },
     handle: () => ({
       status: 200,
@@ -27,7 +27,7 @@ export function publicRoutes({ version }: PublicRouteDeps): readonly Route[] {
     path: '/config.json',
     tags,
     summary: 'How to sign in',
-    answers: { 200: { description: 'The mode, and its routes', schema: schemas.configAnswer } },
+    answers: { 200: { description: 'Mode and sign-in routes', schema: schemas.configAnswer } },
     handle: () => ({
       status: 200,
       body: { mode: 'api', auth: { enabled: true, mode: 'magic-link', routes: AUTH } },

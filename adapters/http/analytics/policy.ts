@@ -1,4 +1,4 @@
-/** What all answers of the analytics service have in common: CORS for what pages of other origins need, and headers. */
+/** HTTP policy of the analytics service: headers, errors, and CORS for the routes that trackers use. */
 import type { Rejection } from '../../../domain/shared/index.js';
 import type { Cors } from '../security/cors.js';
 import type { ServicePolicy } from '../server/policy.js';
@@ -6,7 +6,7 @@ import { fromRejection, type Problem, problem } from '../server/problem.js';
 import { messageWithPath } from '../server/validation-message.js';
 import { CHALLENGE, SESSION_COOKIE } from './admission.js';
 
-/** What trackers on other people's pages ask for. */
+/** Routes that trackers on pages of other origins use. */
 const PUBLIC = new Set(['/api/collect', '/m.js']);
 
 export const TOKEN_HEADER = 'x-analytics-token';
@@ -17,10 +17,10 @@ const PREFLIGHT = {
   'Access-Control-Max-Age': '86400',
 };
 
-/** Pages that isolate themselves take nothing of other origins that does not say so. */
+/** Cross-origin isolated pages load only resources with this header. */
 const FOR_ALL = { Vary: 'Origin', 'Cross-Origin-Resource-Policy': 'cross-origin' };
 
-/** A beacon always sends credentials, and so needs its origin named; everything else is for pages of this origin. */
+/** Beacons always send credentials, so the origin must be echoed. All other routes are same-origin. */
 const cors: Cors = ({ origin, path, preflight }): { readonly [name: string]: string } => {
   if (!PUBLIC.has(path)) return {};
   if (origin === undefined) return FOR_ALL;
@@ -41,8 +41,8 @@ export const analyticsPolicy = (version: string): ServicePolicy => ({
   service: 'analytics',
   title: 'Analytics',
   description:
-    'Counts page views and events of sites without cookies, and without keeping who came: an address is digested under a ' +
-    'key of the day, which is destroyed when the day is over. Everything but collecting needs the admin token, or a session of the dashboard.',
+    'Counts page views and events of sites without cookies and without storing visitors: addresses are hashed with a ' +
+    'key that is destroyed after each day. All routes except collecting require the admin token or a dashboard session.',
   version,
   cors,
   rejected,
@@ -53,12 +53,12 @@ export const analyticsPolicy = (version: string): ServicePolicy => ({
     'X-Content-Type-Options': 'nosniff',
   },
   securitySchemes: {
-    admin: { type: 'http', scheme: 'bearer', description: 'The admin token' },
+    admin: { type: 'http', scheme: 'bearer', description: 'Admin token' },
     session: {
       type: 'apiKey',
       in: 'cookie',
       name: SESSION_COOKIE,
-      description: 'A session of the dashboard. What changes something must come from its own pages, else it is 403',
+      description: 'Dashboard session. Requests that change data must come from its own pages, else the answer is 403',
     },
   },
 });

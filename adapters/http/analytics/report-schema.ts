@@ -1,4 +1,4 @@
-/** What a report looks like, for the document. */
+/** JSON Schema of a report, for the OpenAPI document. */
 import { object, type Schema } from '../../../domain/shared/index.js';
 
 const text = { type: 'string' } as const;
@@ -21,7 +21,7 @@ export const reportAnswer = object({
       complete: {
         type: 'boolean',
         description:
-          'False where some of its days have no data: before the site was made, or no longer kept. Each `delta` is null then',
+          'False if some days have no data: before the site was created, or expired. Each `delta` is null then',
       },
     }),
     delta: object({ pageviews: change, events: change, uniques: change }),

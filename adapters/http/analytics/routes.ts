@@ -1,4 +1,4 @@
-/** The routes of the analytics service. */
+/** All routes of the analytics service. */
 import type { Route } from '../server/route.js';
 import { type AuthRouteDeps, authRoutes } from './auth.js';
 import { type CleanupRouteDeps, cleanupRoute } from './cleanup.js';

@@ -1,4 +1,4 @@
-/** What the analytics routes take and answer, for checks and the document. */
+/** JSON Schemas of analytics requests and responses. */
 import { payload } from '../../../domain/analytics/hit-payload.js';
 import { REASONS } from '../../../domain/analytics/hit-rules.js';
 import { SITE_LIMITS } from '../../../domain/analytics/site-fields.js';
@@ -10,17 +10,17 @@ const instant = { type: 'string', format: 'date-time' } as const;
 const list = <const Item extends Schema>(items: Item) => ({ type: 'array', items }) as const;
 const orNull = { type: ['string', 'null'] } as const;
 
-/** Payloads that one request may hold. */
+/** Maximum payloads per request. */
 export const MAX_PAYLOADS = 100;
 
-/** One payload, or a list of them, each of which is checked by itself. */
+/** One payload, or a list of payloads that are validated one by one. */
 export const collectBody = {
   type: ['object', 'array'],
   if: { type: 'array' },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   then: {
     title: 'The list of payloads',
-    items: { anyOf: [payload, { description: 'What is no payload is not taken, as its result says' }] },
+    items: { anyOf: [payload, { description: 'Invalid items are ignored; see their results' }] },
     maxItems: MAX_PAYLOADS,
   },
   else: payload,
@@ -30,7 +30,7 @@ const verdict = object(
   { accepted: flag },
   {
     reason: { enum: REASONS },
-    error: { type: 'string', description: 'What is wrong with an `invalid_payload`' },
+    error: { type: 'string', description: 'Details of `invalid_payload`' },
   },
 );
 
@@ -39,22 +39,22 @@ export const collectAnswer = {
 } as const;
 
 const siteFields = {
-  name: { type: 'string', description: `Up to ${SITE_LIMITS.name} characters; without one the id` },
+  name: { type: 'string', description: `Up to ${SITE_LIMITS.name} characters; defaults to the id` },
   domains: {
     anyOf: [list(text), text],
-    description: 'Hosts that may send; a list, or one text split at commas and lines. Subdomains may, too',
+    description: 'Hosts that may send hits, including subdomains: a list, or a text split at commas and line breaks',
   },
-  allowedEventProperties: { ...list(text), description: 'Properties of events that are counted' },
+  allowedEventProperties: { ...list(text), description: 'Event properties to count' },
   ingestToken: {
     type: 'string',
-    description: `Who sends must bring it as \`x-analytics-token\`; empty for none. Never answered`,
+    description: 'If set, hits must carry it as `x-analytics-token`. Empty removes it. Never returned',
   },
 } as const;
 
 export const createSiteBody = object(
   {},
   {
-    id: { type: 'string', description: 'Small letters, digits, `_` and `-`; without one made of the name' },
+    id: { type: 'string', description: 'Lower-case letters, digits, `_` and `-`; derived from the name by default' },
     ...siteFields,
   },
 );
@@ -67,7 +67,7 @@ const site = object({
   domains: list(text),
   allowedEventProperties: list(text),
   hasIngestToken: flag,
-  snippet: { type: 'string', description: 'The tag that puts the tracker on a page' },
+  snippet: { type: 'string', description: 'HTML tag that loads the tracker' },
   createdAt: instant,
   updatedAt: instant,
 });
@@ -81,8 +81,8 @@ export const sitesAnswer = object({
     filterBots: flag,
     countries: { type: 'boolean', description: 'Whether countries of visitors are counted' },
     retentionDays: { type: 'integer' },
-    storeRaw: { type: 'boolean', description: 'Whether hits are kept to be looked at one by one' },
-    rawRetentionHours: { type: 'integer', description: 'For so long, where they are' },
+    storeRaw: { type: 'boolean', description: 'Whether single hits are stored for debugging' },
+    rawRetentionHours: { type: 'integer', description: 'Hours that single hits are stored' },
   }),
 });
 

@@ -1,4 +1,4 @@
-/** The routes of sites: which there are, and what was tried at them lately. */
+/** Routes to manage sites and to list recent collect attempts. */
 import type { RecentAttempts } from '../../../application/analytics/recent-attempts.js';
 import type { SiteDirectory } from '../../../application/analytics/site-directory.js';
 import type { Sites } from '../../../application/analytics/sites.js';
@@ -8,7 +8,7 @@ import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, CROSS_ORIGIN_ANSWER, SECURITY } from './admission.js';
 import * as schemas from './schemas.js';
 
-/** The settings by which privacy is kept, as people are shown them. */
+/** Privacy settings shown in the dashboard. */
 export interface Privacy {
   readonly honorDoNotTrack: boolean;
   readonly filterBots: boolean;
@@ -26,8 +26,8 @@ export interface SiteRouteDeps {
   readonly admit: Admit<Admin>;
 }
 
-const NOT_FOUND = { description: 'There is no such site' };
-/** A hundred domains and a hundred properties, at their longest. */
+const NOT_FOUND = { description: 'Site not found' };
+/** Fits 100 domains and 100 properties of maximum length. */
 const BODY_BYTES = 128 * 1024;
 
 export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteRouteDeps): readonly Route[] {
@@ -37,7 +37,7 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
     ...common,
     method: 'GET',
     path: '/api/sites',
-    summary: 'All sites by name, with their script snippets, and the privacy settings that apply',
+    summary: 'All sites by name, with their snippets, and the privacy settings',
     answers: { 200: { description: 'The sites', schema: schemas.sitesAnswer } },
     async handle({ ifPosition }) {
       const { body, position } = await sites.list(ifPosition);
@@ -49,14 +49,14 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
     ...common,
     method: 'POST',
     path: '/api/sites',
-    summary: 'Make a site',
+    summary: 'Create a site',
     body: schemas.createSiteBody,
     strictBody: true,
     bodyLimit: BODY_BYTES,
     answers: { 201: { description: 'The site', schema: schemas.siteAnswer }, 403: CROSS_ORIGIN_ANSWER },
     async handle({ body, context }, { actor }) {
-      const done = await sites.create(body, context(actor, actor));
-      return isRejection(done) ? done : { status: 201, ...done };
+      const result = await sites.create(body, context(actor, actor));
+      return isRejection(result) ? result : { status: 201, ...result };
     },
   });
 
@@ -64,8 +64,8 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
     ...common,
     method: 'PUT',
     path: '/api/sites/:id',
-    summary: 'Change a site: what is not given stays',
-    description: 'An `ingestToken` that is empty clears the one there is. The id can not be changed.',
+    summary: 'Update a site; absent fields stay unchanged',
+    description: 'An empty `ingestToken` removes the token. The id cannot be changed.',
     body: schemas.updateSiteBody,
     strictBody: true,
     bodyLimit: BODY_BYTES,
@@ -75,8 +75,8 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
       404: NOT_FOUND,
     },
     async handle({ params, body, context }, { actor }) {
-      const done = await sites.update(params.id, body, context(actor, actor));
-      return isRejection(done) ? done : { status: 200, ...done };
+      const result = await sites.update(params.id, body, context(actor, actor));
+      return isRejection(result) ? result : { status: 200, ...result };
     },
   });
 
@@ -84,28 +84,28 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
     ...common,
     method: 'DELETE',
     path: '/api/sites/:id',
-    summary: 'Delete a site, and make all that was counted of it unreadable at once, wherever it lies',
+    summary: 'Delete a site and destroy the key of its data, which makes all copies unreadable immediately',
     answers: {
-      200: { description: 'Gone', schema: schemas.deletedAnswer },
+      200: { description: 'Deleted', schema: schemas.deletedAnswer },
       403: CROSS_ORIGIN_ANSWER,
       404: NOT_FOUND,
     },
     async handle({ params, context }, { actor }) {
-      const done = await sites.remove(params.id, context(actor, actor));
-      if (isRejection(done)) return done;
-      const { id, days: rowsDeleted } = done.body;
-      return { status: 200, body: { id, success: true, rowsDeleted }, position: done.position };
+      const result = await sites.remove(params.id, context(actor, actor));
+      if (isRejection(result)) return result;
+      const { id, days: rowsDeleted } = result.body;
+      return { status: 200, body: { id, success: true, rowsDeleted }, position: result.position };
     },
   });
 
-  const tried = route({
+  const listAttempts = route({
     ...common,
     method: 'GET',
     path: '/api/collect-attempts',
-    summary: 'What was sent lately under the id of a site, newest first, and why it was ignored',
+    summary: 'Recent hits sent under a site id, newest first, and why they were ignored',
     description:
-      'The last 50, in the memory of this node only; they go with their site. Also of ids that no site has: they may be ' +
-      'misspelt. Of who sent a privacy signal it tells nothing of where they were.',
+      'The last 50, kept in the memory of this node until the site is deleted. Includes unknown ids, as they may be ' +
+      'misspelt. For hits with a privacy signal the page is withheld.',
     query: { type: 'object', required: ['site'], properties: { site: { type: 'string', minLength: 1 } } },
     answers: { 200: { description: 'The attempts', schema: schemas.attemptsAnswer } },
     async handle({ query: { site }, ifPosition }) {
@@ -115,5 +115,5 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
     },
   });
 
-  return [list, create, update, remove, tried];
+  return [list, create, update, remove, listAttempts];
 }

@@ -1,4 +1,4 @@
-/** The route of the tracker: what pages of other origins load to tell of their views. */
+/** Route of the tracker script that pages of other origins load. */
 import { readFile } from 'node:fs/promises';
 import { etagMatches } from '../server/byte-range.js';
 import { type Route, route } from '../server/route.js';
@@ -10,25 +10,25 @@ export function trackerRoute(): Route {
     method: 'GET',
     path: '/m.js',
     tags: ['Collecting'],
-    summary: 'The script that pages load to be counted, as the `snippet` of a site says',
+    summary: 'The tracker script; see `snippet` of a site',
     description:
-      '`data-site` is the id of the site. `data-endpoint`: another address to send to. `data-auto="false"`: no views ' +
-      'but those of `annals.pageview()`. `data-spa="false"`: changes of History are no views. `data-clicks="false"`: ' +
-      'clicks on `data-annals-event` are no events. `annals.event(name, properties)` sends one. No cookies, no storage; ' +
-      'nothing is sent for who asks with DNT or GPC not to be tracked.',
+      '`data-site`: the site id. `data-endpoint`: sends to another address. `data-auto="false"`: sends views only by ' +
+      '`annals.pageview()`. `data-spa="false"`: ignores History changes. `data-clicks="false"`: ignores clicks on ' +
+      '`data-annals-event`. `annals.event(name, properties)` sends an event. Uses no cookies and no storage; sends ' +
+      'nothing if the browser sends DNT or GPC.',
     answers: {
-      200: { description: 'The script, which may be kept for an hour', type: 'text/javascript' },
-      304: { description: 'It is the same still' },
+      200: { description: 'The script; may be cached for an hour', type: 'text/javascript' },
+      304: { description: 'Not modified' },
     },
     async handle({ headers }) {
       const { bytes, etag } = await script();
-      const same = { ETag: etag, 'Cache-Control': 'public, max-age=3600' };
-      if (etagMatches(headers['if-none-match'], etag)) return { status: 304, headers: same };
+      const cacheHeaders = { ETag: etag, 'Cache-Control': 'public, max-age=3600' };
+      if (etagMatches(headers['if-none-match'], etag)) return { status: 304, headers: cacheHeaders };
       return {
         status: 200,
         text: bytes,
         headers: {
-          ...same,
+          ...cacheHeaders,
           'Content-Type': 'text/javascript; charset=utf-8',
         },
       };
@@ -36,7 +36,7 @@ export function trackerRoute(): Route {
   });
 }
 
-/** Rejects where it is not built: `npm run build` does. */
+/** Rejects if the script is not built (`npm run build`). */
 async function read() {
   const bytes = await readFile(new URL('tracker.js', WEB_DIRECTORY));
   return { bytes, etag: etagOf(bytes) };

@@ -219,7 +219,8 @@ const newcomer = ({ participantName: name, signingPublicKey }: Newcomer) => ({
   ...(name === undefined ? {} : { name }),
 });
 
-const contextOf = ({ participant }: RoomSession, context: Request['context']) => context(participant.id, participant.id);
+const contextOf = ({ participant }: RoomSession, context: Request['context']) =>
+  context(participant.id, participant.id);
 
 const answer = (status: number, result: CommandResult<unknown> | Rejection): Answer =>
   isRejection(result) ? result : { status, ...result };

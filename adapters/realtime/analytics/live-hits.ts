@@ -1,4 +1,4 @@
-/** Hits of a site as they come, those of the last minutes first: for who looks on. */
+/** Streams a site's hits to connected dashboards, starting with those of the last minutes. */
 import { LRUCache } from 'lru-cache';
 import { maxPosition } from '../../../application/consistency/index.js';
 import { estimateBytes } from '../../../application/memory/estimate-size.js';
@@ -13,70 +13,70 @@ import { type Frame, frame, type Sink } from '../relay/sink.js';
 export interface LiveHits {
   /** Takes the events of the service in log order; does not wait. */
   publish(event: LiveEvent<typeof catalog>): void;
-  connect(looking: LiveSubscription, sink: Sink): void;
-  /** What is kept, in bytes. */
+  connect(subscription: LiveSubscription, sink: Sink): void;
+  /** Memory of buffered hits, in bytes. */
   kept(): number;
   close(): void;
 }
 
 export interface LiveSubscription {
-  /** One life of a site. */
+  /** Site instance. */
   readonly instance: string;
-  /** The cursor of who comes back: of the last minutes, what came after it. */
+  /** Resume cursor: only later hits are sent. */
   readonly after?: Position | undefined;
-  /** With which the stream ends. */
+  /** The stream ends with this session. */
   readonly session?: { readonly sessionId: string; readonly expiresAt: number } | undefined;
 }
 
 export interface LiveOptions {
-  /** The hits of an event, in its order; none once they are erased. Rejects when it can't be known now. */
+  /** Decrypts the hits of an event; empty if erased. Rejects if the key store is unavailable. */
   readonly hitsOf: (event: RecordedEvent<HitsCollected>) => Promise<readonly Hit[]>;
   /** Every event after this position will be published. */
   readonly from: Position;
-  /** The position of the log's last event. */
+  /** Position of the last event in the log. */
   readonly head: () => Promise<Position>;
   readonly clock: Clock;
-  /** An event could not be opened just now. */
+  /** Reports a failed decryption. */
   readonly failed: (error: unknown) => void;
   readonly observe?: RelayObserver;
 }
 
 interface RingHit extends RingItem {
-  /** Still sealed. */
+  /** Encrypted. */
   readonly event: RecordedEvent<HitsCollected>;
 }
 
-/** Of which the hits are told to who begins to look on. */
+/** Age of the hits that a new connection receives first. */
 export const LIVE_WINDOW_MS = 5 * 60_000;
 
-const KEPT = { items: 60_000, bytes: RING_BYTES };
-/** Events kept open, for the several who are at the same place. */
-const KEPT_OPEN = 4;
-/** What ended a moment ago, while somebody was let in. */
-const KEPT_ENDED = 1000;
+const RING_LIMITS = { items: 60_000, bytes: RING_BYTES };
+/** Decrypted events cached for connections at the same position. */
+const MAX_DECRYPTED = 4;
+/** Recently ended sites and sessions, for requests authenticated just before the end. */
+const MAX_ENDED = 1000;
 
 export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveOptions): LiveHits {
-  const ring = createRing<RingHit>({ ...KEPT, from });
+  const ring = createRing<RingHit>({ ...RING_LIMITS, from });
   const connections = createConnections({ ring, head, clock, failed, observe });
-  const opened = new LRUCache<RingHit, Promise<readonly Frame[]>>({ max: KEPT_OPEN });
-  const ended = new LRUCache<string, Frame>({ max: KEPT_ENDED });
+  const decrypted = new LRUCache<RingHit, Promise<readonly Frame[]>>({ max: MAX_DECRYPTED });
+  const ended = new LRUCache<string, Frame>({ max: MAX_ENDED });
 
-  function open(kept: RingHit): Promise<readonly Frame[]> {
-    const known = opened.get(kept);
-    if (known) return known;
-    const opening = hitsOf(kept.event).then((hits) =>
+  function decrypt(item: RingHit): Promise<readonly Frame[]> {
+    const cached = decrypted.get(item);
+    if (cached) return cached;
+    const opening = hitsOf(item.event).then((hits) =>
       hits.map((hit, index) =>
-        // Who breaks off within an event gets all of it again.
-        frame(messageOf(hit, kept.event.data.collectedAt), index < hits.length - 1 ? undefined : kept.position),
+        // Only the last hit of an event carries the cursor, so an interrupted event is repeated as a whole.
+        frame(messageOf(hit, item.event.data.collectedAt), index < hits.length - 1 ? undefined : item.position),
       ),
     );
-    opened.set(kept, opening);
-    opening.catch(() => opened.delete(kept));
+    decrypted.set(item, opening);
+    opening.catch(() => decrypted.delete(item));
     return opening;
   }
 
-  /** Just before the first that is young enough. */
-  function begin(): Position | undefined {
+  /** Position just before the first hit within the live window. */
+  function startPosition(): Position | undefined {
     const oldest = clock.now() - LIVE_WINDOW_MS;
     const first = ring.since(ring.horizon).find(({ event }) => event.data.collectedAt >= oldest);
     return first && first.position - 1n;
@@ -92,8 +92,8 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
       const { position } = event;
       if (position <= connections.latest()) return;
       if (event.type === 'HitsCollected') {
-        // Imported, or long waited for: it is not what happens now.
-        if (event.data.collectedAt < clock.now() - LIVE_WINDOW_MS) return connections.advance(position);
+        // Imported or delayed hits are not live.
+        if (event.data.collectedAt < clock.now() - LIVE_WINDOW_MS) return connections.pass(position);
         const bytes = estimateBytes(event);
         return connections.publish({ position, bytes, event }, [event.data.instance]);
       }
@@ -102,21 +102,21 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
       if (event.type === 'SessionRenewed') connections.until(keyOf(event.data), event.data.expiresAt);
       if (event.type !== 'SiteDeleted') return;
       const { instance } = event.data;
-      opened.clear();
+      decrypted.clear();
       ring.revise((item) => (item.event.data.instance === instance ? undefined : item));
       end(instance, OVER);
     },
 
     connect({ instance, after, session }, sink) {
       const keys = [instance, ...(session ? [keyOf(session)] : [])];
-      const over = keys.map((key) => ended.get(key)).find((last) => last);
-      if (over) {
-        sink.send(over);
+      const endMessage = keys.map((key) => ended.get(key)).find((last) => last);
+      if (endMessage) {
+        sink.send(endMessage);
         return sink.end('over');
       }
-      const pick = (kept: RingHit) => (kept.event.data.instance === instance ? open(kept) : []);
-      const first = begin();
-      // Beyond the last minutes nobody who comes back is missing anything.
+      const pick = (item: RingHit) => (item.event.data.instance === instance ? decrypt(item) : []);
+      const first = startPosition();
+      // A resumed stream does not go back beyond the live window.
       const since = first === undefined || after === undefined ? first : maxPosition(first, after);
       const until = session && { at: session.expiresAt, message: { type: 'SIGNED_OUT' } };
       connections.connect({ keys, sink, pick }, { after: since, until });
