@@ -47,10 +47,10 @@ export function createDailyVisitorKeys({ handle, streams, vault, clock, context 
       const pending = hashers.get(day);
       if (pending) return pending;
       for (const each of hashers.keys()) if (each < day) hashers.delete(each);
-      const opening = open(day);
-      hashers.set(day, opening);
-      opening.catch(() => hashers.delete(day));
-      return opening;
+      const hasher = open(day);
+      hashers.set(day, hasher);
+      hasher.catch(() => hashers.delete(day));
+      return hasher;
     },
 
     /** Drops the cached hasher after the day's key was destroyed, perhaps by another node. */
@@ -74,7 +74,7 @@ export function createDailyVisitorKeys({ handle, streams, vault, clock, context 
   };
 }
 
-/** Destroys the key of an ended day: its visitor ids can no longer be computed or linked to anybody. */
+/** Destroys the key of an ended day: its visitor ids can no longer be recomputed. */
 export const endDayReaction = (vault: Pick<Vault, 'destroy'>): Reaction<AnalyticsEvent<'VisitorDayEnded'>> => ({
   name: 'analytics.end-visitor-days',
   on: { VisitorDayEnded: ({ data }) => vault.destroy(visitorSubject(data)) },

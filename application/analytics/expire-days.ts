@@ -81,8 +81,8 @@ export const createCleanup =
 
 /** Scheduled cleanup; does nothing while the time is unconfirmed. */
 export const cleanupRound = (cleanup: Cleanup, context: () => CommandContext) => async (): Promise<void> => {
-  const done = await cleanup(context());
-  if (isRejection(done) && done.rejected !== UNCERTAIN) throw new Error(done.rejected);
+  const result = await cleanup(context());
+  if (isRejection(result) && result.rejected !== UNCERTAIN) throw new Error(result.rejected);
 };
 
 export interface ExpirePorts {

@@ -85,12 +85,12 @@ export function createHitBatcher({ appender, streams, origin, storeRaw }: HitBat
   function add(
     site: SiteInstance,
     now: number,
-    counted: readonly VisitorHit[],
+    visitorHits: readonly VisitorHit[],
     correlationId: string,
   ): Promise<Position> {
     const stream = trafficStream(site.instance, dayOf(now));
     const batch = batches.get(stream) ?? openBatch(stream, site, now, correlationId);
-    for (const { hit, visitor } of counted) {
+    for (const { hit, visitor } of visitorHits) {
       batch.hits.push(hit);
       batch.characters += charactersOf(hit);
       if (visitor !== undefined) batch.visitors.add(visitor);

@@ -127,11 +127,11 @@ export function createLogins(ports: LoginPorts) {
       if (!parsed) return undefined;
       const { addressId, secret, stream } = parsed;
       const sessionId = hashOf(secret);
-      const of = (state: LoginState) => sessionOf(state, sessionId, clock.now());
+      const sessionIn = (state: LoginState) => sessionOf(state, sessionId, clock.now());
       // Another node may have opened the session a moment ago.
       const session =
-        of((await streams.load(loginAggregate, stream)).state) ??
-        of((await streams.reload(loginAggregate, stream)).state);
+        sessionIn((await streams.load(loginAggregate, stream)).state) ??
+        sessionIn((await streams.reload(loginAggregate, stream)).state);
       if (!session || !isAllowed(session.email)) return undefined;
       return { addressId, ...session };
     },

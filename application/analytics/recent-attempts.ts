@@ -35,7 +35,7 @@ const SITE_BYTES = 200;
 const ATTEMPT_BYTES = 320;
 const CHARACTER_BYTES = 2;
 
-/** Includes unknown site ids, as they may be misspelt. Anybody can invent ids, so the cache is bounded in bytes. */
+/** Includes unknown site ids, as they may be misspelt. Ids are client input, so the cache is bounded in bytes. */
 export function createAttempts(limitBytes = ATTEMPTS_BYTES): RecentAttempts {
   const half = (): AttemptCache =>
     new LRUCache({

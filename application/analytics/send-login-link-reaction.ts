@@ -1,4 +1,4 @@
-/** Mails a sign-in link for every `LoginRequested` event whose address may sign in; resumes after crashes. */
+/** Mails a sign-in link for every `LoginRequested` event of an allowed address; resumes after crashes. */
 import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
 import { renderLinkEmail } from '../mail/link-email.js';
 import type { Derivation, Logger, Mailer } from '../ports/index.js';

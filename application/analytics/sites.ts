@@ -28,9 +28,9 @@ export interface SitePorts {
   readonly vault: Pick<Vault, 'create' | 'destroy'>;
   readonly derivation: Derivation;
   readonly clock: Clock;
-  /** How many days were counted of a site. */
+  /** Number of days of a site with counts. */
   readonly countDays: (instance: string) => Promise<number>;
-  /** Below which pages find the tracker: an origin, or a path of one, without a slash behind. */
+  /** Base URL of the tracker: an origin or a path below one, without a trailing slash. */
   readonly base: () => string;
 }
 
@@ -63,12 +63,12 @@ export type Sites = ReturnType<typeof createSites>;
 
 export function createSites({ handle, directory, vault, derivation, clock, countDays, base }: SitePorts) {
   async function create(
-    { id, ingestToken = '', ...written }: SiteInput,
+    { id, ingestToken = '', ...input }: SiteInput,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly site: SiteView }> | Rejection> {
-    const siteId = id === undefined || id.trim() === '' ? suggestSiteId(written.name ?? '') : siteIdOf(id);
+    const siteId = id === undefined || id.trim() === '' ? suggestSiteId(input.name ?? '') : siteIdOf(id);
     if (siteId === undefined) return invalidId;
-    const fields = parseSiteFields({ ...written, name: written.name?.trim() || siteId });
+    const fields = parseSiteFields({ ...input, name: input.name?.trim() || siteId });
     if (isRejection(fields)) return fields;
     const tokenHash = hashOf(siteId, ingestToken);
     if (isRejection(tokenHash)) return tokenHash;

@@ -84,8 +84,8 @@ export const createStorePast =
 function groupBySite(hits: readonly PastHit[]): PastHit[][] {
   const bySite = new Map<string, PastHit[]>();
   for (const hit of hits) {
-    const known = bySite.get(hit.site.instance);
-    if (known) known.push(hit);
+    const group = bySite.get(hit.site.instance);
+    if (group) group.push(hit);
     else bySite.set(hit.site.instance, [hit]);
   }
   return [...bySite.values()];

@@ -11,7 +11,7 @@ import { messagesAggregate, roomAggregate } from './aggregates.js';
 
 /** State of a room's streams on this node, updated by its own appends and by the live feed. */
 export interface RoomContent {
-  /** The aggregate's own array: its identity changes when somebody joins or the room ends. */
+  /** The aggregate's own array: its identity changes with every join and when the room ends. */
   readonly participants: readonly Participant[];
   /** Revision of the newest message. */
   readonly revision: number;
@@ -29,7 +29,7 @@ export interface CachedRoom {
 
 type Ended = RoomsEvent<Erasing<typeof catalog>>;
 
-const CACHE_BYTES = 12 * 1024 * 1024;
+const SHOWN_BYTES = 12 * 1024 * 1024;
 
 export interface RoomCache {
   /** Undefined if this node has not cached both streams up to their ends. */
@@ -43,13 +43,13 @@ export interface RoomCache {
   /** Position that the live feed has reached; `content` is current up to it. */
   livePosition(): Position;
   /** Must be called in the same tick in which `room.content` was read. */
-  set(roomId: string, shown: CachedRoom): void;
+  set(roomId: string, room: CachedRoom): void;
   /** Drops ended rooms, so that no message content stays in memory. */
   readonly on: EventHandlers<RevealedEvent<Ended>, void>;
   readonly cache: Cache;
 }
 
-export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBytes = CACHE_BYTES): RoomCache {
+export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBytes = SHOWN_BYTES): RoomCache {
   const rooms = new LRUCache<string, CachedRoom>({
     maxSize: limitBytes,
     maxEntrySize: limitBytes / 2,
@@ -74,14 +74,14 @@ export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBy
     livePosition: () => livePosition,
     fits: (messages) =>
       messages.reduce((all, { secret }) => all + MESSAGE_OVERHEAD_BYTES + estimateBytes(secret), 0) <= limitBytes / 2,
-    set: (roomId, shown) => void rooms.set(roomId, shown),
+    set: (roomId, room) => void rooms.set(roomId, room),
     on: { RoomBurned: evict, RoomExpired: evict, RoomErased: evict },
     cache: { name: 'rooms.shown', limitBytes, bytes: () => rooms.calculatedSize },
   };
 }
 
-export const isSameContent = (shown: RoomContent, now: RoomContent | undefined): boolean =>
-  shown.participants === now?.participants && shown.revision === now.revision;
+export const isSameContent = (cached: RoomContent, current: RoomContent | undefined): boolean =>
+  cached.participants === current?.participants && cached.revision === current.revision;
 
 /** Whether the rows are complete: a lagging projector writes several rows one by one. */
 export const isComplete = (

@@ -11,7 +11,7 @@ export const roomsSettings = {
   },
   'rooms.appUrl': {
     type: 'string',
-    description: 'Public address of the rooms service, if it differs from the listening address',
+    description: 'Address under which people reach the rooms, if not the one listened on',
   },
   'rooms.minTtlMs': {
     type: 'integer',
@@ -29,7 +29,7 @@ export const roomsSettings = {
     type: 'integer',
     minimum: 1,
     default: 30,
-    description: 'Rooms that one client address may create per hour',
+    description: 'Rooms one client address may create in an hour',
   },
   'rooms.allowedOrigins': {
     type: 'array',

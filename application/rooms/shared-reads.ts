@@ -3,14 +3,14 @@ import { REQUEST_MS } from '../concurrency/index.js';
 import { UnavailableError } from '../ports/index.js';
 
 /** Concurrent reads. Each holds the rows of its room and their decrypted contents. */
-const MAX_CONCURRENT = 2;
+const AT_ONCE = 2;
 
 /** `isShared`: other requests may receive the result, so it must hold the whole room. */
 type Read<Result> = (isShared: boolean) => Promise<Result>;
 
 interface QueuedRead<Result> {
   readonly result: Promise<Result>;
-  readonly begin: () => void;
+  readonly start: () => void;
 }
 
 /**
@@ -26,30 +26,30 @@ export function createSharedReads<Result>() {
   const release = () => {
     const [next] = queue;
     if (!next) return void running--;
-    const [roomId, { begin }] = next;
+    const [roomId, { start }] = next;
     queue.delete(roomId);
-    begin();
+    start();
   };
 
   function enqueue(roomId: string, read: Read<Result>): Promise<Result> {
     const arrivedAt = performance.now();
-    let begin = () => {};
+    let start = () => {};
     const slot = new Promise<void>((resolve) => {
-      begin = resolve;
+      start = resolve;
     });
     const result = slot.then(() => {
       if (performance.now() - arrivedAt > REQUEST_MS)
         throw new UnavailableError(`timed out waiting to read room ${roomId}`);
       return read(true);
     });
-    queue.set(roomId, { result: result.finally(release), begin });
+    queue.set(roomId, { result: result.finally(release), start });
     return queue.get(roomId)!.result;
   }
 
   return (roomId: string, read: Read<Result>): Promise<Result> => {
     const queued = queue.get(roomId);
     if (queued) return queued.result;
-    if (running === MAX_CONCURRENT) return enqueue(roomId, read);
+    if (running === AT_ONCE) return enqueue(roomId, read);
     running++;
     return read(false).finally(release);
   };

@@ -41,7 +41,7 @@ export function createFrequentValues(bounds: Bounds, serialized: SerializedList 
   let other = 0;
   /** Maximum number of times a value outside `entries` may have been added. */
   let threshold = 0;
-  /** Eviction candidates, next one last: entries whose estimate was `least` when collected. */
+  /** Eviction candidates, next one last: entries with estimate `least` when collected. */
   let candidates: string[] = [];
   let least = 0;
   const estimateOf = ({ count, error }: Entry) => count + error;
@@ -78,9 +78,9 @@ export function createFrequentValues(bounds: Bounds, serialized: SerializedList 
 
   return {
     add(value) {
-      const known = entries.get(value);
-      if (known) {
-        known.count++;
+      const existing = entries.get(value);
+      if (existing) {
+        existing.count++;
         return;
       }
       if (value === OTHER) {

@@ -23,8 +23,8 @@ export function dayOf(instant: number): string {
 export const trafficStream = (instance: string, day: string): string => `analytics.traffic-${instance}-${day}`;
 
 /**
- * Returns the day whose stream can store hits of `day`: the day itself, or the first not expired one (`before`) if a clock
- * running ahead has expired it too early, as its stream is tombstoned.
+ * Selects the stream day for hits of `day`: the day itself, or `before`, the first not expired day, if a clock running
+ * ahead has expired `day` too early and its stream is tombstoned.
  */
 export const writableDay = (day: string, before: string): string => (day < before ? before : day);
 

@@ -15,8 +15,8 @@ const MAX_ITEMS = 20;
 const TRENDS = 10;
 /** Entries scanned between two yields. */
 const STEP = 1000;
-const TRENDING = ['pages', 'events', 'browsers', 'devices', 'campaigns'] as const satisfies readonly ListName[];
-const NOTHING: DaySummary = { pageviews: 0, events: 0, uniques: 0 };
+const TREND_LISTS = ['pages', 'events', 'browsers', 'devices', 'campaigns'] as const satisfies readonly ListName[];
+const NO_COUNTS: DaySummary = { pageviews: 0, events: 0, uniques: 0 };
 const METRICS = ['pageviews', 'events', 'uniques'] as const;
 
 type ByDay<Value> = (day: string) => Value | undefined;
@@ -40,29 +40,30 @@ export function* buildReport(period: Period, { summaries, lists, names, isPrevio
   const days = daysOf(period);
   const totals = totalsOf(days, summaries);
   const previous = { ...totalsOf(daysOf(previousPeriod(period)), summaries), complete: isPreviousComplete };
-  const highest = new Map<ListName, Entries>();
+  const top = new Map<ListName, Entries>();
   for (const list of LISTS) {
     const tallies = days.map((day) => lists(day)?.[list]);
-    highest.set(list, yield* highestOf(tallies, names[list]));
+    top.set(list, yield* topOf(tallies, names[list]));
   }
-  const of = (list: ListName) => highest.get(list) ?? [];
-  const named = (list: ListName): readonly NamedCount[] => of(list).map(([name, count]) => ({ name, count }));
+  const itemsOf = (list: ListName) => top.get(list) ?? [];
+  const namedCounts = (list: ListName): readonly NamedCount[] =>
+    itemsOf(list).map(([name, count]) => ({ name, count }));
   return {
     range: period,
     totals,
     comparison: { previous, delta: deltaOf(totals, previous) },
-    series: days.map((date) => ({ date, ...(summaries(date) ?? NOTHING) })),
-    pages: named('pages'),
-    events: named('events'),
-    referrers: named('referrers'),
-    campaigns: of('campaigns').map(([key, count]) => ({ ...campaignOf(key), count })),
-    browsers: named('browsers'),
-    os: named('os'),
-    devices: named('devices'),
-    countries: named('countries'),
-    properties: of('properties').map(([key, count]) => ({ ...propertyOf(key), count })),
-    trends: TRENDING.flatMap((category) =>
-      of(category)
+    series: days.map((date) => ({ date, ...(summaries(date) ?? NO_COUNTS) })),
+    pages: namedCounts('pages'),
+    events: namedCounts('events'),
+    referrers: namedCounts('referrers'),
+    campaigns: itemsOf('campaigns').map(([key, count]) => ({ ...campaignOf(key), count })),
+    browsers: namedCounts('browsers'),
+    os: namedCounts('os'),
+    devices: namedCounts('devices'),
+    countries: namedCounts('countries'),
+    properties: itemsOf('properties').map(([key, count]) => ({ ...propertyOf(key), count })),
+    trends: TREND_LISTS.flatMap((category) =>
+      itemsOf(category)
         .slice(0, TRENDS)
         .map(([id, total, byDay]) => ({
           category,
@@ -86,14 +87,14 @@ interface Previous extends DaySummary {
   readonly complete: boolean;
 }
 
-/** In whole percent; 0 where both are zero, null where the previous period is zero or lacks days. */
-function deltaOf(now: DaySummary, then: Previous) {
-  const of = (metric: keyof DaySummary) => {
-    if (!then.complete) return null;
-    if (then[metric] === 0) return now[metric] === 0 ? 0 : null;
-    return Math.round(((now[metric] - then[metric]) / then[metric]) * 100);
+/** Whole percent; 0 if both are zero, null if the previous period is zero or incomplete. */
+function deltaOf(current: DaySummary, previous: Previous) {
+  const percentOf = (metric: keyof DaySummary) => {
+    if (!previous.complete) return null;
+    if (previous[metric] === 0) return current[metric] === 0 ? 0 : null;
+    return Math.round(((current[metric] - previous[metric]) / previous[metric]) * 100);
   };
-  const [pageviews, events, uniques] = METRICS.map(of);
+  const [pageviews, events, uniques] = METRICS.map(percentOf);
   return { pageviews: pageviews!, events: events!, uniques: uniques! };
 }
 
@@ -102,7 +103,7 @@ type Entry = readonly [name: string, count: number, byDay: readonly (number | un
 type Entries = readonly Entry[];
 
 /** Returns the top items by count, then by name. `(other)` is always last. */
-function* highestOf(tallies: readonly (Tally | undefined)[], { all, numbers }: Names): Steps<Entries> {
+function* topOf(tallies: readonly (Tally | undefined)[], { all, numbers }: Names): Steps<Entries> {
   const sums = new Float64Array(all.length);
   for (const tally of tallies) {
     if (!tally) continue;
@@ -110,22 +111,22 @@ function* highestOf(tallies: readonly (Tally | undefined)[], { all, numbers }: N
     for (let index = 0; index < names.length; index++) sums[names[index]!]! += counts[index]!;
     yield;
   }
-  const highest: number[] = [];
+  const top: number[] = [];
   const other = numbers.get(OTHER);
   const hasOther = other !== undefined && sums[other]! > 0;
   const limit = hasOther ? MAX_ITEMS - 1 : MAX_ITEMS;
   const isAbove = (a: number, b: number) => sums[a]! > sums[b]! || (sums[a] === sums[b] && all[a]! < all[b]!);
   for (let name = 0; name < sums.length; name++) {
     if (name % STEP === 0) yield;
-    const last = highest[limit - 1];
+    const last = top[limit - 1];
     if (sums[name] === 0 || name === other || (last !== undefined && !isAbove(name, last))) continue;
-    const below = highest.findIndex((each) => isAbove(name, each));
-    highest.splice(below === -1 ? highest.length : below, 0, name);
-    if (highest.length > limit) highest.pop();
+    const below = top.findIndex((each) => isAbove(name, each));
+    top.splice(below === -1 ? top.length : below, 0, name);
+    if (top.length > limit) top.pop();
   }
-  if (hasOther) highest.push(other);
-  const lines = yield* byDayOf(tallies, highest, all.length);
-  return highest.map((name, index) => [all[name]!, sums[name]!, lines[index]!]);
+  if (hasOther) top.push(other);
+  const lines = yield* byDayOf(tallies, top, all.length);
+  return top.map((name, index) => [all[name]!, sums[name]!, lines[index]!]);
 }
 
 /** Returns the daily counts of each name. */
@@ -135,13 +136,13 @@ function* byDayOf(
   size: number,
 ): Steps<readonly (readonly (number | undefined)[])[]> {
   const lines = names.map((): (number | undefined)[] => []);
-  const places = new Uint8Array(size);
-  for (const [index, name] of names.entries()) places[name] = index + 1;
+  const lineNumbers = new Uint8Array(size);
+  for (const [index, name] of names.entries()) lineNumbers[name] = index + 1;
   for (const [day, tally] of tallies.entries()) {
     if (!tally) continue;
     for (let index = 0; index < tally.names.length; index++) {
-      const place = places[tally.names[index]!]!;
-      if (place > 0) lines[place - 1]![day] = tally.counts[index];
+      const lineNumber = lineNumbers[tally.names[index]!]!;
+      if (lineNumber > 0) lines[lineNumber - 1]![day] = tally.counts[index];
     }
     yield;
   }

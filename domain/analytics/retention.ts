@@ -1,4 +1,4 @@
-/** Which days are no longer kept, as a fact: a rebuild obeys it and brings nothing back. Stream `analytics.retention-main`. */
+/** Retention aggregate: which days have expired. Rebuilds obey its events. Stream `analytics.retention-main`. */
 import type { Decider } from '../shared/index.js';
 import type { AnalyticsEvent } from './catalog.js';
 
@@ -25,8 +25,8 @@ export type RetentionEvent = AnalyticsEvent<'DaysExpired' | 'RawExpired'>;
 
 export const retention: Decider<Retention, ExpireDays, RetentionEvent> = {
   initialState: { before: '' },
-  // Never moves back, also when the retention is extended. Rows before the limit may still appear, written by a node
-  // whose clock was behind.
+  // Never moves back, also when the retention is extended. A node with a slow clock may still
+  // add rows before the limit.
   decide({ before, rows, raw, now: expiredAt }, { before: since }) {
     const expired: RetentionEvent[] = [];
     if (before > since || (before === since && rows > 0))

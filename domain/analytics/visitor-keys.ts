@@ -5,7 +5,7 @@ import type { AnalyticsEvent } from './catalog.js';
 export const VISITOR_DAYS = 'analytics.visitors-main';
 
 export interface VisitorDays {
-  /** Days whose key exists, oldest first. */
+  /** Days with an existing key, oldest first. */
   readonly open: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export type VisitorsCommand =
 
 export type VisitorsEvent = AnalyticsEvent<'VisitorDayOpened' | 'VisitorDayEnded'>;
 
-/** A delayed hit whose day has ended: its visitors can no longer be distinguished. */
+/** Rejects delayed hits of an ended day: their visitors can no longer be distinguished. */
 const DAY_OVER: Rejection = { rejected: 'analytics/day-over', kind: 'gone' };
 
 function decide(command: VisitorsCommand, { open }: VisitorDays): readonly VisitorsEvent[] | Rejection {

@@ -25,7 +25,7 @@ describe('the dashboard of a new site that is flooded', function () {
       { 'user-agent': FIREFOX },
     );
     const page = await openAt(site);
-    await says(page, '#totals', /Page views1,3600 in the 30 days before, which are not complete/);
+    await says(page, '#totals', /Page views1,3600 in the previous 30 days \(incomplete\)/);
     expect(await page.locator('#totals .up, #totals .down').count()).to.equal(0);
     const items = async (list: string) => page.locator(`[aria-labelledby=list-${list}] li`).allTextContents();
     const pages = await items('pages');
@@ -38,7 +38,7 @@ describe('the dashboard of a new site that is flooded', function () {
     await page.emulateMedia({ colorScheme: 'dark' });
     await picture(page, 'incomplete-dark');
     const phone = await openAt(site, { viewport: PHONE });
-    await says(phone, '#totals', /which are not complete/);
+    await says(phone, '#totals', /\(incomplete\)/);
     await noScroll(phone);
     await picture(phone, 'incomplete-phone-light');
     await phone.emulateMedia({ colorScheme: 'dark' });

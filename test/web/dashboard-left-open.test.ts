@@ -23,10 +23,10 @@ describe('the dashboard, left open', function () {
     const [{ name = '', value = '' } = {}] = await page.context().cookies();
     const headers = { cookie: `${name}=${value}`, 'sec-fetch-site': 'same-origin' };
     await ask(base(), 'POST', '/api/auth/logout', { headers });
-    await says(page, '#sign-in-trouble', 'your session is over');
+    await says(page, '#sign-in-trouble', 'Your session has ended');
     expect(await page.locator('#dashboard').isHidden()).to.equal(true);
     await signInByToken(page, 'a-wrong-token-of-an-admin');
-    await says(page, '#sign-in-trouble', 'That is not the admin token');
+    await says(page, '#sign-in-trouble', 'The admin token is wrong');
     await page.getByLabel('Admin token').fill(ADMIN);
     await button(page, 'Sign in').click();
     await says(page, '#name', site);

@@ -33,7 +33,7 @@ describe('the dashboard', function () {
     await accessible(page);
     await page.getByLabel('Email').fill(ADA);
     await button(page, 'Mail me a link').click();
-    await says(page, '#link-told', 'a mail with a link is on its way');
+    await says(page, '#link-told', 'a sign-in link has been mailed');
     const { link } = await letterTo(ADA);
     expect(link.origin).to.equal(base());
     await page.goto(link.href);
@@ -45,15 +45,15 @@ describe('the dashboard', function () {
     await button(page, `Sign in as ${ADA}`).click();
     await says(page, '#who', ADA);
 
-    await button(page, 'Make the first site').click();
+    await button(page, 'Create the first site').click();
     await page.getByLabel('Name').fill(`Shop ${EVIL}`);
-    await page.getByLabel('Id, which').fill('first');
+    await page.getByLabel('Id (cannot').fill('first');
     await page.getByLabel('Domains').fill('example.com\nshop.example');
-    await page.getByLabel('Properties of events to count').fill('plan');
+    await page.getByLabel('Event properties to count').fill('plan');
     await button(page, 'Save').click();
     await says(page, '#name', EVIL);
-    await says(page, '#check', 'Nothing has come yet');
-    await says(page, '#nothing', 'Nothing was counted');
+    await says(page, '#check', 'No hits yet');
+    await says(page, '#nothing', 'No hits in this period');
     await accessible(page);
     await button(page, 'Copy').click();
     await button(page, 'Copied').waitFor();
@@ -64,9 +64,9 @@ describe('the dashboard', function () {
     await analytics.collect({ site: 'first', host: 'other.example', path: '/' }, { origin: '' });
     await button(page, 'Close').click();
     await button(page, 'Install').click();
-    await says(page, '#check[data-state=ignored]', 'other.example is not among the domains');
+    await says(page, '#check[data-state=ignored]', 'other.example is not a domain of the site');
     await analytics.collect({ site: 'first', host: 'example.com', path: '/welcome' });
-    await says(page, '#check[data-state=works]', 'It works: a view of example.com/welcome');
+    await says(page, '#check[data-state=works]', 'It works: received a view of example.com/welcome');
     await picture(page, 'installed');
 
     // A link that was used is no way in for anybody else.
@@ -117,7 +117,7 @@ describe('the dashboard', function () {
     await says(page, '#totals', /Page views3/);
     await page.getByLabel('To', { exact: true }).fill(from(2));
     await button(page, 'Show').click();
-    await says(page, '#nothing', 'Nothing was counted');
+    await says(page, '#nothing', 'No hits in this period');
     await page.getByLabel('To', { exact: true }).fill(today);
     await button(page, 'Show').click();
     await page.locator('#chart[aria-valuemax="3"]').waitFor();
@@ -134,7 +134,7 @@ describe('the dashboard', function () {
       { site, path: '/b' },
     ]);
     const page = await openAt(site);
-    const chart = page.getByRole('slider', { name: 'Page views by days' });
+    const chart = page.getByRole('slider', { name: 'Page views by day' });
     const told = () => chart.getAttribute('aria-valuetext');
     await button(page, 'Days as CSV').focus();
     await page.keyboard.press('Tab');
@@ -154,9 +154,9 @@ describe('the dashboard', function () {
     expect(await button(page, '/a').getAttribute('aria-pressed')).to.equal('true');
     await button(page, /^Visitors/).focus();
     await page.keyboard.press('Enter');
-    const both = page.getByRole('slider', { name: 'Visitors by days, beside /a' });
+    const both = page.getByRole('slider', { name: 'Visitors by day, with /a' });
     expect(await both.getAttribute('aria-valuetext')).to.match(/: 1 visitor, \/a 2$/);
-    await button(page, 'Without /a').click();
+    await button(page, 'Hide /a').click();
 
     await draws(page, [0x25, 0x57, 0xd6]);
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
@@ -219,15 +219,15 @@ describe('the dashboard', function () {
       route.fulfill({ status: 503, headers: { 'Retry-After': '3' }, json: { error: 'Not now' } }),
     );
     await signInByToken(page);
-    await says(page, '#trouble', 'The service can not reach what it stores. Try again in 3 s.');
+    await says(page, '#trouble', 'The service cannot reach its storage. Try again in 3 s.');
     await page.unroute('**/api/report?*');
     await button(page, 'Try again').click();
-    await says(page, '#nothing', 'Nothing was counted');
+    await says(page, '#nothing', 'No hits in this period');
     expect(await page.locator('#trouble').isHidden()).to.equal(true);
 
     await button(page, 'New site').click();
     await page.getByLabel('Name').fill('Again');
-    await page.getByLabel('Id, which').fill(site);
+    await page.getByLabel('Id (cannot').fill(site);
     await button(page, 'Save').click();
     await says(page, '#site-form .trouble', /exists|taken|already/i);
     await button(page, 'Cancel').click();
@@ -239,8 +239,8 @@ describe('the dashboard', function () {
     const page = await openAt(site);
     await button(page, 'Settings').click();
     await page.getByLabel('Name').fill('Another name');
-    await page.getByText('For servers that send').click();
-    await page.getByLabel('Take the token away').check();
+    await page.getByText('Hits sent by servers').click();
+    await page.getByLabel('Remove the token').check();
     await button(page, 'Save').click();
     await says(page, '#name', 'Another name');
     const { body } = await ask(base(), 'GET', '/api/sites', asAdmin({ headers: {} }));
@@ -254,12 +254,12 @@ describe('the dashboard', function () {
     await button(page, 'Privacy').click();
     await says(page, '#privacy', '395 days');
     await button(page, 'Clean up now').click();
-    await says(page, '#cleaned', 'was deleted');
+    await says(page, '#cleaned', 'Deleted: ');
     await page.keyboard.press('Escape');
 
     await button(page, 'Settings').click();
     await button(page, 'Delete…').click();
-    const confirm = button(page, 'Delete for ever');
+    const confirm = button(page, 'Delete permanently');
     for (const typed of ['', site.slice(1)]) {
       await page.getByLabel(`Type ${site}`).fill(typed);
       expect(await confirm.isDisabled()).to.equal(true);
@@ -273,7 +273,7 @@ describe('the dashboard', function () {
     });
     await page.route('**/api/sites', (route) => asked.then(() => route.continue()));
     await confirm.click();
-    await says(page, '#note', `${site} is deleted`);
+    await says(page, '#note', `Site ${site} and `);
     expect(await page.locator(`#site option[value="${site}"]`).count()).to.equal(0);
     answer();
     await analytics.given('GET', `/api/report?site=${site}`, asAdmin()).then(

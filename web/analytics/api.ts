@@ -1,13 +1,13 @@
-/** What the service is asked, and how it refuses: by the cookie of a session, or by the admin token of this tab. */
+/** HTTP client of the service. Authenticates by session cookie, or by the admin token stored in this tab. */
 import type { Attempt, CleanupResult, Privacy, Report, Site, User } from './contract.js';
 import type { Period } from './period.js';
 
-/** Of the tab only, and gone with it. */
-const TOKEN = 'analytics.admin-token';
+/** Key in `sessionStorage`, which lasts as long as the tab. */
+const TOKEN_KEY = 'analytics.admin-token';
 
-/** With what to tell the reader. */
+/** A failed request, with a message for the user. */
 export class ApiError extends Error {
-  /** Undefined where nothing was answered. */
+  /** Undefined if there was no response. */
   readonly status: number | undefined;
   constructor(status: number | undefined, message: string) {
     super(message);
@@ -15,7 +15,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A site as it is written; what is not given stays. */
+/** Input for a site; absent fields stay unchanged. */
 export interface SiteInput {
   readonly id?: string;
   readonly name?: string;
@@ -25,14 +25,14 @@ export interface SiteInput {
 }
 
 export const errorMessage = (error: unknown): string =>
-  error instanceof ApiError ? error.message : 'Something went wrong on this page. Load it again.';
+  error instanceof ApiError ? error.message : 'Something went wrong on this page. Reload it.';
 
 export type Api = ReturnType<typeof createApi>;
 
-/** `signedOut`: the service does not know us any more. */
-export function createApi(signedOut: () => void) {
+/** `onSignedOut` runs when the service rejects the session. */
+export function createApi(onSignedOut: () => void) {
   const bearer = (): { [name: string]: string } => {
-    const token = sessionStorage.getItem(TOKEN);
+    const token = sessionStorage.getItem(TOKEN_KEY);
     return token === null ? {} : { Authorization: `Bearer ${token}` };
   };
 
@@ -40,13 +40,13 @@ export function createApi(signedOut: () => void) {
     const headers = { ...bearer(), ...(init.headers as object) };
     const response = await fetch(path, { ...init, headers }).catch((error: unknown) => {
       if (init.signal?.aborted) throw error;
-      throw new ApiError(undefined, 'The service can not be reached. Is it running, and are you online?');
+      throw new ApiError(undefined, 'The service is not reachable. Check that it is running and that you are online.');
     });
     if (response.ok) return response;
-    throw await refusal(response);
+    throw await errorFrom(response);
   }
 
-  async function ask<Answer>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Answer> {
+  async function request<Answer>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Answer> {
     const response = await send(path, {
       method,
       ...(signal && { signal }),
@@ -55,43 +55,44 @@ export function createApi(signedOut: () => void) {
     return (response.status === 204 ? undefined : await response.json()) as Answer;
   }
 
-  /** What only who is signed in may ask. */
-  const inside = async <Answer>(asked: Promise<Answer>): Promise<Answer> =>
-    asked.catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 401) signedOut();
+  /** Wraps requests that require sign-in. */
+  const authenticated = async <Answer>(response: Promise<Answer>): Promise<Answer> =>
+    response.catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 401) onSignedOut();
       throw error;
     });
 
-  const me = () => ask<{ user: User }>('GET', 'api/auth/me');
+  const me = () => request<{ user: User }>('GET', 'api/auth/me');
 
   return {
-    /** Who is signed in; rejects with 401 for nobody. */
+    /** Returns the signed-in user; rejects with 401 if there is none. */
     me,
-    /** A session of which half is over begins anew by it. */
-    renew: () => inside(me()),
-    askForLink: (email: string) => ask<{ message: string }>('POST', 'api/auth/magic-link', { email }),
+    /** Extends the session after half of its lifetime. */
+    renew: () => authenticated(me()),
+    requestLink: (email: string) => request<{ message: string }>('POST', 'api/auth/magic-link', { email }),
     verify: (token: string, email: string | undefined) =>
-      ask<{ user: User }>('POST', 'api/auth/verify', { token, ...(email && { email }) }),
-    useToken: (token: string) => sessionStorage.setItem(TOKEN, token),
+      request<{ user: User }>('POST', 'api/auth/verify', { token, ...(email && { email }) }),
+    useToken: (token: string) => sessionStorage.setItem(TOKEN_KEY, token),
     async signOut() {
-      sessionStorage.removeItem(TOKEN);
-      await ask<void>('POST', 'api/auth/logout', {});
+      sessionStorage.removeItem(TOKEN_KEY);
+      await request<void>('POST', 'api/auth/logout', {});
     },
-    forgetToken: () => sessionStorage.removeItem(TOKEN),
+    forgetToken: () => sessionStorage.removeItem(TOKEN_KEY),
 
-    sites: () => inside(ask<{ sites: readonly Site[]; privacy: Privacy }>('GET', 'api/sites')),
-    createSite: (wish: SiteInput) => inside(ask<{ site: Site }>('POST', 'api/sites', wish)),
-    changeSite: (id: string, wish: SiteInput) =>
-      inside(ask<{ site: Site }>('PUT', `api/sites/${encodeURIComponent(id)}`, wish)),
-    deleteSite: (id: string) => inside(ask<{ rowsDeleted: number }>('DELETE', `api/sites/${encodeURIComponent(id)}`)),
+    sites: () => authenticated(request<{ sites: readonly Site[]; privacy: Privacy }>('GET', 'api/sites')),
+    createSite: (input: SiteInput) => authenticated(request<{ site: Site }>('POST', 'api/sites', input)),
+    changeSite: (id: string, input: SiteInput) =>
+      authenticated(request<{ site: Site }>('PUT', `api/sites/${encodeURIComponent(id)}`, input)),
+    deleteSite: (id: string) =>
+      authenticated(request<{ rowsDeleted: number }>('DELETE', `api/sites/${encodeURIComponent(id)}`)),
     attempts: (site: string) =>
-      inside(ask<{ attempts: readonly Attempt[] }>('GET', `api/collect-attempts?${query({ site })}`)),
+      authenticated(request<{ attempts: readonly Attempt[] }>('GET', `api/collect-attempts?${query({ site })}`)),
     report: (site: string, period: Period, signal: AbortSignal) =>
-      inside(ask<Report>('GET', `api/report?${query({ site, ...period })}`, undefined, signal)),
-    cleanup: () => inside(ask<CleanupResult>('POST', 'api/cleanup', {})),
-    /** The stream of the live view, after the last that was heard of it. */
+      authenticated(request<Report>('GET', `api/report?${query({ site, ...period })}`, undefined, signal)),
+    cleanup: () => authenticated(request<CleanupResult>('POST', 'api/cleanup', {})),
+    /** Opens the live stream, resuming after an event id. */
     live: (site: string, after: string | undefined, signal: AbortSignal) =>
-      inside(
+      authenticated(
         send(`api/live?${query({ site })}`, {
           signal,
           headers: after === undefined ? {} : { 'Last-Event-ID': after },
@@ -103,12 +104,12 @@ export function createApi(signedOut: () => void) {
 export const query = (values: { readonly [name: string]: string | number }): string =>
   new URLSearchParams(Object.entries(values).map(([name, value]) => [name, String(value)])).toString();
 
-async function refusal(response: Response): Promise<ApiError> {
+async function errorFrom(response: Response): Promise<ApiError> {
   const { status, headers } = response;
   const seconds = headers.get('Retry-After');
-  const again = seconds ? `Try again in ${seconds} s.` : 'Try again in a moment.';
-  if (status === 503) return new ApiError(status, `The service can not reach what it stores. ${again}`);
-  if (status === 429) return new ApiError(status, `That was too often. ${again}`);
+  const retryHint = seconds ? `Try again in ${seconds} s.` : 'Try again in a moment.';
+  if (status === 503) return new ApiError(status, `The service cannot reach its storage. ${retryHint}`);
+  if (status === 429) return new ApiError(status, `Too many requests. ${retryHint}`);
   const { error } = await response.json().catch(() => ({}));
   return new ApiError(status, typeof error === 'string' ? `${error}.` : `The service answered ${status}.`);
 }

@@ -1,13 +1,13 @@
-/** How the chart looks: its colours are those of the page, its days those of UTC. */
+/** uPlot options of the chart: page colours, UTC days. */
 import UPlot from 'uplot';
 import { short, tick } from './formatting.js';
 
 const DAY = 86_400;
 const MONTH = 30 * DAY;
-const TICKS = [1, 2, 4, 7, 14, 30, 60, 90, 180, 365].map((days) => days * DAY);
-const COUNTS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((of) => of * 10 ** power)).flat();
-/** Their colours; the first of a plot are its days. */
-const LINES = ['', '--accent', '--second'] as const;
+const DAY_INCREMENTS = [1, 2, 4, 7, 14, 30, 60, 90, 180, 365].map((days) => days * DAY);
+const COUNT_INCREMENTS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((of) => of * 10 ** power)).flat();
+/** CSS variables of the series' colours; series 0 are the days. */
+const SERIES_COLOURS = ['', '--accent', '--second'] as const;
 
 const styles = getComputedStyle(document.documentElement);
 const colour = (name: string) => () => styles.getPropertyValue(name).trim();
@@ -19,7 +19,7 @@ export interface ChartOptions {
   readonly height: number;
   readonly days: number;
   readonly hasTrend: boolean;
-  /** Told where the pointer is; undefined: nowhere. */
+  /** Called with the index under the pointer; undefined if outside. */
   onCursor(index: number | undefined): void;
 }
 
@@ -35,13 +35,13 @@ export function optionsOf({ width, height, days, hasTrend, onCursor }: ChartOpti
     cursor: {
       y: false,
       drag: { x: false, y: false },
-      points: { size: 9, width: 0, fill: (_, line) => colour(LINES[line] ?? '')() },
+      points: { size: 9, width: 0, fill: (_, line) => colour(SERIES_COLOURS[line] ?? '')() },
     },
     scales: {
-      // One day alone stands in the middle.
+      // Centers a single day.
       x: { range: (_, first, last) => (days === 1 ? [first - 0.9 * DAY, first + 0.9 * DAY] : [first, last]) },
-      // From zero, so that heights can be compared.
-      y: { range: (_, __, most) => [0, Math.max(4, (most ?? 0) * 1.08)] },
+      // Starts at zero, so that heights are comparable.
+      y: { range: (_, __, highest) => [0, Math.max(4, (highest ?? 0) * 1.08)] },
     },
     axes: [
       {
@@ -49,21 +49,21 @@ export function optionsOf({ width, height, days, hasTrend, onCursor }: ChartOpti
         grid: { show: false },
         space: 64,
         size: 30,
-        incrs: TICKS,
+        incrs: DAY_INCREMENTS,
         values: (_, splits, __, ___, step) => splits.map((each) => tick(each, step >= MONTH)),
       },
       {
         ...axis,
         grid: { stroke: colour('--line'), width: 1 },
         size: 44,
-        incrs: COUNTS,
+        incrs: COUNT_INCREMENTS,
         values: (_, splits) => splits.map(short),
       },
     ],
     series: [
       {},
-      { stroke: colour(LINES[1]), width: 2, fill: colour('--accent-soft'), points },
-      ...(hasTrend ? [{ stroke: colour(LINES[2]), width: 2, dash: [6, 3], points }] : []),
+      { stroke: colour(SERIES_COLOURS[1]), width: 2, fill: colour('--accent-soft'), points },
+      ...(hasTrend ? [{ stroke: colour(SERIES_COLOURS[2]), width: 2, dash: [6, 3], points }] : []),
     ],
     hooks: { setCursor: [({ cursor }) => onCursor(cursor.idx ?? undefined)] },
   };

@@ -1,5 +1,5 @@
-/** The chart of a period by days; its values are told one by one to who goes through them by keyboard. */
-// First: what it mends is asked as uPlot is loaded.
+/** Chart of a period by days; accessible by keyboard as a slider. */
+// Must be imported before uPlot, which reads the language when it is loaded.
 import './language.js';
 import UPlot from 'uplot';
 import { byId } from '../shared/dom.js';
@@ -9,7 +9,7 @@ import { instantOf } from './formatting.js';
 export interface Line {
   readonly label: string;
   readonly values: readonly number[];
-  /** A value in words. */
+  /** Formats a value with its unit. */
   format(value: number): string;
 }
 
@@ -17,7 +17,7 @@ export interface ChartData {
   /** As `2026-11-22`, ascending. */
   readonly dates: readonly string[];
   readonly line: Line;
-  /** Beside it. */
+  /** Optional second line. */
   readonly trend: Line | undefined;
   formatDay(date: string): string;
 }
@@ -26,46 +26,46 @@ const HEIGHT = { wide: 260, narrow: 200 };
 const NARROW = 480;
 
 export function createChart() {
-  const [place, readout] = [byId('chart'), byId('readout')];
-  let shown: { readonly plot: UPlot; readonly data: ChartData } | undefined;
-  let at: number | undefined;
+  const [container, readout] = [byId('chart'), byId('readout')];
+  let current: { readonly plot: UPlot; readonly data: ChartData } | undefined;
+  let cursorIndex: number | undefined;
 
   const sizeOf = () => {
-    const width = place.clientWidth;
+    const width = container.clientWidth;
     return { width, height: width < NARROW ? HEIGHT.narrow : HEIGHT.wide };
   };
-  new ResizeObserver(() => shown?.plot.setSize(sizeOf())).observe(place);
-  // A canvas does not see that its colours have changed.
-  matchMedia('(prefers-color-scheme: dark)').onchange = () => shown?.plot.redraw(false, true);
+  new ResizeObserver(() => current?.plot.setSize(sizeOf())).observe(container);
+  // A canvas does not follow changes of CSS colours.
+  matchMedia('(prefers-color-scheme: dark)').onchange = () => current?.plot.redraw(false, true);
 
-  function textOf({ dates, line, trend, formatDay }: ChartData, index: number): string {
+  function describeDay({ dates, line, trend, formatDay }: ChartData, index: number): string {
     const values = [line, trend].flatMap((each) => (each ? [each.format(each.values[index] ?? 0)] : []));
     return `${formatDay(dates[index] ?? '')}: ${values.join(', ')}`;
   }
 
-  /** Undefined: of no day. */
-  function onCursor(index: number | undefined) {
-    if (!shown) return;
-    const { dates } = shown.data;
-    at = index;
-    const text = textOf(shown.data, index ?? dates.length - 1);
-    readout.textContent = index === undefined ? `Most on ${textOf(shown.data, highest(shown.data))}` : text;
-    place.setAttribute('aria-valuenow', String((index ?? dates.length - 1) + 1));
-    place.setAttribute('aria-valuetext', text);
+  /** Announces a day's values; undefined for the highest day. */
+  function announce(index: number | undefined) {
+    if (!current) return;
+    const { dates } = current.data;
+    cursorIndex = index;
+    const text = describeDay(current.data, index ?? dates.length - 1);
+    readout.textContent = index === undefined ? `Highest on ${describeDay(current.data, highest(current.data))}` : text;
+    container.setAttribute('aria-valuenow', String((index ?? dates.length - 1) + 1));
+    container.setAttribute('aria-valuetext', text);
   }
 
-  function go(index: number) {
-    if (!shown) return;
-    const { plot, data } = shown;
+  function moveCursor(index: number) {
+    if (!current) return;
+    const { plot, data } = current;
     const to = Math.min(Math.max(index, 0), data.dates.length - 1);
     const [left, top] = [plot.valToPos(plot.data[0][to] ?? 0, 'x'), plot.valToPos(plot.data[1]?.[to] ?? 0, 'y')];
     plot.setCursor({ left, top }, false);
-    onCursor(to);
+    announce(to);
   }
 
-  place.onkeydown = (event) => {
-    const last = (shown?.data.dates.length ?? 0) - 1;
-    const from = at ?? last;
+  container.onkeydown = (event) => {
+    const last = (current?.data.dates.length ?? 0) - 1;
+    const from = cursorIndex ?? last;
     const steps: { readonly [key: string]: number } = {
       ArrowLeft: from - 1,
       ArrowDown: from - 1,
@@ -79,34 +79,34 @@ export function createChart() {
     const to = steps[event.key];
     if (to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    go(to);
+    moveCursor(to);
   };
-  place.onfocus = () => place.matches(':focus-visible') && go(at ?? Number.MAX_SAFE_INTEGER);
-  place.onblur = () => {
-    shown?.plot.setCursor({ left: -10, top: -10 }, false);
-    onCursor(undefined);
+  container.onfocus = () => container.matches(':focus-visible') && moveCursor(cursorIndex ?? Number.MAX_SAFE_INTEGER);
+  container.onblur = () => {
+    current?.plot.setCursor({ left: -10, top: -10 }, false);
+    announce(undefined);
   };
 
   return (data: ChartData) => {
     const { dates, line, trend } = data;
-    shown?.plot.destroy();
+    current?.plot.destroy();
     const rows: UPlot.AlignedData = [
       dates.map((date) => instantOf(date) / 1000),
       [...line.values],
       ...(trend ? [[...trend.values]] : []),
     ];
     const plot = new UPlot(
-      optionsOf({ ...sizeOf(), days: dates.length, hasTrend: trend !== undefined, onCursor }),
+      optionsOf({ ...sizeOf(), days: dates.length, hasTrend: trend !== undefined, onCursor: announce }),
       rows,
-      place,
+      container,
     );
-    shown = { plot, data };
-    place.setAttribute('aria-label', `${line.label} by days${trend ? `, beside ${trend.label}` : ''}`);
-    place.setAttribute('aria-valuemin', '1');
-    place.setAttribute('aria-valuemax', String(dates.length));
-    // Whoever is at a day stays there when it is counted anew.
-    if (at !== undefined && document.activeElement === place) go(at);
-    else onCursor(undefined);
+    current = { plot, data };
+    container.setAttribute('aria-label', `${line.label} by day${trend ? `, with ${trend.label}` : ''}`);
+    container.setAttribute('aria-valuemin', '1');
+    container.setAttribute('aria-valuemax', String(dates.length));
+    // A refresh keeps the keyboard cursor.
+    if (cursorIndex !== undefined && document.activeElement === container) moveCursor(cursorIndex);
+    else announce(undefined);
   };
 }
 

@@ -1,4 +1,4 @@
-/** What the service answers, as the dashboard reads it. */
+/** Types of the service's responses that the dashboard uses. */
 
 export interface Site {
   readonly id: string;
@@ -31,7 +31,7 @@ export interface Trend {
   readonly category: string;
   readonly label: string;
   readonly total: number;
-  /** Of the same days as the series. */
+  /** One value per day of the series. */
   readonly values: readonly { readonly count: number }[];
 }
 
@@ -43,9 +43,9 @@ export interface Report {
   readonly range: { readonly days: number; readonly start: string; readonly end: string };
   readonly totals: Metrics;
   readonly comparison: {
-    /** `complete`: there is data of all its days. */
+    /** `complete`: all its days have data. */
     readonly previous: Metrics & { readonly complete: boolean };
-    /** In percent; null where the previous period has nothing, or is not complete. */
+    /** Percent; null if the previous period is zero or incomplete. */
     readonly delta: { readonly [metric in Metric]: number | null };
   };
   readonly series: readonly Day[];
@@ -81,7 +81,7 @@ export interface Attempt {
   readonly timestamp: string;
 }
 
-/** Of the live view. */
+/** Message of the live stream. */
 export interface Hit {
   readonly type: 'HIT';
   readonly timestamp: string;
@@ -94,7 +94,7 @@ export interface Hit {
 }
 
 export interface User {
-  /** Null of who brings the admin token. */
+  /** Null for the admin token. */
   readonly email: string | null;
   readonly role: string;
 }

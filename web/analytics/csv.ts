@@ -1,11 +1,11 @@
-/** Tables as CSV (RFC 4180), for spreadsheets: whatever visitors have sent is text in them, and never a formula. */
+/** CSV export (RFC 4180). Escapes visitor input that spreadsheets would run as a formula. */
 import { element } from '../shared/dom.js';
 
 export type Cell = string | number | boolean;
 
 /**
- * What spreadsheets take for the beginning of a formula, also behind blanks and in full width. In many countries they part
- * cells by semicolons, whatever commas and quotes say: there a cell begins behind each of those, too.
+ * Matches the start of a formula, also after blanks and in full width. Spreadsheets of many locales split cells at
+ * semicolons despite quotes, so a formula may start after any of them.
  */
 const FORMULA = /(^|[;\t\r\n])([\s\p{Cc}]*[=+\-@|%＝＋－＠])|^(?=[\t\r\n])/gu;
 
@@ -15,13 +15,13 @@ function cell(value: Cell): string {
   return /[",;\t\r\n]/.test(text) || text !== value ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The mark at its beginning tells Excel that it is UTF-8. */
-export const csvOf = (heads: readonly string[], rows: readonly (readonly Cell[])[]): string =>
-  `\ufeff${[heads, ...rows].map((row) => row.map(cell).join(',')).join('\r\n')}\r\n`;
+/** Starts with a byte order mark, as Excel needs it to detect UTF-8. */
+export const csvOf = (headers: readonly string[], rows: readonly (readonly Cell[])[]): string =>
+  `\ufeff${[headers, ...rows].map((row) => row.map(cell).join(',')).join('\r\n')}\r\n`;
 
 export function download(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
   element('a', { href: url, download: name }).click();
-  // By then the browser has taken it.
+  // By then the browser has read it.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

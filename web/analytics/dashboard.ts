@@ -34,14 +34,14 @@ export function createDashboard(api: Api, onSessionEnd: () => void) {
   const view = createReportView();
   const live = createLiveView();
   const install = createInstall(api);
-  const showPeriod = createPeriodPicker((chosen) => {
-    period = chosen;
+  const showPeriod = createPeriodPicker((selected) => {
+    period = selected;
     void load();
   });
   const dialogs = createSiteDialogs({
     api,
-    written: (made) => list(made.id),
-    deleted: ({ id }, days) => leave(id, `Site ${id} and ${pluralize(days, 'day')} of its data were deleted.`),
+    onSaved: (saved) => list(saved.id),
+    onDeleted: ({ id }, days) => leave(id, `Site ${id} and ${pluralize(days, 'day')} of its data were deleted.`),
   });
   const countedAt = watchMidnight(() => {
     if (!document.hidden) void load('same');
@@ -133,7 +133,7 @@ export function createDashboard(api: Api, onSessionEnd: () => void) {
       hits(hits) {
         live.hits(hits);
         refresh();
-        install.look();
+        install.checkHits();
       },
       ended: (reason) => (reason === 'session' ? onSessionEnd() : void siteDeleted(id)),
     };

@@ -1,4 +1,4 @@
-/** Dialogs with a form: what is sent is sent once, and what is wrong is told in them. */
+/** Dialogs with a form: prevent double submission and show errors. */
 import { byId } from '../shared/dom.js';
 import { errorMessage } from './api.js';
 
@@ -9,24 +9,24 @@ export interface FormDialog {
   close(): void;
 }
 
-/** `send` runs as the form is sent; the dialog stays until it closes it, and tells of what it rejects with. */
+/** `send` runs on submit and must close the dialog itself; its errors are shown in the dialog. */
 export function formDialog(name: string, send: () => Promise<void>): FormDialog {
   const dialog = byId<HTMLDialogElement>(`${name}-dialog`);
   const form = byId<HTMLFormElement>(`${name}-form`);
-  const trouble = form.querySelector<HTMLElement>('.trouble')!;
+  const errorLine = form.querySelector<HTMLElement>('.trouble')!;
   const submit = form.querySelector<HTMLButtonElement>('button[type=submit]')!;
 
-  function tell(what: string) {
-    trouble.textContent = what;
-    trouble.hidden = what === '';
+  function showError(message: string) {
+    errorLine.textContent = message;
+    errorLine.hidden = message === '';
   }
 
   form.onsubmit = async (event) => {
     event.preventDefault();
     if (submit.disabled) return;
     submit.disabled = true;
-    tell('');
-    await send().catch((error: unknown) => tell(errorMessage(error)));
+    showError('');
+    await send().catch((error: unknown) => showError(errorMessage(error)));
     submit.disabled = false;
   };
   form.querySelector<HTMLButtonElement>('.cancel')!.onclick = () => dialog.close();
@@ -35,7 +35,7 @@ export function formDialog(name: string, send: () => Promise<void>): FormDialog 
     form,
     field: (field) => form.elements.namedItem(field) as never,
     open() {
-      tell('');
+      showError('');
       dialog.showModal();
     },
     close: () => dialog.close(),

@@ -1,4 +1,4 @@
-/** Numbers, days and reasons in words for people. */
+/** Formats numbers, days and reasons for display. */
 import type { Metric } from './contract.js';
 
 const NUMBER = new Intl.NumberFormat('en');
@@ -8,18 +8,18 @@ const DAY = utc({ day: 'numeric', month: 'short', year: 'numeric' });
 const LONG_DAY = utc({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 const TICK = utc({ day: 'numeric', month: 'short' });
 const MONTH = utc({ month: 'short', year: 'numeric' });
-/** Of the reader's own place. */
+/** In the user's time zone. */
 const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const REGIONS = new Intl.DisplayNames('en', { type: 'region' });
 
 export const number = (value: number): string => NUMBER.format(value);
 export const short = (value: number): string => SHORT.format(value);
 export const instantOf = (day: string): number => Date.parse(`${day}T00:00:00Z`);
-/** Of an instant in ms, as `2026-11-22`. */
+/** Formats an instant (Unix ms) as `2026-11-22`. */
 export const dayAt = (instant: number): string => new Date(instant).toISOString().slice(0, 10);
 export const day = (date: string): string => DAY.format(instantOf(date));
 export const longDay = (date: string): string => LONG_DAY.format(instantOf(date));
-/** At an axis, of Unix seconds. */
+/** Axis label for Unix seconds. */
 export const tick = (seconds: number, isMonth: boolean): string => (isMonth ? MONTH : TICK).format(seconds * 1000);
 export const time = (instant: string): string => TIME.format(Date.parse(instant));
 
@@ -41,7 +41,7 @@ const ONE: { readonly [metric in Metric]: string } = {
 };
 export const formatMetric = (count: number, metric: Metric): string => pluralize(count, ONE[metric]);
 
-/** A code that no country has is shown as it came. */
+/** Unknown codes are shown unchanged. */
 export function country(code: string): string {
   try {
     return REGIONS.of(code) ?? code;
@@ -50,22 +50,22 @@ export function country(code: string): string {
   }
 }
 
-/** Why a hit is ignored, and what to do about it. */
+/** Why a hit is ignored and what to do about it. */
 export function reason(code: string | null, host: string | null): string {
   switch (code) {
     case 'unknown_site':
-      return 'there is no site of this id';
+      return 'no site has this id';
     case 'privacy_signal':
       return 'the browser asks not to be tracked (DNT or GPC)';
     case 'host_not_allowed':
-      return `${host ?? 'the page'} is not among the domains of the site: add it in the settings`;
+      return `${host ?? 'the host'} is not a domain of the site; add it in the settings`;
     case 'ingest_token_required':
-      return 'the ingest token of the site did not come with it';
+      return 'the ingest token is missing or wrong';
     case 'too_many_hits':
-      return 'its network sends more than analytics.hitsPerMinute allows';
+      return 'the network exceeds analytics.hitsPerMinute';
     case 'bot':
-      return 'it is a bot';
+      return 'the user agent is a bot';
     default:
-      return code ?? 'for no reason that is known';
+      return code ?? 'unknown reason';
   }
 }

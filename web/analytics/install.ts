@@ -1,37 +1,40 @@
-/** Installing: the tag for the pages of a site, and whether what they send arrives. */
+/** Install section: shows the tag of a site and checks whether hits arrive. */
 import { byId, element } from '../shared/dom.js';
 import { type Api, errorMessage } from './api.js';
 import type { Attempt, Site } from './contract.js';
 import { reason, time } from './formatting.js';
 
-const EVERY_MS = 3000;
-const SHOWN = 20;
+const POLL_MS = 3000;
+const MAX_ATTEMPTS = 20;
 
 export function createInstall(api: Api) {
   const [section, opener, check] = [byId('install'), byId('open-install'), byId('check')];
   const copy = byId<HTMLButtonElement>('copy');
   let site: Site | undefined;
 
-  function say(state: 'waiting' | 'works' | 'ignored', what: string) {
+  function showState(state: 'waiting' | 'works' | 'ignored', text: string) {
     check.dataset.state = state;
-    if (check.textContent !== what) check.textContent = what;
+    if (check.textContent !== text) check.textContent = text;
   }
 
-  async function look() {
-    const asked = site;
-    if (!asked || section.hidden || document.hidden) return;
-    const outcome = await api.attempts(asked.id).catch((error: unknown) => say('ignored', errorMessage(error)));
-    if (!outcome || site?.id !== asked.id) return;
+  async function checkHits() {
+    const requestedSite = site;
+    if (!requestedSite || section.hidden || document.hidden) return;
+    const outcome = await api
+      .attempts(requestedSite.id)
+      .catch((error: unknown) => showState('ignored', errorMessage(error)));
+    if (!outcome || site?.id !== requestedSite.id) return;
     const { attempts } = outcome;
-    byId('attempt-list').replaceChildren(...attempts.slice(0, SHOWN).map(row));
+    byId('attempt-list').replaceChildren(...attempts.slice(0, MAX_ATTEMPTS).map(row));
     byId('attempts').hidden = attempts.length === 0;
-    const came = attempts.find(({ accepted }) => accepted);
+    const lastAccepted = attempts.find(({ accepted }) => accepted);
     const [newest] = attempts;
-    if (came) say('works', `It works: ${whatOf(came)} came at ${time(came.timestamp)}.`);
-    else if (newest) say('ignored', `Something comes, and is ignored: ${reason(newest.reason, newest.host)}.`);
-    else say('waiting', 'Nothing has come yet. Open a page that has the tag: it is seen here at once.');
+    if (lastAccepted)
+      showState('works', `It works: received ${describe(lastAccepted)} at ${time(lastAccepted.timestamp)}.`);
+    else if (newest) showState('ignored', `Hits arrive but are ignored: ${reason(newest.reason, newest.host)}.`);
+    else showState('waiting', 'No hits yet. Open a page with the tag; its view appears here immediately.');
   }
-  setInterval(look, EVERY_MS);
+  setInterval(checkHits, POLL_MS);
 
   copy.onclick = async () => {
     const snippet = byId('snippet');
@@ -40,16 +43,16 @@ export function createInstall(api: Api) {
     )
       .then(() => true)
       .catch(() => false);
-    // Where nothing may be copied, it is ready to be.
+    // If copying is not permitted, select the tag for manual copying.
     if (!isCopied) getSelection()?.selectAllChildren(snippet);
-    byId('aloud').textContent = isCopied ? 'The tag is copied.' : 'The tag is selected: copy it.';
+    byId('aloud').textContent = isCopied ? 'Tag copied.' : 'Tag selected; copy it.';
     copy.textContent = isCopied ? 'Copied' : 'Selected';
   };
 
   function open(isOpen: boolean) {
     section.hidden = !isOpen;
     opener.setAttribute('aria-expanded', String(isOpen));
-    void look();
+    void checkHits();
   }
   opener.onclick = () => open(section.hidden === true);
   byId('close-install').onclick = () => {
@@ -59,30 +62,30 @@ export function createInstall(api: Api) {
 
   return {
     open,
-    /** What came is looked at again. */
-    look: () => void look(),
-    show(shown: Site) {
-      const isOther = site?.id !== shown.id;
-      site = shown;
-      byId('snippet').textContent = shown.snippet;
-      byId('install-how').textContent = howTo(shown);
+    /** Checks again for hits. */
+    checkHits: () => void checkHits(),
+    show(selected: Site) {
+      const isNewSite = site?.id !== selected.id;
+      site = selected;
+      byId('snippet').textContent = selected.snippet;
+      byId('install-how').textContent = howTo(selected);
       copy.textContent = 'Copy';
-      if (isOther) say('waiting', '');
-      void look();
+      if (isNewSite) showState('waiting', '');
+      void checkHits();
     },
   };
 }
 
 function howTo({ domains, hasIngestToken }: Site): string {
   if (hasIngestToken)
-    return 'Hits of this site must bring its ingest token as x-analytics-token: servers send them to /api/collect. The tag does not.';
+    return 'This site requires an ingest token: servers send hits to /api/collect with the header x-analytics-token. The tag does not send it.';
   if (domains.length === 0)
-    return 'No page may send yet: add a domain in the settings. Then put this tag on its pages.';
+    return 'The site has no domains yet. Add one in the settings, then put this tag on its pages.';
   return `Put this tag on the pages of ${domains.slice(0, 3).join(', ')}${domains.length > 3 ? ', …' : ''}, before </head>.`;
 }
 
-const whatOf = ({ kind, eventName, host, path }: Attempt) =>
-  `${kind === 'event' ? `the event ${eventName ?? ''} of` : 'a view of'} ${host ?? ''}${path ?? ''}`;
+const describe = ({ kind, eventName, host, path }: Attempt) =>
+  `${kind === 'event' ? `event ${eventName ?? ''} on` : 'a view of'} ${host ?? ''}${path ?? ''}`;
 
 function row(attempt: Attempt): HTMLElement {
   const { accepted, timestamp, host } = attempt;
@@ -90,7 +93,7 @@ function row(attempt: Attempt): HTMLElement {
     'li',
     { className: accepted ? 'works' : 'ignored' },
     element('time', { className: 'quiet', dateTime: timestamp }, time(timestamp)),
-    element('bdi', { className: 'what' }, whatOf(attempt)),
+    element('bdi', { className: 'what' }, describe(attempt)),
     element('span', { className: 'quiet' }, accepted ? 'counted' : `ignored: ${reason(attempt.reason, host)}`),
   );
 }

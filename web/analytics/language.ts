@@ -1,4 +1,4 @@
-/** A browser that was started without a language tells one that is none (`en-US@posix`); uPlot counts in the one it tells. */
+/** Replaces an invalid browser language (such as `en-US@posix`), with which uPlot would throw. */
 try {
   new Intl.NumberFormat(navigator.language);
 } catch {

@@ -1,65 +1,65 @@
-/** Which lists a report has, and how each of their items is called. */
+/** The lists of a report and the labels of their items. */
 import type { NamedCount, Report, Trend } from './contract.js';
 import type { Cell } from './csv.js';
 import { country } from './formatting.js';
 
-/** An item: what it is, and last how often. */
+/** An item: its columns, then its count. */
 export type Row = readonly [...what: readonly Cell[], count: number];
 
 export interface ListOf {
   readonly name: string;
   readonly title: string;
-  /** What is counted. */
+  /** Unit of the counts. */
   readonly counts: string;
-  /** Of the columns that are saved. */
-  readonly heads: readonly string[];
+  /** CSV column headers. */
+  readonly headers: readonly string[];
   rows(report: Report): readonly Row[];
   label(what: readonly Cell[]): string;
-  /** Left out where it is empty: not every site has any. */
+  /** Hidden if empty; used by few sites. */
   readonly isRare?: true;
 }
 
-type Named = 'pages' | 'events' | 'referrers' | 'browsers' | 'os' | 'devices' | 'countries';
+type SimpleListName = 'pages' | 'events' | 'referrers' | 'browsers' | 'os' | 'devices' | 'countries';
 
-const named = (name: Named, title: string, counts: string, head: string): ListOf => ({
+const simpleList = (name: SimpleListName, title: string, counts: string, head: string): ListOf => ({
   name,
   title,
   counts,
-  heads: [head, 'count'],
+  headers: [head, 'count'],
   rows: (report) => report[name].map(({ name: what, count }: NamedCount) => [what, count]),
   label: ([what = '']) => String(what),
 });
 
-/** An origin as people say it. */
+/** Removes the scheme of a web origin. */
 export const siteOf = (origin: string): string => origin.replace(/^https?:\/\//, '');
 
 export const LISTS: readonly ListOf[] = [
-  named('pages', 'Pages', 'Views', 'page'),
-  { ...named('referrers', 'Referrers', 'Hits', 'referrer'), label: ([origin]) => siteOf(String(origin)) },
+  simpleList('pages', 'Pages', 'Views', 'page'),
+  { ...simpleList('referrers', 'Referrers', 'Hits', 'referrer'), label: ([origin]) => siteOf(String(origin)) },
   {
     name: 'campaigns',
     title: 'Campaigns',
     counts: 'Hits',
-    heads: ['source', 'medium', 'campaign', 'count'],
+    headers: ['source', 'medium', 'campaign', 'count'],
     rows: ({ campaigns }) => campaigns.map(({ source, medium, campaign, count }) => [source, medium, campaign, count]),
-    // As trends call them.
+    // Must equal the labels of trends.
     label: (parts) => parts.filter(Boolean).join(' / '),
   },
-  named('events', 'Events', 'Events', 'event'),
+  simpleList('events', 'Events', 'Events', 'event'),
   {
     name: 'properties',
     title: 'Properties of events',
     counts: 'Events',
-    heads: ['event', 'property', 'value', 'count'],
+    headers: ['event', 'property', 'value', 'count'],
     rows: ({ properties }) => properties.map(({ event, property, value, count }) => [event, property, value, count]),
     label: ([event, property, value]) => (property === '' ? String(event) : `${event}: ${property} = ${value}`),
     isRare: true,
   },
-  named('browsers', 'Browsers', 'Hits', 'browser'),
-  named('os', 'Systems', 'Hits', 'os'),
-  named('devices', 'Devices', 'Hits', 'device'),
+  simpleList('browsers', 'Browsers', 'Hits', 'browser'),
+  simpleList('os', 'Systems', 'Hits', 'os'),
+  simpleList('devices', 'Devices', 'Hits', 'device'),
   {
-    ...named('countries', 'Countries', 'Hits', 'country'),
+    ...simpleList('countries', 'Countries', 'Hits', 'country'),
     label: ([code]) => country(String(code)),
     isRare: true,
   },
@@ -68,6 +68,6 @@ export const LISTS: readonly ListOf[] = [
 export const trendOf = ({ trends }: Report, category: string, label: string): Trend | undefined =>
   trends.find((trend) => trend.category === category && trend.label === label);
 
-/** Of two reports: whether it is the same line. */
+/** Whether trends of two reports are the same line. */
 export const isSameTrend = (one: Trend | undefined, other: Trend | undefined): boolean =>
   one !== undefined && one.category === other?.category && one.label === other.label;

@@ -1,4 +1,4 @@
-/** The live view: how many came in the last five minutes, and the last of them. */
+/** Live view: counts of the last five minutes and the most recent hits. */
 import { byId, element } from '../shared/dom.js';
 import type { Hit } from './contract.js';
 import { country, pluralize, time } from './formatting.js';
@@ -6,31 +6,31 @@ import { siteOf } from './lists-of.js';
 import type { HitListener } from './live.js';
 
 const WINDOW_MS = 5 * 60_000;
-const SHOWN = 6;
-const EVERY_MS = 5000;
+const MAX_RECENT = 6;
+const REFRESH_MS = 5000;
 
-/** By the second, so that a flood takes no more room than a visit. */
+/** Counts per second, so that memory does not grow with the number of hits. */
 interface Second {
   pageviews: number;
   events: number;
 }
 
 export interface LiveView extends Omit<HitListener, 'ended'> {
-  /** As of another site. */
+  /** Resets the view for another site. */
   clear(): void;
 }
 
 export function createLiveView(): LiveView {
   const [now, state, recent] = [byId('live-count'), byId('live-state'), byId('recent')];
-  const nothing = byId('recent-none');
+  const emptyNote = byId('recent-none');
   const seconds = new Map<number, Second>();
   let last: readonly Hit[] = [];
-  let ahead = 0;
-  let isAsked = false;
+  let clockAheadMs = 0;
+  let isScheduled = false;
 
-  function show() {
-    isAsked = false;
-    const oldest = (Date.now() + ahead - WINDOW_MS) / 1000;
+  function render() {
+    isScheduled = false;
+    const oldest = (Date.now() + clockAheadMs - WINDOW_MS) / 1000;
     const all: Second = { pageviews: 0, events: 0 };
     for (const [second, { pageviews, events }] of seconds) {
       if (second < oldest) seconds.delete(second);
@@ -42,43 +42,43 @@ export function createLiveView(): LiveView {
     const { pageviews, events } = all;
     now.textContent = `${pluralize(pageviews, 'page view')}${events > 0 ? ` and ${pluralize(events, 'event')}` : ''} in the last 5 minutes`;
     recent.replaceChildren(...last.map(row));
-    nothing.hidden = last.length > 0;
+    emptyNote.hidden = last.length > 0;
   }
 
-  function soon() {
-    if (!isAsked) requestAnimationFrame(show);
-    isAsked = true;
+  function scheduleRender() {
+    if (!isScheduled) requestAnimationFrame(render);
+    isScheduled = true;
   }
 
-  function tell(what: string, isOpen: boolean) {
-    state.textContent = what;
+  function showState(text: string, isOpen: boolean) {
+    state.textContent = text;
     state.classList.toggle('open', isOpen);
   }
 
-  setInterval(soon, EVERY_MS);
+  setInterval(scheduleRender, REFRESH_MS);
 
   return {
-    connected(difference) {
-      ahead = difference;
-      tell('Live', true);
-      soon();
+    connected(aheadMs) {
+      clockAheadMs = aheadMs;
+      showState('Live', true);
+      scheduleRender();
     },
-    disconnected: () => tell('Connecting…', false),
+    disconnected: () => showState('Connecting…', false),
     hits(hits) {
       for (const { timestamp, kind } of hits) {
         const second = Math.floor(Date.parse(timestamp) / 1000);
-        const known = seconds.get(second) ?? { pageviews: 0, events: 0 };
-        known[kind === 'event' ? 'events' : 'pageviews']++;
-        seconds.set(second, known);
+        const counts = seconds.get(second) ?? { pageviews: 0, events: 0 };
+        counts[kind === 'event' ? 'events' : 'pageviews']++;
+        seconds.set(second, counts);
       }
-      last = [...hits.slice(-SHOWN).reverse(), ...last].slice(0, SHOWN);
-      soon();
+      last = [...hits.slice(-MAX_RECENT).reverse(), ...last].slice(0, MAX_RECENT);
+      scheduleRender();
     },
     clear() {
       seconds.clear();
       last = [];
-      tell('Connecting…', false);
-      show();
+      showState('Connecting…', false);
+      render();
     },
   };
 }

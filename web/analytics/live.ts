@@ -1,46 +1,46 @@
-/** The hits of a site as they come, followed again by itself when the stream is lost. */
+/** Follows the live stream of a site; reconnects with backoff. */
 import { createParser } from 'eventsource-parser';
 import { type Api, ApiError } from './api.js';
 import type { Hit } from './contract.js';
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
-/** The service says something every 15 s: a line that is silent for longer is cut somewhere, and nobody has told. */
-const SILENT_MS = 40_000;
+/** Silence after which a connection counts as dead; the service sends a heartbeat every 15 s. */
+const MAX_SILENCE_MS = 40_000;
 
 export interface HitListener {
-  /** Those that were taken in together, all at once: what was heard is not heard again. */
+  /** Hits of one event. Each hit is delivered once, also after a reconnect. */
   hits(hits: readonly Hit[]): void;
-  /** `ahead`: of the service's clock before ours, ms. */
+  /** `ahead`: milliseconds the service's clock is ahead of the browser's. */
   connected(ahead: number): void;
-  /** It will be opened again. */
+  /** The connection was lost; it is retried. */
   disconnected(): void;
-  /** There is nothing to follow any more: the site, or the session, has gone. */
-  ended(why: 'site' | 'session'): void;
+  /** The site was deleted or the session has ended; no retry. */
+  ended(reason: 'site' | 'session'): void;
 }
 
 type LiveMessage = Hit | { readonly type: 'RESET' | 'SITE_DELETED' | 'SIGNED_OUT' };
 
-/** Ends with `signal`. */
-export async function followHits(api: Api, site: string, hearing: HitListener, signal: AbortSignal): Promise<void> {
+/** Follows the stream until `signal` is aborted or the stream ends. */
+export async function followHits(api: Api, site: string, listener: HitListener, signal: AbortSignal): Promise<void> {
   let cursor: string | undefined;
   let waitMs = FIRST_WAIT_MS;
-  let why: 'site' | 'session' | undefined;
+  let endReason: 'site' | 'session' | undefined;
 
-  async function read(line: Line) {
-    const response = await api.live(site, cursor, line.signal);
-    hearing.connected(Date.parse(response.headers.get('Date') ?? '') - Date.now() || 0);
-    let heard: Hit[] = [];
+  async function read(connection: Connection) {
+    const response = await api.live(site, cursor, connection.signal);
+    listener.connected(Date.parse(response.headers.get('Date') ?? '') - Date.now() || 0);
+    let batch: Hit[] = [];
     const parser = createParser({
       onEvent({ id, data }) {
-        const told: LiveMessage = JSON.parse(data);
-        if (told.type === 'HIT') heard.push(told);
-        if (told.type === 'SITE_DELETED') why = 'site';
-        if (told.type === 'SIGNED_OUT') why = 'session';
+        const message: LiveMessage = JSON.parse(data);
+        if (message.type === 'HIT') batch.push(message);
+        if (message.type === 'SITE_DELETED') endReason = 'site';
+        if (message.type === 'SIGNED_OUT') endReason = 'session';
         if (id === undefined) return;
         cursor = id;
-        hearing.hits(heard);
-        heard = [];
+        listener.hits(batch);
+        batch = [];
       },
     });
     const decoder = new TextDecoder();
@@ -48,53 +48,54 @@ export async function followHits(api: Api, site: string, hearing: HitListener, s
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      line.heard();
+      connection.resetTimeout();
       waitMs = FIRST_WAIT_MS;
       parser.feed(decoder.decode(value, { stream: true }));
     }
   }
 
   while (!signal.aborted) {
-    const line = lineOf(signal);
-    const error: unknown = await read(line).catch((failed: unknown) => failed);
-    line.end();
+    const connection = openConnection(signal);
+    const error: unknown = await read(connection).catch((failed: unknown) => failed);
+    connection.end();
     if (signal.aborted) return;
     if (error instanceof ApiError && error.status === 401) return;
-    if (error instanceof ApiError && error.status === 404) why = 'site';
-    if (why) return hearing.ended(why);
-    hearing.disconnected();
-    // Not all at once, when all have lost it at once.
-    await passed(waitMs * (0.5 + Math.random()), signal);
+    if (error instanceof ApiError && error.status === 404) endReason = 'site';
+    if (endReason) return listener.ended(endReason);
+    listener.disconnected();
+    // Random delay, so that clients do not reconnect simultaneously.
+    await sleep(waitMs * (0.5 + Math.random()), signal);
     waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
   }
 }
 
-interface Line {
-  /** Aborted with what it is of, and when nothing was heard for long. */
+interface Connection {
+  /** Aborted by the caller, or after too long a silence. */
   readonly signal: AbortSignal;
-  heard(): void;
+  /** Restarts the silence timeout. */
+  resetTimeout(): void;
   end(): void;
 }
 
-function lineOf(signal: AbortSignal): Line {
-  const line = new AbortController();
-  const cut = () => line.abort();
-  let silence = setTimeout(cut, SILENT_MS);
-  signal.addEventListener('abort', cut, { once: true });
+function openConnection(signal: AbortSignal): Connection {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  let silenceTimer = setTimeout(abort, MAX_SILENCE_MS);
+  signal.addEventListener('abort', abort, { once: true });
   return {
-    signal: line.signal,
-    heard() {
-      clearTimeout(silence);
-      silence = setTimeout(cut, SILENT_MS);
+    signal: controller.signal,
+    resetTimeout() {
+      clearTimeout(silenceTimer);
+      silenceTimer = setTimeout(abort, MAX_SILENCE_MS);
     },
     end() {
-      clearTimeout(silence);
-      signal.removeEventListener('abort', cut);
+      clearTimeout(silenceTimer);
+      signal.removeEventListener('abort', abort);
     },
   };
 }
 
-const passed = (ms: number, signal: AbortSignal) =>
+const sleep = (ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => {
     setTimeout(resolve, ms);
     signal.addEventListener('abort', () => resolve(), { once: true });

@@ -1,14 +1,17 @@
-/** The turn of the day in UTC, by the service's clock: for what says "up to today", and is left open over night. */
+/** Detects UTC midnight by the service's clock, to refresh periods that end today in pages left open. */
 
-const EVERY_MS = 20_000;
+const CHECK_MS = 20_000;
 const DAY_MS = 86_400_000;
 
-/** `turned` is told again and again, until what is returned is told of something that was counted after it (ISO 8601). */
-export function watchMidnight(turned: () => void): (countedAt: string) => void {
-  /** By our own clock, ms: a machine that slept over it notices as it wakes. */
-  let turnsAt = Number.POSITIVE_INFINITY;
-  setInterval(() => Date.now() >= turnsAt && turned(), EVERY_MS);
+/**
+ * Calls `onMidnight` after midnight, repeatedly, until the returned function is called with the time of a newer report
+ * (ISO 8601).
+ */
+export function watchMidnight(onMidnight: () => void): (countedAt: string) => void {
+  /** Unix ms by the browser's clock. Compared periodically, which also works after a suspended machine wakes. */
+  let nextMidnight = Number.POSITIVE_INFINITY;
+  setInterval(() => Date.now() >= nextMidnight && onMidnight(), CHECK_MS);
   return (countedAt) => {
-    turnsAt = Date.now() + DAY_MS - (Date.parse(countedAt) % DAY_MS);
+    nextMidnight = Date.now() + DAY_MS - (Date.parse(countedAt) % DAY_MS);
   };
 }

@@ -1,24 +1,24 @@
-/** The dashboard, put together: who is signed in sees the sites, and of one of them a period, and what comes now. */
+/** Entry point of the dashboard page: switches between sign-in and dashboard. */
 import { byId } from '../shared/dom.js';
 import { ApiError, createApi, errorMessage } from './api.js';
 import type { User } from './contract.js';
 import { createDashboard } from './dashboard.js';
 import { createSignIn } from './sign-in.js';
 
-/** Sessions are renewed when half of their week is over: whoever has the page open all the time asks for it. */
+/** Interval of renewal requests while the page is open; sessions last a week. */
 const RENEW_EVERY_MS = 6 * 3_600_000;
 
-const OVER = 'You are signed out, or your session is over: sign in again.';
-const BAD_LINK = 'This link was used, is too old, or a newer one was sent. Ask for another one.';
+const SESSION_ENDED = 'Your session has ended. Sign in again.';
+const BAD_LINK = 'This link was used, has expired or was replaced by a newer one. Request a new link.';
 
-const api = createApi(() => leave(OVER));
-const dashboard = createDashboard(api, () => leave(OVER));
+const api = createApi(() => leave(SESSION_ENDED));
+const dashboard = createDashboard(api, () => leave(SESSION_ENDED));
 const signIn = createSignIn(api, enter);
-let isInside = false;
+let isSignedIn = false;
 
-function show(what: 'starting' | 'sign-in' | 'dashboard') {
-  isInside = what === 'dashboard';
-  for (const id of ['starting', 'sign-in', 'dashboard']) byId(id).hidden = id !== what;
+function show(view: 'starting' | 'sign-in' | 'dashboard') {
+  isSignedIn = view === 'dashboard';
+  for (const id of ['starting', 'sign-in', 'dashboard']) byId(id).hidden = id !== view;
 }
 
 function enter(user: User) {
@@ -27,21 +27,21 @@ function enter(user: User) {
   dashboard.begin();
 }
 
-function leave(why?: string) {
+function leave(text?: string) {
   api.forgetToken();
   dashboard.end();
   for (const dialog of document.querySelectorAll('dialog')) dialog.close();
   show('sign-in');
-  signIn.show(why);
+  signIn.show(text);
 }
 
 byId('sign-out').onclick = async () => {
-  const failed = await api.signOut().then(() => '', errorMessage);
-  leave(failed);
+  const error = await api.signOut().then(() => '', errorMessage);
+  leave(error);
 };
-setInterval(() => isInside && void api.renew().catch(() => {}), RENEW_EVERY_MS);
+setInterval(() => isSignedIn && void api.renew().catch(() => {}), RENEW_EVERY_MS);
 
-/** A link leaves nothing of it in the history. */
+/** Removes sign-in tokens from the URL, so that they do not stay in the history. */
 async function start() {
   const address = new URL(location.href);
   const [token, email] = [address.searchParams.get('token'), address.searchParams.get('email')];
@@ -49,17 +49,17 @@ async function start() {
     for (const name of ['token', 'email']) address.searchParams.delete(name);
     history.replaceState(null, '', address);
     show('sign-in');
-    signIn.offer(email, () => arrive(api.verify(token, email ?? undefined), BAD_LINK));
-  } else await arrive(api.me(), '');
+    signIn.offer(email, () => signInWith(api.verify(token, email ?? undefined), BAD_LINK));
+  } else await signInWith(api.me(), '');
 }
 
-/** `nobody`: what is told to who is not let in. */
-async function arrive(asked: Promise<{ readonly user: User }>, nobody: string) {
+/** Signs in; shows `unauthorizedText` if the service rejects the credentials. */
+async function signInWith(request: Promise<{ readonly user: User }>, unauthorizedText: string) {
   try {
-    enter((await asked).user);
+    enter((await request).user);
   } catch (error) {
-    const isNobody = error instanceof ApiError && error.status === 401;
-    leave(isNobody ? nobody : errorMessage(error));
+    const isUnauthorized = error instanceof ApiError && error.status === 401;
+    leave(isUnauthorized ? unauthorizedText : errorMessage(error));
   }
 }
 void start();

@@ -1,4 +1,4 @@
-/** A report as it looks: totals, the chart with its table, and the lists. */
+/** Report view: totals, chart with table, and lists. */
 import { byId, element } from '../shared/dom.js';
 import { createChart } from './chart.js';
 import type { Metric, Report, Trend } from './contract.js';
@@ -8,24 +8,24 @@ import { createLists } from './lists.js';
 import { isSameTrend } from './lists-of.js';
 import { createTotals } from './totals.js';
 
-/** It is read out when it changes, and only then. */
-function tellRange(what: string) {
-  const place = byId('range');
-  if (place.textContent !== what) place.textContent = what;
+/** Sets the range only if it changes, as screen readers announce every update. */
+function showRange(text: string) {
+  const line = byId('range');
+  if (line.textContent !== text) line.textContent = text;
 }
 
 export function createReportView() {
-  let shown: { readonly site: string; readonly report: Report } | undefined;
+  let current: { readonly site: string; readonly report: Report } | undefined;
   let metric: Metric = 'pageviews';
   let trend: Trend | undefined;
 
   const drawChart = createChart();
-  const showTotals = createTotals((chosen) => {
-    metric = chosen;
+  const showTotals = createTotals((selected) => {
+    metric = selected;
     draw();
   });
-  const showLists = createLists((chosen) => {
-    trend = chosen;
+  const showLists = createLists((selected) => {
+    trend = selected;
     draw();
   });
   const table = byId<HTMLDetailsElement>('table');
@@ -36,24 +36,24 @@ export function createReportView() {
     byId('chart').focus();
   };
   table.ontoggle = fillTable;
-  // It scrolls, and so must be reached by keyboard.
+  // Scrollable regions must be focusable by keyboard.
   table.querySelector<HTMLElement>('.scrolled')!.tabIndex = 0;
   byId('save-series').onclick = () => {
-    if (!shown) return;
-    const { report } = shown;
+    if (!current) return;
+    const { report } = current;
     const rows = report.series.map(({ date, pageviews, uniques, events }) => [date, pageviews, uniques, events]);
     download(fileName('days'), csvOf(['date', 'pageviews', 'uniques', 'events'], rows));
   };
 
   function fileName(what: string): string {
-    const { start, end } = shown!.report.range;
-    return `${shown!.site}-${what}-${start}-${end}.csv`;
+    const { start, end } = current!.report.range;
+    return `${current!.site}-${what}-${start}-${end}.csv`;
   }
 
-  /** Of up to two years, when somebody looks. */
+  /** Renders the table only while it is open, as it can have two years of rows. */
   function fillTable() {
-    if (!table.open || !shown) return;
-    const rows = shown.report.series.map(({ date, pageviews, uniques, events }) =>
+    if (!table.open || !current) return;
+    const rows = current.report.series.map(({ date, pageviews, uniques, events }) =>
       element(
         'tr',
         {},
@@ -65,18 +65,18 @@ export function createReportView() {
   }
 
   function draw() {
-    if (!shown) return;
-    const { report } = shown;
+    if (!current) return;
+    const { report } = current;
     const { range, series, totals } = report;
     const isEmpty = totals.pageviews + totals.events === 0;
     byId('totals').hidden = false;
     byId('nothing').hidden = !isEmpty;
     byId('days').hidden = byId('lists').hidden = isEmpty;
     const { start, end } = range;
-    tellRange(start === end ? day(end) : `${day(start)} to ${day(end)}`);
-    byId('chart-title').textContent = `${NAMES[metric]} by days`;
+    showRange(start === end ? day(end) : `${day(start)} to ${day(end)}`);
+    byId('chart-title').textContent = `${NAMES[metric]} by day`;
     noTrend.hidden = trend === undefined;
-    noTrend.textContent = `Without ${trend?.label ?? ''}`;
+    noTrend.textContent = `Hide ${trend?.label ?? ''}`;
     showTotals(report, metric);
     showLists(report, trend, fileName);
     drawChart({
@@ -98,19 +98,19 @@ export function createReportView() {
 
   return {
     show(site: string, report: Report) {
-      shown = { site, report };
+      current = { site, report };
       trend = report.trends.find((each) => isSameTrend(trend, each));
       draw();
     },
-    /** As before anything is known of a site. */
+    /** Resets the view until a report is loaded. */
     clear() {
-      [shown, trend] = [undefined, undefined];
+      [current, trend] = [undefined, undefined];
       for (const id of ['totals', 'nothing', 'days', 'lists']) byId(id).hidden = true;
-      tellRange('Counting…');
+      showRange('Counting…');
     },
-    /** What was shown stays. */
+    /** Keeps the last report after a failed request. */
     failed() {
-      if (!shown) tellRange('');
+      if (!current) showRange('');
     },
   };
 }

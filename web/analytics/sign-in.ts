@@ -1,48 +1,48 @@
-/** Outside: a link is asked for, or the admin token given. */
+/** Sign-in forms: request a link, use a link, or enter the admin token. */
 import { byId } from '../shared/dom.js';
 import { type Api, ApiError, errorMessage } from './api.js';
 import type { User } from './contract.js';
 
 export function createSignIn(api: Api, enter: (user: User) => void) {
-  const trouble = byId('sign-in-trouble');
-  const [link, sent] = [byId<HTMLFormElement>('link-form'), byId('link-sent')];
-  const entering = byId<HTMLFormElement>('enter-form');
+  const errorLine = byId('sign-in-trouble');
+  const [link, sentNote] = [byId<HTMLFormElement>('link-form'), byId('link-sent')];
+  const confirmForm = byId<HTMLFormElement>('enter-form');
   const token = byId<HTMLFormElement>('token-form');
 
-  function tell(what: string) {
-    trouble.textContent = what;
-    trouble.hidden = what === '';
+  function showError(message: string) {
+    errorLine.textContent = message;
+    errorLine.hidden = message === '';
   }
 
-  /** One at a time: what is sent twice was meant once. */
-  const doing = (form: HTMLFormElement, work: (field: string) => Promise<void>) => async (event: Event) => {
+  /** Submit handler that prevents double submission and shows errors. */
+  const submitHandler = (form: HTMLFormElement, action: (field: string) => Promise<void>) => async (event: Event) => {
     event.preventDefault();
     const button = form.querySelector('button')!;
     const field = String([...new FormData(form).values()][0] ?? '').trim();
     button.disabled = true;
-    tell('');
-    await work(field).catch((error: unknown) => tell(errorMessage(error)));
+    showError('');
+    await action(field).catch((error: unknown) => showError(errorMessage(error)));
     button.disabled = false;
   };
 
-  function ask() {
+  function showLinkForm() {
     link.hidden = false;
-    sent.hidden = entering.hidden = true;
+    sentNote.hidden = confirmForm.hidden = true;
     link.querySelector('input')!.focus();
   }
 
-  link.onsubmit = doing(link, async (email) => {
-    const { message } = await api.askForLink(email);
+  link.onsubmit = submitHandler(link, async (email) => {
+    const { message } = await api.requestLink(email);
     link.hidden = true;
-    sent.hidden = false;
+    sentNote.hidden = false;
     byId('link-told').textContent = `${message}.`;
   });
-  byId('link-again').onclick = ask;
-  token.onsubmit = doing(token, async (given) => {
-    api.useToken(given);
+  byId('link-again').onclick = showLinkForm;
+  token.onsubmit = submitHandler(token, async (adminToken) => {
+    api.useToken(adminToken);
     const { user } = await api.me().catch((error: unknown) => {
       api.forgetToken();
-      if (error instanceof ApiError && error.status === 401) throw new ApiError(401, 'That is not the admin token.');
+      if (error instanceof ApiError && error.status === 401) throw new ApiError(401, 'The admin token is wrong.');
       throw error;
     });
     token.reset();
@@ -50,18 +50,18 @@ export function createSignIn(api: Api, enter: (user: User) => void) {
   });
 
   return {
-    show(why = '') {
-      ask();
-      tell(why);
+    show(text = '') {
+      showLinkForm();
+      showError(text);
     },
-    /** Only who presses the button uses the link: some who look through mail open all links that they find. */
+    /** Requires a click, as mail scanners open all links they find, which would use up the link. */
     offer(email: string | null, use: () => Promise<void>) {
-      link.hidden = sent.hidden = true;
-      entering.hidden = false;
-      tell('');
-      const button = entering.querySelector('button')!;
+      link.hidden = sentNote.hidden = true;
+      confirmForm.hidden = false;
+      showError('');
+      const button = confirmForm.querySelector('button')!;
       button.textContent = email ? `Sign in as ${email}` : 'Sign in';
-      entering.onsubmit = doing(entering, use);
+      confirmForm.onsubmit = submitHandler(confirmForm, use);
       button.focus();
     },
   };

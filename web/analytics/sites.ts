@@ -1,4 +1,4 @@
-/** Making, changing and deleting sites. */
+/** Dialogs to create, edit and delete sites. */
 import { byId } from '../shared/dom.js';
 import type { Api, SiteInput } from './api.js';
 import type { Site } from './contract.js';
@@ -6,9 +6,9 @@ import { formDialog } from './dialogs.js';
 
 export interface SitesOptions {
   readonly api: Api;
-  /** A site was made or changed: it is shown. */
-  readonly written: (site: Site) => Promise<void>;
-  readonly deleted: (site: Site, days: number) => Promise<void>;
+  /** Runs after a site was created or changed. */
+  readonly onSaved: (site: Site) => Promise<void>;
+  readonly onDeleted: (site: Site, days: number) => Promise<void>;
 }
 
 const lines = (text: string): readonly string[] =>
@@ -17,21 +17,21 @@ const lines = (text: string): readonly string[] =>
     .map((line) => line.trim())
     .filter(Boolean);
 
-export function createSiteDialogs({ api, written, deleted }: SitesOptions) {
-  /** The one that is changed; undefined while one is made. */
+export function createSiteDialogs({ api, onSaved, onDeleted }: SitesOptions) {
+  /** The edited site; undefined while a new one is created. */
   let site: Site | undefined;
 
   const dialog = formDialog('site', async () => {
-    const done = site ? await api.changeSite(site.id, wish()) : await api.createSite(wish());
+    const result = site ? await api.changeSite(site.id, inputFromForm()) : await api.createSite(inputFromForm());
     dialog.close();
-    await written(done.site);
+    await onSaved(result.site);
   });
   const [name, id] = [dialog.field('name'), dialog.field('id')];
   const domains = dialog.field<HTMLTextAreaElement>('domains');
   const properties = dialog.field<HTMLTextAreaElement>('properties');
   const [token, noToken] = [dialog.field('token'), dialog.field('noToken')];
 
-  function wish(): SiteInput {
+  function inputFromForm(): SiteInput {
     const ingestToken = noToken.checked ? '' : token.value || undefined;
     return {
       name: name.value.trim(),
@@ -42,39 +42,39 @@ export function createSiteDialogs({ api, written, deleted }: SitesOptions) {
     };
   }
 
-  function open(given: Site | undefined) {
-    site = given;
+  function open(editedSite: Site | undefined) {
+    site = editedSite;
     dialog.form.reset();
     byId('site-title').textContent = site ? 'Settings' : 'New site';
     byId('id-field').hidden = site !== undefined;
     byId('open-delete').hidden = site === undefined;
     byId('no-token').hidden = !site?.hasIngestToken;
-    byId('token-label').textContent = site?.hasIngestToken ? 'Another ingest token' : 'Ingest token';
-    token.placeholder = site?.hasIngestToken ? 'stays as it is' : 'none';
+    byId('token-label').textContent = site?.hasIngestToken ? 'New ingest token' : 'Ingest token';
+    token.placeholder = site?.hasIngestToken ? 'unchanged' : 'none';
     name.value = site?.name ?? '';
     domains.value = site?.domains.join('\n') ?? '';
     properties.value = site?.allowedEventProperties.join('\n') ?? '';
     dialog.open();
   }
 
-  const deleting = formDialog('delete', async () => {
-    if (!site || typed.value !== site.id) return;
+  const deleteDialog = formDialog('delete', async () => {
+    if (!site || confirmation.value !== site.id) return;
     const { rowsDeleted } = await api.deleteSite(site.id);
-    deleting.close();
-    await deleted(site, rowsDeleted);
+    deleteDialog.close();
+    await onDeleted(site, rowsDeleted);
   });
-  const typed = deleting.field('typed');
-  const confirm = deleting.form.querySelector<HTMLButtonElement>('button[type=submit]')!;
-  typed.oninput = () => {
-    confirm.disabled = typed.value !== site?.id;
+  const confirmation = deleteDialog.field('typed');
+  const deleteButton = deleteDialog.form.querySelector<HTMLButtonElement>('button[type=submit]')!;
+  confirmation.oninput = () => {
+    deleteButton.disabled = confirmation.value !== site?.id;
   };
   byId('open-delete').onclick = () => {
     dialog.close();
-    deleting.form.reset();
-    confirm.disabled = true;
+    deleteDialog.form.reset();
+    deleteButton.disabled = true;
     byId('delete-name').textContent = site?.name ?? '';
     byId('delete-id').textContent = site?.id ?? '';
-    deleting.open();
+    deleteDialog.open();
   };
 
   return { create: () => open(undefined), change: open };

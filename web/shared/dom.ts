@@ -1,25 +1,25 @@
-/** Making and changing what a page shows, without a word of HTML in texts. */
+/** DOM helpers: create elements and keyed lists without parsing HTML, so that texts cannot inject markup. */
 
 type Properties<Tag extends keyof HTMLElementTagNameMap> = Partial<
   Omit<HTMLElementTagNameMap[Tag], 'style' | 'dataset'>
 > & { readonly [attribute: `${string}-${string}`]: string };
 
-/** Names with a hyphen (`aria-label`, `data-id`) are attributes, the others properties. */
+/** Creates an element. Names with a hyphen (`aria-label`, `data-id`) become attributes, others properties. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   properties: Properties<Tag> = {},
   ...children: readonly (Node | string)[]
 ): HTMLElementTagNameMap[Tag] {
-  const made = document.createElement(tag);
+  const created = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (name.includes('-')) made.setAttribute(name, String(value));
-    else Object.assign(made, { [name]: value });
+    if (name.includes('-')) created.setAttribute(name, String(value));
+    else Object.assign(created, { [name]: value });
   }
-  made.append(...children);
-  return made;
+  created.append(...children);
+  return created;
 }
 
-/** An element of the document, which is known to be there. */
+/** Returns an element of the document; throws if it does not exist. */
 export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   const found = document.getElementById(id);
   if (!found) throw new Error(`the document has no #${id}`);
@@ -29,33 +29,33 @@ export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
 export interface Shown<Item> {
   readonly element: HTMLElement;
   update(item: Item): void;
-  /** It is shown no longer. */
+  /** Runs after the element was removed. */
   gone?(): void;
 }
 
-/** Shows each item, in order. An element stays as long as its item does, and what has the focus keeps it. */
-export function list<Item>(container: HTMLElement, show: (id: string) => Shown<Item>) {
-  const shown = new Map<string, Shown<Item>>();
+/** Renders a keyed list in order. Items keep their element and focus across updates. */
+export function list<Item>(container: HTMLElement, create: (id: string) => Shown<Item>) {
+  const entries = new Map<string, Shown<Item>>();
   return (items: ReadonlyMap<string, Item>): void => {
-    for (const [id, each] of shown) {
+    for (const [id, entry] of entries) {
       if (items.has(id)) continue;
-      each.element.remove();
-      each.gone?.();
-      shown.delete(id);
+      entry.element.remove();
+      entry.gone?.();
+      entries.delete(id);
     }
-    let before: Element | null = null;
+    let previous: Element | null = null;
     for (const [id, item] of items) {
-      const each = shown.get(id) ?? show(id);
-      shown.set(id, each);
-      each.update(item);
-      const next: Element | null = before ? before.nextElementSibling : container.firstElementChild;
-      if (next !== each.element) container.insertBefore(each.element, next);
-      before = each.element;
+      const entry = entries.get(id) ?? create(id);
+      entries.set(id, entry);
+      entry.update(item);
+      const next: Element | null = previous ? previous.nextElementSibling : container.firstElementChild;
+      if (next !== entry.element) container.insertBefore(entry.element, next);
+      previous = entry.element;
     }
   };
 }
 
-/** A button that is on or off. */
+/** Sets state and label of a toggle button. */
 export function pressed(button: HTMLButtonElement, on: boolean, label: string): void {
   button.setAttribute('aria-pressed', String(on));
   button.textContent = label;

@@ -8,7 +8,7 @@ const list = <const Item extends Schema>(items: Item) => ({ type: 'array', items
 
 const metrics = { pageviews: count, events: count, uniques: count } as const;
 const change = { type: ['integer', 'null'] } as const;
-const named = list(object({ name: text, count }));
+const namedCounts = list(object({ name: text, count }));
 
 export const reportAnswer = object({
   site: text,
@@ -27,14 +27,14 @@ export const reportAnswer = object({
     delta: object({ pageviews: change, events: change, uniques: change }),
   }),
   series: list(object({ date: day, ...metrics })),
-  pages: named,
-  events: named,
-  referrers: named,
+  pages: namedCounts,
+  events: namedCounts,
+  referrers: namedCounts,
   campaigns: list(object({ source: text, medium: text, campaign: text, count })),
-  browsers: named,
-  os: named,
-  devices: named,
-  countries: named,
+  browsers: namedCounts,
+  os: namedCounts,
+  devices: namedCounts,
+  countries: namedCounts,
   properties: list(object({ event: text, property: text, value: { type: ['string', 'number', 'boolean'] }, count })),
   trends: list(
     object({

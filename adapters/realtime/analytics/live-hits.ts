@@ -64,15 +64,15 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
   function decrypt(item: RingHit): Promise<readonly Frame[]> {
     const cached = decrypted.get(item);
     if (cached) return cached;
-    const opening = hitsOf(item.event).then((hits) =>
+    const pending = hitsOf(item.event).then((hits) =>
       hits.map((hit, index) =>
         // Only the last hit of an event carries the cursor, so an interrupted event is repeated as a whole.
         frame(messageOf(hit, item.event.data.collectedAt), index < hits.length - 1 ? undefined : item.position),
       ),
     );
-    decrypted.set(item, opening);
-    opening.catch(() => decrypted.delete(item));
-    return opening;
+    decrypted.set(item, pending);
+    pending.catch(() => decrypted.delete(item));
+    return pending;
   }
 
   /** Position just before the first hit within the live window. */
@@ -104,7 +104,7 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
       const { instance } = event.data;
       decrypted.clear();
       ring.revise((item) => (item.event.data.instance === instance ? undefined : item));
-      end(instance, OVER);
+      end(instance, SITE_DELETED);
     },
 
     connect({ instance, after, session }, sink) {
@@ -127,7 +127,7 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
   };
 }
 
-const OVER = frame({ type: 'SITE_DELETED' });
+const SITE_DELETED = frame({ type: 'SITE_DELETED' });
 const SIGNED_OUT = frame({ type: 'SIGNED_OUT' });
 
 const keyOf = ({ sessionId }: { readonly sessionId: string }) => `session:${sessionId}`;

@@ -42,7 +42,7 @@ describe('days that have expired', () => {
 
   it('are told to wait, why and for how long, by who is asked to let them go', async () => {
     for (const [waitsMs, retryAfterMs, words] of [
-      [undefined, 60_000, /clocks.*apart/],
+      [undefined, 60_000, /clocks.*differ/],
       [1_500_000, 1_500_000, /more than a day.*25 minutes/],
     ] as const) {
       const { cleanup, context } = uncertainly(waitsMs);

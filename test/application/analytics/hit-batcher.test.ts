@@ -1,6 +1,6 @@
 /** Groups of hits: one event each, of a bounded size, and a visitor told to the log until it has been. */
 import { expect } from 'chai';
-import { type VisitorHit, createHitBatcher, BATCH_MS } from '../../../application/analytics/hit-batcher.js';
+import { BATCH_MS, createHitBatcher, type VisitorHit } from '../../../application/analytics/hit-batcher.js';
 import type { Waiting } from '../../../application/command/group-commit.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/analytics/catalog.js';

@@ -10,7 +10,7 @@ import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
-const GONE = 'its day is no longer kept';
+const GONE = 'the day is beyond the retention period';
 
 describe('hits of days that are no longer kept', () => {
   /** `letGo`: the first day that was kept when days were let go. Resolves to what says why a hit is not taken. */

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createReports, type DayReader } from '../../../application/analytics/report.js';
 import type { SiteDirectory } from '../../../application/analytics/site-directory.js';
 import type { ProjectionProgress } from '../../../application/ports/index.js';
-import { emptyDay, LISTS, deserializeDay, serializeDay } from '../../../domain/analytics/day.js';
+import { deserializeDay, emptyDay, LISTS, serializeDay } from '../../../domain/analytics/day.js';
 import { daysOf, lastDays } from '../../../domain/analytics/period.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { talliesOf } from '../../support/analytics.js';

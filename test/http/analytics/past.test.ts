@@ -207,9 +207,9 @@ describe('hits of the past', function () {
     const why = [
       [2, 'it is not valid JSON'],
       [3, 'it is not a JSON object'],
-      [5, 'there is no site nobodys'],
-      [6, 'its timestamp lies in the future'],
-      [7, 'its day is no longer kept'],
+      [5, 'unknown site nobodys'],
+      [6, 'the timestamp is in the future'],
+      [7, 'the day is beyond the retention period'],
       [8, 'timestamp is required'],
       [9, 'path is invalid'],
       [10, 'event must be a name'],

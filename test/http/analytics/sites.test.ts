@@ -56,19 +56,19 @@ describe('sites', function () {
   });
 
   const wrong: readonly (readonly [what: string, body: unknown, error: RegExp])[] = [
-    ['no id and no name', {}, /id must be/],
-    ['an id that is none', { id: 'a/b' }, /id must be/],
-    ['an id of 81 characters', { id: 'x'.repeat(81) }, /id must be/],
-    ['a name no id can be made of', { name: '店' }, /id must be/],
-    ['a name of 121 characters', { id: 'x', name: 'x'.repeat(121) }, /name must be/],
-    ['a domain that is none', { id: 'x', domains: ['exa mple'] }, /domains must be host names/],
+    ['no id and no name', {}, /id must have/],
+    ['an id that is none', { id: 'a/b' }, /id must have/],
+    ['an id of 81 characters', { id: 'x'.repeat(81) }, /id must have/],
+    ['a name no id can be made of', { name: '店' }, /id must have/],
+    ['a name of 121 characters', { id: 'x', name: 'x'.repeat(121) }, /name must have/],
+    ['a domain that is none', { id: 'x', domains: ['exa mple'] }, /"exa mple" is not a valid domain/],
     [
       '101 domains',
       { id: 'x', domains: Array.from({ length: 101 }, (_, n) => `d${n}.example`) },
-      /domains must be 100/,
+      /domains must have at most 100/,
     ],
     ['a property of 81 characters', { id: 'x', allowedEventProperties: ['x'.repeat(81)] }, /80 characters/],
-    ['a token that no header carries', { id: 'x', ingestToken: 'ä b' }, /ingestToken must be/],
+    ['a token that no header carries', { id: 'x', ingestToken: 'ä b' }, /ingestToken must have/],
     ['wrong types', { id: 1 }, /^id /],
     ['wrong types of domains', { id: 'x', domains: [1] }, /^domains/],
     ['wrong types of properties', { id: 'x', allowedEventProperties: 'plan' }, /^allowedEventProperties /],
