@@ -57,7 +57,7 @@ export interface QueryPorts {
 
 export type RoomQueries = ReturnType<typeof createRoomQueries>;
 
-export function createRoomQueries({ rows, settled, vault, streams, shown, clock }: QueryPorts) {
+export function createRoomQueries({ rows, settled, vault, streams, shown: cache, clock }: QueryPorts) {
   const sharedReads = createSharedReads<RoomContents | Rejection>();
   // Thousands of clients may request a large room together; slicing keeps other requests responsive.
   const slices = createSliceQueue();
@@ -70,16 +70,16 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
    */
   async function state(caller: RoomSession, after?: string, seen: Position = 0n): Promise<RoomPage | Rejection> {
     const { roomId } = caller;
-    const last = shown.get(roomId);
+    const last = cache.get(roomId);
     if (
       last &&
-      maxPosition(last.position, shown.livePosition()) >= seen &&
-      isSameContent(last.content, shown.content(roomId))
+      maxPosition(last.position, cache.livePosition()) >= seen &&
+      isSameContent(last.content, cache.content(roomId))
     )
-      return toPage({ ...last, position: maxPosition(last.position, shown.livePosition()) }, after);
+      return toPage({ ...last, position: maxPosition(last.position, cache.livePosition()) }, after);
     const required = { streams: [roomStream(roomId), messagesStream(roomId)], seen };
     const basis = await awaitConsistent(settled, 'rooms.state', required);
-    const isSmall = (shown.content(roomId)?.revision ?? SMALL_ROOM) < SMALL_ROOM;
+    const isSmall = (cache.content(roomId)?.revision ?? SMALL_ROOM) < SMALL_ROOM;
     const found = isSmall
       ? await read(caller, after, basis, last)
       : await sharedReads(roomId, (shared) => read(caller, shared ? undefined : after, basis, last));
@@ -103,7 +103,7 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     const stored = found.flatMap(({ messages = [] }) => messages);
     const memberRows = found.find((row) => row.participants)?.participants ?? [];
     // Decrypt all messages if the result fits the cache, else only the requested ones.
-    const isCacheable = shown.content(roomId) && shown.fits(stored);
+    const isCacheable = cache.content(roomId) && cache.fits(stored);
     const requested = isCacheable ? stored : stored.slice(stored.findIndex(({ id }) => id === after) + 1);
 
     const decrypt = async <Type extends 'ParticipantJoined' | 'MessagePosted'>({ secret }: { secret: string }) =>
@@ -137,10 +137,10 @@ export function createRoomQueries({ rows, settled, vault, streams, shown, clock 
     const { position } = withRows(basis, found);
     const view = { roomId, expiresAt: iso(room.expiresAt), participants, messages: [] } satisfies RoomView;
     const head = JSON.stringify(view).slice(0, -EMPTY_END.length);
-    const content = shown.content(roomId);
+    const content = cache.content(roomId);
     const contents = { head, messages, position };
     if (!basis.consistency && isReadable && content && isComplete(content, memberRows, requested))
-      shown.set(roomId, { ...contents, content });
+      cache.set(roomId, { ...contents, content });
     return contents;
   }
 
