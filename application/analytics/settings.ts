@@ -11,34 +11,34 @@ export const analyticsSettings = {
   },
   'analytics.appUrl': {
     type: 'string',
-    description: 'Address under which pages reach the analytics service, if not the one listened on',
+    description: 'Public address of the analytics service, if it differs from the listening address',
   },
   'analytics.adminToken': {
     ...tokenOf(16),
     secret: true,
-    description: 'Bearer token that may do everything; on this machine one is made where none is given',
+    description: 'Bearer token with full access; generated if not set and the service is only reachable locally',
   },
   'analytics.allowedEmails': {
     type: 'array',
     items: { type: 'string' },
     default: [],
-    description: 'Who may sign in to the dashboard by a link that is mailed',
+    description: 'Email addresses that may sign in to the dashboard by mailed link',
   },
   'analytics.allowedDomains': {
     type: 'array',
     items: { type: 'string' },
     default: [],
-    description: 'Domains of whose addresses everybody may',
+    description: 'Domains whose email addresses may sign in by mailed link',
   },
   'analytics.honorDoNotTrack': {
     type: 'boolean',
     default: true,
-    description: 'Counts nobody who sends DNT: 1 or Sec-GPC: 1',
+    description: 'Ignores visitors who send DNT: 1 or Sec-GPC: 1',
   },
   'analytics.filterBots': {
     type: 'boolean',
     default: false,
-    description: 'Counts no bots that say what they are',
+    description: 'Ignores user agents that identify themselves as bots',
   },
   'analytics.countryHeader': {
     type: 'string',
@@ -51,26 +51,26 @@ export const analyticsSettings = {
     minimum: 0,
     default: 600,
     description:
-      'Hits of one network in a minute, at most half of them at once, on sites without an ingest token; 0 for no limit',
+      'Hits per network and minute on sites without an ingest token; bursts of up to half of it; 0 for no limit',
   },
   'analytics.retentionDays': {
     type: 'integer',
     minimum: 1,
     maximum: 36_500,
     default: 395,
-    description: 'Days that what was counted is kept',
+    description: 'Days that counts are kept',
   },
   'analytics.storeRaw': {
     type: 'boolean',
     default: false,
-    description: 'Keeps what came for some hours as it was counted, for those who look for a fault',
+    description: 'Keeps single hits for some hours, for debugging',
   },
   'analytics.rawRetentionHours': {
     type: 'integer',
     minimum: 1,
     maximum: 8760,
     default: 24,
-    description: 'Hours that it is kept',
+    description: 'Hours that single hits are kept, if analytics.storeRaw is set',
   },
 } as const satisfies Settings;
 

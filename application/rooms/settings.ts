@@ -11,7 +11,7 @@ export const roomsSettings = {
   },
   'rooms.appUrl': {
     type: 'string',
-    description: 'Address under which people reach the rooms, if not the one listened on',
+    description: 'Public address of the rooms service, if it differs from the listening address',
   },
   'rooms.minTtlMs': {
     type: 'integer',
@@ -29,7 +29,7 @@ export const roomsSettings = {
     type: 'integer',
     minimum: 1,
     default: 30,
-    description: 'Rooms one client address may create in an hour',
+    description: 'Rooms that one client address may create per hour',
   },
   'rooms.allowedOrigins': {
     type: 'array',
