@@ -93,7 +93,7 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
       if (position <= connections.latest()) return;
       if (event.type === 'HitsCollected') {
         // Imported or delayed hits are not live.
-        if (event.data.collectedAt < clock.now() - LIVE_WINDOW_MS) return connections.pass(position);
+        if (event.data.collectedAt < clock.now() - LIVE_WINDOW_MS) return connections.advance(position);
         const bytes = estimateBytes(event);
         return connections.publish({ position, bytes, event }, [event.data.instance]);
       }
