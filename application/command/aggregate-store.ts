@@ -1,4 +1,4 @@
-/** The state of single streams, folded from the log and remembered, so that hot ones are not read again. */
+/** Loads aggregates by folding their streams, and caches them so that busy streams are not read again. */
 import {
   type Catalog,
   type Decider,
@@ -18,28 +18,28 @@ import { createReadInvalidation, type Invalidation } from './read-invalidation.j
 import { readForward } from './read-stream-pages.js';
 import { findReplayStart } from './replay-start.js';
 
-/** A kind of stream: its rules, and the events it may hold. */
+/** Definition of an aggregate: its decider, its events and the retention of its streams. */
 export type Aggregate<State, Command, Event extends DomainEvent> =
   | PlaintextAggregate<State, Command, Event>
   | SealedAggregate<State, Command, Event>;
 
 interface AggregateOptions<State, Command, Event extends DomainEvent> {
-  /** Every event that the rules decide is in it. */
+  /** Contains every event that the decider returns. */
   readonly catalog: Catalog & { readonly events: { readonly [Type in Event['type']]: EventSpec } };
-  /** How many events its streams keep at most (`$maxCount`): older ones are not found in the log any more. */
+  /** Events its streams retain (`$maxCount`); older ones are no longer in the log. */
   readonly maxCount?: number;
-  /** Its streams keep events for a time only (`$maxAge`): there may be none left of one that goes on all the same. */
+  /** Its streams have a `$maxAge`: a live stream may have no events left. */
   readonly maxAge?: true;
   /**
-   * Whether an event says all of the state, whatever came before it: a stream that may grow without end is read from
-   * one of its newest on. What was done under a key before is looked for back to `LOOKED_BACK` events.
+   * Whether an event contains the whole state. A stream without a length limit is read from its newest snapshot event
+   * on; idempotency keys are then found in the last `LOOKBACK_EVENTS` events only.
    */
   readonly isSnapshotEvent?: (event: RecordedEvent) => boolean;
-  /** Where what its streams are about comes to an end. */
+  /** How the subject of a stream ends, if it can. */
   readonly termination?: Termination<State>;
   /**
-   * Whether streams are born of a command, under an id that follows from the command's: there is nothing to be read
-   * first. Where it ran before, the append tells, by a conflict.
+   * Whether a command creates its stream, under an id derived from the command's. Nothing is read first then; the
+   * append of a repetition fails with a conflict.
    */
   creates?(command: Command): boolean;
 }
@@ -48,13 +48,13 @@ export interface PlaintextAggregate<State, Command, Event extends DomainEvent>
   extends AggregateOptions<State, Command, Event> {
   readonly decider: Decider<State, Command, Event>;
   readonly blind?: never;
-  /** Events whose secrets its rules never look at: they are folded unopened, as if erased. */
+  /** Event types whose secrets the decider never reads: folded as if erased, without decryption. */
   readonly unread?: readonly string[];
-  /** Events whose secrets take each other's place: of those that are read together only the last is opened. */
+  /** Event types whose secret replaces the earlier one: only the last of those read together is decrypted. */
   readonly replacing?: readonly string[];
 }
 
-/** Its rules look at no secret: events are folded as they stand in the log, unopened. */
+/** Aggregate whose decider reads no secrets: events are folded as they are in the log, encrypted. */
 export interface SealedAggregate<State, Command, Event extends DomainEvent>
   extends AggregateOptions<State, Command, Event> {
   readonly decider: Decider<State, Command, Event, Event | Sealed<Event>>;
@@ -62,92 +62,95 @@ export interface SealedAggregate<State, Command, Event extends DomainEvent>
 }
 
 export interface Termination<State> {
-  /** What everybody is told of it from then on, by its state or because the stream was ended. */
+  /** Result of every command after the end, or once the stream is deleted. */
   readonly rejection: Rejection;
-  /** Whether something that happened has ended it. */
+  /** Whether an event has ended the subject. */
   byEvent?(state: State): boolean;
-  /** When it ends by itself, Unix ms. */
+  /** When the subject expires, Unix ms. */
   at?(state: State): number;
 }
 
 export interface LoadedAggregate<State> extends IdempotencyIndex {
   readonly state: State;
-  /** The last revision folded in; -1 when the stream has no event. */
+  /** Last revision folded in; -1 for a stream without events. */
   readonly revision: number;
-  /** The position of that event; 0 when there is none. */
+  /** Position of that event; 0 for a stream without events. */
   readonly position: Position;
   readonly deleted: boolean;
 }
 
-export interface Seeking {
-  /** Is given every event that is read, oldest first. */
-  readonly found: (event: RecordedEvent) => void;
-  /** Read on from just after this revision, though what came after it may be known already. */
+export interface ReloadOptions {
+  /** Called with every event read, oldest first. */
+  readonly onEvent: (event: RecordedEvent) => void;
+  /** Reads from just after this revision, even if later events are cached already. */
   readonly after?: number | undefined;
 }
 
 export interface AggregateStore {
-  /** The state as this process knows it, read from the log when it is not remembered. */
+  /** Returns the cached aggregate, or reads it from the log. */
   load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string): Promise<LoadedAggregate<S>>;
-  /** The same where it is remembered, and no more was heard of since; asks nobody. */
+  /** Returns the cached aggregate unless the live feed has delivered newer events; never reads the log. */
   cached<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string): LoadedAggregate<S> | undefined;
-  /** The state as the log has it now. */
+  /** Reads the aggregate, or its new events, from the log. */
   reload<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
-    seeking?: Seeking,
+    options?: ReloadOptions,
   ): Promise<LoadedAggregate<S>>;
-  /** The state just after a revision. */
-  asOf<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string, at: number): Promise<LoadedAggregate<S>>;
-  /** With the keyed commands of before where it was read from, as far back as any is known. */
+  /** Reads the state just after a revision. */
+  asOf<S, C, E extends DomainEvent>(
+    kind: Aggregate<S, C, E>,
+    stream: string,
+    revision: number,
+  ): Promise<LoadedAggregate<S>>;
+  /** Adds the idempotency keys of events before the replay start, as far back as keys are retained. */
   withIdempotencyIndex<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
     loaded: LoadedAggregate<S>,
   ): Promise<LoadedAggregate<S>>;
-  /** What a command wrote, secrets opened but of a blind kind; empty when the log keeps it no longer. */
+  /** Reads the events of a command, decrypted except for `SealedAggregate`; empty once the log has dropped them. */
   eventsOfCommand<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
     command: CommandRange,
   ): Promise<readonly (RevealedEvent<E> | RecordedEvent<E>)[]>;
-  /** Remembers what an append of this process made of a stream. */
+  /** Caches the result of an append by this process. */
   remember<S>(stream: string, loaded: LoadedAggregate<S>): void;
-  /** Remembers what something else has folded of a stream: what has come since is read before anybody relies on it. */
+  /** Caches a state folded elsewhere; newer events are read from the log before its first use. */
   seed<S>(stream: string, loaded: LoadedAggregate<S>): void;
-  /** Keeps remembered streams fresh with what other nodes append; give it every event of the live feed. */
+  /** Marks cached aggregates stale when other nodes append; call it with every event of the live feed. */
   onEvent(event: RecordedEvent): void;
-  /** Drops what is remembered of a stream: what it was folded from has been erased. */
+  /** Drops a stream from the cache, because its data was erased. */
   forget(stream: string): void;
   readonly caches: readonly [Cache, Cache];
 }
 
-/** What an event, once it is opened, makes of a state. */
-type Folding<State> = (event: RecordedEvent) => Promise<(state: State) => State>;
+/** Decrypts an event and returns its state transition. */
+type EventStep<State> = (event: RecordedEvent) => Promise<(state: State) => State>;
 
-interface Remembered {
+interface CacheEntry {
   loaded: LoadedAggregate<unknown>;
-  /** The newest revision the live feed has shown; when it is beyond `loaded`, the tail is read first. */
+  /** Newest revision seen on the live feed; if it is beyond `loaded`, the tail is read before use. */
   newest: number;
-  /** Nobody has looked yet whether there is more. */
-  readonly isBase?: boolean;
+  /** The log was not checked for newer events yet. */
+  readonly isUnverified?: boolean;
 }
 
 export function createAggregateStore(
   log: EventLog,
-  reveal: DecryptEvent,
-  bounds?: AggregateCacheOptions,
+  decrypt: DecryptEvent,
+  cacheOptions?: AggregateCacheOptions,
 ): AggregateStore {
-  const remembered = createAggregateCache<Remembered>(({ loaded }) => loaded, bounds);
+  const cache = createAggregateCache<CacheEntry>(({ loaded }) => loaded, cacheOptions);
+  const invalidations = createReadInvalidation();
+  const singleFlight = createSingleFlight();
 
-  const hearing = createReadInvalidation();
-  const shared = createSingleFlight();
-
-  /** How `events` of a kind are opened, which are read together, and what each makes of the state. */
-  function folding<S, C, E extends DomainEvent>(
+  /** Decides for each of `events`, which are folded together, whether to decrypt it. */
+  function eventStep<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     events: readonly RecordedEvent[],
-  ): Folding<S> {
+  ): EventStep<S> {
     if (kind.blind) {
       const evolve = evolveOf(kind.decider);
       return async (event) => (state) => evolve(state, asEvent<E>(event));
@@ -156,12 +159,12 @@ export function createAggregateStore(
     const evolve = evolveOf(decider);
     const last = replacing && events.findLast(({ type }) => replacing.includes(type));
     return async (event) => {
-      const isReplaced = event !== last && replacing?.includes(event.type);
-      const opened =
-        isReplaced || unread?.includes(event.type)
+      const isSuperseded = event !== last && replacing?.includes(event.type);
+      const decrypted =
+        isSuperseded || unread?.includes(event.type)
           ? asErasedEvent<E>(catalog, event)
-          : await reveal(catalog, asEvent<E>(event));
-      return (state) => evolve(state, opened);
+          : await decrypt(catalog, asEvent<E>(event));
+      return (state) => evolve(state, decrypted);
     };
   }
 
@@ -171,8 +174,8 @@ export function createAggregateStore(
     events: readonly RecordedEvent[],
   ): Promise<LoadedAggregate<S>> {
     let { state, revision, position } = base;
-    // Keys come from another server: they are asked for together, and the events folded in their order.
-    const steps = await Promise.all(events.map(folding(kind, events)));
+    // Decrypts in parallel, because keys come from another server; folds in order.
+    const steps = await Promise.all(events.map(eventStep(kind, events)));
     for (const [index, event] of events.entries()) {
       state = steps[index]!(state);
       ({ revision, position } = event);
@@ -181,37 +184,37 @@ export function createAggregateStore(
     return { ...base, state, revision, position };
   }
 
-  function remember(stream: string, loaded: LoadedAggregate<unknown>, shown = -1, isBase = false) {
-    const current = remembered.peek(stream);
+  function remember(stream: string, loaded: LoadedAggregate<unknown>, newestSeen = -1, isUnverified = false) {
+    const current = cache.peek(stream);
     if (current && current.loaded.revision > loaded.revision) return;
-    const newest = Math.max(current?.newest ?? -1, loaded.revision, shown);
-    remembered.set(stream, { loaded, newest, isBase });
+    const newest = Math.max(current?.newest ?? -1, loaded.revision, newestSeen);
+    cache.set(stream, { loaded, newest, isUnverified });
   }
 
-  const reload: AggregateStore['reload'] = (kind, stream, seeking) => {
-    const look = () => hearing.whileReading(stream, (news) => refreshed(kind, news, seeking));
-    return seeking ? look() : shared(stream, look);
+  const reload: AggregateStore['reload'] = (kind, stream, options) => {
+    const read = () => invalidations.whileReading(stream, (invalidation) => readTail(kind, invalidation, options));
+    return options ? read() : singleFlight(stream, read);
   };
 
-  async function refreshed<S, C, E extends DomainEvent>(
+  async function readTail<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
-    news: Invalidation,
-    { found, after = Number.POSITIVE_INFINITY }: Partial<Seeking> = {},
+    invalidation: Invalidation,
+    { onEvent, after = Number.POSITIVE_INFINITY }: Partial<ReloadOptions> = {},
   ): Promise<LoadedAggregate<S>> {
-    const { stream } = news;
+    const { stream } = invalidation;
     let loaded =
-      (remembered.get(stream)?.loaded as LoadedAggregate<S> | undefined) ?? emptyAggregate(kind.decider.initialState);
-    const known = loaded.revision < 0 ? await findReplayStart(log, kind, stream) : loaded.revision + 1;
-    const from = Math.min(known, after + 1);
+      (cache.get(stream)?.loaded as LoadedAggregate<S> | undefined) ?? emptyAggregate(kind.decider.initialState);
+    const next = loaded.revision < 0 ? await findReplayStart(log, kind, stream) : loaded.revision + 1;
+    const from = Math.min(next, after + 1);
     if (loaded.revision < 0) loaded = { ...loaded, indexedFrom: from };
-    const unread = readForward(log, stream, from);
-    for (let page = await unread.next(); ; page = await unread.next()) {
+    const pages = readForward(log, stream, from);
+    for (let page = await pages.next(); ; page = await pages.next()) {
       if (page.done) {
         if (page.value === 'deleted') loaded = { ...loaded, deleted: true };
         else if (loaded.revision < 0) return loaded;
         break;
       }
-      for (const event of page.value) found?.(event);
+      for (const event of page.value) onEvent?.(event);
       const { revision } = loaded;
       loaded = await fold(
         kind,
@@ -219,14 +222,14 @@ export function createAggregateStore(
         page.value.filter((event) => event.revision > revision),
       );
     }
-    if (!news.forgotten) remember(stream, loaded, news.newest);
+    if (!invalidation.forgotten) remember(stream, loaded, invalidation.newest);
     return loaded;
   }
 
   const cached = <S, C, E extends DomainEvent>(_: Aggregate<S, C, E>, stream: string) => {
-    const found = remembered.get(stream);
-    return found && !found.isBase && found.newest <= found.loaded.revision
-      ? (found.loaded as LoadedAggregate<S>)
+    const entry = cache.get(stream);
+    return entry && !entry.isUnverified && entry.newest <= entry.loaded.revision
+      ? (entry.loaded as LoadedAggregate<S>)
       : undefined;
   };
 
@@ -236,10 +239,10 @@ export function createAggregateStore(
     remember: (stream, loaded) => remember(stream, loaded),
     seed: (stream, loaded) => remember(stream, loaded, -1, true),
     forget(stream) {
-      remembered.delete(stream);
-      hearing.forget(stream);
+      cache.delete(stream);
+      invalidations.forget(stream);
     },
-    caches: remembered.caches,
+    caches: cache.caches,
 
     async load<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
       return cached(kind, stream) ?? reload(kind, stream);
@@ -248,22 +251,22 @@ export function createAggregateStore(
     async asOf(kind, stream, revision) {
       let loaded = emptyAggregate(kind.decider.initialState);
       for await (const page of readForward(log, stream, await findReplayStart(log, kind, stream, revision))) {
-        const wanted = page.filter((event) => event.revision <= revision);
-        loaded = await fold(kind, loaded, wanted);
-        if (wanted.length < page.length) break;
+        const events = page.filter((event) => event.revision <= revision);
+        loaded = await fold(kind, loaded, events);
+        if (events.length < page.length) break;
       }
       return loaded;
     },
 
     async withIdempotencyIndex(kind, stream, loaded) {
-      const recalled = await indexBefore(log, kind, stream, loaded);
-      if (!recalled) return loaded;
-      const whole = { ...loaded, ...recalled };
-      const current = remembered.peek(stream);
+      const index = await indexBefore(log, kind, stream, loaded);
+      if (!index) return loaded;
+      const indexed = { ...loaded, ...index };
+      const current = cache.peek(stream);
       if (current?.loaded.keyed === loaded.keyed && current.loaded.revision === loaded.revision) {
-        remembered.set(stream, { ...current, loaded: whole });
+        cache.set(stream, { ...current, loaded: indexed });
       }
-      return whole;
+      return indexed;
     },
 
     async eventsOfCommand<S, C, E extends DomainEvent>(
@@ -271,23 +274,23 @@ export function createAggregateStore(
       stream: string,
       { first, last }: CommandRange,
     ) {
-      const events = await log.read(stream, { from: first, limit: last - first + 1 });
-      if (typeof events === 'string') return [];
-      const wanted = events.filter(({ revision }) => revision >= first && revision <= last);
+      const page = await log.read(stream, { from: first, limit: last - first + 1 });
+      if (typeof page === 'string') return [];
+      const events = page.filter(({ revision }) => revision >= first && revision <= last);
       return kind.blind
-        ? wanted.map(asEvent<E>)
-        : Promise.all(wanted.map((event) => reveal(kind.catalog, asEvent<E>(event))));
+        ? events.map(asEvent<E>)
+        : Promise.all(events.map((event) => decrypt(kind.catalog, asEvent<E>(event))));
     },
 
     onEvent({ stream, revision }) {
-      const known = remembered.peek(stream);
-      if (known && revision > known.newest) known.newest = revision;
-      hearing.noteRevision(stream, revision);
+      const entry = cache.peek(stream);
+      if (entry && revision > entry.newest) entry.newest = revision;
+      invalidations.noteRevision(stream, revision);
     },
   };
 }
 
-/** Of a stream without an event. */
+/** Returns the aggregate of a stream without events. */
 export const emptyAggregate = <S>(state: S): LoadedAggregate<S> => ({
   state,
   revision: -1,

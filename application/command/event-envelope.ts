@@ -1,15 +1,15 @@
-/** An event on its way into the log: its id and metadata follow from the command that caused it. */
+/** Builds event envelopes: ids and metadata derived from the command. */
 import { hash } from 'node:crypto';
 import type { DomainEvent } from '../../domain/shared/index.js';
 import type { CommandContext, NewEvent } from '../ports/index.js';
 
-/** Event ids are derived from the command's id, their index and `seed`, so the store recognises a repeated append. */
-const EVENT_IDS = Buffer.from('5f0e2a9c6d0b4c579a557f0f6f6a3b11', 'hex');
-/** Bits of the variant, as the first digit of its group has them: 10xx. */
+/** UUIDv5 namespace of event ids. They are derived, so that the store recognizes a repeated append. */
+const EVENT_NAMESPACE = Buffer.from('5f0e2a9c6d0b4c579a557f0f6f6a3b11', 'hex');
+/** Maps a hex digit to one with the variant bits 10xx. */
 const VARIANT = '89ab89ab89ab89ab';
 
 export interface EventOrigin {
-  /** The one word. */
+  /** Name of the service, for example `chat`. */
   readonly service: string;
   readonly release: string;
 }
@@ -39,17 +39,17 @@ export function newEvent(
   };
 }
 
-/** A UUID of version 5 (RFC 9562, section 5.5). */
+/** Returns a UUIDv5 (RFC 9562, section 5.5). */
 function uuidFrom(name: string): string {
-  const hex = hash('sha1', Buffer.concat([EVENT_IDS, Buffer.from(name)]), 'hex');
+  const hex = hash('sha1', Buffer.concat([EVENT_NAMESPACE, Buffer.from(name)]), 'hex');
   const variant = VARIANT[Number.parseInt(hex.charAt(16), 16)];
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /**
- * A seed by which only the very same fact has the same id. What two nodes make of one `Idempotency-Key` at once then
- * is a conflict for the store, unless it is the same to the byte: a second body, or another clock, is never taken
- * for a repetition. The secret is left out, since ids are not sealed; the fingerprint, which is keyed, speaks for it.
+ * Returns an id seed that differs for different content. If two nodes run one `Idempotency-Key` concurrently, the store
+ * then reports a conflict unless both events are identical; another body or clock is never taken for a repetition.
+ * Excludes the secret, because ids are not encrypted; the keyed fingerprint stands for it.
  */
 export function contentSeed({ data }: DomainEvent, { fingerprint = '' }: CommandContext): string {
   const { secret: _, ...clear } = data;

@@ -1,4 +1,4 @@
-/** Group commit: events for one stream wait for the append before theirs, and then share one. */
+/** Group commit: events for one stream wait for the append in progress, then share the next one. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import {
@@ -11,183 +11,181 @@ import {
   UnavailableError,
 } from '../ports/index.js';
 
-/**
- * What an append may hold: well below the 1 MiB a server takes, as sealed JSON is at most a third larger; and no more
- * events than are written down in a turn of the event loop.
- */
+/** Bytes of an append before encryption, which adds at most a third: well below the 1 MiB a server accepts. */
 const APPEND_BYTES = 640 * 1024;
+/** Events of an append: as many as are serialized within one slice of the event loop. */
 const APPEND_EVENTS = 250;
-/** So often the log may not answer. */
+/** Unanswered appends before the events are rejected. */
 const ATTEMPTS = 10;
-/** At random, where several nodes write to one stream. */
+/** Longest random delay after a conflict, ms. */
 const CONFLICT_MS = 5;
-/** Events wait, and are tried again, for so long; what has not been sent by then is not sent at all. */
+/** Milliseconds that events wait and are retried; those not sent by then are never sent. */
 const DEADLINE_MS = 6000;
 
-/** Its time was held to be over, by a clock ahead of ours: tried at once again in vain, but a later one is taken. */
+/** Retention has ended the stream, by a clock ahead of ours. Retrying is useless; a later stream will accept the event. */
 export class StreamEndedError extends UnavailableError {
   constructor(stream: string) {
-    super(`${stream}, or the day that it is of, was ended by retention`);
+    super(`${stream} was closed by retention; check that the clocks of all nodes agree`);
   }
 }
 
 export interface Waiting {
   readonly event: NewEvent;
-  /** Its size before sealing. */
+  /** Size before encryption. */
   readonly bytes: number;
 }
 
 export interface Appender {
   /**
-   * Resolves when the events are flushed, in this order, with the position of the last; rejects with `Unavailable`,
-   * also where retention has ended the stream.
+   * Appends events in order. Resolves with the position of the last once all are flushed; throws `UnavailableError`,
+   * or `StreamEndedError` if retention has ended the stream.
    */
   append(stream: string, events: readonly Waiting[]): Promise<Position>;
-  /** Of events that wait or are being appended. */
+  /** Bytes of events that are queued or being appended. */
   waitingBytes(): number;
 }
 
-export interface AppenderOptions {
+export interface GroupCommitOptions {
   readonly log: EventLog;
   readonly logger: Logger;
-  /** Told of every append before anybody is answered. */
+  /** Called for every append before its callers resolve. */
   readonly appended: (stream: string, position: Position, events: number) => void;
-  /** Nothing is given up while the log goes on taking what came before it: whoever appends is slowed instead. */
+  /** Slows callers down instead of rejecting them, as long as the log accepts the events queued before theirs. */
   readonly blocking?: true;
 }
 
-interface Item extends Waiting {
-  readonly done: (position: Position) => void;
-  readonly failed: (error: unknown) => void;
+interface QueuedEvent extends Waiting {
+  readonly resolve: (position: Position) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 interface Queue {
-  /** What was not sent yet, in order. */
-  readonly items: Set<Item>;
-  /** The last revision, once it is known. */
+  /** Events not sent yet, in order. */
+  readonly items: Set<QueuedEvent>;
+  /** Last revision of the stream, once known. */
   revision: number | undefined;
-  /** How many appends the log has taken. */
+  /** Appends that the log has accepted. */
   commits: number;
 }
 
-export function createGroupCommit({ log, logger, appended, blocking }: AppenderOptions): Appender {
-  const lines = new Map<string, Queue>();
+export function createGroupCommit({ log, logger, appended, blocking }: GroupCommitOptions): Appender {
+  const queues = new Map<string, Queue>();
   const revisions = new LRUCache<string, number>({ max: 1000 });
   let waitingBytes = 0;
 
   const append: Appender['append'] = (stream, events) =>
     events.length === 0
       ? Promise.resolve(0n)
-      : new Promise((resolve, reject) => {
-          const line = lineOf(stream);
-          const mine: Item[] = [];
-          let { commits } = line;
-          let left = events.length;
-          const late = setTimeout(() => {
-            if (blocking && line.commits > commits) {
-              commits = line.commits;
-              late.refresh();
-            } else if (mine.some((item) => line.items.has(item)))
-              failed(new UnavailableError(`${stream} is not written to now`));
+      : new Promise((resolvePromise, rejectPromise) => {
+          const queue = queueOf(stream);
+          const ownItems: QueuedEvent[] = [];
+          let { commits } = queue;
+          let remaining = events.length;
+          const timeout = setTimeout(() => {
+            if (blocking && queue.commits > commits) {
+              commits = queue.commits;
+              timeout.refresh();
+            } else if (ownItems.some((item) => queue.items.has(item)))
+              reject(new UnavailableError(`${stream} could not be written within ${DEADLINE_MS} ms`));
           }, DEADLINE_MS);
-          const done = (position: Position) => {
-            if (--left > 0) return;
-            clearTimeout(late);
-            resolve(position);
+          const resolve = (position: Position) => {
+            if (--remaining > 0) return;
+            clearTimeout(timeout);
+            resolvePromise(position);
           };
-          const failed = (error: unknown) => {
-            clearTimeout(late);
-            takeBack(line, mine);
-            reject(error);
+          const reject = (error: unknown) => {
+            clearTimeout(timeout);
+            dequeue(queue, ownItems);
+            rejectPromise(error);
           };
           for (const { event, bytes } of events) {
             waitingBytes += bytes;
-            const item = { event, bytes, done, failed };
-            mine.push(item);
-            line.items.add(item);
+            const item = { event, bytes, resolve, reject };
+            ownItems.push(item);
+            queue.items.add(item);
           }
         });
 
   /**
-   * What is under way goes on: only what was never sent is known not to be there. A log that is silent has thousands
-   * wait, who give up one after the other: none may look through all the others.
+   * Removes events that were never sent; only those are known not to be in the log. Touches no other items: when the
+   * log is silent, thousands of callers time out one after the other.
    */
-  function takeBack({ items }: Queue, mine: readonly Item[]) {
-    for (const item of mine) if (items.delete(item)) waitingBytes -= item.bytes;
+  function dequeue({ items }: Queue, ownItems: readonly QueuedEvent[]) {
+    for (const item of ownItems) if (items.delete(item)) waitingBytes -= item.bytes;
   }
 
-  function lineOf(stream: string): Queue {
-    const known = lines.get(stream);
-    if (known) return known;
-    const line: Queue = { items: new Set(), revision: revisions.get(stream), commits: 0 };
-    lines.set(stream, line);
-    void run(stream, line);
-    return line;
+  function queueOf(stream: string): Queue {
+    const existing = queues.get(stream);
+    if (existing) return existing;
+    const queue: Queue = { items: new Set(), revision: revisions.get(stream), commits: 0 };
+    queues.set(stream, queue);
+    void run(stream, queue);
+    return queue;
   }
 
-  async function run(stream: string, line: Queue) {
-    // One turn of the loop, so that requests that came together go together.
+  async function run(stream: string, queue: Queue) {
+    // Waits one round of the event loop, so that requests that arrive together share an append.
     await new Promise(setImmediate);
-    for (let items = take(line); items.length > 0; items = take(line)) {
+    for (let items = nextBatch(queue); items.length > 0; items = nextBatch(queue)) {
       try {
-        const position = await appendAll(stream, line, items).finally(() => {
+        const position = await appendBatch(stream, queue, items).finally(() => {
           for (const { bytes } of items) waitingBytes -= bytes;
         });
-        line.commits++;
+        queue.commits++;
         appended(stream, position, items.length);
-        for (const { done } of items) done(position);
+        for (const { resolve } of items) resolve(position);
       } catch (error) {
-        for (const { failed } of items) failed(error);
+        for (const { reject } of items) reject(error);
       }
     }
-    lines.delete(stream);
-    if (line.revision !== undefined) revisions.set(stream, line.revision);
+    queues.delete(stream);
+    if (queue.revision !== undefined) revisions.set(stream, queue.revision);
   }
 
-  /** No answer may mean that it was taken all the same: from then on, what is there already is left out. */
-  async function appendAll(stream: string, line: Queue, items: readonly Item[]): Promise<Position> {
-    let rest = items.map(({ event }) => event);
-    const until = performance.now() + DEADLINE_MS;
-    let isToLook = line.revision === undefined;
-    for (let failed = 0; failed < ATTEMPTS && performance.now() < until; ) {
+  /** Appends with retries. After a missing answer, reads the stream and leaves out the events that are there already. */
+  async function appendBatch(stream: string, queue: Queue, items: readonly QueuedEvent[]): Promise<Position> {
+    let events = items.map(({ event }) => event);
+    const deadline = performance.now() + DEADLINE_MS;
+    let mustRead = queue.revision === undefined;
+    for (let failures = 0; failures < ATTEMPTS && performance.now() < deadline; ) {
       try {
-        if (isToLook) {
-          const there = await newsOf(stream, line.revision);
-          line.revision = there.at(-1)?.revision ?? line.revision ?? -1;
-          const ids = new Set(there.map(({ id }) => id));
-          rest = rest.filter(({ id }) => !ids.has(id));
-          if (rest.length === 0) return there.at(-1)?.position ?? 0n;
-          isToLook = failed > 0;
+        if (mustRead) {
+          const recorded = await readAfter(stream, queue.revision);
+          queue.revision = recorded.at(-1)?.revision ?? queue.revision ?? -1;
+          const ids = new Set(recorded.map(({ id }) => id));
+          events = events.filter(({ id }) => !ids.has(id));
+          if (events.length === 0) return recorded.at(-1)?.position ?? 0n;
+          mustRead = failures > 0;
         }
-        const revision = line.revision ?? -1;
-        const outcome = await log.append(stream, revision < 0 ? 'none' : revision, rest);
+        const revision = queue.revision ?? -1;
+        const outcome = await log.append(stream, revision < 0 ? 'none' : revision, events);
         if (outcome.outcome === 'appended') {
-          line.revision = outcome.revision;
+          queue.revision = outcome.revision;
           return outcome.position;
         }
         if (outcome.outcome === 'deleted') throw new StreamEndedError(stream);
-        // Other nodes were faster. One of all comes through each time, so that nobody need wait for longer and longer.
-        isToLook = failed > 0 || outcome.revision === undefined;
-        if (!isToLook) line.revision = outcome.revision;
+        // Other nodes were faster. One node succeeds in each round, so the delay need not grow.
+        mustRead = failures > 0 || outcome.revision === undefined;
+        if (!mustRead) queue.revision = outcome.revision;
         await delay(Math.random() * CONFLICT_MS);
       } catch (error) {
         if (!isTransient(error) || error instanceof StreamEndedError) throw error;
-        isToLook = true;
-        logger.warn({ err: error, stream, tried: failed }, 'the log did not answer, trying again');
-        await delay(Math.random() * 5 * 2 ** failed++);
+        mustRead = true;
+        logger.warn({ err: error, stream, tried: failures }, 'event log did not answer; retrying');
+        await delay(Math.random() * 5 * 2 ** failures++);
       }
     }
-    throw new UnavailableError(`${stream} can't be written to now`);
+    throw new UnavailableError(`${stream} could not be written: the event log did not answer`);
   }
 
-  /** What came after a revision; of a stream that this process has not written to yet, its last event. */
-  async function newsOf(stream: string, revision: number | undefined): Promise<readonly RecordedEvent[]> {
-    const found = await log.read(
+  /** Reads the events after a revision; without one, only the last event of the stream. */
+  async function readAfter(stream: string, revision: number | undefined): Promise<readonly RecordedEvent[]> {
+    const events = await log.read(
       stream,
       revision === undefined ? { backwards: true, limit: 1 } : { from: revision + 1 },
     );
-    if (found === 'deleted') throw new StreamEndedError(stream);
-    return found === 'missing' ? [] : found;
+    if (events === 'deleted') throw new StreamEndedError(stream);
+    return events === 'missing' ? [] : events;
   }
 
   return {
@@ -196,14 +194,14 @@ export function createGroupCommit({ log, logger, appended, blocking }: AppenderO
   };
 }
 
-function take({ items }: Queue): Item[] {
-  const taken: Item[] = [];
+function nextBatch({ items }: Queue): QueuedEvent[] {
+  const batch: QueuedEvent[] = [];
   let bytes = 0;
   for (const item of items) {
-    if (taken.length === APPEND_EVENTS || (taken.length > 0 && bytes + item.bytes > APPEND_BYTES)) break;
+    if (batch.length === APPEND_EVENTS || (batch.length > 0 && bytes + item.bytes > APPEND_BYTES)) break;
     items.delete(item);
-    taken.push(item);
+    batch.push(item);
     bytes += item.bytes;
   }
-  return taken;
+  return batch;
 }

@@ -1,29 +1,28 @@
-/** The commands with an `Idempotency-Key` that are known of a stream, by what they wrote. */
+/** Idempotency index: which events of a stream each command with an `Idempotency-Key` wrote. */
 import type { EventLog } from '../ports/index.js';
 import { readForward } from './read-stream-pages.js';
 import { LOOKBACK_EVENTS } from './replay-start.js';
 
-/** The revisions that a command with an `Idempotency-Key` wrote. */
+/** First and last revision that a command wrote. */
 export interface CommandRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** Those of a stream. */
 export interface IdempotencyIndex {
-  /** By command id. Facts of the log: shared by all that is loaded of a stream. */
+  /** By command id. Shared by all loaded versions of a stream, as it only records what is in the log. */
   readonly keyed: Map<string, CommandRange>;
-  /** From this revision on all of them are there. */
+  /** Every keyed command from this revision on is in the index. */
   readonly indexedFrom: number;
 }
 
-/** Of a kind of stream, how many of its events are kept, or looked back to. */
+/** What limits how far back keys are found: `maxCount`, or `LOOKBACK_EVENTS` with snapshot events. */
 interface Retention {
   readonly maxCount?: number;
   readonly isSnapshotEvent?: unknown;
 }
 
-/** Adds what a keyed command wrote, and drops those whose events the log maxCount no longer, or nobody looks back to. */
+/** Adds the events of a keyed command, and drops commands beyond the retention. */
 export function recordCommand(
   { isSnapshotEvent, maxCount = isSnapshotEvent ? LOOKBACK_EVENTS : Number.POSITIVE_INFINITY }: Retention,
   keyed: Map<string, CommandRange>,
@@ -40,8 +39,8 @@ export function recordCommand(
 }
 
 /**
- * Of a stream that was read up to a revision the commands of before, too, as far back as any is known; undefined where
- * they are all there. Rejects with `Unavailable`.
+ * Reads the index of a stream back to `LOOKBACK_EVENTS` before its current revision; undefined if the given index
+ * reaches as far already.
  */
 export async function indexBefore(
   log: Pick<EventLog, 'read'>,

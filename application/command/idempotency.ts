@@ -1,4 +1,4 @@
-/** Commands that come again with their `Idempotency-Key`: found in the log, and answered as their first run was. */
+/** Idempotent receiver: finds earlier runs of a command in the log and returns their result. */
 import type { DomainEvent, Rejection, Sealed } from '../../domain/shared/index.js';
 import type { Clock, CommandContext, Position } from '../ports/index.js';
 import type { Aggregate, AggregateStore } from './aggregate-store.js';
@@ -6,38 +6,38 @@ import type { CommandRange } from './idempotency-index.js';
 
 export interface Handled<State, Event extends DomainEvent = DomainEvent> {
   /**
-   * What the command wrote; nothing where it was already so. Where it ran before, secrets may be erased since; those
-   * of a blind kind are sealed then.
+   * Events of the command; none if nothing had to change. For a repetition, secrets may have been erased since, and
+   * those of a `SealedAggregate` are encrypted.
    */
   readonly events: readonly (Event | Sealed<Event>)[];
-  /** The state just after the command: for a repeated one as it was then, read from the log when it is asked for. */
+  /** Returns the state just after the command; for a repetition it is read from the log when called. */
   readonly state: () => Promise<State>;
   readonly position: Position;
-  /** An earlier run of the same command did it; nothing was written now. */
+  /** The command ran before; nothing was written now. */
   readonly repeated: boolean;
 }
 
-export interface RepetitionOptions {
+export interface IdempotencyOptions {
   readonly streams: AggregateStore;
-  /** As the subjects of streams end by it. */
+  /** Decides whether a subject has expired. */
   readonly clock: Clock;
-  /** Told of what was found, before the command is answered. */
+  /** Called with the position of a repeated command, before it resolves. */
   readonly appended: (stream: string, position: Position, events: number) => void;
 }
 
 export interface Idempotency {
   /**
-   * What is told of a command that stands in its stream. With another request than the first it is a misuse of the key.
-   * Of a subject that has ended since, everybody is told the same; but what ended it itself is told as the first time.
+   * Returns the result of a command that is in its stream already; rejects a key that was used for another request.
+   * Once the subject has ended, returns its rejection, except to the command that ended it.
    */
   replayResult<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
     context: CommandContext,
-    earlier: CommandRange,
+    previousRun: CommandRange,
   ): Promise<Handled<S, E> | Rejection>;
 
-  /** The same of a command that may have run; undefined if it never did, or had no key. Writes nothing. */
+  /** Finds the result of a command; undefined if it never ran or had no key. Writes nothing. */
   findResult<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
@@ -45,22 +45,22 @@ export interface Idempotency {
   ): Promise<Handled<S, E> | Rejection | undefined>;
 }
 
-export function createRepetition({ streams, clock, appended }: RepetitionOptions): Idempotency {
-  const replayResult: Idempotency['replayResult'] = async (kind, stream, context, earlier) => {
-    const events = await streams.eventsOfCommand(kind, stream, earlier);
+export function createRepetition({ streams, clock, appended }: IdempotencyOptions): Idempotency {
+  const replayResult: Idempotency['replayResult'] = async (kind, stream, context, previousRun) => {
+    const events = await streams.eventsOfCommand(kind, stream, previousRun);
     const last = events.at(-1);
     if (!last) return goneRejection(kind);
     if (context.fingerprint && last.metadata.fingerprint !== context.fingerprint) {
       return keyReused(kind.catalog.service);
     }
-    const state = async () => (await streams.asOf(kind, stream, earlier.last)).state;
+    const state = async () => (await streams.asOf(kind, stream, previousRun.last)).state;
     if ((await hasEnded(kind, stream)) && !kind.termination?.byEvent?.(await state())) return goneRejection(kind);
-    // It may be this run's own append whose answer was lost: what is told now must be seen by who reads next.
+    // It may be this run's own append whose answer was lost: the caller's next read must include it.
     appended(stream, last.position, 0);
     return { events, state, position: last.position, repeated: true };
   };
 
-  /** As the log has it: another node may have ended it a moment ago. */
+  /** Reads the log, because another node may have just ended the subject. */
   async function hasEnded<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
     const { byEvent, at } = kind.termination ?? {};
     if (!byEvent && !at) return false;
@@ -72,21 +72,21 @@ export function createRepetition({ streams, clock, appended }: RepetitionOptions
     replayResult,
     async findResult(kind, stream, context) {
       const { commandId } = context;
-      const look = async () => streams.withIdempotencyIndex(kind, stream, await streams.reload(kind, stream));
-      const seen = streams.cached(kind, stream)?.keyed.get(commandId) ?? (await look()).keyed.get(commandId);
-      return seen && replayResult(kind, stream, context, seen);
+      const reload = async () => streams.withIdempotencyIndex(kind, stream, await streams.reload(kind, stream));
+      const previousRun = streams.cached(kind, stream)?.keyed.get(commandId) ?? (await reload()).keyed.get(commandId);
+      return previousRun && replayResult(kind, stream, context, previousRun);
     },
   };
 }
 
-/** What is told of a stream that was ended, or of its subject. */
+/** Returns the rejection for a deleted stream or an ended subject. */
 export const goneRejection = ({
   catalog,
   termination,
 }: Pick<Aggregate<never, never, never>, 'catalog' | 'termination'>): Rejection =>
   termination?.rejection ?? { rejected: `${catalog.service}/gone`, kind: 'gone' };
 
-/** The key came before, with another request (docs/guide/commands.md). */
+/** Rejection of a key that was used with another request (docs/commands.md). */
 export const keyReused = (service: string): Rejection => ({
   rejected: `${service}/idempotency-key-reused`,
   kind: 'misused-key',

@@ -1,4 +1,4 @@
-/** Command handling: load the aggregate, decide, append with optimistic concurrency, idempotency. */
+/** Handles commands: loads the aggregate, decides, appends with optimistic concurrency and idempotency. */
 export {
   type Aggregate,
   type AggregateStore,

@@ -1,35 +1,35 @@
-/** What a command costs, over all its attempts: paid once, and given back where nothing came of it. */
+/** Charges the quota of a command once over all its attempts, and refunds it if the command has no effect. */
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import type { Quota } from '../ports/index.js';
 
-/** A quota that is spent before the command begins, for what costs much even of a command that is refused then. */
-export interface Prepaid {
+/** Quota charged before the command starts, for requests that are expensive even if rejected. */
+export interface QuotaReservation {
   readonly quota: Quota;
-  /** Why there is nothing more to spend. */
+  /** Charges the quota now; returns the rejection if it is used up. */
   charge(): Promise<Rejection | undefined>;
-  /** To be called when the command has come to its end: gives back what it did not need. */
+  /** Refunds the charge unless the command has used it; call it after the command. */
   refundUnused(): Promise<void>;
 }
 
-export function reserveQuota(quota: Quota): Prepaid {
-  let ahead = false;
+export function reserveQuota(quota: Quota): QuotaReservation {
+  let isReserved = false;
   return {
     quota: {
       async spend() {
-        if (!ahead) return quota.spend();
-        ahead = false;
+        if (!isReserved) return quota.spend();
+        isReserved = false;
         return undefined;
       },
       refund: quota.refund,
     },
     async charge() {
       const refusal = await quota.spend();
-      ahead = !refusal;
+      isReserved = !refusal;
       return refusal;
     },
     async refundUnused() {
-      if (ahead) await quota.refund();
-      ahead = false;
+      if (isReserved) await quota.refund();
+      isReserved = false;
     },
   };
 }
@@ -37,39 +37,38 @@ export function reserveQuota(quota: Quota): Prepaid {
 type Step = () => Promise<Rejection | undefined>;
 
 /**
- * Runs a command with what it has to `pay` before each append; a refusal to that is the command's. The first payment
- * spends the quota, then makes what must be there (`before`); what could not be done yet is tried with the next one.
- * The quota gets back what came to nothing: a command that was refused after all, or turned out to be a repetition, or
- * never came to its append.
+ * Runs a command, which must call `charge` before each append and return its rejection, if any. `charge` spends the
+ * quota and runs `beforeAppend`, each until it has succeeded once. The quota is refunded if the command is rejected,
+ * is a repetition or never gets to its append.
  */
 export async function withQuota<Outcome extends Rejection | { readonly repeated: boolean }>(
   quota: Quota | undefined,
-  before: Step | undefined,
-  run: (pay: Step) => Promise<Outcome>,
+  beforeAppend: Step | undefined,
+  run: (charge: Step) => Promise<Outcome>,
 ): Promise<Outcome> {
-  let spent = false;
-  /** From its append on a command counts: without an answer nobody knows whether it is in the log. */
-  let counts = false;
+  let isCharged = false;
+  /** From the append on the charge stays: without an answer the events may be in the log. */
+  let isFinal = false;
 
-  async function pay() {
-    if (!spent) {
+  async function charge() {
+    if (!isCharged) {
       const refusal = await quota?.spend();
       if (refusal) return refusal;
-      spent = true;
+      isCharged = true;
     }
-    if (!counts) {
-      const refusal = await before?.();
+    if (!isFinal) {
+      const refusal = await beforeAppend?.();
       if (refusal) return refusal;
-      counts = true;
+      isFinal = true;
     }
     return undefined;
   }
 
   try {
-    const outcome = await run(pay);
-    if (isRejection(outcome) || outcome.repeated) counts = false;
+    const outcome = await run(charge);
+    if (isRejection(outcome) || outcome.repeated) isFinal = false;
     return outcome;
   } finally {
-    if (spent && !counts) await quota?.refund();
+    if (isCharged && !isFinal) await quota?.refund();
   }
 }

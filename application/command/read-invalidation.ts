@@ -1,37 +1,37 @@
-/** What is heard of a stream while it is being read: nothing remembers it yet. */
+/** Records live events and erasures of streams that are being read and are not cached yet. */
 
 export interface Invalidation {
   readonly stream: string;
-  /** The newest revision the live feed has shown meanwhile; -1 for none. */
+  /** Newest revision seen on the live feed during the read; -1 for none. */
   newest: number;
-  /** What is being read has been erased. */
+  /** The stream was erased during the read: its state must not be cached. */
   forgotten: boolean;
 }
 
 export function createReadInvalidation() {
-  const reading = new Map<string, Set<Invalidation>>();
-  const all = (stream: string) => reading.get(stream) ?? new Set<Invalidation>();
+  const reads = new Map<string, Set<Invalidation>>();
+  const readsOf = (stream: string) => reads.get(stream) ?? new Set<Invalidation>();
 
   return {
-    /** Reads a stream, told what is heard of it from now on. */
-    async whileReading<T>(stream: string, read: (news: Invalidation) => Promise<T>): Promise<T> {
-      const news: Invalidation = { stream, newest: -1, forgotten: false };
-      const others = all(stream);
-      reading.set(stream, others.add(news));
+    /** Runs a read; its `invalidation` is updated until the read ends. */
+    async whileReading<T>(stream: string, read: (invalidation: Invalidation) => Promise<T>): Promise<T> {
+      const invalidation: Invalidation = { stream, newest: -1, forgotten: false };
+      const current = readsOf(stream);
+      reads.set(stream, current.add(invalidation));
       try {
-        return await read(news);
+        return await read(invalidation);
       } finally {
-        others.delete(news);
-        if (others.size === 0) reading.delete(stream);
+        current.delete(invalidation);
+        if (current.size === 0) reads.delete(stream);
       }
     },
 
     noteRevision(stream: string, revision: number) {
-      for (const news of all(stream)) news.newest = Math.max(news.newest, revision);
+      for (const invalidation of readsOf(stream)) invalidation.newest = Math.max(invalidation.newest, revision);
     },
 
     forget(stream: string) {
-      for (const news of all(stream)) news.forgotten = true;
+      for (const invalidation of readsOf(stream)) invalidation.forgotten = true;
     },
   };
 }

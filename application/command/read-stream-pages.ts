@@ -1,12 +1,13 @@
-/** A stream by pages, so that a long one of large events is never in memory at once. */
+/** Reads a stream in pages, so that a long one is never in memory as a whole. */
 import type { EventLog, RecordedEvent } from '../ports/index.js';
 
-/** Events read at once: a few megabytes of what people write, a hundred of the largest batches of records. */
+/** Events per page: a few MB of messages, or 100 MB of the largest log batches. */
 export const PAGE = 200;
 
 /**
- * Its events in order, from a revision on, so many at once as `atOnce` says of each page; ends with the reason where there is
- * no such stream (any more).
+ * Yields pages in stream order from a revision on; returns the reason if the stream does not exist (any more).
+ *
+ * @param pageSize Called before each page.
  */
 export async function* readForward(
   log: Pick<EventLog, 'read'>,
@@ -24,15 +25,14 @@ export async function* readForward(
   }
 }
 
-/** The same from the newest on, or from a revision, each page newest first. */
+/** Yields pages backwards from the newest event, or from a revision; each page is newest first. */
 export async function* readBackward(
   log: Pick<EventLog, 'read'>,
   stream: string,
   newest?: number,
 ): AsyncGenerator<readonly RecordedEvent[], 'missing' | 'deleted' | undefined> {
   for (let from = newest; from === undefined || from >= 0; ) {
-    const asked = from === undefined ? {} : { from };
-    const events = await log.read(stream, { backwards: true, limit: PAGE, ...asked });
+    const events = await log.read(stream, { backwards: true, limit: PAGE, ...(from !== undefined && { from }) });
     if (typeof events === 'string') return events;
     if (events.length === 0) return undefined;
     yield events;

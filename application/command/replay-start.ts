@@ -1,11 +1,11 @@
-/** From where on a stream need be read: all of it, or where its events say all of the state, one of the newest on. */
+/** Finds the revision from which a stream must be replayed: its newest snapshot event, or the beginning. */
 import type { EventLog, RecordedEvent } from '../ports/index.js';
 import { readBackward } from './read-stream-pages.js';
 
-/** Events of a stream: behind so many nobody looks for one that says all, nor for what was done under a key. */
+/** Events of a stream that are searched backwards for a snapshot event or an idempotency key. */
 export const LOOKBACK_EVENTS = 10_000;
 
-/** A revision; of the state as it was just after `until`, where that is given. Rejects with `Unavailable`. */
+/** @param until Finds the start for the state just after this revision; default: the newest. */
 export async function findReplayStart(
   log: Pick<EventLog, 'read'>,
   { isSnapshotEvent }: { readonly isSnapshotEvent?: (event: RecordedEvent) => boolean },
@@ -13,12 +13,12 @@ export async function findReplayStart(
   until?: number,
 ): Promise<number> {
   if (!isSnapshotEvent) return 0;
-  let looked = 0;
+  let searched = 0;
   for await (const page of readBackward(log, stream, until)) {
     const found = page.findLast(isSnapshotEvent);
     if (found) return found.revision;
-    looked += page.length;
-    if (looked >= LOOKBACK_EVENTS) break;
+    searched += page.length;
+    if (searched >= LOOKBACK_EVENTS) break;
   }
   return 0;
 }
