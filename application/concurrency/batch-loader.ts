@@ -1,26 +1,30 @@
-/** Questions that are asked in one moment, put as one. */
+/** Batch loader: combines lookups made in the same round of the event loop into one query. */
 
-const MOST = 1000;
+const MAX_BATCH_SIZE = 1000;
 
-/** `answer` gets what was asked for, each once, and gives what there is. Rejects for all who asked with it. */
+/**
+ * Returns a lookup by name.
+ *
+ * @param loadBatch Loads the distinct names of a batch; its rejection rejects every lookup of the batch.
+ */
 export function createBatchLoader<Found>(
-  answer: (names: ReadonlySet<string>) => Promise<ReadonlyMap<string, Found>>,
+  loadBatch: (names: ReadonlySet<string>) => Promise<ReadonlyMap<string, Found>>,
 ): (name: string) => Promise<Found | undefined> {
   let names = new Set<string>();
-  let asked: Promise<ReadonlyMap<string, Found>> | undefined;
+  let pending: Promise<ReadonlyMap<string, Found>> | undefined;
 
-  const put = async () => {
+  const load = async () => {
     await new Promise((resolve) => setImmediate(resolve));
-    const mine = names;
-    [names, asked] = [new Set(), undefined];
-    return answer(mine);
+    const batch = names;
+    [names, pending] = [new Set(), undefined];
+    return loadBatch(batch);
   };
 
   return async (name) => {
-    // What was asked for before, and is under way, may be older than this question.
-    while (names.size >= MOST) await asked?.catch(() => {});
+    // Never joins a batch that has started: its answer may be older than this lookup.
+    while (names.size >= MAX_BATCH_SIZE) await pending?.catch(() => {});
     names.add(name);
-    asked ??= put();
-    return (await asked).get(name);
+    pending ??= load();
+    return (await pending).get(name);
   };
 }

@@ -1,19 +1,19 @@
-/** Work on many things, of which one that can't be worked on keeps none of the others. */
+/** Processes many items even if some fail, and throws the first failure at the end. */
 import { UnavailableError } from '../ports/index.js';
 
 export interface FailureCollector {
-  /** Works on one. Rejects only where a store is away: then nothing else could be done either. */
-  run(work: Promise<unknown>): Promise<void>;
-  /** To be called when all are through: throws what the first failed with, if any did. */
+  /** Awaits one job and records its failure. Rethrows `UnavailableError`: without the store all others would fail too. */
+  run(job: Promise<unknown>): Promise<void>;
+  /** Throws the first recorded failure, if any; call it after the last job. */
   throwFirst(): void;
 }
 
 export function collectFailures(): FailureCollector {
   const failures: unknown[] = [];
   return {
-    async run(work) {
+    async run(job) {
       try {
-        await work;
+        await job;
       } catch (error) {
         if (error instanceof UnavailableError) throw error;
         failures.push(error);

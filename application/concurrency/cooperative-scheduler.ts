@@ -1,46 +1,44 @@
-/** Long work in turns: nothing holds the event loop longer than a slice, however many are at work. */
+/** Cooperative scheduler: splits long jobs into slices, so that they do not block the event loop. */
 
-/** Far under the 20 ms that anybody may be kept waiting (docs/guide/bounds.md). */
+/** Milliseconds of a slice; far below the 20 ms that the event loop may be blocked (docs/bounds.md). */
 const SLICE_MS = 8;
 
-/** Work of one kind, of which there may be much: all of it together has one turn each round of the event loop. */
+/** Jobs that share one slice per round of the event loop. */
 export interface SliceQueue {
-  /** Whether whoever works now has used up its slice. Cheap enough to be asked for every record. */
+  /** Whether the current slice is used up. Cheap enough to call for every record. */
   sliceExpired(): boolean;
   /**
-   * Resolves when it is one's turn again. Of all who wait one gets each round of the event loop, in the order they
-   * came: were all let on in one round, everybody else would wait for as many slices.
+   * Resolves when the caller may run again. Waiters are resumed first-in, first-out, one per round of the event loop:
+   * resuming all in one round would block the loop for as many slices.
    */
   nextSlice(): Promise<void>;
 }
 
-/** Turns of a kind of their own: those who wait for others are not behind them. */
+/** Creates a queue of its own, for jobs that must not wait behind those of other queues. */
 export function createSliceQueue(): SliceQueue {
-  const waiting: (() => void)[] = [];
-  let since = 0;
+  const waiters: (() => void)[] = [];
+  let startedAt = 0;
 
-  function begin() {
-    since = performance.now();
-    waiting.shift()?.();
-    if (waiting.length > 0) setImmediate(begin);
+  function startSlice() {
+    startedAt = performance.now();
+    waiters.shift()?.();
+    if (waiters.length > 0) setImmediate(startSlice);
   }
 
   return {
-    sliceExpired: () => performance.now() - since > SLICE_MS,
+    sliceExpired: () => performance.now() - startedAt > SLICE_MS,
     nextSlice: () =>
       new Promise((resolve) => {
-        waiting.push(resolve);
-        if (waiting.length === 1) setImmediate(begin);
+        waiters.push(resolve);
+        if (waiters.length === 1) setImmediate(startSlice);
       }),
   };
 }
 
-/** For all that does not come in numbers. */
-const common = createSliceQueue();
-export const sliceExpired = common.sliceExpired;
-export const yieldToEventLoop = common.nextSlice;
+/** Default queue, for jobs that rarely run concurrently. */
+export const { sliceExpired, nextSlice: yieldToEventLoop } = createSliceQueue();
 
-/** What comes of work in steps, of which each is short. */
+/** Runs a job given as a generator of short steps, yielding to the event loop when a slice has expired. */
 export async function runSliced<Result>(steps: Iterator<unknown, Result>): Promise<Result> {
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
@@ -48,14 +46,14 @@ export async function runSliced<Result>(steps: Iterator<unknown, Result>): Promi
   }
 }
 
-/** For work of which there is only one: a slice of its own in every round, however many wait for a turn. */
+/** Creates a yield function for a job that runs only once per process: it gets a slice in every round of the event loop. */
 export function createYielder(): () => Promise<void> | undefined {
-  let begun = performance.now();
+  let startedAt = performance.now();
   return () => {
-    if (performance.now() - begun <= SLICE_MS) return undefined;
+    if (performance.now() - startedAt <= SLICE_MS) return undefined;
     return new Promise((resolve) => {
       setImmediate(() => {
-        begun = performance.now();
+        startedAt = performance.now();
         resolve();
       });
     });

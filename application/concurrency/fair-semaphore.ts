@@ -1,130 +1,128 @@
 /**
- * Costly work, so many pieces at a time: the others wait in line, and no more wait than can be answered in time, of whoever
- * has the longest line the fewer.
+ * Limits concurrent jobs. Waiters queue per tenant and are served round-robin; when the queue is full, the newest
+ * waiter of the longest queue is rejected with `UnavailableError`.
  */
 import { UnavailableError } from '../ports/index.js';
 import { REQUEST_MS } from './deadline.js';
 
-/**
- * Runs the work when it is its turn: by turns for each of those it is done for, `whose`. Rejects with `Unavailable`
- * when too many wait: of the longest line the last one, who may have come before.
- */
 export type FairSemaphore = <Result>(
-  work: () => Promise<Result>,
+  job: () => Promise<Result>,
   tenant?: string,
-  waiting?: WaitOptions<Result>,
+  options?: WaitOptions<Result>,
 ) => Promise<Result>;
 
 export interface WaitOptions<Result = unknown> {
-  /** Aborted when nobody waits any more; asked for where there is a line. */
+  /** Leaves the queue when the signal is aborted. `signal` is only read when the job has to wait. */
   readonly request?: { readonly signal: AbortSignal };
-  /** Whoever waits for the same when it begins may be given what it comes to: so many of them. */
+  /** Waiters with the same key, queued before the job starts, may receive its result. */
   readonly coalesceKey?: string;
-  readonly maxSharers?: (made: Result) => number;
+  /** Returns how many waiters may receive a result; default: all. */
+  readonly maxSharers?: (result: Result) => number;
 }
-
-type Lining = Pick<WaitOptions, 'request' | 'coalesceKey'>;
 
 interface Waiter {
   readonly coalesceKey: string | undefined;
-  /** `made` by another. */
-  readonly begin: (given?: { readonly made: unknown }) => void;
-  readonly refuse: (reason: UnavailableError) => void;
+  /** Resumes the waiter: with the result of an equal job, or to run its own. */
+  readonly resume: (shared?: { readonly result: unknown }) => void;
+  readonly reject: (reason: UnavailableError) => void;
 }
 
-export function createFairSemaphore(name: string, most: number, mostWaiting: number): FairSemaphore {
-  /** By whose turn is next. */
-  const lines = new Map<string, readonly Waiter[]>();
+/** @param name What the job needs, for error messages. */
+export function createFairSemaphore(name: string, maxRunning: number, maxWaiting: number): FairSemaphore {
+  /** By tenant; the first one is served next. */
+  const queues = new Map<string, readonly Waiter[]>();
   let waiting = 0;
   let running = 0;
 
-  /** Those who remain keep their place among the others. */
-  function remain(whose: string, line: readonly Waiter[]) {
-    waiting += line.length - (lines.get(whose)?.length ?? 0);
-    if (line.length > 0) lines.set(whose, line);
-    else lines.delete(whose);
+  /** Replaces the queue of a tenant, which keeps its place in the round. */
+  function setQueue(tenant: string, queue: readonly Waiter[]) {
+    waiting += queue.length - (queues.get(tenant)?.length ?? 0);
+    if (queue.length > 0) queues.set(tenant, queue);
+    else queues.delete(tenant);
   }
 
-  function next(): Waiter | undefined {
-    const [first] = lines;
+  function dequeue(): Waiter | undefined {
+    const [first] = queues;
     if (!first) return undefined;
-    const [whose, [waiter, ...line]] = first;
-    remain(whose, []);
-    remain(whose, line);
+    const [tenant, [waiter, ...queue]] = first;
+    // Removing the tenant first moves it to the end of the round.
+    setQueue(tenant, []);
+    setQueue(tenant, queue);
     return waiter;
   }
 
-  const over = () => {
-    const waiter = next();
-    if (waiter) waiter.begin();
+  const release = () => {
+    const waiter = dequeue();
+    if (waiter) waiter.resume();
     else running--;
   };
 
-  const turn = (whose: string, { request, coalesceKey }: Lining) =>
-    new Promise<{ readonly made: unknown } | undefined>((begin, refuse) => {
-      const waiter = { coalesceKey, begin, refuse };
-      remain(whose, [...(lines.get(whose) ?? []), waiter]);
+  const enqueue = (tenant: string, { request, coalesceKey }: Pick<WaitOptions, 'request' | 'coalesceKey'>) =>
+    new Promise<{ readonly result: unknown } | undefined>((resume, reject) => {
+      const waiter = { coalesceKey, resume, reject };
+      setQueue(tenant, [...(queues.get(tenant) ?? []), waiter]);
       const signal = request?.signal;
       const leave = () => {
-        const line = lines.get(whose) ?? [];
-        if (!line.includes(waiter)) return;
-        remain(
-          whose,
-          line.filter((each) => each !== waiter),
+        const queue = queues.get(tenant) ?? [];
+        if (!queue.includes(waiter)) return;
+        setQueue(
+          tenant,
+          queue.filter((each) => each !== waiter),
         );
-        refuse(new UnavailableError(`nobody waits for ${name} any more`));
+        reject(new UnavailableError(`request for ${name} was cancelled`));
       };
       if (signal?.aborted) leave();
       else signal?.addEventListener('abort', leave, { once: true });
     });
 
-  /** One more in line than there may be: nobody can leave no place for others. */
-  function refuseOne() {
-    const [whose, line] = [...lines].reduce((longest, each) => (each[1].length > longest[1].length ? each : longest));
-    remain(whose, line.slice(0, -1));
-    line.at(-1)!.refuse(new UnavailableError(`too much waits for ${name}`));
+  function rejectNewestOfLongest() {
+    const [tenant, queue] = [...queues].reduce((longest, each) =>
+      each[1].length > longest[1].length ? each : longest,
+    );
+    setQueue(tenant, queue.slice(0, -1));
+    queue.at(-1)!.reject(new UnavailableError(`too many requests for ${name}; try again later`));
   }
 
-  const waitingFor = (same: string) =>
-    new Set([...lines.values()].flat().filter((waiter) => waiter.coalesceKey === same));
+  const waitersFor = (key: string) =>
+    new Set([...queues.values()].flat().filter((waiter) => waiter.coalesceKey === key));
 
-  /** Gives it to some who wait still. */
-  function give(made: unknown, to: ReadonlySet<Waiter>, most: number) {
-    let left = most;
-    for (const [whose, line] of [...lines]) {
-      const given = line.filter((waiter) => to.has(waiter)).slice(0, Math.max(0, left));
-      left -= given.length;
-      if (given.length === 0) continue;
-      remain(
-        whose,
-        line.filter((waiter) => !given.includes(waiter)),
+  /** Resumes up to `max` of the given waiters with a result, if they are still queued. */
+  function share(result: unknown, sharers: ReadonlySet<Waiter>, max: number) {
+    let remaining = max;
+    for (const [tenant, queue] of [...queues]) {
+      const served = queue.filter((waiter) => sharers.has(waiter)).slice(0, Math.max(0, remaining));
+      remaining -= served.length;
+      if (served.length === 0) continue;
+      setQueue(
+        tenant,
+        queue.filter((waiter) => !served.includes(waiter)),
       );
-      for (const { begin } of given) begin({ made });
+      for (const { resume } of served) resume({ result });
     }
   }
 
-  return async <Result>(work: () => Promise<Result>, whose = '', asked: WaitOptions<Result> = {}) => {
-    if (running < most) running++;
+  return async <Result>(job: () => Promise<Result>, tenant = '', options: WaitOptions<Result> = {}) => {
+    if (running < maxRunning) running++;
     else {
-      const came = performance.now();
-      const turned = turn(whose, asked);
-      if (waiting > mostWaiting) refuseOne();
-      const given = await turned;
-      if (given) return given.made as Result;
-      // Whoever asked has been answered by now.
-      if (performance.now() - came > REQUEST_MS) {
-        over();
-        throw new UnavailableError(`${name} is waited for in vain`);
+      const queuedAt = performance.now();
+      const slot = enqueue(tenant, options);
+      if (waiting > maxWaiting) rejectNewestOfLongest();
+      const shared = await slot;
+      if (shared) return shared.result as Result;
+      // The request has been answered by now.
+      if (performance.now() - queuedAt > REQUEST_MS) {
+        release();
+        throw new UnavailableError(`request for ${name} waited longer than ${REQUEST_MS} ms; try again later`);
       }
     }
     try {
-      const { coalesceKey, maxSharers } = asked;
-      const others = coalesceKey !== undefined && waiting > 0 ? waitingFor(coalesceKey) : undefined;
-      const made = await work();
-      if (others) give(made, others, maxSharers?.(made) ?? others.size);
-      return made;
+      const { coalesceKey, maxSharers } = options;
+      const sharers = coalesceKey !== undefined && waiting > 0 ? waitersFor(coalesceKey) : undefined;
+      const result = await job();
+      if (sharers) share(result, sharers, maxSharers?.(result) ?? sharers.size);
+      return result;
     } finally {
-      over();
+      release();
     }
   };
 }

@@ -1,18 +1,18 @@
-/** A budget of what all callers share, in bytes or in pieces: bounded, and nobody can have all of it. */
+/** Fair-share budget: a limit on bytes or items in use, of which no caller can take everything. */
 
-/** Why there is no more: one has had its share, or it is `full` also for who has nothing of it yet. */
+/** Why an acquisition failed: the caller's `share` is used up, or the budget is `full` even for new callers. */
 export type Shortage = 'share' | 'full';
 
-/** What one request, connection or piece of work has of a budget. */
+/** Amount held by one request, connection or job. */
 export interface Reservation {
-  /** Takes so much more; or says why not, and takes nothing. */
+  /** Acquires more; on a shortage acquires nothing and returns the reason. */
   acquire(amount: number): Shortage | undefined;
   giveBack(amount: number): void;
-  /** Gives back all that is left. */
+  /** Returns everything still held. */
   release(): void;
 }
 
-/** How much there is of something that is bounded. */
+/** Fill level of a bounded resource, for metrics. */
 export interface Level {
   readonly name: string;
   readonly limit: number;
@@ -20,46 +20,45 @@ export interface Level {
 }
 
 export interface Budget extends Level {
-  /** `whose` share it counts for: a network's, or a caller's. What is nobody's has no share. */
-  reserve(whose?: string): Reservation;
+  /** @param tenant Network or caller whose share it counts towards; without one only the total limit applies. */
+  reserve(tenant?: string): Reservation;
 }
 
 /**
- * What one may hold, as a multiple of what is left for the others: two thirds of the budget, and two thirds of what it
- * has left is there for the next. A fixed share would come to an end: with one half each, two networks have
- * everything, and any machine has two, one of IPv4 and one of IPv6.
+ * Largest share of a tenant, as a multiple of what remains free: two thirds of the budget for the first, two thirds of
+ * the rest for the next. With fixed halves two networks could take everything, and any machine has two: IPv4 and IPv6.
  */
-const TIMES_THE_REST = 2;
+const MAX_SHARE_OF_FREE = 2;
 
-/** Who holds nothing yet gets a first piece as long as anything is left; who is alone, for any amount. */
+/** Creates a budget. A new tenant can acquire as long as the budget lasts; the only tenant can acquire any amount. */
 export function createBudget(name: string, limit: number): Budget {
   let used = 0;
   const shares = new Map<string, number>();
 
-  function shortageFor(amount: number, mine: number): Shortage | undefined {
-    const rest = limit - used - amount;
-    if (mine > 0 && mine + amount > TIMES_THE_REST * rest) return 'share';
-    return used > 0 && rest < 0 ? 'full' : undefined;
+  function shortageFor(amount: number, share: number): Shortage | undefined {
+    const free = limit - used - amount;
+    if (share > 0 && share + amount > MAX_SHARE_OF_FREE * free) return 'share';
+    return used > 0 && free < 0 ? 'full' : undefined;
   }
 
-  function reserve(whose?: string): Reservation {
-    let held = 0;
+  function reserve(tenant?: string): Reservation {
+    let amountHeld = 0;
     const change = (amount: number) => {
-      held += amount;
+      amountHeld += amount;
       used += amount;
-      if (whose === undefined) return;
-      const mine = (shares.get(whose) ?? 0) + amount;
-      if (mine > 0) shares.set(whose, mine);
-      else shares.delete(whose);
+      if (tenant === undefined) return;
+      const share = (shares.get(tenant) ?? 0) + amount;
+      if (share > 0) shares.set(tenant, share);
+      else shares.delete(tenant);
     };
     return {
       acquire(amount) {
-        const lacking = shortageFor(amount, whose === undefined ? 0 : (shares.get(whose) ?? 0));
-        if (!lacking) change(amount);
-        return lacking;
+        const shortage = shortageFor(amount, tenant === undefined ? 0 : (shares.get(tenant) ?? 0));
+        if (!shortage) change(amount);
+        return shortage;
       },
       giveBack: (amount) => change(-amount),
-      release: () => change(-held),
+      release: () => change(-amountHeld),
     };
   }
 

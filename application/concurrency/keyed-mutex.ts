@@ -1,4 +1,4 @@
-/** Commands of one process on one stream go one after the other: they would only conflict. */
+/** Keyed mutex: runs jobs with the same key one after the other, for example commands of one process on one stream. */
 import { UnavailableError } from '../ports/index.js';
 import { REQUEST_MS } from './deadline.js';
 
@@ -8,27 +8,29 @@ interface Queue {
 }
 
 /**
- * Runs work when all that came before it under the same key is over. Rejects with `Unavailable`, and the work is
- * never begun, when it has waited for longer than whoever asked for it is answered. How many may wait is for those to
- * say who let them in: a request has its place until its command is over.
+ * Creates a function that runs a job once all earlier jobs with its key have settled. Throws `UnavailableError`, without
+ * running the job, after waiting for as long as a request may take. Does not limit the number of waiters: requests are
+ * limited on admission.
  */
 export function createKeyedMutex() {
-  const lines = new Map<string, Queue>();
+  const queues = new Map<string, Queue>();
 
-  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const line = lines.get(key) ?? { last: Promise.resolve(), length: 0 };
-    const came = performance.now();
-    const begin = () => {
-      if (performance.now() - came > REQUEST_MS) throw new UnavailableError(`${key} is waited for in vain`);
-      return work();
+  return async <T>(key: string, job: () => Promise<T>): Promise<T> => {
+    const queue = queues.get(key) ?? { last: Promise.resolve(), length: 0 };
+    const queuedAt = performance.now();
+    const start = () => {
+      if (performance.now() - queuedAt > REQUEST_MS) {
+        throw new UnavailableError(`commands on ${key} waited longer than ${REQUEST_MS} ms; try again later`);
+      }
+      return job();
     };
-    const mine = line.last.then(begin);
-    lines.set(key, line);
-    line.length++;
-    const over = () => {
-      if (--line.length === 0) lines.delete(key);
+    const result = queue.last.then(start);
+    queues.set(key, queue);
+    queue.length++;
+    const release = () => {
+      if (--queue.length === 0) queues.delete(key);
     };
-    line.last = mine.then(over, over);
-    return mine;
+    queue.last = result.then(release, release);
+    return result;
   };
 }

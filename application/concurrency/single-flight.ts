@@ -1,34 +1,35 @@
-/** What many ask for in one moment is looked up for all of them together: strangers ask as often as they like. */
+/** Single-flight: coalesces concurrent lookups of the same name, so that load does not grow with the number of callers. */
 
 interface Flight {
   readonly running: Promise<unknown>;
-  /** Begins when that is over, for all who came meanwhile. */
+  /** Starts after `running`, for all callers that arrived meanwhile. */
   next?: Promise<unknown>;
 }
 
 /**
- * Runs a look-up by its name. While one is under way whoever asks shares the next: what was begun before they asked may
- * be older than their question. So at most one of a name is under way at a time, and nobody waits for more than two.
+ * Creates a function that runs a lookup by name. Callers that arrive during a lookup share the next one, because the
+ * running one may return data older than their call. At most one lookup per name runs at a time, and no caller waits for
+ * more than two.
  */
 export function createSingleFlight() {
-  const lanes = new Map<string, Flight>();
+  const flights = new Map<string, Flight>();
 
-  function begin<Found>(name: string, look: () => Promise<Found>): Promise<Found> {
-    const running = look();
-    const lane: Flight = { running };
-    lanes.set(name, lane);
-    const over = () => {
-      if (!lane.next) lanes.delete(name);
+  function start<Found>(name: string, lookUp: () => Promise<Found>): Promise<Found> {
+    const running = lookUp();
+    const flight: Flight = { running };
+    flights.set(name, flight);
+    const land = () => {
+      if (!flight.next) flights.delete(name);
     };
-    running.then(over, over);
+    running.then(land, land);
     return running;
   }
 
-  return <Found>(name: string, look: () => Promise<Found>): Promise<Found> => {
-    const lane = lanes.get(name);
-    if (!lane) return begin(name, look);
-    const next = () => begin(name, look);
-    lane.next ??= lane.running.then(next, next);
-    return lane.next as Promise<Found>;
+  return <Found>(name: string, lookUp: () => Promise<Found>): Promise<Found> => {
+    const flight = flights.get(name);
+    if (!flight) return start(name, lookUp);
+    const next = () => start(name, lookUp);
+    flight.next ??= flight.running.then(next, next);
+    return flight.next as Promise<Found>;
   };
 }

@@ -1,4 +1,4 @@
-/** Token buckets: so much at once, refilled at so much a second. */
+/** Token buckets: rate limits with a burst and a refill rate. */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/index.js';
 
@@ -8,55 +8,55 @@ export interface TokenBucketOptions {
 }
 
 export interface TokenBucket {
-  /** The ms after which there is so much of it; 0 where there is now. */
+  /** Returns the milliseconds until `amount` tokens are available; 0 if they are now. */
   wait(amount?: number): number;
-  /** Used up, also what is not there yet: the next waits for it. */
+  /** Consumes tokens. The bucket may go below zero; the next caller waits longer then. */
   consume(amount?: number): void;
 }
 
-/** `clock`: one that only ever goes on. */
+/** @param clock Monotonic. */
 export function createTokenBucket({ burst, perSecond }: TokenBucketOptions, clock: Clock = performance): TokenBucket {
-  let left = burst;
-  let since = clock.now();
+  let tokens = burst;
+  let refilledAt = clock.now();
   function refill() {
     const now = clock.now();
-    left = Math.min(burst, left + ((now - since) / 1000) * perSecond);
-    since = now;
+    tokens = Math.min(burst, tokens + ((now - refilledAt) / 1000) * perSecond);
+    refilledAt = now;
   }
   return {
     wait(amount = 1) {
       refill();
-      return left >= amount ? 0 : ((amount - left) / perSecond) * 1000;
+      return tokens >= amount ? 0 : ((amount - tokens) / perSecond) * 1000;
     },
     consume(amount = 1) {
       refill();
-      left -= amount;
+      tokens -= amount;
     },
   };
 }
 
-/** As slow as the slowest of them, and of each the same is spent. */
-export const combine = (...paces: readonly TokenBucket[]): TokenBucket => ({
-  wait: (amount) => Math.max(...paces.map((each) => each.wait(amount))),
+/** Combines buckets into one that waits for the slowest and consumes from all. */
+export const combine = (...buckets: readonly TokenBucket[]): TokenBucket => ({
+  wait: (amount) => Math.max(...buckets.map((bucket) => bucket.wait(amount))),
   consume(amount) {
-    for (const each of paces) each.consume(amount);
+    for (const bucket of buckets) bucket.consume(amount);
   },
 });
 
-/** Of more, who was met longest ago begins anew. */
-const KNOWN = 10_000;
+/** Buckets in memory; beyond that the least recently used one starts again with a full burst. */
+const MAX_BUCKETS = 10_000;
 
-/** One for each of many, by name. */
+/** Creates one bucket per name. */
 export function createTokenBuckets(
-  allowance: TokenBucketOptions,
+  options: TokenBucketOptions,
   clock?: Clock | undefined,
 ): (name: string) => TokenBucket {
-  const paces = new LRUCache<string, TokenBucket>({ max: KNOWN });
+  const buckets = new LRUCache<string, TokenBucket>({ max: MAX_BUCKETS });
   return (name) => {
-    const known = paces.get(name);
-    if (known) return known;
-    const made = createTokenBucket(allowance, clock);
-    paces.set(name, made);
-    return made;
+    const existing = buckets.get(name);
+    if (existing) return existing;
+    const bucket = createTokenBucket(options, clock);
+    buckets.set(name, bucket);
+    return bucket;
   };
 }
