@@ -1,30 +1,30 @@
-/** Who is told what: a pure fold of the log, tested without a socket. One per service. */
+/** Audience of a service: a pure fold of its events that decides which clients receive which messages. */
 import { type DomainEvent, ownEntry } from '../../domain/shared/index.js';
 import type { RevealedEvent } from '../ports/index.js';
 import type { Fold, SnapshotForm } from './restore-fold.js';
 import type { StreamCursors } from './stream-cursors.js';
 
-/** Hears every event of its service in log order, each by its name: none is forgotten. */
+/** Routing rules of a service. The type requires an entry for every event; events arrive in log order. */
 export interface Audience<State, Event extends DomainEvent> {
   readonly initialState: State;
   readonly on: {
     readonly [Type in Event['type']]: EventRouting<State, RevealedEvent<Extract<Event, { readonly type: Type }>>>;
   };
-  /** Where all that it folds stands in few streams: how far each of these is in a state, also in the initial one. */
+  /** Cursors of the folded streams in a state, if these are few; they are present in the initial state, too. */
   reached?(state: State): StreamCursors;
-  /** How the state is kept for the next start; without, its facts are looked for in all of the log at each. */
+  /** Snapshot format of the state; without one every start reads the events from the whole log. */
   readonly snapshot?: SnapshotForm<State>;
 }
 
-/** What one event means; of one that changes nothing and is for nobody there is nothing to say. */
+/** Effects of one event type; empty for events that change no state and are sent to no client. */
 export interface EventRouting<State, Event> {
-  /** Another state, or the same one where nothing has changed. */
+  /** Returns the new state, or the same object if nothing changes. */
   evolve?(state: State, event: Event): State;
-  /** Judges by the state after the event, and by the state before it only where the thing itself ends. */
+  /** Decides by the state after the event; by the state before it only if the event ends the resource. */
   deliver?(event: Event, after: State, before: State): readonly Delivery[];
 }
 
-/** What of an audience is folded before anybody listens: by those events that it has an `evolve` for. */
+/** Returns the fold of an audience, without deliveries, over the events that have an `evolve`. */
 export function foldOf<State, Event extends DomainEvent>(audience: Audience<State, Event>): Fold<State> {
   const on: { readonly [type: string]: EventRouting<State, RevealedEvent> } = audience.on;
   const { initialState, reached, snapshot } = audience;
@@ -37,44 +37,44 @@ export function foldOf<State, Event extends DomainEvent>(audience: Audience<Stat
   };
 }
 
-/** The state after an event, and who is told what of it. Total: one that nothing is said of means nothing. */
+/** Applies one event: returns the new state and the deliveries. Ignores unknown events. */
 export function route<State>(
   audience: Audience<State, DomainEvent>,
   before: State,
   event: RevealedEvent,
 ): { readonly state: State; readonly deliveries: readonly Delivery[] } {
-  const hearing = ownEntry(audience.on, event.type);
-  const state = hearing?.evolve ? hearing.evolve(before, event) : before;
-  return { state, deliveries: hearing?.deliver?.(event, state, before) ?? [] };
+  const routing = ownEntry(audience.on, event.type);
+  const state = routing?.evolve ? routing.evolve(before, event) : before;
+  return { state, deliveries: routing?.deliver?.(event, state, before) ?? [] };
 }
 
-/** One message and whose streams it goes to. */
+/** One message and the client streams that receive it. */
 export interface Delivery {
-  /** Keys that streams are connected under, for example a room's id or `user:<id>`. A stream gets it once. */
+  /** Keys of client streams, for example a room's id or `user:<id>`. Each stream receives the message once. */
   readonly to: readonly string[];
-  /** But not to streams that are connected under any of these as well. */
+  /** Keys whose streams are excluded. */
   readonly except?: readonly string[];
-  /** What it tells of, where a stream may lose sight of that: for `entitled`. */
+  /** Resource of the message, if clients may lose access to it; checked by `entitled`. */
   readonly resource?: string;
-  /** What it is about is erased by the event: what was told of it before is kept for nobody. */
+  /** The event erases the resource: earlier messages about it are no longer delivered. */
   readonly erases?: boolean;
   readonly message: Message;
-  /** The streams that receive it end with it. */
+  /** Closes the receiving streams after the message. */
   readonly ends?: boolean;
-  /** With which WebSockets close then, 4000 to 4999; 1000 unless given. */
+  /** WebSocket close code of those streams, 4000 to 4999; default 1000. */
   readonly endCode?: number;
 }
 
-/** What a client reads, as JSON: its members besides the type are those of the service's contract. */
+/** JSON message to a client; its members are defined by the contract of the service. */
 export interface Message {
   readonly type: string;
   readonly [member: string]: unknown;
 }
 
-/** Ends the streams of clients, or moves their end. */
+/** Closes client streams, or sets when they expire. */
 export interface StreamControl {
-  /** Ends all streams connected under a key. */
+  /** Closes all streams of a key. */
   end(key: string): void;
-  /** Moves the end of the streams under a key to this Unix ms. */
+  /** Sets the expiry of all streams of a key, Unix ms. */
   until(key: string, at: number): void;
 }

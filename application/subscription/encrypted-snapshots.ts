@@ -1,34 +1,34 @@
-/** Snapshots in which nobody is named: what tells who somebody is stands in them sealed, under the key of whom it tells of. */
+/** Encrypts personal data in snapshots, under the key of the person it is about. */
 import { sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
 import type { Vault } from '../ports/index.js';
 import type { Snapshots } from './restore-fold.js';
 
-/** A part with something to seal; undefined where it is erased. Other parts are written as they are. */
+/** Snapshot part with a secret; undefined once erased. Other parts are stored unencrypted. */
 export interface SealedPart {
-  /** Whose key seals it. */
+  /** Owner of the encryption key. */
   readonly subject: string;
   readonly secret?: object | undefined;
 }
 
-export interface Sealing {
-  /** Undefined where the key is destroyed, or lost. */
+export interface SnapshotVault {
+  /** Undefined if the key is destroyed or lost. */
   readonly sealBytes: Vault['sealBytes'];
-  /** Rejects with `Unopenable` what is damaged: the snapshot is of no use then. */
+  /** Throws `UndecryptableError` for damaged data: the snapshot is unusable then. */
   readonly openBytes: Vault['openBytes'];
 }
 
-/** Sealed or opened together: their keys come from another server. */
-const AT_ONCE = 100;
+/** Parts encrypted or decrypted in parallel, because keys come from another server. */
+const BATCH_SIZE = 100;
 
-/** Seals what is written and opens what is read. */
-export function encryptSnapshots(snapshots: Snapshots, { sealBytes, openBytes }: Sealing): Snapshots {
-  async function sealed(part: unknown) {
+/** Wraps a snapshot store: encrypts on write, decrypts on read. */
+export function encryptSnapshots(snapshots: Snapshots, { sealBytes, openBytes }: SnapshotVault): Snapshots {
+  async function encryptPart(part: unknown) {
     if (!isSealed(part) || !part.secret) return part;
     const bytes = await sealBytes(part.subject, Buffer.from(JSON.stringify(part.secret)));
     return { ...part, secret: bytes && Buffer.from(bytes).toString('base64') };
   }
 
-  async function opened(part: unknown) {
+  async function decryptPart(part: unknown) {
     if (!isSealed(part) || typeof part.secret !== 'string') return part;
     const bytes = await openBytes(part.subject, Buffer.from(part.secret, 'base64'));
     return { ...part, secret: bytes && JSON.parse(Buffer.from(bytes).toString()) };
@@ -37,30 +37,31 @@ export function encryptSnapshots(snapshots: Snapshots, { sealBytes, openBytes }:
   return {
     ...snapshots,
     async read(service, version) {
-      const found = await snapshots.read(service, version);
-      if (!found) return undefined;
+      const snapshot = await snapshots.read(service, version);
+      if (!snapshot) return undefined;
       const parts: unknown[] = [];
-      for await (const part of each(found.parts, opened)) parts.push(part);
-      return { ...found, parts };
+      for await (const part of mapParts(snapshot.parts, decryptPart)) parts.push(part);
+      return { ...snapshot, parts };
     },
-    write: (service, version, position, parts) => snapshots.write(service, version, position, each(parts, sealed)),
+    write: (service, version, position, parts) =>
+      snapshots.write(service, version, position, mapParts(parts, encryptPart)),
   };
 }
 
 const isSealed = (part: unknown): part is SealedPart =>
   typeof part === 'object' && part !== null && 'subject' in part && typeof part.subject === 'string';
 
-async function* each(
+async function* mapParts(
   parts: Iterable<unknown> | AsyncIterable<unknown>,
   change: (part: unknown) => Promise<unknown>,
 ): AsyncGenerator<unknown> {
-  let some: unknown[] = [];
+  let batch: unknown[] = [];
   for await (const part of parts) {
-    some.push(part);
-    if (some.length < AT_ONCE) continue;
-    yield* await Promise.all(some.map(change));
-    some = [];
+    batch.push(part);
+    if (batch.length < BATCH_SIZE) continue;
+    yield* await Promise.all(batch.map(change));
+    batch = [];
     if (sliceExpired()) await yieldToEventLoop();
   }
-  yield* await Promise.all(some.map(change));
+  yield* await Promise.all(batch.map(change));
 }

@@ -1,6 +1,6 @@
-/** What one event is told to: several of a service, none of which may keep it from the others. */
+/** Fan-out: passes an event to several listeners, even if some of them throw. */
 
-/** Tells all of them in order, whatever becomes of it at each. Throws what failed once all are told. */
+/** Calls all listeners in order; throws an `AggregateError` afterwards if any has thrown. */
 export const fanOut =
   <Event>(...listeners: readonly ((event: Event) => void)[]) =>
   (event: Event): void => {
@@ -11,5 +11,5 @@ export const fanOut =
       } catch (error) {
         failures.push(error);
       }
-    if (failures.length > 0) throw new AggregateError(failures, 'not everybody could take the event');
+    if (failures.length > 0) throw new AggregateError(failures, 'some listeners failed to process the event');
   };

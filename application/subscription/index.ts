@@ -1,4 +1,4 @@
-/** Reading the log forward: live feed, process managers, leader election, scheduled jobs, snapshots. */
+/** Consumes the event log: live feed, process managers, leader election, scheduled jobs, snapshots. */
 export {
   type Audience,
   type Delivery,

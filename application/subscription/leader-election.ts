@@ -1,63 +1,59 @@
-/** What one process of all does at a time: it leads while it holds a lease (docs/guide/many-nodes.md). */
+/** Leader election by lease: one process at a time runs a task (docs/nodes.md). */
 import { sleep } from '../concurrency/index.js';
 import { type Lease, type Leases, UnavailableError } from '../ports/index.js';
 
-/** Work under a lease: `stop` is aborted when the lease is lost, or whoever asked for the work wants it to end. */
+/** Task of a leader. `stop` is aborted when the lease is lost or the caller stops the task. */
 export type LeaderTask<Result = void> = (lease: Lease, stop: AbortSignal) => Promise<Result>;
 
-/**
- * Runs work under a lease, and gives the lease back. Undefined, and nothing was run, while another process holds it.
- * Rejects with what the work rejects with.
- */
+/** Runs a task under a lease, then releases the lease. Returns undefined, without running it, if another process leads. */
 export async function withLease<Result>(
   leases: Leases,
   name: string,
   signal: AbortSignal,
-  lead: LeaderTask<Result>,
+  task: LeaderTask<Result>,
 ): Promise<{ readonly result: Result } | undefined> {
   const lease = await leases.acquire(name);
   if (!lease) return undefined;
   try {
-    return { result: await lead(lease, AbortSignal.any([signal, lease.lost])) };
+    return { result: await task(lease, AbortSignal.any([signal, lease.lost])) };
   } catch (error) {
-    // Work that is stopped because the lease was lost says only that it was aborted.
+    // A task stopped by a lost lease throws a bare AbortError; name the cause.
     const isAborted = error instanceof Error && error.name === 'AbortError';
-    if (isAborted && lease.lost.aborted) throw new UnavailableError(`the lease of ${name} is lost`, { cause: error });
+    if (isAborted && lease.lost.aborted) throw new UnavailableError(`lease ${name} was lost`, { cause: error });
     throw error;
   } finally {
-    // What can't be given back lapses.
+    // A lease that cannot be released expires.
     await lease.release().catch(() => {});
   }
 }
 
-export interface Leading {
+export interface LeaderOptions {
   readonly leases: Leases;
   readonly lease: string;
   readonly lead: LeaderTask;
   /**
-   * Before it is tried again: after another one was found leading, after a failure, and after `lead` came to its end.
-   * Twice as long after each further failure in a row, up to 5 s: a store that refuses at once is not asked, and told
-   * of, all the time.
+   * Milliseconds until the next attempt: while another process leads, after a failure, and after the task has ended.
+   * Doubles with each consecutive failure, up to 5 s, to spare a failing store and the log file.
    */
   readonly standbyMs: number;
-  /** While it says no, the work is left to others. */
+  /** While it returns false, other processes lead. */
   readonly mayLead?: (() => boolean) | undefined;
-  /** Told when another one leads. */
+  /** Called when another process leads. */
   readonly onStandby?: () => void;
-  /** Told why leading ended, but not that the signal ended it. */
+  /** Called when the task has failed, but not when `signal` has stopped it. */
   readonly onFailure: (error: unknown) => void;
   readonly signal: AbortSignal;
-  readonly time?: LeadingTime;
+  readonly time?: LeaderTime;
 }
 
-interface LeadingTime {
+interface LeaderTime {
   now(): number;
   readonly sleep: typeof sleep;
 }
 
-const MOST_MS = 5000;
+const MAX_BACKOFF_MS = 5000;
 
-/** Leads whenever nobody else does; settles when the signal has stopped it and the lease is given back. */
+/** Leads whenever no other process does; settles once the signal has stopped it and the lease is released. */
 export async function runAsLeader({
   leases,
   lease,
@@ -68,23 +64,23 @@ export async function runAsLeader({
   onFailure,
   signal,
   time = { now: () => performance.now(), sleep },
-}: Leading): Promise<void> {
-  const most = Math.max(standbyMs, MOST_MS);
-  let wait = standbyMs;
+}: LeaderOptions): Promise<void> {
+  const maxBackoff = Math.max(standbyMs, MAX_BACKOFF_MS);
+  let backoff = standbyMs;
   while (!signal.aborted) {
-    const begun = time.now();
-    let next = standbyMs;
+    const startedAt = time.now();
+    let delay = standbyMs;
     try {
-      const held = mayLead() ? await withLease(leases, lease, signal, lead) : undefined;
-      if (!held) onStandby?.();
-      wait = standbyMs;
+      const run = mayLead() ? await withLease(leases, lease, signal, lead) : undefined;
+      if (!run) onStandby?.();
+      backoff = standbyMs;
     } catch (error) {
       if (!signal.aborted) onFailure(error);
-      // What went well until now has not failed in a row.
-      if (time.now() - begun > most) wait = standbyMs;
-      next = wait;
-      wait = Math.min(wait * 2, most);
+      // A task that ran for a while starts a new series of failures.
+      if (time.now() - startedAt > maxBackoff) backoff = standbyMs;
+      delay = backoff;
+      backoff = Math.min(backoff * 2, maxBackoff);
     }
-    await time.sleep(next, signal);
+    await time.sleep(delay, signal);
   }
 }

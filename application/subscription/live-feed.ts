@@ -1,4 +1,4 @@
-/** The live feed of a node: every event of its services, once, to everything in the process that must know. */
+/** Live feed of a node: one subscription that delivers every event of its services to caches and clients. */
 import { type Catalog, type ProjectionSwitched, serviceOf } from '../../domain/shared/index.js';
 import { type AggregateStore, isEvent } from '../command/index.js';
 import { createYielder, sleep } from '../concurrency/index.js';
@@ -9,36 +9,36 @@ import { createWindow, type ResumeWindow, type WindowStart, type Windows } from 
 
 export interface FeedOptions {
   readonly catalogs: readonly Catalog[];
-  /** By service: where its window begins, so that streams can be resumed across a restart of this node. */
+  /** By service: start of its resume window, so that clients can resume after a restart of this node. */
   readonly windows: ReadonlyMap<string, WindowStart>;
-  /** Where the log ended before this node served anybody: up to here each service's window is read by itself. */
+  /** End of the log before this node served requests; up to here each resume window is read separately. */
   readonly begun: Position;
-  /** Where they are left for the next start. */
+  /** Stores the windows for the next start. */
   readonly saved: Pick<Windows, 'save'>;
   readonly follow: Subscribe;
   readonly reveal: DecryptEvent;
-  /** Opens what was written after `begun`. */
+  /** Decrypts events written after the start of the node. */
   readonly revealLive: DecryptEvent;
   readonly streams: AggregateStore;
   readonly vault: CachingVault;
-  /** Fans an event out to the clients of its service. Must not wait for anything. */
+  /** Sends an event to the clients of its service. Must not block. */
   readonly publish: (service: string, event: LiveEvent) => void;
-  /** Another build of a read model is served from this event on. */
+  /** Called when another build of a read model becomes active. */
   readonly switched: (event: RecordedEvent<ProjectionSwitched>) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
 export interface Feed {
-  /** Resolves when the feed has been at the head of the log, with the last event of each service up to there. */
+  /** Resolves when the feed has caught up, with the last position of each service. */
   readonly ready: Promise<ReadonlyMap<string, Position>>;
-  /** `waiting`: for a key store that is away. */
+  /** `waiting`: the key store is unavailable. */
   status(): 'catching-up' | 'live' | 'waiting';
-  /** Up to here a service has been told everything. */
+  /** Position up to which all events of a service were delivered and left its window. */
   resumeFrom(service: string): Position;
-  /** The last event of a service that was told. */
+  /** Position of the last event of a service. */
   last(service: string): Position;
-  /** Settles when the signal has ended it. */
+  /** Settles once the signal has stopped the feed. */
   readonly stopped: Promise<void>;
 }
 
@@ -51,29 +51,29 @@ export function runLiveFeed(options: FeedOptions): Feed {
   const prefixes = [...catalogOf.keys()].map((service) => `${service}.`);
   const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createWindow(start)]));
   let caughtUpOnce = false;
-  /** Events whose keys can't be fetched now. */
+  /** Events whose keys cannot be fetched now. */
   let waiting = 0;
-  let atHead = (_: ReadonlyMap<string, Position>) => {};
+  let resolveReady = (_: ReadonlyMap<string, Position>) => {};
   const ready = new Promise<ReadonlyMap<string, Position>>((resolve) => {
-    atHead = resolve;
+    resolveReady = resolve;
   });
 
-  /** A key that can't be fetched now is no reason to leave an event out: the feed waits for it. */
-  async function opened(event: RecordedEvent): Promise<LiveEvent | undefined> {
+  /** Decrypts an event; retries until its key can be fetched, so that no event is skipped. */
+  async function decryptEvent(event: RecordedEvent): Promise<LiveEvent | undefined> {
     const service = serviceOf(event.stream);
     const catalog = catalogOf.get(service);
     if (!catalog || event.type.startsWith('$')) return undefined;
     if (catalog.events[event.type]?.sealed?.large) return event;
-    let inVain = false;
+    let isWaiting = false;
     while (!signal.aborted) {
       try {
         const revealed = await (event.position > begun ? revealLive : reveal)(catalog, event);
-        if (inVain) waiting--;
+        if (isWaiting) waiting--;
         return revealed;
       } catch (error) {
-        if (!inVain) waiting++;
-        inVain = true;
-        logger.error({ err: error, event: event.id, type: event.type }, 'the live feed waits');
+        if (!isWaiting) waiting++;
+        isWaiting = true;
+        logger.error({ err: error, event: event.id, type: event.type }, 'live feed cannot decrypt an event; retrying');
         await sleep(RETRY_MS, signal);
       }
     }
@@ -82,76 +82,76 @@ export function runLiveFeed(options: FeedOptions): Feed {
 
   function dispatch(event: RecordedEvent, live: LiveEvent | undefined) {
     const service = serviceOf(event.stream);
-    // No client is ever given it, so that nobody's window need hold it.
+    // Never sent to clients, so it needs no place in the window.
     if (isEvent<ProjectionSwitched>('ProjectionSwitched', event)) switched(event);
     else windows.get(service)?.record(event);
-    const erased = catalogOf.get(service)?.events[event.type]?.erases?.(event.data);
-    if (erased !== undefined) {
-      vault.forget(erased);
-      for (const stream of [erased, event.stream]) streams.forget(stream);
+    const subject = catalogOf.get(service)?.events[event.type]?.erases?.(event.data);
+    if (subject !== undefined) {
+      vault.forget(subject);
+      for (const stream of [subject, event.stream]) streams.forget(stream);
     }
     if (live) publish(service, live);
   }
 
-  /** Keys come from another server: they are asked for together, and the events told in their order. */
+  /** Decrypts events in parallel, because keys come from another server; dispatches them in order. */
   async function dispatchBatch(events: readonly RecordedEvent[]) {
     for (const event of events) streams.onEvent(event);
-    const opening = events.map(opened);
-    const rest = createYielder();
+    const decrypted = events.map(decryptEvent);
+    const yieldIfDue = createYielder();
     for (const [index, event] of events.entries()) {
-      const resting = rest();
-      if (resting) await resting;
-      const revealed = await opening[index];
+      const pause = yieldIfDue();
+      if (pause) await pause;
+      const live = await decrypted[index];
       try {
-        dispatch(event, revealed);
+        dispatch(event, live);
       } catch (error) {
-        logger.error({ err: error, event: event.id, type: event.type }, 'an event was not told to all');
+        logger.error({ err: error, event: event.id, type: event.type }, 'failed to deliver an event to all listeners');
       }
     }
   }
 
   /**
-   * Tells what stands in the window of a service, up to where this node began. Each is read by itself: one whose last
-   * event is long ago would have all that the others have written since read for nothing.
+   * Dispatches the events in the window of a service, up to the start of this node. Windows are read separately: reading
+   * all services from the oldest window would cover many events for nothing.
    */
-  async function tellWindow(service: string, window: ResumeWindow) {
+  async function replayWindow(service: string, window: ResumeWindow) {
     if (window.from >= begun) return;
-    let now = 0;
-    const selection = { prefixes: [`${service}.`], from: startAt(window.from), signal };
+    let recordedAt = 0;
+    const selection = { prefixes: [`${service}.`], from: positionOrStart(window.from), signal };
     for await (const { events, position = 0n, caughtUp } of follow(selection)) {
-      // What comes after is told by what goes on for all, and only there.
+      // Later events are dispatched by the common subscription.
       await dispatchBatch(events.filter((event) => event.position <= begun));
-      now = events.at(-1)?.recordedAt ?? now;
+      recordedAt = events.at(-1)?.recordedAt ?? recordedAt;
       if (caughtUp || position >= begun) break;
     }
-    if (!signal.aborted) window.advanceTo(begun, now);
+    if (!signal.aborted) window.advanceTo(begun, recordedAt);
   }
 
   async function loop() {
-    await Promise.all(Array.from(windows, ([service, window]) => tellWindow(service, window)));
-    let now = 0;
-    for await (const { events, position, caughtUp } of follow({ prefixes, from: startAt(begun), signal })) {
+    await Promise.all(Array.from(windows, ([service, window]) => replayWindow(service, window)));
+    let recordedAt = 0;
+    for await (const { events, position, caughtUp } of follow({ prefixes, from: positionOrStart(begun), signal })) {
       await dispatchBatch(events);
       if (signal.aborted) return;
-      now = events.at(-1)?.recordedAt ?? now;
-      if (position !== undefined) for (const window of windows.values()) window.advanceTo(position, now);
+      recordedAt = events.at(-1)?.recordedAt ?? recordedAt;
+      if (position !== undefined) for (const window of windows.values()) window.advanceTo(position, recordedAt);
       if (!caughtUp) continue;
       caughtUpOnce = true;
-      atHead(new Map(Array.from(windows, ([service, { last }]) => [service, last])));
+      resolveReady(new Map(Array.from(windows, ([service, { last }]) => [service, last])));
     }
   }
 
-  /** Keeps the windows for the next start, from the moment that anybody can resume in them. */
-  async function keepSaved() {
-    let saved = '';
+  /** Saves the windows for the next start, once clients can resume in them. */
+  async function saveWindows() {
+    let lastSaved = '';
     const save = async () => {
-      const now = Array.from(windows.values(), (window) => window.from).join();
-      if (now === saved) return;
+      const current = Array.from(windows.values(), (window) => window.from).join();
+      if (current === lastSaved) return;
       try {
         await options.saved.save(windows);
-        saved = now;
+        lastSaved = current;
       } catch (error) {
-        logger.warn({ err: error }, 'the windows of the live feed were not saved, trying again');
+        logger.warn({ err: error }, 'failed to save the resume windows; retrying');
       }
     };
     await Promise.race([ready, sleep(2 ** 31 - 1, signal)]);
@@ -161,12 +161,12 @@ export function runLiveFeed(options: FeedOptions): Feed {
     }
   }
 
-  /** What is waited for is no reason to be told once more that the head was reached: nobody may say it again. */
+  /** Once caught up, `live` again after waiting: the subscription need not report the head another time. */
   const status = () => (waiting > 0 ? 'waiting' : caughtUpOnce ? 'live' : 'catching-up');
-  const stopped = Promise.all([loop(), keepSaved()]).then(() => {});
+  const stopped = Promise.all([loop(), saveWindows()]).then(() => {});
   const resumeFrom = (service: string) => windows.get(service)?.from ?? 0n;
   const last = (service: string) => windows.get(service)?.last ?? 0n;
   return { ready, status, resumeFrom, last, stopped };
 }
 
-const startAt = (position: Position): Position | 'start' => (position === 0n ? 'start' : position);
+const positionOrStart = (position: Position): Position | 'start' => (position === 0n ? 'start' : position);

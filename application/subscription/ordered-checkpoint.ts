@@ -1,74 +1,81 @@
-/** Work on events that may end in another order than it began: how far into the log all of it is done. */
+/** Ordered checkpoint: the position up to which all events are processed, while their jobs finish in any order. */
 import type { Position } from '../ports/index.js';
 
-export interface SideBySide {
+export interface ConcurrentProcessor {
   /**
-   * Begins the work on the event at a position, later than all before. Resolves when that is done, or has stepped aside
-   * and there is room for another; rejects with what any work has rejected with.
+   * Starts the job for the event at a position later than all before. Resolves when the job is done, or has called
+   * `release` and there is room for another; rejects with the failure of any job.
    */
-  begin(position: Position, work: (release: () => void) => Promise<void>): Promise<void>;
-  /** There is nothing more to begin up to here. */
-  reach(position: Position): void;
-  /** All up to here is done; never beyond what was rejected. */
+  start(position: Position, job: (release: () => void) => Promise<void>): Promise<void>;
+  /** Reports that there are no more events up to here. */
+  advanceTo(position: Position): void;
+  /** Returns the position up to which all jobs have succeeded. */
   lowWatermark(): Position;
-  /** When all that was begun has ended; rejects with what any of it has rejected with. */
-  ended(): Promise<void>;
+  /** Resolves when all started jobs have ended; rejects with the failure of any of them. */
+  drain(): Promise<void>;
 }
 
-/** `most` pieces that have stepped aside; `done` is told of each of these that is. */
-export function createConcurrentProcessor(from: Position, most: number, done: () => void): SideBySide {
-  let reached = from;
-  /** Under way or rejected, in the order of the log: what was reached before. */
-  const before = new Map<Promise<void>, Position>();
+/**
+ * @param maxReleased Jobs that may run after having called `release`.
+ * @param onReleasedDone Called when such a job has succeeded.
+ */
+export function createConcurrentProcessor(
+  from: Position,
+  maxReleased: number,
+  onReleasedDone: () => void,
+): ConcurrentProcessor {
+  let latest = from;
+  /** Jobs that run or have failed, in log order, each with the position before it. */
+  const jobs = new Map<Promise<void>, Position>();
   let failure: { readonly error: unknown } | undefined;
-  let freed = () => {};
+  let notifyFree = () => {};
 
-  function look() {
+  function throwFailure() {
     if (failure) throw failure.error;
   }
 
   return {
-    async begin(position, work) {
-      look();
-      let isAside = false;
-      let onward = () => {};
-      const stepped = new Promise<void>((resolve) => {
-        onward = resolve;
+    async start(position, job) {
+      throwFailure();
+      let isReleased = false;
+      let proceed = () => {};
+      const released = new Promise<void>((resolve) => {
+        proceed = resolve;
       });
       const release = () => {
-        isAside = true;
-        onward();
+        isReleased = true;
+        proceed();
       };
-      const piece: Promise<void> = work(release)
+      const running: Promise<void> = job(release)
         .then(
           () => {
-            before.delete(piece);
-            if (isAside) done();
+            jobs.delete(running);
+            if (isReleased) onReleasedDone();
           },
           (error: unknown) => {
             failure ??= { error };
           },
         )
         .then(() => {
-          onward();
-          freed();
+          proceed();
+          notifyFree();
         });
-      before.set(piece, reached);
-      reached = position;
-      await stepped;
-      if (!failure && before.size >= most)
+      jobs.set(running, latest);
+      latest = position;
+      await released;
+      if (!failure && jobs.size >= maxReleased)
         await new Promise<void>((resolve) => {
-          freed = resolve;
+          notifyFree = resolve;
         });
-      look();
+      throwFailure();
     },
-    reach(position) {
-      reached = position;
+    advanceTo(position) {
+      latest = position;
     },
-    lowWatermark: () => before.values().next().value ?? reached,
-    async ended() {
-      await Promise.all(before.keys());
-      look();
+    lowWatermark: () => jobs.values().next().value ?? latest,
+    async drain() {
+      await Promise.all(jobs.keys());
+      throwFailure();
     },
   };
 }

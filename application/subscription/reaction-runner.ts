@@ -1,4 +1,4 @@
-/** The loop for side effects: what must follow an event in the world, at least once, never by a rebuild. */
+/** Runs reactions (process managers): side effects of events, at least once each, never repeated by a rebuild. */
 import { type DomainEvent, type EventHandlers, handlerFor } from '../../domain/shared/index.js';
 import { sleep } from '../concurrency/index.js';
 import {
@@ -16,25 +16,29 @@ import {
 import { runAsLeader } from './leader-election.js';
 import { createConcurrentProcessor } from './ordered-checkpoint.js';
 
-/** `Event`: those that it follows. */
+/** Side effects of the events of type `Event`. */
 export interface Reaction<Event extends DomainEvent> {
   /** `<service>.<what>`, for example `rooms.erase`. */
   readonly name: string;
-  /** Must do no harm when done again; a rejection is tried again until it succeeds. */
+  /** Handlers by event type. Must be idempotent; a failure is retried until it succeeds. */
   readonly on: EventHandlers<RecordedEvent<Event>, Promise<void>>;
-  /** Events are worked on side by side: one that takes long keeps none of the others from being done. */
+  /** Handles events concurrently, so that a slow one does not delay the others. */
   readonly concurrent?: true;
   /**
-   * What it does for one event hangs on no other: one that can't be done, of a damaged stream for example, is tried again
-   * beside those that come after it. An `Unavailable` store keeps them all waiting.
+   * Handlers do not depend on earlier events: a failing event, for example of a damaged stream, is retried while later
+   * ones are handled. `UnavailableError` still holds up all events.
    */
   readonly retryInBackground?: true;
 }
 
-/** As it is run: by whoever knows no event. */
+/** Reaction without its event types, as the runner sees it. */
 export type AnyReaction = Reaction<DomainEvent>;
 
-/** By what follows an event: the same command however often that comes. `which`: where several follow one. */
+/**
+ * Returns the context of a command caused by an event: the same command id however often the event is handled.
+ *
+ * @param which Tells commands apart if one event causes several.
+ */
 export const causedBy = (
   derivation: Derivation,
   actor: string,
@@ -53,11 +57,11 @@ export interface ReactionOptions {
   readonly follow: Subscribe;
   readonly checkpoints: Checkpoints;
   readonly leases: Leases;
-  /** The end of the log. */
+  /** Returns the end of the log. */
   readonly head: () => Promise<Position>;
   /**
-   * Where the log ended before this node served anybody: a reaction that never ran begins there, not at the beginning
-   * of history, and not so late that it misses what the first caller does.
+   * End of the log before this node served requests. A new reaction starts here: not with all of history, and early
+   * enough for the events of the first caller.
    */
   readonly begun: Position;
   readonly reacted: (reaction: string) => void;
@@ -67,96 +71,99 @@ export interface ReactionOptions {
 
 const CHECKPOINT_EVERY_MS = 1000;
 const STANDBY_MS = 500;
-const BACKOFF_MS = { first: 100, most: 30_000 };
-/** Events that are tried again beside others; the next one that fails holds all up. */
-const MOST_BESIDE = 100;
-/** Events that are worked on side by side; one more waits for one of these. */
-const MOST_TOGETHER = 500;
+const BACKOFF_MS = { first: 100, max: 30_000 };
+/** Events retried in the background; one more failure holds up all events. */
+const MAX_RETRYING = 100;
+/** Events handled concurrently. */
+const MAX_CONCURRENT = 500;
 
-/** Runs while this node holds the reaction's lease; settles when the signal has stopped it. */
+/** Runs a reaction while this node holds its lease; settles once the signal has stopped it. */
 export function runReaction(options: ReactionOptions): Promise<void> {
   const { reaction, leases, logger, signal } = options;
   return runAsLeader({
     leases,
     lease: `reaction:${reaction.name}`,
-    lead: (lease, stop) => lead(options, lease, stop),
+    lead: (lease, stop) => runUnderLease(options, lease, stop),
     standbyMs: STANDBY_MS,
-    onFailure: (err) => logger.error({ err, reaction: reaction.name }, 'reaction stopped, starting again'),
+    onFailure: (err) => logger.error({ err, reaction: reaction.name }, 'reaction stopped; restarting'),
     signal,
   });
 }
 
-async function lead(options: ReactionOptions, lease: Lease, ended: AbortSignal): Promise<void> {
+async function runUnderLease(options: ReactionOptions, lease: Lease, leaseEnd: AbortSignal): Promise<void> {
   const { service, reaction, follow, checkpoints, head, begun } = options;
   const name = `reaction:${reaction.name}`;
   let from = await checkpoints.read(name);
-  const last = await head();
-  // One ahead of the log is of before a backup was restored: what comes now would be taken for done.
-  if (from === undefined || from > last) {
-    from = from === undefined ? begun : last;
+  const end = await head();
+  // A checkpoint ahead of the log predates a restored backup: new events would be taken for handled.
+  if (from === undefined || from > end) {
+    from = from === undefined ? begun : end;
     await checkpoints.advance({ [name]: from }, lease);
   }
   const types = Object.keys(reaction.on);
-  // However it ends, nothing that can't be done is tried on: the lease would be kept for it, and nothing else be done.
-  const over = new AbortController();
-  const stop = AbortSignal.any([ended, over.signal]);
-  let [saved, savedTo, reacted] = [performance.now(), from, false];
-  let saving = Promise.resolve(true);
-  /** False when another one has gone on with it. */
+  // Stops background retries when this run ends; otherwise they would hold the lease while nothing else is handled.
+  const runEnd = new AbortController();
+  const stop = AbortSignal.any([leaseEnd, runEnd.signal]);
+  let [savedAt, savedPosition, hasReacted] = [performance.now(), from, false];
+  let lastSave = Promise.resolve(true);
+  /** Saves the checkpoint if due; false when another node has taken over. */
   const save = () => {
-    saving = saving.then(async (isOurs) => {
-      const position = pieces.lowWatermark();
-      const isEarly = !reacted && performance.now() - saved < CHECKPOINT_EVERY_MS;
-      if (!isOurs || isEarly || position === savedTo) return isOurs;
-      [saved, savedTo, reacted] = [performance.now(), position, false];
+    lastSave = lastSave.then(async (isLeader) => {
+      const position = processor.lowWatermark();
+      const isDue = hasReacted || performance.now() - savedAt >= CHECKPOINT_EVERY_MS;
+      if (!isLeader || !isDue || position === savedPosition) return isLeader;
+      [savedAt, savedPosition, hasReacted] = [performance.now(), position, false];
       return checkpoints.advance({ [name]: position }, lease);
     });
-    return saving;
+    return lastSave;
   };
-  // That it can't be saved is told by the next one.
-  const pieces = createConcurrentProcessor(from, reaction.concurrent ? MOST_TOGETHER : MOST_BESIDE, () => {
+  const processor = createConcurrentProcessor(from, reaction.concurrent ? MAX_CONCURRENT : MAX_RETRYING, () => {
+    // A failure is reported by the next save.
     save().catch(() => {});
   });
-  const work = async (event: RecordedEvent, step: () => void) => {
-    if (await react(options, event, lease, stop, step)) reacted = true;
+  const handle = async (event: RecordedEvent, release: () => void) => {
+    if (await react(options, event, lease, stop, release)) hasReacted = true;
   };
   try {
     for await (const { events, position } of follow({ service, types, from, signal: stop })) {
-      for (const event of events) await pieces.begin(event.position, (step) => work(event, step));
-      if (position !== undefined) pieces.reach(position);
+      for (const event of events) await processor.start(event.position, (release) => handle(event, release));
+      if (position !== undefined) processor.advanceTo(position);
       if (!(await save())) return;
     }
   } finally {
-    over.abort();
-    await pieces.ended();
-    await saving;
+    runEnd.abort();
+    await processor.drain();
+    await lastSave;
   }
 }
 
-/** Until it is done; `step`: others may go on beside it. False if there was nothing to do. */
+/** Handles one event, retrying until it succeeds; false if it has no handler. `release` lets later events proceed. */
 async function react(
   options: ReactionOptions,
   event: RecordedEvent,
   lease: Lease,
   stop: AbortSignal,
-  step: () => void,
+  release: () => void,
 ): Promise<boolean> {
   const { reaction, reacted, logger } = options;
-  const work = handlerFor(reaction.on, event);
-  if (!work) return false;
-  if (reaction.concurrent) step();
-  for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
+  const handler = handlerFor(reaction.on, event);
+  if (!handler) return false;
+  if (reaction.concurrent) release();
+  for (let backoff = BACKOFF_MS.first; ; backoff = Math.min(backoff * 2, BACKOFF_MS.max)) {
     stop.throwIfAborted();
     lease.assertHeld();
     try {
-      await work(event);
+      await handler(event);
       reacted(reaction.name);
       return true;
     } catch (error) {
       stop.throwIfAborted();
-      logger.error({ err: error, reaction: reaction.name, event: event.id, retryMs: wait }, 'reaction failed');
-      if (reaction.retryInBackground && !(error instanceof UnavailableError)) step();
-      await sleep(wait, stop);
+      logger.error(
+        { err: error, reaction: reaction.name, event: event.id, retryMs: backoff },
+        'reaction failed; retrying',
+      );
+      if (reaction.retryInBackground && !(error instanceof UnavailableError)) release();
+      await sleep(backoff, stop);
     }
   }
 }

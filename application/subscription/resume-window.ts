@@ -1,43 +1,42 @@
-/** How far back the streams of a service can be resumed: known over restarts, however much of others is in between. */
+/** Resume window: how far back client streams of a service can be resumed, also across restarts. */
 import { estimateBytes } from '../memory/estimate-size.js';
 import type { Position, RecordedEvent } from '../ports/index.js';
 
-/** 0 is before everything. */
+/** Position 0 is before all events. */
 export interface WindowStart {
-  /** A client that has seen everything up to here can be given all the rest. */
+  /** Clients that have received everything up to here can resume. */
   readonly horizon: Position;
-  /** Nothing of the service stands in the log between the horizon and here: so far on it can be followed from. */
+  /** No events of the service lie between the horizon and here: the subscription can start here. */
   readonly from: Position;
 }
 
 export interface ResumeWindow extends WindowStart {
-  /** The last event of the service so far: where its read models come to, and no further while it is quiet. */
+  /** Last event of the service; its read models advance no further while there are no new events. */
   readonly last: Position;
-  /** An event of the service. */
+  /** Adds an event of the service. */
   record(event: Pick<RecordedEvent, 'position' | 'recordedAt' | 'data'>): void;
   /**
-   * Everything of the service up to here has been told of: what others write after its last event is not read again.
-   * `now`: the Unix ms that the log has come to, by anybody's events.
+   * Reports that all events of the service up to here were recorded, so that later events of other services are not read
+   * again. `now`: time of the newest event of any service, Unix ms.
    */
   advanceTo(position: Position, now: number): void;
 }
 
-/** What is told again after a restart, for those who come back: so many events of the service, of so many bytes. */
-const EVENTS = 500;
-const BYTES = 16 * 1024 * 1024;
-/** A service that is quiet must not keep its window open for ever: a store looks through all that others have written
- * since, however little it finds. */
-const AGE_MS = 15 * 60_000;
+/** Events and bytes that are read again after a restart, for clients that resume. */
+const MAX_EVENTS = 500;
+const MAX_BYTES = 16 * 1024 * 1024;
+/** Oldest event in a window, ms. Without this limit a quiet service would have all later events of others read again. */
+const MAX_AGE_MS = 15 * 60_000;
 
 export function createWindow(start: WindowStart): ResumeWindow {
   const inside: { readonly position: Position; readonly recordedAt: number; readonly bytes: number }[] = [];
   let { horizon, from } = start;
   let last = horizon;
-  let held = 0;
+  let bytesInside = 0;
 
-  function drop() {
+  function dropOldest() {
     const { position, bytes } = inside.shift()!;
-    held -= bytes;
+    bytesInside -= bytes;
     from = horizon = position;
   }
 
@@ -55,28 +54,30 @@ export function createWindow(start: WindowStart): ResumeWindow {
       if (position <= last) return;
       last = position;
       const bytes = estimateBytes(data);
-      held += bytes;
+      bytesInside += bytes;
       inside.push({ position, recordedAt, bytes });
-      while (inside.length > EVENTS || held > BYTES) drop();
+      while (inside.length > MAX_EVENTS || bytesInside > MAX_BYTES) dropOldest();
     },
     advanceTo(position, now) {
-      while (inside[0] && inside[0].recordedAt < now - AGE_MS) drop();
+      while (inside[0] && inside[0].recordedAt < now - MAX_AGE_MS) dropOldest();
       if (inside.length === 0 && position > from) from = position;
     },
   };
 }
 
-/** Windows as the last node left them. */
+/** Stored resume windows. */
 export interface Windows {
-  /** Undefined where none was left. */
+  /** Returns the stored window of a service, if any. */
   read(service: string): Promise<WindowStart | undefined>;
-  /** Each as a whole; any node may move them on, as each has seen what it says. */
+  /** Saves each window atomically. Any node may save, as all of them read the same log. */
   save(windows: ReadonlyMap<string, WindowStart>): Promise<void>;
 }
 
 /**
- * The window as some node left it; `head` is the log's, which may be a backup's. `checkpoint` is how far the
- * service's read models are: the window begins there where no node has left one.
+ * Reads the window of a service.
+ *
+ * @param head End of the log; limits the window, as the log may have been restored from a backup.
+ * @param checkpoint Position of the service's read models: start of the window if none is stored.
  */
 export async function readWindow(
   windows: Pick<Windows, 'read'>,
@@ -85,6 +86,6 @@ export async function readWindow(
   checkpoint: Position = 0n,
 ): Promise<WindowStart> {
   const { horizon, from } = (await windows.read(service)) ?? { horizon: checkpoint, from: checkpoint };
-  const least = (position: Position) => (position < head ? position : head);
-  return { horizon: least(horizon), from: least(from) };
+  const upToHead = (position: Position) => (position < head ? position : head);
+  return { horizon: upToHead(horizon), from: upToHead(from) };
 }

@@ -1,4 +1,4 @@
-/** Work by the clock that one node of all does: sweeping what has expired, retention. */
+/** Scheduled jobs that one node of the cluster runs, such as expiry and retention. */
 import { sleep } from '../concurrency/index.js';
 import type { Leases, Logger } from '../ports/index.js';
 import { runAsLeader } from './leader-election.js';
@@ -8,14 +8,14 @@ export interface PeriodicOptions {
   readonly name: string;
   readonly everyMs: number;
   readonly run: (stop: AbortSignal) => Promise<void>;
-  /** While it says no, the work is left to another node. */
+  /** While it returns false, another node runs the job. */
   readonly mayRun?: (() => boolean) | undefined;
   readonly leases: Leases;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
-/** Runs at once and then every so often while this node holds the lease; settles when the signal has stopped it. */
+/** Runs a job immediately and then at an interval while this node holds its lease; settles once the signal has stopped it. */
 export function runPeriodically({
   name,
   everyMs,
@@ -36,7 +36,7 @@ export function runPeriodically({
     },
     standbyMs: Math.min(everyMs, 5000),
     mayLead: mayRun,
-    onFailure: (err) => logger.error({ err, name }, 'periodic work failed, trying again'),
+    onFailure: (err) => logger.error({ err, name }, 'scheduled job failed; retrying'),
     signal,
   });
 }

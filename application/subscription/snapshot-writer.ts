@@ -1,4 +1,4 @@
-/** Keeps, for the next start, what the fold of a service was where its window begins (docs/guide/snapshots.md). */
+/** Writes snapshots of a service's fold for the next start (docs/seeds.md). */
 import type { Position } from '../ports/index.js';
 import type { Fold, SnapshotForm, SnapshotSize, Snapshots, StateAt } from './restore-fold.js';
 import type { Windows } from './resume-window.js';
@@ -7,45 +7,48 @@ import { eventCount } from './stream-cursors.js';
 export interface KeepOptions<State> {
   readonly service: string;
   readonly form: SnapshotForm<State>;
-  /** As in the fold. */
+  /** As in `Fold`. */
   readonly reached?: Fold<State>['reached'];
-  /** Of the snapshot that this start has read. */
+  /** Size of the snapshot that this start has read. */
   readonly kept?: SnapshotSize | undefined;
   readonly snapshots: Pick<Snapshots, 'write' | 'extend'>;
-  /** As nodes leave them for the next start. */
+  /** Resume windows as stored for the next start. */
   readonly windows: Pick<Windows, 'read'>;
   readonly now: () => StateAt<State>;
-  /** What this start has begun with: it can be kept at once. */
+  /** State that this start was restored to; can be written immediately. */
   readonly begun?: StateAt<State> | undefined;
 }
 
-/** Of few streams a start may read so many events without a new snapshot, */
-const FEW = 1000;
-/** and one for so many parts: writing them all is paid for by what has been done since. */
-const PARTS_FOR_ONE = 4;
+/** New events in streams with cursors before another snapshot is due. */
+const MIN_NEW_EVENTS = 1000;
+/** One more new event is required per so many parts, so that large snapshots are written less often. */
+const PARTS_PER_EVENT = 4;
 
 /**
- * Keeps the snapshot that the next start needs, at most as new as the window is old: a state of now is held back until
- * the window begins behind it. To be called now and then, one call at a time; says whether it has written a whole one.
+ * Creates a function to be called periodically, one call at a time; it resolves with whether it wrote a full snapshot.
+ *
+ * A snapshot must not be newer than the start of the resume window: the current state is held back until the window has
+ * moved past it.
  */
 export function createSnapshotKeeper<State>(options: KeepOptions<State>) {
   const { service, form, reached, snapshots, windows, now } = options;
   const { version } = form;
   let { kept = { events: 0, parts: 0 } } = options;
-  let held = options.begun;
+  let pending = options.begun;
   let written: (StateAt<State> & { readonly until: Position }) | undefined;
 
-  const eventsIn = (state: State) => (reached ? eventCount(reached(state)) : 0);
-  const isDue = (state: State) => !reached || eventsIn(state) - kept.events >= FEW + kept.parts / PARTS_FOR_ONE;
+  const eventsOf = (state: State) => (reached ? eventCount(reached(state)) : 0);
+  const isDue = (state: State) =>
+    !reached || eventsOf(state) - kept.events >= MIN_NEW_EVENTS + kept.parts / PARTS_PER_EVENT;
 
   return async (): Promise<boolean> => {
-    held ??= now();
+    pending ??= now();
     const window = await windows.read(service);
-    if (!window || window.from < held.position) return false;
-    const { state, position } = held;
-    held = undefined;
+    if (!window || window.from < pending.position) return false;
+    const { state, position } = pending;
+    pending = undefined;
     if (!isDue(state)) return false;
-    // One state is one object: what is the same has had no fact since.
+    // States are immutable: the same object means no events since.
     if (written?.state === state) {
       if (written.until === position) return false;
       if (await snapshots.extend(service, version, written.position, position)) {
@@ -62,8 +65,8 @@ export function createSnapshotKeeper<State>(options: KeepOptions<State>) {
     };
     const isWritten = await snapshots.write(service, version, position, counted());
     written = isWritten ? { state, position, until: position } : undefined;
-    // Where another node has written a newer one, that will do as well.
-    kept = { events: eventsIn(state), parts };
+    // If the write was refused, another node has written a newer snapshot, which serves as well.
+    kept = { events: eventsOf(state), parts };
     return true;
   };
 }

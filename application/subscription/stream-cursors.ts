@@ -1,47 +1,46 @@
-/** How far the streams of a fold have been read, and what was done in them under a key: all that it takes to go on there. */
+/** Stream cursors: how far each stream of a fold was read, with its idempotency index. */
 import { PersistentMap } from '../../domain/shared/index.js';
 import { type CommandRange, type LoadedAggregate, recordCommand } from '../command/index.js';
 import type { EventLog, Position, RecordedEvent } from '../ports/index.js';
 
 export interface StreamCursor {
-  /** Of the last event folded in; -1 where there was none. */
+  /** Revision of the last event folded in; -1 for none. */
   readonly revision: number;
-  /** Its position; 0 where there was none. */
+  /** Its position; 0 for none. */
   readonly position: Position;
   readonly keyed: PersistentMap<CommandRange>;
 }
 
-/** By stream. */
+/** Cursors by stream. */
 export type StreamCursors = { readonly [stream: string]: StreamCursor };
 
-const begin: StreamCursor = { revision: -1, position: 0n, keyed: PersistentMap.empty() };
+const initialCursor: StreamCursor = { revision: -1, position: 0n, keyed: PersistentMap.empty() };
 
-/** Before the first event of each. */
+/** Returns cursors before the first event of each stream. */
 export const initialCursors = (streams: readonly string[]): StreamCursors =>
-  Object.fromEntries(streams.map((stream) => [stream, begin]));
+  Object.fromEntries(streams.map((stream) => [stream, initialCursor]));
 
-type Placed = Pick<RecordedEvent, 'stream' | 'revision' | 'position' | 'metadata'>;
+type CursorEvent = Pick<RecordedEvent, 'stream' | 'revision' | 'position' | 'metadata'>;
 
-/** With one more event of one of the streams. */
-export function advance(reaches: StreamCursors, { stream, revision, position, metadata }: Placed): StreamCursors {
-  const { keyed } = reaches[stream] ?? begin;
+/** Advances the cursor of the event's stream. */
+export function advance(cursors: StreamCursors, { stream, revision, position, metadata }: CursorEvent): StreamCursors {
+  const { keyed } = cursors[stream] ?? initialCursor;
   const { commandId } = metadata;
-  const known = commandId === undefined ? undefined : keyed.get(commandId);
-  const noted = new Map(known && commandId !== undefined ? [[commandId, known]] : []);
-  recordCommand({}, noted, metadata, { first: revision, last: revision });
-  const [entry] = noted;
-  const reached = { revision, position, keyed: entry ? keyed.set(...entry) : keyed };
-  return { ...reaches, [stream]: reached };
+  const range = commandId === undefined ? undefined : keyed.get(commandId);
+  const updates = new Map(range && commandId !== undefined ? [[commandId, range]] : []);
+  recordCommand({}, updates, metadata, { first: revision, last: revision });
+  const [entry] = updates;
+  return { ...cursors, [stream]: { revision, position, keyed: entry ? keyed.set(...entry) : keyed } };
 }
 
-/** How many events were folded in. */
-export const eventCount = (reaches: StreamCursors): number =>
-  Object.values(reaches).reduce((sum, { revision }) => sum + revision + 1, 0);
+/** Counts the events folded in. */
+export const eventCount = (cursors: StreamCursors): number =>
+  Object.values(cursors).reduce((sum, { revision }) => sum + revision + 1, 0);
 
-/** A part of the state as what its stream has come to: commands can be decided on it. */
+/** Returns the aggregate of a stream whose state is part of the fold, so that commands can be decided on it. */
 export const loadedAt = <State>(
   state: State,
-  { revision, position, keyed }: StreamCursor = begin,
+  { revision, position, keyed }: StreamCursor = initialCursor,
 ): LoadedAggregate<State> => ({
   state,
   revision,
@@ -51,20 +50,20 @@ export const loadedAt = <State>(
   deleted: false,
 });
 
-/** The events since, in the order of the log; undefined where these streams are of another log. */
+/** Reads the events after the cursors, in log order; undefined if the cursors belong to another log. */
 export async function eventsSince(
   log: Pick<EventLog, 'read'>,
-  reaches: StreamCursors,
+  cursors: StreamCursors,
 ): Promise<readonly RecordedEvent[] | undefined> {
-  const reading = Object.entries(reaches).map(async ([stream, { revision, position }]) => {
-    const begins = revision < 0;
+  const tails = Object.entries(cursors).map(async ([stream, { revision, position }]) => {
+    const isNew = revision < 0;
     const events = await log.read(stream, { from: Math.max(revision, 0) });
-    if (typeof events === 'string') return begins ? [] : undefined;
-    if (begins) return events;
-    const [last, ...since] = events;
-    return last?.revision === revision && last.position === position ? since : undefined;
+    if (typeof events === 'string') return isNew ? [] : undefined;
+    if (isNew) return events;
+    const [last, ...tail] = events;
+    return last?.revision === revision && last.position === position ? tail : undefined;
   });
-  const all = await Promise.all(reading);
+  const all = await Promise.all(tails);
   if (all.includes(undefined)) return undefined;
   return all.flatMap((events) => events ?? []).sort((a, b) => (a.position < b.position ? -1 : 1));
 }
@@ -80,33 +79,33 @@ export interface KeyedPart {
   readonly keyed: readonly (readonly [commandId: string, first: number, last: number])[];
 }
 
-/** Keyed commands in a part. */
-const KEYED_AT_ONCE = 1000;
+/** Commands in one part. */
+const COMMANDS_PER_PART = 1000;
 
-/** As JSON. */
-export function* serialize(reaches: StreamCursors): Generator<ReachedPart | KeyedPart> {
-  for (const [stream, { revision, position, keyed }] of Object.entries(reaches)) {
+/** Serializes cursors as JSON parts. */
+export function* serialize(cursors: StreamCursors): Generator<ReachedPart | KeyedPart> {
+  for (const [stream, { revision, position, keyed }] of Object.entries(cursors)) {
     yield { stream, revision, position: String(position) };
-    let some: KeyedPart['keyed'][number][] = [];
+    let chunk: KeyedPart['keyed'][number][] = [];
     for (const [commandId, { first, last }] of keyed) {
-      some.push([commandId, first, last]);
-      if (some.length < KEYED_AT_ONCE) continue;
-      yield { stream, keyed: some };
-      some = [];
+      chunk.push([commandId, first, last]);
+      if (chunk.length < COMMANDS_PER_PART) continue;
+      yield { stream, keyed: chunk };
+      chunk = [];
     }
-    if (some.length > 0) yield { stream, keyed: some };
+    if (chunk.length > 0) yield { stream, keyed: chunk };
   }
 }
 
-/** With what a part says, in the order in which they were written. */
-export function reachedWith(reaches: StreamCursors, part: ReachedPart | KeyedPart): StreamCursors {
+/** Restores cursors from one part; parts must be applied in the order in which they were written. */
+export function reachedWith(cursors: StreamCursors, part: ReachedPart | KeyedPart): StreamCursors {
   const { stream } = part;
-  const reached = reaches[stream] ?? begin;
+  const cursor = cursors[stream] ?? initialCursor;
   if ('keyed' in part) {
-    let { keyed } = reached;
+    let { keyed } = cursor;
     for (const [commandId, first, last] of part.keyed) keyed = keyed.set(commandId, { first, last });
-    return { ...reaches, [stream]: { ...reached, keyed } };
+    return { ...cursors, [stream]: { ...cursor, keyed } };
   }
   const { revision, position } = part;
-  return { ...reaches, [stream]: { ...reached, revision, position: BigInt(position) } };
+  return { ...cursors, [stream]: { ...cursor, revision, position: BigInt(position) } };
 }

@@ -1,10 +1,10 @@
-/** Leading: one at a time, told when it is over, and on again after whatever ended it. */
+/** LeaderOptions: one at a time, told when it is over, and on again after whatever ended it. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { UnavailableError } from '../../application/ports/index.js';
 import {
   type LeaderTask,
-  type Leading,
+  type LeaderOptions,
   runAsLeader,
   withLease,
 } from '../../application/subscription/leader-election.js';
@@ -40,7 +40,7 @@ describe('leading', () => {
     const error = await led.catch((failed) => failed);
     expect(error)
       .to.be.instanceOf(UnavailableError)
-      .and.include({ message: `the lease of ${NAME} is lost` });
+      .and.include({ message: `lease ${NAME} was lost` });
   });
 
   it('is what it was though the lease can’t be given back', async () => {
@@ -78,7 +78,7 @@ describe('leading', () => {
       expect(world.held.size).to.equal(0);
     });
 
-    function lead(work: LeaderTask, more: Partial<Leading> = {}) {
+    function lead(work: LeaderTask, more: Partial<LeaderOptions> = {}) {
       running = runAsLeader({
         leases: world.leases,
         lease: NAME,
@@ -147,7 +147,7 @@ describe('leading', () => {
 
     it('waits no longer than it did while another one leads, though it failed before', async () => {
       const pauses: number[] = [];
-      const acquire: Leading['leases']['acquire'] = async () => {
+      const acquire: LeaderOptions['leases']['acquire'] = async () => {
         if (pauses.length < 3) throw new Error('MongoDB is away');
         return undefined;
       };

@@ -1,6 +1,6 @@
 /** Snapshots in which what tells of somebody is sealed, many parts together, and all else is as it was written. */
 import { expect } from 'chai';
-import { encryptSnapshots, type Sealing } from '../../application/subscription/encrypted-snapshots.js';
+import { encryptSnapshots, type SnapshotVault } from '../../application/subscription/encrypted-snapshots.js';
 import { snapshotsInMemory } from '../support/ports.js';
 
 /** A seal that only turns bytes around, and how many are sealed and opened at once. */
@@ -13,7 +13,7 @@ function counted() {
     most.now--;
     return Buffer.from(bytes).reverse();
   };
-  return { most, seal: { sealBytes: turned, openBytes: turned } as unknown as Sealing };
+  return { most, seal: { sealBytes: turned, openBytes: turned } as unknown as SnapshotVault };
 }
 
 describe('the sealed parts of a snapshot', () => {

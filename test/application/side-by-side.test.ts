@@ -32,22 +32,22 @@ describe('work side by side', () => {
   it('is done up to just before the oldest that is not', async () => {
     const all = createConcurrentProcessor(5n, 10, () => {});
     const [one, two] = [piece(), piece()];
-    await all.begin(10n, one.work);
-    await all.begin(20n, two.work);
-    all.reach(30n);
+    await all.start(10n, one.work);
+    await all.start(20n, two.work);
+    all.advanceTo(30n);
     expect(all.lowWatermark()).to.equal(5n);
     two.end();
-    expect(await isSettled(all.ended())).to.equal(false);
+    expect(await isSettled(all.drain())).to.equal(false);
     expect(all.lowWatermark(), 'the first is not done').to.equal(5n);
     one.end();
-    await all.ended();
+    await all.drain();
     expect(all.lowWatermark()).to.equal(30n);
   });
 
   it('is waited for until it is done or has stepped aside', async () => {
     const all = createConcurrentProcessor(0n, 10, () => {});
     const one = piece({ aside: false });
-    const begun = all.begin(10n, one.work);
+    const begun = all.start(10n, one.work);
     expect(await isSettled(begun)).to.equal(false);
     one.end();
     await begun;
@@ -59,43 +59,43 @@ describe('work side by side', () => {
     const all = createConcurrentProcessor(0n, 10, () => {
       told++;
     });
-    await all.begin(10n, async () => {});
+    await all.start(10n, async () => {});
     expect(told).to.equal(0);
     const one = piece();
-    await all.begin(20n, one.work);
+    await all.start(20n, one.work);
     expect(told, 'not before it is done').to.equal(0);
     one.end();
-    await all.ended();
+    await all.drain();
     expect(told).to.equal(1);
   });
 
   it('has room for so many, and for another when any of them is done', async () => {
     const all = createConcurrentProcessor(0n, 2, () => {});
     const [one, two] = [piece(), piece()];
-    await all.begin(10n, one.work);
-    const second = all.begin(20n, two.work);
+    await all.start(10n, one.work);
+    const second = all.start(20n, two.work);
     expect(await isSettled(second), 'no room for a third').to.equal(false);
     two.end();
     await second;
     expect(all.lowWatermark()).to.equal(0n);
     one.end();
-    await all.ended();
+    await all.drain();
   });
 
   it('begins nothing more once any has failed, and is never done beyond that', async () => {
     const all = createConcurrentProcessor(0n, 10, () => {});
     const [one, two] = [piece(), piece()];
-    await all.begin(10n, async () => {});
-    await all.begin(20n, one.work);
-    await all.begin(30n, two.work);
+    await all.start(10n, async () => {});
+    await all.start(20n, one.work);
+    await all.start(30n, two.work);
     one.fail(new Error('of the first'));
     two.end();
-    expect(await failure(all.ended())).to.equal('of the first');
-    expect(await failure(all.begin(40n, async () => {}))).to.equal('of the first');
+    expect(await failure(all.drain())).to.equal('of the first');
+    expect(await failure(all.start(40n, async () => {}))).to.equal('of the first');
     expect(all.lowWatermark()).to.equal(10n);
     const waiting = createConcurrentProcessor(0n, 1, () => {});
     const third = piece();
-    const begun = waiting.begin(10n, third.work);
+    const begun = waiting.start(10n, third.work);
     third.fail(new Error('while another waits'));
     expect(await failure(begun)).to.equal('while another waits');
   });
