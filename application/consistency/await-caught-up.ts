@@ -1,17 +1,17 @@
-/** Waits until a read model shows everything that its service has written: for what is asked of rows, but not by a reader. */
+/** Catch-up barrier: waits until a read model includes everything its service has written, for jobs that read rows. */
 import { serviceOf } from '../../domain/shared/index.js';
 import type { Checkpoints, ProjectionProgress, Subscribe } from '../ports/index.js';
 
-export interface AllShownPorts {
+export interface CaughtUpPorts {
   readonly follow: Subscribe;
   readonly checkpoints: Pick<Checkpoints, 'read'>;
   readonly settled: Pick<ProjectionProgress, 'wait'>;
-  /** The build that is served now. */
+  /** Returns the active build. */
   readonly build: () => string | undefined;
 }
 
-/** Resolves when the rows show what was in the log as it was called; rejects when it is stopped. */
-export function createCaughtUpBarrier(projection: string, { follow, checkpoints, settled, build }: AllShownPorts) {
+/** Creates a function that resolves once the rows include everything in the log at the call; throws if stopped. */
+export function createCaughtUpBarrier(projection: string, { follow, checkpoints, settled, build }: CaughtUpPorts) {
   const service = serviceOf(projection);
   return async (signal: AbortSignal): Promise<void> => {
     let last = 0n;

@@ -1,93 +1,96 @@
-/** Read-your-writes: what this node has acknowledged, what its projections have seen, and waiting for the gap. */
+/** Tracks what this node has appended and what its projections have applied; waits for projections to catch up. */
 import { serviceOf } from '../../domain/shared/index.js';
 import type { Position, ProjectionProgress } from '../ports/index.js';
 
-/** How long a reader waits before it is answered with `Consistency: pending` (docs/guide/reading.md). */
+/** Milliseconds that a reader waits before it gets `Consistency: pending` (docs/reading.md). */
 export const PATIENCE_MS = 2000;
 const POLL_MS = 25;
-/** The node's own projector has told of something, and is believed to go on, for so many of these: half a second. */
-const POLLS_TRUSTED = 20;
-/** Streams of a service whose last append is known by itself; of more only the latest of all is known, and waited for. */
-const MOST_PENDING = 10_000;
+/** Polls skipped after a report of the node's own projector, which is assumed to go on: half a second. */
+const SKIPPED_POLLS = 20;
+/** Streams of a service whose last append is tracked. For the others, readers wait for the latest of their appends. */
+const MAX_PENDING = 10_000;
 
 export interface ProjectionProgressTracker extends ProjectionProgress {
-  /** An append of this node was acknowledged. */
+  /** Records an acknowledged append of this node. */
   appended(stream: string, position: Position): void;
-  /** The last event of a service when this node began: what every reader of the node has been told. */
+  /** Records the last event of a service when this node started, which every reader must see. */
   startedAt(service: string, position: Position): void;
-  /** Whether a projection has come to where the log was when this node began. */
+  /** Whether a projection has reached the end of the log as of the start of this node. */
   caughtUp(projection: string): Promise<boolean>;
-  /** A projection has seen everything up to here. */
+  /** Records that a projection has applied everything up to here. */
   advanced(projection: string, position: Position): void;
   /**
-   * Gives a projector time to gather events before it writes: resolves after `ms`, or at once while somebody waits
-   * for one of its projections. Batches are cheap where nobody looks, and rows are there at once where somebody does.
+   * Debounces a projector: resolves after `ms`, or immediately while a reader waits for one of its projections. Batches
+   * are large without readers, and rows are current with them.
    */
   debounceUntilAwaited(projections: readonly string[], ms: number): Promise<void>;
 }
 
-/** `stored` reads how far a projection is by its checkpoint, when another node keeps it up. */
+/** @param stored Reads the checkpoint of a projection, which another node may be running. */
 export function createProjectionProgress(
   projections: readonly string[],
   stored: (projection: string) => Promise<Position | undefined>,
 ): ProjectionProgressTracker {
-  /** By service, then by stream. */
+  /** Last append by service and stream, until all projections have applied it. */
   const pending = new Map<string, Map<string, Position>>();
-  /** By service: the last append to a stream that is not known by itself any more. */
-  const forgotten = new Map<string, Position>();
-  /** By service: the last append. */
+  /** By service: last append to a stream that is no longer in `pending`. */
+  const untracked = new Map<string, Position>();
+  /** By service: last append. */
   const newest = new Map<string, Position>();
-  const seen = new Map<string, Position>();
-  const beginnings = new Map<string, Position>();
+  /** By projection: position up to which events are applied. */
+  const applied = new Map<string, Position>();
+  /** By service: end of the log when this node started. */
+  const startPositions = new Map<string, Position>();
   const waiting = new Map<string, Set<{ position: Position; wake: () => void }>>();
-  const wanted = new Map<string, () => void>();
+  /** By projection: ends its current debounce. */
+  const flushes = new Map<string, () => void>();
   const polling = new Set<string>();
-  /** Of those of which this node's own projector has told lately, how often nobody else need be asked. */
-  const trusted = new Map<string, number>();
+  /** By projection: polls still to be skipped, because this node's own projector has reported recently. */
+  const pollsToSkip = new Map<string, number>();
 
-  const has = (projection: string, position: Position) => (seen.get(projection) ?? 0n) >= position;
+  const hasApplied = (projection: string, position: Position) => (applied.get(projection) ?? 0n) >= position;
 
-  /** How far all of a service's projections are. */
-  function seenByAll(service: string): Position {
-    let least: Position | undefined;
+  /** Returns the position that all projections of a service have applied. */
+  function appliedByAll(service: string): Position {
+    let lowest: Position | undefined;
     for (const each of projections) {
-      const at = seen.get(each) ?? 0n;
-      if (serviceOf(each) === service && (least === undefined || at < least)) least = at;
+      const at = applied.get(each) ?? 0n;
+      if (serviceOf(each) === service && (lowest === undefined || at < lowest)) lowest = at;
     }
-    return least ?? 0n;
+    return lowest ?? 0n;
   }
 
   const pendingOf = (service: string) => {
-    const known = pending.get(service) ?? new Map<string, Position>();
-    pending.set(service, known);
-    return known;
+    const streams = pending.get(service) ?? new Map<string, Position>();
+    pending.set(service, streams);
+    return streams;
   };
 
-  const reached = (projection: string, position: Position) => {
-    if (has(projection, position)) return;
+  const advance = (projection: string, position: Position) => {
+    if (hasApplied(projection, position)) return;
     const service = serviceOf(projection);
-    const before = seenByAll(service);
-    seen.set(projection, position);
-    const least = seenByAll(service);
-    // While one of them stands still there may be thousands, and all the others tell of every batch.
-    if (least > before)
-      for (const [stream, at] of pendingOf(service)) if (at <= least) pendingOf(service).delete(stream);
+    const before = appliedByAll(service);
+    applied.set(projection, position);
+    const after = appliedByAll(service);
+    // Scans only on progress: while one projection is stuck, thousands may be pending and the others report every batch.
+    if (after > before)
+      for (const [stream, at] of pendingOf(service)) if (at <= after) pendingOf(service).delete(stream);
     for (const waiter of waiting.get(projection) ?? []) if (waiter.position <= position) waiter.wake();
   };
 
-  /** Asks how far another node's projector is, once for all who wait, while anybody does. */
-  function poll(projection: string, group: ReadonlySet<unknown>) {
+  /** Polls the checkpoint of a projection for all its waiters, as long as there are any. */
+  function poll(projection: string, waiters: ReadonlySet<unknown>) {
     if (polling.has(projection)) return;
     const timer = setInterval(() => {
-      if (group.size === 0) {
+      if (waiters.size === 0) {
         clearInterval(timer);
         polling.delete(projection);
         return;
       }
-      const left = trusted.get(projection) ?? 0;
-      if (left > 0) return void trusted.set(projection, left - 1);
+      const toSkip = pollsToSkip.get(projection) ?? 0;
+      if (toSkip > 0) return void pollsToSkip.set(projection, toSkip - 1);
       stored(projection)
-        .then((at) => at !== undefined && reached(projection, at))
+        .then((at) => at !== undefined && advance(projection, at))
         .catch(() => {});
     }, POLL_MS);
     polling.add(projection);
@@ -95,37 +98,38 @@ export function createProjectionProgress(
 
   return {
     advanced(projection, position) {
-      trusted.set(projection, POLLS_TRUSTED);
-      reached(projection, position);
+      pollsToSkip.set(projection, SKIPPED_POLLS);
+      advance(projection, position);
     },
-    startedAt: (service, position) => void beginnings.set(service, position),
+    startedAt: (service, position) => void startPositions.set(service, position),
 
     async caughtUp(projection) {
-      const beginning = beginnings.get(serviceOf(projection));
-      if (beginning === undefined) return false;
-      if (!has(projection, beginning)) reached(projection, (await stored(projection)) ?? 0n);
-      return has(projection, beginning);
+      const startPosition = startPositions.get(serviceOf(projection));
+      if (startPosition === undefined) return false;
+      if (!hasApplied(projection, startPosition)) advance(projection, (await stored(projection)) ?? 0n);
+      return hasApplied(projection, startPosition);
     },
 
-    position: (projection) => seen.get(projection) ?? 0n,
+    position: (projection) => applied.get(projection) ?? 0n,
     appended(stream, position) {
       const service = serviceOf(stream);
       if (position > (newest.get(service) ?? 0n)) newest.set(service, position);
-      const all = pendingOf(service);
-      const known = all.get(stream) ?? 0n;
-      all.delete(stream);
-      all.set(stream, position > known ? position : known);
-      const [oldest] = all;
-      if (all.size <= MOST_PENDING || !oldest) return;
-      all.delete(oldest[0]);
-      if (oldest[1] > (forgotten.get(service) ?? 0n)) forgotten.set(service, oldest[1]);
+      const streams = pendingOf(service);
+      const previous = streams.get(stream) ?? 0n;
+      // Deleting it first moves the stream to the end of the insertion order.
+      streams.delete(stream);
+      streams.set(stream, position > previous ? position : previous);
+      const [oldest] = streams;
+      if (streams.size <= MAX_PENDING || !oldest) return;
+      streams.delete(oldest[0]);
+      if (oldest[1] > (untracked.get(service) ?? 0n)) untracked.set(service, oldest[1]);
     },
 
     latest(streams) {
       let latest = 0n;
       for (const stream of streams) {
         const service = serviceOf(stream);
-        const at = pending.get(service)?.get(stream) ?? forgotten.get(service) ?? 0n;
+        const at = pending.get(service)?.get(stream) ?? untracked.get(service) ?? 0n;
         if (at > latest) latest = at;
       }
       return latest;
@@ -138,33 +142,33 @@ export function createProjectionProgress(
       return new Promise((resolve) => {
         const done = () => {
           clearTimeout(timer);
-          for (const each of names) wanted.delete(each);
+          for (const each of names) flushes.delete(each);
           resolve();
         };
         const timer = setTimeout(done, ms);
-        for (const each of names) wanted.set(each, done);
+        for (const each of names) flushes.set(each, done);
       });
     },
 
-    async wait(projection, asked, mostMs = PATIENCE_MS) {
-      const beginning = beginnings.get(serviceOf(projection)) ?? 0n;
-      const position = asked > beginning ? asked : beginning;
-      if (has(projection, position)) return true;
-      const group = waiting.get(projection) ?? new Set();
-      waiting.set(projection, group);
-      poll(projection, group);
+    async wait(projection, required, timeoutMs = PATIENCE_MS) {
+      const startPosition = startPositions.get(serviceOf(projection)) ?? 0n;
+      const position = required > startPosition ? required : startPosition;
+      if (hasApplied(projection, position)) return true;
+      const waiters = waiting.get(projection) ?? new Set();
+      waiting.set(projection, waiters);
+      poll(projection, waiters);
       await new Promise<void>((resolve) => {
         const waiter = { position, wake: () => done() };
-        const patience = setTimeout(() => done(), mostMs);
+        const timeout = setTimeout(() => done(), timeoutMs);
         const done = () => {
-          clearTimeout(patience);
-          group.delete(waiter);
+          clearTimeout(timeout);
+          waiters.delete(waiter);
           resolve();
         };
-        group.add(waiter);
-        wanted.get(projection)?.();
+        waiters.add(waiter);
+        flushes.get(projection)?.();
       });
-      return has(projection, position);
+      return hasApplied(projection, position);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Opens the secret of a recorded event, or puts the catalog's fallback in its place once nobody can open it. */
+/** Decrypts events; replaces secrets that can never be decrypted with the fallback from the catalog. */
 import type { Catalog, DomainEvent } from '../../domain/shared/index.js';
 import {
   type DecryptEvent,
@@ -10,98 +10,99 @@ import {
 } from '../ports/index.js';
 import type { CachingVault } from './vault.js';
 
-/** Is told of everything that can never be opened, and where it is known of the event that holds it. */
+/** Called for every secret that can never be decrypted, with its event if known. */
 export type OnUndecryptable = (error: UndecryptableError, event?: RecordedEvent) => void;
 
 /**
- * A vault that takes what can never be opened for erased, once it has told so: one damaged event must not keep a
- * node from starting, nor a reader from the rest. What can get better (the key store is away) still rejects.
+ * Wraps a vault to treat undecryptable secrets as erased, after reporting them: one damaged event must not prevent a node
+ * from starting or a reader from reading the rest. Temporary failures (key store unavailable) still reject.
  */
-export function treatAsErased(vault: CachingVault, told: OnUndecryptable): CachingVault {
-  const erased = (error: unknown) => unopenable(error, told);
-  // Whoever is to store something is not told that it is gone: another key will do, of the next day perhaps.
-  const made = (making: Promise<void>, subject: string) =>
-    making.catch((cause) => {
-      unopenable(cause, told);
-      throw new UnavailableError(`the key of ${subject} is damaged: nothing can be stored under it`, {
+export function treatAsErased(vault: CachingVault, onUndecryptable: OnUndecryptable): CachingVault {
+  const asErased = (error: unknown) => reportUndecryptable(error, onUndecryptable);
+  // Not reported to writers as erased: they may succeed with another key, for example of the next day.
+  const withUsableKey = (creation: Promise<void>, subject: string) =>
+    creation.catch((cause) => {
+      reportUndecryptable(cause, onUndecryptable);
+      throw new UnavailableError(`key of ${subject} is damaged; nothing can be encrypted with it`, {
         cause,
       });
     });
   return {
     ...vault,
-    create: (subject) => made(vault.create(subject), subject),
-    renew: (subject) => made(vault.renew(subject), subject),
-    open: (subject, sealed, once) => vault.open(subject, sealed, once).catch(erased),
-    openLive: (subject, sealed, once) => vault.openLive(subject, sealed, once).catch(erased),
+    create: (subject) => withUsableKey(vault.create(subject), subject),
+    renew: (subject) => withUsableKey(vault.renew(subject), subject),
+    open: (subject, sealed, once) => vault.open(subject, sealed, once).catch(asErased),
+    openLive: (subject, sealed, once) => vault.openLive(subject, sealed, once).catch(asErased),
     openMany: (subject, sealed) =>
       vault.openMany(subject, sealed).catch((error) => {
         if (!(error instanceof UndecryptableError)) throw error;
-        return Promise.all(sealed.map((each) => vault.open(subject, each).catch(erased)));
+        return Promise.all(sealed.map((each) => vault.open(subject, each).catch(asErased)));
       }),
-    openBytes: (subject, sealed) => vault.openBytes(subject, sealed).catch(erased),
-    // What it would seal now nobody could ever open either: as under a destroyed key, nothing is taken.
-    seal: (subject, secret, once) => vault.seal(subject, secret, once).catch(erased),
-    sealBytes: (subject, bytes) => vault.sealBytes(subject, bytes).catch(erased),
-    digester: (subject, purpose) => vault.digester(subject, purpose).catch(erased),
+    openBytes: (subject, sealed) => vault.openBytes(subject, sealed).catch(asErased),
+    // Data encrypted now could never be decrypted: refuse it, as with a destroyed key.
+    seal: (subject, secret, once) => vault.seal(subject, secret, once).catch(asErased),
+    sealBytes: (subject, bytes) => vault.sealBytes(subject, bytes).catch(asErased),
+    digester: (subject, purpose) => vault.digester(subject, purpose).catch(asErased),
   };
 }
 
-export interface RevealOptions {
-  /** For who goes through the log but once, so that nothing of it need be remembered. */
+export interface DecryptOptions {
+  /** Skips the plaintext cache: for readers that pass through the log only once. */
   readonly once?: boolean;
-  /** For the live feed, which an election among the key servers must not hold up. */
+  /** For the live feed: reads keys from any replica, so that an election of the key servers causes no delay. */
   readonly live?: boolean;
 }
 
-/** Give it a vault that tells what can't be opened: here it is known of which event that was. */
+/** Creates an event decryptor that reports undecryptable secrets with their event. */
 export function createEventDecryptor(
   vault: CachingVault,
-  told: OnUndecryptable,
-  { once = false, live = false }: RevealOptions = {},
+  onUndecryptable: OnUndecryptable,
+  { once = false, live = false }: DecryptOptions = {},
 ): DecryptEvent {
   const open = live ? vault.openLive : vault.open;
   return async <E extends DomainEvent>(catalog: Catalog, event: RecordedEvent) => {
-    const sealing = catalog.events[event.type]?.sealed;
-    if (!sealing || typeof event.data.secret !== 'string') return revealed<E>(event, event.data, false);
-    const subject = sealing.subject(event.data);
-    const secret = await open(subject, event.data.secret, once || sealing.once).catch((error) =>
-      unopenable(error, told, event),
+    const encryption = catalog.events[event.type]?.sealed;
+    if (!encryption || typeof event.data.secret !== 'string') return revealed<E>(event, event.data, false);
+    const subject = encryption.subject(event.data);
+    const secret = await open(subject, event.data.secret, once || encryption.once).catch((error) =>
+      reportUndecryptable(error, onUndecryptable, event),
     );
-    return revealed<E>(event, { ...event.data, secret: secret ?? sealing.erased }, secret === undefined);
+    return revealed<E>(event, { ...event.data, secret: secret ?? encryption.erased }, secret === undefined);
   };
 }
 
-/** An event as its readers get it once nobody can open it, for those who never look at its secret. */
+/** Returns an event as if its secret were erased, for readers that do not need it. */
 export const asErasedEvent = <E extends DomainEvent>(catalog: Catalog, event: RecordedEvent): RevealedEvent<E> =>
   revealed(event, { ...event.data, secret: catalog.events[event.type]?.sealed?.erased }, true);
 
-function unopenable(error: unknown, told: OnUndecryptable, event?: RecordedEvent): undefined {
+function reportUndecryptable(error: unknown, onUndecryptable: OnUndecryptable, event?: RecordedEvent): undefined {
   if (!(error instanceof UndecryptableError)) throw error;
-  told(error, event);
+  onUndecryptable(error, event);
 }
 
-/** The one place where a decoded event is taken for the domain's: the codec has matched it to the catalog. */
+/** Casts a decrypted event to the domain's type; safe because the codec has matched it to the catalog. */
 const revealed = <E extends DomainEvent>(event: RecordedEvent, data: object, erased: boolean) =>
   ({ ...event, data, erased }) as RevealedEvent<E>;
 
-const REMEMBERED = 10_000;
+/** Distinct secrets that are counted. */
+const MAX_COUNTED = 10_000;
 
-/** Keeps count of what could not be opened: each thing once, however often it is met, and a log line a subject. */
+/** Counts undecryptable secrets, each once, and logs one line per subject. */
 export function countUndecryptable(logger: Logger, counted: () => void) {
-  const met = new Set<string>();
+  const secrets = new Set<string>();
   const subjects = new Set<string>();
   let count = 0;
-  const told: OnUndecryptable = (error, event) => {
+  const onUndecryptable: OnUndecryptable = (error, event) => {
     const { subject, sealed } = error;
-    const thing = `${subject} ${sealed}`;
-    if (met.has(thing) || met.size >= REMEMBERED) return;
-    met.add(thing);
+    const secret = `${subject} ${sealed}`;
+    if (secrets.has(secret) || secrets.size >= MAX_COUNTED) return;
+    secrets.add(secret);
     count++;
     counted();
     if (subjects.has(subject)) return;
     subjects.add(subject);
     const where = event && { event: event.id, stream: event.stream, position: String(event.position) };
-    logger.error({ err: error, subject, ...where }, "can't be opened, now or later: shown as erased");
+    logger.error({ err: error, subject, ...where }, 'secret cannot be decrypted; treating it as erased');
   };
-  return { told, count: () => count };
+  return { told: onUndecryptable, count: () => count };
 }

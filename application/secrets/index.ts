@@ -1,4 +1,4 @@
-/** Sealed data: the key vault, decryption of events, encrypted blobs. */
+/** Encryption of personal data: the key vault and decryption of events. */
 export { asErasedEvent, countUndecryptable, createEventDecryptor, treatAsErased } from './decrypt-events.js';
 export { createDayKeyExpiry, DAY_KEYS_EVERY_MS } from './expire-day-keys.js';
 export { type CachingVault, type Cipher, createVault, type KeyStore } from './vault.js';

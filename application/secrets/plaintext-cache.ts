@@ -1,56 +1,56 @@
-/** Secrets that were opened a moment ago, by their sealed text: it never changes, and opening costs more than parsing. */
+/** Plaintext cache: recently decrypted secrets by their ciphertext, because decryption costs more than a lookup. */
 import { LRUCache } from 'lru-cache';
 import { estimateBytes } from '../memory/estimate-size.js';
 
-export interface OpenedSecrets {
+export interface PlaintextCache {
   get(subject: string, sealed: string): object | undefined;
   set(subject: string, sealed: string, secret: object): void;
   delete(sealed: string): void;
-  /** Drops everything that a subject's key had sealed. */
+  /** Drops all secrets of a subject. */
   forget(subject: string): void;
   bytes(): number;
 }
 
-interface Opened {
+interface Plaintext {
   readonly subject: string;
   readonly secret: object;
 }
 
-/** The two indexes, and what readers make of a secret and keep as long as it is here. */
+/** Bytes per entry for the two indexes, and for objects that readers derive from a secret and hold as long. */
 const ENTRY_BYTES = 800;
 
-export function createPlaintextCache(limitBytes: number): OpenedSecrets {
+export function createPlaintextCache(limitBytes: number): PlaintextCache {
   const bySubject = new Map<string, Set<string>>();
-  const opened = new LRUCache<string, Opened>({
+  const plaintexts = new LRUCache<string, Plaintext>({
     maxSize: limitBytes,
     sizeCalculation: ({ secret }, sealed) => ENTRY_BYTES + estimateBytes(sealed) + estimateBytes(secret),
     dispose({ subject }, sealed) {
-      const its = bySubject.get(subject);
-      its?.delete(sealed);
-      if (its?.size === 0) bySubject.delete(subject);
+      const ciphertexts = bySubject.get(subject);
+      ciphertexts?.delete(sealed);
+      if (ciphertexts?.size === 0) bySubject.delete(subject);
     },
   });
 
   return {
     get(subject, sealed) {
-      const seen = opened.get(sealed);
-      return seen?.subject === subject ? seen.secret : undefined;
+      const entry = plaintexts.get(sealed);
+      return entry?.subject === subject ? entry.secret : undefined;
     },
 
     set(subject, sealed, secret) {
-      opened.set(sealed, { subject, secret });
-      if (!opened.has(sealed)) return;
-      const its = bySubject.get(subject);
-      if (its) its.add(sealed);
+      plaintexts.set(sealed, { subject, secret });
+      if (!plaintexts.has(sealed)) return;
+      const ciphertexts = bySubject.get(subject);
+      if (ciphertexts) ciphertexts.add(sealed);
       else bySubject.set(subject, new Set([sealed]));
     },
 
-    delete: (sealed) => void opened.delete(sealed),
+    delete: (sealed) => void plaintexts.delete(sealed),
 
     forget(subject) {
-      for (const sealed of [...(bySubject.get(subject) ?? [])]) opened.delete(sealed);
+      for (const sealed of [...(bySubject.get(subject) ?? [])]) plaintexts.delete(sealed);
     },
 
-    bytes: () => opened.calculatedSize,
+    bytes: () => plaintexts.calculatedSize,
   };
 }

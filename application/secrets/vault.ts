@@ -1,21 +1,21 @@
-/** Keys of subjects and what they seal: the only way that a secret is ever read (docs/guide/erasure.md). */
+/** Key vault: encrypts and decrypts secrets with the key of their subject (docs/erasure.md). */
 import { LRUCache } from 'lru-cache';
 import { sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
 import { estimateBytes } from '../memory/estimate-size.js';
 import { type Cache, type Digester, UndecryptableError, type Vault } from '../ports/index.js';
 import { createPlaintextCache } from './plaintext-cache.js';
 
-/** Where keys are kept: outside the log and its backups. */
+/** Key storage, outside the event log and its backups. */
 export interface KeyStore {
-  /** The subject's key, made now if it never had one; undefined when it was destroyed. */
-  create(subject: string, justSealed: Buffer): Promise<Buffer | undefined>;
-  /** The subject's key, made now if it has none. */
-  renew(subject: string, justSealed: Buffer): Promise<Buffer | undefined>;
-  /** Undefined when it never had one, or this is a backup from before. */
+  /** Returns the subject's key, storing `newKey` if it never had one; undefined if it was destroyed. */
+  create(subject: string, newKey: Buffer): Promise<Buffer | undefined>;
+  /** Returns the subject's key, storing `newKey` if it has none or it was destroyed. */
+  renew(subject: string, newKey: Buffer): Promise<Buffer | undefined>;
+  /** Returns undefined if the subject never had a key, or the storage was restored from an older backup. */
   read(subject: string): Promise<Buffer | 'destroyed' | undefined>;
   /**
-   * The subject's key as any replica has it, also while none takes writes. Undefined proves nothing, and a key may have
-   * been destroyed or renewed since.
+   * Reads a key from any replica, also without a primary. The result may be stale: a key may be missing, or have been
+   * destroyed or renewed since.
    */
   readReplica?(subject: string): Promise<Buffer | undefined>;
   destroy(subject: string): Promise<void>;
@@ -25,80 +25,79 @@ export interface KeyStore {
 export interface Cipher {
   newKey(): Buffer;
   seal(key: Buffer, text: string): string;
-  /** Throws when the text is forged, damaged or sealed under another key. */
+  /** Throws if the text is forged, damaged or encrypted with another key. */
   open(key: Buffer, sealed: string): string;
   sealBytes(key: Buffer, bytes: Uint8Array): Uint8Array;
   openBytes(key: Buffer, sealed: Uint8Array): Uint8Array;
-  /** Keyed digests, under a key that is derived for the purpose. */
+  /** Creates a keyed digest function, with a key derived for the purpose. */
   digester(key: Buffer, purpose: string): Digester;
 }
 
 export interface CachingVault extends Vault {
   /**
-   * Opens what was sealed a moment ago, as the live feed does, while this process hears of every erasure. An election
-   * among the key servers does not hold it up: any replica's key will do that opens it, unless `forget` was called for
-   * the subject.
+   * Decrypts recent secrets for the live feed, which observes every erasure. Accepts a key from any replica, so that an
+   * election of the key servers causes no delay, unless `forget` was called for the subject.
    */
   openLive: Vault['open'];
-  /** Drops what this process remembers of a subject: its key was destroyed, perhaps by another node. */
+  /** Drops all cached data of a subject, because its key was destroyed, perhaps by another node. */
   forget(subject: string): void;
   readonly caches: readonly Cache[];
 }
 
-/** Subjects of which it is remembered that their key was destroyed: events of long ago are not opened live. */
-const ENDED = 10_000;
+/** Subjects remembered as destroyed; enough, as `openLive` is not used for old events. */
+const MAX_DESTROYED = 10_000;
 const KEYS_BYTES = 5 * 1024 * 1024;
-/** A key with its buffer, outside the heap, and its place in the cache. */
+/** Bytes of a cached key with its buffer and its cache entry. */
 const KEY_BYTES = 320;
-const OPENED_BYTES = 10 * 1024 * 1024;
+const PLAINTEXT_BYTES = 10 * 1024 * 1024;
 /**
- * Longer ones are batches, and much larger when opened: as with what is opened but once, only those just sealed are
- * remembered, until then.
+ * Longest plaintext that stays cached. Longer ones are batches, much larger once parsed; like secrets that are read only
+ * once, they are cached from encryption until their first read.
  */
-const MOST_CACHED_CHARACTERS = 4096;
-const FRESH_BYTES = 4 * 1024 * 1024;
+const MAX_CACHED_CHARACTERS = 4096;
+const JUST_SEALED_BYTES = 4 * 1024 * 1024;
 
-/** What is sealed begins with a nonce of its own: enough to tell it from all else. */
-const MARK = 18;
+/** Characters or bytes that identify a ciphertext: it starts with a unique nonce. */
+const ID_LENGTH = 18;
 
-/** `keptMs`: a key is remembered so long at most; without it, as long as there is room. */
+/** @param keyTtlMs Milliseconds a key stays cached; default: until it is evicted. */
 export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): CachingVault {
   const keyCache = new LRUCache<string, Buffer>({
     maxSize: KEYS_BYTES,
     sizeCalculation: (_, subject) => KEY_BYTES + estimateBytes(subject),
     ...(keyTtlMs !== undefined && { ttl: keyTtlMs, ttlAutopurge: true }),
   });
-  const opened = createPlaintextCache(OPENED_BYTES);
-  const justSealed = createPlaintextCache(FRESH_BYTES);
-  const ended = new LRUCache<string, true>({ max: ENDED });
-  /** How often a subject was forgotten: a key that was asked for before that is not remembered after it. */
-  let forgotten = 0;
+  const plaintexts = createPlaintextCache(PLAINTEXT_BYTES);
+  const justSealed = createPlaintextCache(JUST_SEALED_BYTES);
+  const destroyed = new LRUCache<string, true>({ max: MAX_DESTROYED });
+  /** Number of `forget` calls: a key requested before one is not cached after it. */
+  let forgetCount = 0;
 
-  /** In memory of its own: what a driver hands out may be a few bytes of a large buffer. */
+  /** Caches a copy: a buffer from the driver may be a few bytes of a large one. */
   const cacheKey = (subject: string, key: Buffer) => {
-    const own = Buffer.alloc(key.length);
-    key.copy(own);
-    keyCache.set(subject, own);
+    const copy = Buffer.alloc(key.length);
+    key.copy(copy);
+    keyCache.set(subject, copy);
   };
 
-  /** Reads of keys under way: who asks for the same one meanwhile is told the same. */
-  const reading = new Map<string, ReturnType<KeyStore['read']>>();
+  /** Key reads in progress, shared by concurrent callers. */
+  const keyReads = new Map<string, ReturnType<KeyStore['read']>>();
 
   const readKey = async (subject: string) => {
-    const before = forgotten;
+    const before = forgetCount;
     const key = await keys.read(subject);
-    if (key && key !== 'destroyed' && forgotten === before) cacheKey(subject, key);
+    if (key && key !== 'destroyed' && forgetCount === before) cacheKey(subject, key);
     return key;
   };
 
   const keyOf = (subject: string) => {
-    const underWay = reading.get(subject);
-    if (underWay) return underWay;
-    const asked = readKey(subject).finally(() => {
-      if (reading.get(subject) === asked) reading.delete(subject);
+    const current = keyReads.get(subject);
+    if (current) return current;
+    const read = readKey(subject).finally(() => {
+      if (keyReads.get(subject) === read) keyReads.delete(subject);
     });
-    reading.set(subject, asked);
-    return asked;
+    keyReads.set(subject, read);
+    return read;
   };
 
   const currentKey = async (subject: string) => {
@@ -106,32 +105,32 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
     return key === 'destroyed' ? undefined : key;
   };
 
-  /** What was sealed had a key: that there is none is not the same as its end. */
+  /** Runs `open` with the key of a ciphertext; undefined if the key is destroyed. A missing key is an error: there was one. */
   async function withKey<T>(subject: string, sealed: string | Uint8Array, open: (key: Buffer) => T) {
     const key = keyCache.get(subject) ?? (await keyOf(subject));
     if (key === 'destroyed') return undefined;
     try {
-      if (!key) throw new Error('its key is missing');
+      if (!key) throw new Error('the key is missing');
       return open(key);
     } catch (cause) {
-      throw new UndecryptableError(subject, Buffer.from(sealed.slice(0, MARK)).toString('base64'), { cause });
+      throw new UndecryptableError(subject, Buffer.from(sealed.slice(0, ID_LENGTH)).toString('base64'), { cause });
     }
   }
 
-  const isOpenedOften = (text: string, once?: boolean) => !once && text.length <= MOST_CACHED_CHARACTERS;
+  const isCacheable = (text: string, once?: boolean) => !once && text.length <= MAX_CACHED_CHARACTERS;
 
   const open = (subject: string, sealed: string) => withKey(subject, sealed, (key) => cipher.open(key, sealed));
 
-  /** Undefined where a replica's key does not open it; then the key of `read` decides. */
+  /** Decrypts with a replica's key; undefined if that fails, and the primary must be read. */
   async function openByReplica(subject: string, sealed: string): Promise<string | undefined> {
-    if (keyCache.has(subject) || ended.has(subject)) return undefined;
-    const before = forgotten;
+    if (keyCache.has(subject) || destroyed.has(subject)) return undefined;
+    const before = forgetCount;
     try {
       const key = await keys.readReplica?.(subject);
       if (!key) return undefined;
       const text = cipher.open(key, sealed);
-      if (ended.has(subject)) return undefined;
-      if (forgotten === before) cacheKey(subject, key);
+      if (destroyed.has(subject)) return undefined;
+      if (forgetCount === before) cacheKey(subject, key);
       return text;
     } catch {
       return undefined;
@@ -139,35 +138,35 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
   }
 
   const forget = (subject: string) => {
-    forgotten++;
-    ended.set(subject, true);
+    forgetCount++;
+    destroyed.set(subject, true);
     keyCache.delete(subject);
-    reading.delete(subject);
-    opened.forget(subject);
+    keyReads.delete(subject);
+    plaintexts.forget(subject);
     justSealed.forget(subject);
   };
 
-  const make = (how: 'create' | 'renew') => async (subject: string) => {
+  const storeKey = (how: 'create' | 'renew') => async (subject: string) => {
     if (keyCache.has(subject)) return;
-    const before = forgotten;
+    const before = forgetCount;
     const key = await keys[how](subject, cipher.newKey());
-    if (key && forgotten === before) cacheKey(subject, key);
+    if (key && forgetCount === before) cacheKey(subject, key);
   };
 
   async function openText(subject: string, sealed: string, openSealed: typeof open, once?: boolean) {
-    const seen = opened.get(subject, sealed) ?? justSealed.get(subject, sealed);
+    const cached = plaintexts.get(subject, sealed) ?? justSealed.get(subject, sealed);
     justSealed.delete(sealed);
-    if (seen && (keyCache.get(subject) ?? (await currentKey(subject)))) return seen;
+    if (cached && (keyCache.get(subject) ?? (await currentKey(subject)))) return cached;
     const text = await openSealed(subject, sealed);
     if (text === undefined) return undefined;
     const secret: object = JSON.parse(text);
-    if (keyCache.has(subject) && isOpenedOften(text, once)) opened.set(subject, sealed, secret);
+    if (keyCache.has(subject) && isCacheable(text, once)) plaintexts.set(subject, sealed, secret);
     return secret;
   }
 
   return {
-    create: make('create'),
-    renew: make('renew'),
+    create: storeKey('create'),
+    renew: storeKey('renew'),
 
     async destroy(subject) {
       forget(subject);
@@ -180,8 +179,8 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
       const key = keyCache.get(subject) ?? (await currentKey(subject));
       if (!key) return undefined;
       const sealed = cipher.seal(key, text);
-      // What was sealed here is about to be read here: by the live feed, and then by people.
-      if (keyCache.has(subject)) (isOpenedOften(text, once) ? opened : justSealed).set(subject, sealed, secret);
+      // It will soon be read by the live feed, and then by people.
+      if (keyCache.has(subject)) (isCacheable(text, once) ? plaintexts : justSealed).set(subject, sealed, secret);
       return sealed;
     },
 
@@ -190,14 +189,14 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
     openLive: (subject, sealed, once) =>
       openText(subject, sealed, async () => (await openByReplica(subject, sealed)) ?? open(subject, sealed), once),
 
-    // Nothing of it is remembered: what is read in such numbers would push out all that is read often.
+    // Caches nothing: reads in such numbers would evict everything that is read often.
     async openMany(subject, sealed) {
       const secrets: (object | undefined)[] = [];
       for (const each of sealed) {
         if (sliceExpired()) await yieldToEventLoop();
-        const seen = keyCache.has(subject) ? opened.get(subject, each) : undefined;
-        const text = seen ? undefined : await open(subject, each);
-        secrets.push(seen ?? (text === undefined ? undefined : JSON.parse(text)));
+        const cached = keyCache.has(subject) ? plaintexts.get(subject, each) : undefined;
+        const text = cached ? undefined : await open(subject, each);
+        secrets.push(cached ?? (text === undefined ? undefined : JSON.parse(text)));
       }
       return secrets;
     },
@@ -218,8 +217,8 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
 
     caches: [
       { name: 'keys', limitBytes: KEYS_BYTES, bytes: () => keyCache.calculatedSize },
-      { name: 'secrets', limitBytes: OPENED_BYTES, bytes: opened.bytes },
-      { name: 'fresh-secrets', limitBytes: FRESH_BYTES, bytes: justSealed.bytes },
+      { name: 'secrets', limitBytes: PLAINTEXT_BYTES, bytes: plaintexts.bytes },
+      { name: 'fresh-secrets', limitBytes: JUST_SEALED_BYTES, bytes: justSealed.bytes },
     ],
   };
 }

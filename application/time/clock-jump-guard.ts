@@ -1,22 +1,22 @@
-/** A clock by which what was kept for days is let go: a leap ahead has to last before it is believed (docs/guide/many-nodes.md). */
+/** Clock-jump guard: pauses retention when the clock jumps ahead, until the jump has lasted (docs/nodes.md). */
 import type { Clock, ConfirmedClock, Logger } from '../ports/index.js';
 
-/** By so much no clock is set that was right, ms; a node may have been away as long. */
+/** Milliseconds from which an advance counts as a jump; larger than any correction of a healthy clock. */
 export const LEAP_MS = 86_400_000;
-/** So long a leap lasts before it is believed, ms: until then the clock may be set right again. */
+/** Milliseconds a jump must last before it is accepted; until then the clock may be corrected. */
 export const LASTS_MS = 1_800_000;
-/** So often whoever lets go asks for the time, ms: a machine that runs for less than an hour a day lets go, too. */
+/** Milliseconds between calls of retention jobs; lets a machine that runs less than an hour a day delete, too. */
 export const ASK_EVERY_MS = LASTS_MS / 3;
 
-/** What was noted at the store last, on whatever node. */
+/** Last note that any node has written to the event store. */
 export interface TimeMark<Note extends object> {
-  /** With when it was noted, Unix ms by the store; undefined where nothing ever was. Rejects with `Unavailable`. */
+  /** Returns the note and its Unix ms by the store's clock; undefined if there is none. */
   read(): Promise<(Note & { readonly at: number }) | undefined>;
-  /** It is noted now. Rejects with `Unavailable`. */
+  /** Replaces the note. */
   set(note: Note): Promise<void>;
 }
 
-/** Of a leap: when the time was believed last before it, Unix ms, and how long somebody has waited for it to last, ms. */
+/** A jump: last trusted time before it, Unix ms, and how long nodes have observed it, ms. */
 export interface Doubt {
   readonly since: number;
   readonly waitedMs: number;
@@ -27,19 +27,19 @@ export interface LastingOptions {
   readonly believed: TimeMark<object>;
   readonly doubted: TimeMark<Doubt>;
   readonly logger: Logger;
-  /** Only ever goes on, in ms from anywhere. */
+  /** Monotonic clock, ms. */
   readonly monotonic?: Clock;
 }
 
 export interface LastingClock extends ConfirmedClock {
-  /** How long a leap has yet to last, ms, as it was when the time was asked for last; undefined where there was none. */
+  /** Milliseconds until a jump is accepted, as of the last `confirmedNow`; undefined without a jump. */
   waitsMs(): number | undefined;
 }
 
 /**
- * The certain time of a clock, and none for a while after it has leapt ahead: where the store is on the same machine,
- * both are wrong together, and all that is kept for some days would be gone within a moment. Only time in which somebody
- * was there to see it counts, of all runs together.
+ * Wraps a confirmed clock and withholds its time after a jump ahead. If the event store runs on the same machine, both
+ * clocks are wrong together, and retention would delete days of data within a moment. Only time observed by a running
+ * node counts, over all runs.
  */
 export function createClockJumpGuard({
   clock,
@@ -48,20 +48,20 @@ export function createClockJumpGuard({
   logger,
   monotonic = performance,
 }: LastingOptions): LastingClock {
-  /** The leap that was seen last, and when, by the monotonic clock. */
-  let seen: { readonly since: number; readonly at: number } | undefined;
+  /** The jump observed last, and when, by the monotonic clock. */
+  let observed: { readonly since: number; readonly at: number } | undefined;
   let waitsMs: number | undefined;
 
-  /** Notes that there is a leap `since` a time; how long it has lasted, ms. */
-  async function waited(since: number, now: number): Promise<number> {
-    const passed = seen?.since === since ? monotonic.now() - seen.at : 0;
-    if (seen?.since !== since) logger.warn({ leapMs: now - since }, LEAPT);
-    const told = await doubted.read();
-    const before = told?.since === since ? told : { waitedMs: 0, at: now };
-    // What another node has noted meanwhile is not counted twice.
-    const waitedMs = before.waitedMs + Math.max(0, Math.min(passed, now - before.at));
+  /** Records a jump `since` a time; returns how long it was observed, ms. */
+  async function recordJump(since: number, now: number): Promise<number> {
+    const elapsed = observed?.since === since ? monotonic.now() - observed.at : 0;
+    if (observed?.since !== since) logger.warn({ leapMs: now - since }, JUMPED);
+    const note = await doubted.read();
+    const before = note?.since === since ? note : { waitedMs: 0, at: now };
+    // Time that another node has recorded meanwhile is not counted twice.
+    const waitedMs = before.waitedMs + Math.max(0, Math.min(elapsed, now - before.at));
     await doubted.set({ since, waitedMs });
-    seen = { since, at: monotonic.now() };
+    observed = { since, at: monotonic.now() };
     return waitedMs;
   }
 
@@ -73,8 +73,8 @@ export function createClockJumpGuard({
       const now = await clock.confirmedNow();
       if (now === undefined) return undefined;
       const since = (await believed.read())?.at ?? now;
-      const leftMs = now - since > LEAP_MS ? LASTS_MS - (await waited(since, now)) : 0;
-      waitsMs = leftMs > 0 ? leftMs : undefined;
+      const remainingMs = now - since > LEAP_MS ? LASTS_MS - (await recordJump(since, now)) : 0;
+      waitsMs = remainingMs > 0 ? remainingMs : undefined;
       if (waitsMs !== undefined) return undefined;
       await believed.set({});
       return now;
@@ -82,5 +82,4 @@ export function createClockJumpGuard({
   };
 }
 
-const LEAPT =
-  'the time has gone on by more than a day since it was believed last: if the clock is wrong, set it right; what is kept for days is let go no sooner than in half an hour';
+const JUMPED = 'clock jumped ahead by more than a day; correct it if it is wrong; retention is paused for 30 minutes';

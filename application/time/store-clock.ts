@@ -1,33 +1,33 @@
-/** A machine's clock held against the event store's: a wrong one ends and stamps nothing (docs/guide/many-nodes.md). */
+/** Store clock: compares this machine's clock with the event store's, so that a wrong one has no effect (docs/nodes.md). */
 import type { Clock, ConfirmedClock, Logger } from '../ports/index.js';
 
-/** Clocks no further apart than this count as one, ms: those that are kept right are within a second. */
-const APART_MS = 120_000;
-/** While they stay apart as they were, the store is asked no more often. */
-const ASK_EVERY_MS = 60_000;
-/** And never more often than that. */
-const ASK_AGAIN_MS = 1000;
+/** Largest tolerated skew, ms; synchronized clocks are within a second. */
+const MAX_SKEW_MS = 120_000;
+/** Milliseconds between queries to the store while the skew is unchanged. */
+const QUERY_EVERY_MS = 60_000;
+/** Shortest time between queries to the store, ms. */
+const MIN_QUERY_INTERVAL_MS = 1000;
 
 export interface StoreClockOptions {
-  /** The store's time, Unix ms, when it took something that was written for this; rejects with `Unavailable`. */
+  /** Queries the store's time, Unix ms, by writing an event. */
   readonly ask: () => Promise<number>;
   readonly logger: Logger;
-  /** Of this machine; it may be wrong, and be set at any moment. */
+  /** Clock of this machine; may be wrong and may be set at any moment. */
   readonly clock?: Clock;
-  /** Only ever goes on, in ms from anywhere. */
+  /** Monotonic clock, ms. */
   readonly monotonic?: Clock;
 }
 
 export interface StoreClock extends ConfirmedClock {
-  /** Asks the store; until then this machine's clock is believed. Rejects with `Unavailable`. */
+  /** Compares with the store. Before the first comparison this machine's clock is trusted. */
   compare(): Promise<void>;
-  /** How far this machine's clock is ahead of the store's, in ms, negative when behind; undefined when never asked. */
+  /** Milliseconds that this machine's clock is ahead of the store's; undefined before the first comparison. */
   skewMs(): number | undefined;
 }
 
 /**
- * The store's clock is known from its last answer and the time that has passed since, so that a clock which is set
- * meanwhile is noticed at once. It is the earliest that the store's can be: an answer takes its time to arrive.
+ * Computes the store's time from its last answer and the time elapsed since, so that a change of either clock is noticed
+ * immediately. The result is a lower bound, because the answer takes time to arrive.
  */
 export function createStoreClock({
   ask,
@@ -36,58 +36,58 @@ export function createStoreClock({
   monotonic = performance,
 }: StoreClockOptions): StoreClock {
   let answer: { readonly time: number; readonly at: number; readonly skewMs: number } | undefined;
-  let asking: Promise<void> | undefined;
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let isTold = false;
+  let query: Promise<void> | undefined;
+  let queriedAt = Number.NEGATIVE_INFINITY;
+  let isReported = false;
 
-  const passed = () => (answer ? monotonic.now() - answer.at : Number.POSITIVE_INFINITY);
-  const skewMs = () => answer && Math.round(clock.now() - answer.time - passed());
-  const isApart = () => Math.abs(skewMs() ?? 0) > APART_MS;
+  const elapsed = () => (answer ? monotonic.now() - answer.at : Number.POSITIVE_INFINITY);
+  const skewMs = () => answer && Math.round(clock.now() - answer.time - elapsed());
+  const isSkewed = () => Math.abs(skewMs() ?? 0) > MAX_SKEW_MS;
 
-  /** This clock was set since the answer; the store's may have been set with it, where both are of one machine. */
-  const wasSet = () => answer !== undefined && Math.abs((skewMs() ?? 0) - answer.skewMs) > APART_MS;
+  /** Whether this clock was set since the answer. On the same machine the store's was set, too. */
+  const wasSet = () => answer !== undefined && Math.abs((skewMs() ?? 0) - answer.skewMs) > MAX_SKEW_MS;
 
   const compare = () => {
-    if (!asking) askedAt = monotonic.now();
-    asking ??= ask()
+    if (!query) queriedAt = monotonic.now();
+    query ??= ask()
       .then((time) => {
         answer = { time, at: monotonic.now(), skewMs: clock.now() - time };
-        tell();
+        reportChange();
       })
       .finally(() => {
-        asking = undefined;
+        query = undefined;
       });
-    return asking;
+    return query;
   };
 
-  function tell() {
-    if (isApart() === isTold) return;
-    isTold = !isTold;
-    if (isTold) logger.warn({ aheadMs: skewMs() }, APART);
+  function reportChange() {
+    if (isSkewed() === isReported) return;
+    isReported = !isReported;
+    if (isReported) logger.warn({ aheadMs: skewMs() }, SKEWED);
     else logger.info({ aheadMs: skewMs() }, "this machine's clock and the event store's agree again");
   }
 
-  /** Either clock may have been set, or this machine have slept. */
+  /** Compares again if the skew may have changed: a clock was set, or this machine was suspended. */
   function inSync(): boolean {
-    if (!isApart()) return true;
-    tell();
-    const isDue = wasSet() || passed() > ASK_EVERY_MS;
-    if (isDue && monotonic.now() - askedAt > ASK_AGAIN_MS) compare().catch(() => {});
+    if (!isSkewed()) return true;
+    reportChange();
+    const isDue = wasSet() || elapsed() > QUERY_EVERY_MS;
+    if (isDue && monotonic.now() - queriedAt > MIN_QUERY_INTERVAL_MS) compare().catch(() => {});
     return false;
   }
 
   return {
     compare,
     skewMs,
-    inSync: inSync,
-    now: () => (inSync() || !answer ? clock.now() : Math.round(answer.time + passed())),
+    inSync,
+    now: () => (inSync() || !answer ? clock.now() : Math.round(answer.time + elapsed())),
     async confirmedNow() {
       if (!inSync()) return undefined;
       await compare();
-      return isApart() || !answer ? undefined : Math.min(clock.now(), Math.floor(answer.time + passed()));
+      return isSkewed() || !answer ? undefined : Math.min(clock.now(), Math.floor(answer.time + elapsed()));
     },
   };
 }
 
-const APART =
-  "this machine's clock and the event store's are far apart: the store's is gone by, and nothing is ended by the clock until they agree";
+const SKEWED =
+  "this machine's clock and the event store's differ by more than 2 minutes; using the event store's; expiry is paused until they agree";

@@ -140,7 +140,7 @@ describe('after a start', function () {
     expect((await ready()).checks.find(({ name }) => name === 'sealed events')?.detail).to.match(/^1 /);
     const metrics = await (await fetch(`${server.urls.operations}/metrics`)).text();
     expect(metrics).to.match(/^annals_unopened_total 1$/m);
-    const told = server.lines.filter((line) => line.includes("can't be opened"));
+    const told = server.lines.filter((line) => line.includes('cannot be decrypted'));
     expect(told).to.have.length(1);
     expect(told[0]).to.include(`rooms.room-${roomId}`);
     const { id } = await ada.post('All the same');
@@ -166,7 +166,7 @@ describe('after a start', function () {
     await damage(bob, { wrapped: new Binary(randomBytes(60)) });
     await serve();
     await isReady();
-    const told = server.lines.filter((line) => line.includes("can't be opened"));
+    const told = server.lines.filter((line) => line.includes('cannot be decrypted'));
     for (const { roomId } of [ada, bob]) expect(told.join()).to.include(`rooms.room-${roomId}`);
     const { id } = await eve.post('All the same');
     expect((await state(eve)).body.messages.map((each) => each.id)).to.include(id);

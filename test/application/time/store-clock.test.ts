@@ -170,7 +170,7 @@ describe('a clock beside that of the store', () => {
       expect(await clock.confirmedNow()).to.equal(undefined);
       expect(told)
         .to.have.length(1)
-        .and.match(/far apart/);
+        .and.match(/differ by more than 2 minutes/);
       mine.pass(-minutes(ahead));
       expect([clock.now(), await clock.confirmedNow()]).to.deep.equal([store.now(), store.now()]);
       expect(told)
