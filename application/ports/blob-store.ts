@@ -1,35 +1,35 @@
-/** Where bytes are kept that are too large for the log: a port. What it is given is sealed already. */
+/** Blob store port: stores data too large for the event log. Callers encrypt it first. */
 
 export interface FileStore {
-  /** Begins something that nobody can read yet. Rejects, as all of these do, with `Unavailable` where nothing can be stored now. */
+  /** Starts a blob, which cannot be read yet. All methods throw `UnavailableError` if the store is unavailable. */
   begin(): Promise<Writing>;
-  /** The bytes from `from` to before `to`, in pieces of any size; rejects with `NotStored`. */
+  /** Reads bytes `from` (inclusive) to `to` (exclusive), in chunks of any size; throws `NotStored`. */
   read(stored: string, from: number, to: number): AsyncIterable<Uint8Array>;
-  /** For ever. Doing it again is fine. */
+  /** Deletes a blob. Idempotent. */
   remove(stored: string): Promise<void>;
-  /** Whoever was told of it can answer for it now: it is not looked for any more. */
+  /** Marks a blob as referenced: it is no longer listed by `unsettled`. */
   settle(stored: string): Promise<void>;
-  /** What was begun by processes that are gone, and never settled. */
+  /** Lists blobs of ended processes that were never settled. */
   unsettled(): AsyncIterable<Unsettled>;
 }
 
 export interface Writing {
-  /** What it will be called: never anything from outside. */
+  /** Name of the blob; never chosen by a client. */
   readonly stored: string;
   write(bytes: Uint8Array): Promise<void>;
-  /** Resolves when all of it is flushed, and can be read. Nobody answers for it yet: `of` says who is to know of it. */
-  keep(of: string): Promise<void>;
-  /** It comes to nothing. Doing it again is fine. */
+  /** Completes the blob: resolves once it is flushed and readable. `owner` names the future reference to it. */
+  keep(owner: string): Promise<void>;
+  /** Discards the blob. Idempotent. */
   drop(): Promise<void>;
 }
 
 export interface Unsettled {
   readonly stored: string;
-  /** Undefined where it never came to an end. */
+  /** Owner given to `keep`; undefined if the blob was never completed. */
   readonly of: string | undefined;
 }
 
-/** There is nothing of this name, or less than is asked for. */
+/** The blob does not exist or is shorter than requested. */
 export class NotStored extends Error {
   override readonly name = 'NotStored';
 }

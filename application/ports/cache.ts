@@ -1,9 +1,8 @@
-/** Caches in the memory of the process. */
+/** Size of an in-memory cache, for metrics. */
 
-/** Something that this process holds in memory to be quick, bounded in bytes. */
 export interface Cache {
   readonly name: string;
   readonly limitBytes: number;
-  /** What it holds now, as far as that can be told. */
+  /** Returns the estimated size. */
   bytes(): number;
 }

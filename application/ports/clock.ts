@@ -1,17 +1,17 @@
-/** Clocks. */
+/** Clock ports. */
 
 export interface Clock {
   /** Unix ms. */
   now(): number;
 }
 
-/** A clock that may be found to be wrong: nothing that can't be undone is done by `now` alone. */
+/** Clock that is checked against the event store's. Irreversible actions must use `confirmedNow`. */
 export interface ConfirmedClock extends Clock {
   /**
-   * The time by which what is over can be ended for ever: the earlier of this machine's and the event store's, asked
-   * anew. Undefined while the two are far apart, whichever is wrong. Rejects with `Unavailable`.
+   * Queries the event store and returns the earlier of both clocks, Unix ms. Undefined while they differ too much,
+   * whichever is wrong.
    */
   confirmedNow(): Promise<number | undefined>;
-  /** Whether there is a certain time, as far as is known. */
+  /** Whether both clocks agreed when last compared. */
   inSync(): boolean;
 }

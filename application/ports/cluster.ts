@@ -1,41 +1,41 @@
-/** What the processes of an installation tell each other directly, and is in no log (docs/guide/cluster.md). */
+/** Cluster messaging port: direct messages between the processes of an installation (docs/mesh.md). */
 
-/** A message of one process to another. */
+/** Message of one process to another. */
 export interface ClusterMessage {
-  /** What it is about, in the words of whoever speaks; small. */
+  /** Headers, defined by the sender; small. */
   readonly head: { readonly [name: string]: string };
-  /** What it carries, as it is. */
+  /** Payload, not interpreted. */
   readonly body: string;
 }
 
-/** Hears what the process with this name says; settles when there is room for more, with whether it came to anybody. */
-export type MessageHandler = (from: string, said: ClusterMessage) => boolean | Promise<boolean>;
+/** Handles a message of another process. Resolves when there is room for more, with whether it had a recipient. */
+export type MessageHandler = (from: string, message: ClusterMessage) => boolean | Promise<boolean>;
 
 export interface Cluster {
-  /** What others say is heard from now on; before, it comes to nobody. */
-  hear(hear: MessageHandler): void;
-  /** How the others know this process: it has another name at each start. */
+  /** Registers the message handler; earlier messages have no recipient. */
+  hear(handler: MessageHandler): void;
+  /** Id of this process; new at each start. */
   readonly nodeId: string;
-  /** The names of those that live, this one among them: who has gone is told of some seconds later. */
+  /** Ids of live processes, including this one. A dead process is noticed after some seconds. */
   liveNodes(): ReadonlySet<string>;
-  /** Not waited for, and in order. Lost as a whole with the connection, or where far too much waits for it already. */
-  send(to: string, said: ClusterMessage): void;
+  /** Sends in order, without confirmation. Lost with the connection, or if its queue is too long. */
+  send(to: string, message: ClusterMessage): void;
   /**
-   * In order with all that is asked for the same target, one at a time, and waited for: settles when `to` has heard it
-   * and has room for more. False when it came to nobody, or the other one is gone or frozen; never rejects.
+   * Sends a message and waits until `to` has handled it and has room for more. One at a time and in order per target.
+   * False if it had no recipient, or the process is dead or frozen; never rejects.
    */
-  request(to: string, target: string, said: ClusterMessage): Promise<boolean>;
+  request(to: string, target: string, message: ClusterMessage): Promise<boolean>;
 }
 
-/** Who else is there, and where they can be reached. */
+/** Cluster membership: live processes and their addresses. */
 export interface Members {
-  /** The address of one that lives. */
+  /** Returns the address of a live process. */
   address(run: string): string | undefined;
-  /** Grows for as long as it says that it lives. */
+  /** Returns the heartbeat counter of a process, which grows while it is alive. */
   beats(run: string): number | undefined;
   liveNodes(): ReadonlySet<string>;
-  /** The names of those that live, and say that they can't reach this one. */
+  /** Ids of live processes that report that they cannot reach this one. */
   unreachedBy(): readonly string[];
-  /** Looks now; rejects when that can't be known. */
+  /** Refreshes the membership now; throws if that fails. */
   look(): Promise<void>;
 }

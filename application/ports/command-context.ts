@@ -1,24 +1,24 @@
-/** Who runs a command, on whose request, and what it counts towards. */
+/** Command context: actor, correlation, idempotency and quota. */
 import type { Rejection } from '../../domain/shared/index.js';
 
-/** Who caused an event, and on whose request; kept with every event. Never an address, user agent or email. */
+/** Origin of a command, stored with every event. Must not contain addresses, user agents or emails. */
 export interface CommandContext {
-  /** Derived from an `Idempotency-Key` and its caller, else fresh. Event ids are derived from it. */
+  /** Derived from the `Idempotency-Key` and its caller, else new. Event ids are derived from it. */
   readonly commandId: string;
-  /** A keyed digest of the request, given only with an `Idempotency-Key`: another one is a misuse (422). */
+  /** Keyed digest of the request, only with an `Idempotency-Key`; a different one for the same key is rejected (422). */
   readonly fingerprint?: string;
   readonly actor: string;
   readonly correlationId: string;
   readonly causationId?: string;
   readonly traceparent?: string;
-  /** What the command counts towards, when it is done for the first time. */
+  /** Charged when the command runs for the first time. */
   readonly quota?: Quota;
 }
 
-/** How often something may be done; whoever asks knows by whom. */
+/** Quota of one caller. */
 export interface Quota {
-  /** Counts one more, or says why not. */
+  /** Spends one unit; returns the rejection if the quota is used up. */
   spend(): Promise<Rejection | undefined>;
-  /** One that was counted came to nothing. */
+  /** Returns one unit that had no effect. */
   refund(): Promise<void>;
 }

@@ -1,29 +1,29 @@
 /** Errors of stores and keys that the application handles. */
 
-/** The log or the rows can't be reached now: a 503, not a refusal. What was asked may have been done or not. */
+/** A store cannot be reached now (503). The requested change may or may not have been made. */
 export class UnavailableError extends Error {
   override readonly name: string = 'UnavailableError';
 }
 
-/** Something sealed that nobody can open ever again: damaged, or its key is of another backup, or lost. */
+/** Encrypted data that can never be decrypted: it is damaged, or its key is lost or from another backup. */
 export class UndecryptableError extends Error {
   override readonly name = 'UndecryptableError';
   constructor(
     readonly subject: string,
-    /** Tells one sealed thing from another. */
+    /** Identifies the ciphertext. */
     readonly sealed: string,
     options?: ErrorOptions,
   ) {
-    super(`something sealed for ${subject} can't be opened`, options);
+    super(`data encrypted for ${subject} cannot be decrypted`, options);
   }
 }
 
-/** Something in the log is not what was written there, and never will be; the message says where. */
+/** An event in the log is corrupt; the message says which. */
 export class CorruptEventError extends Error {
   override readonly name = 'CorruptEventError';
 }
 
-/** A store refuses writes because its disk is full; nothing of this one was stored. */
+/** A store refuses writes because its disk is full; nothing was stored. */
 export class StoreFullError extends UnavailableError {
   override readonly name = 'StoreFullError';
 }

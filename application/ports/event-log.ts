@@ -1,25 +1,25 @@
-/** The event log: streams of events with optimistic concurrency, and subscriptions to them. */
+/** Event log port: streams with optimistic concurrency, and subscriptions. */
 import type { DomainEvent, Sealed } from '../../domain/shared/index.js';
 
-/** A place in the log. Compared as a number, kept verbatim: a real server's positions are byte offsets. */
+/** Position in the log. Ordered but not consecutive: EventStoreDB uses byte offsets. */
 export type Position = bigint;
 
-/** Where an event stands in the log, and since when. */
+/** Location of an event in the log, and when it was recorded. */
 export interface EventPosition {
   readonly id: string;
   readonly stream: string;
-  /** Counted from 0 within the stream. */
+  /** Number within the stream, from 0. */
   readonly revision: number;
   readonly position: Position;
   readonly version: number;
-  /** Unix ms at which the store took it. */
+  /** Unix ms by the store's clock. */
   readonly recordedAt: number;
   readonly metadata: EventMetadata;
 }
 
 /**
- * An event as it stands in the log, of the newest version; `data.secret`, if any, still sealed. `type` is the
- * catalog's name, for example `RoomCreated`; system events keep their own (`$streamDeleted`).
+ * Event as read from the log, upcast to the newest version; `data.secret`, if any, is still encrypted. `type` is the name
+ * in the catalog, for example `RoomCreated`, or that of a system event (`$streamDeleted`).
  */
 export type RecordedEvent<E extends DomainEvent = DomainEvent> = EventPosition & Sealed<E>;
 
@@ -34,69 +34,70 @@ export interface EventMetadata {
   readonly traceparent?: string;
 }
 
-/** A recorded event with its secret opened, or replaced by the declared fallback (`erased` is then true). */
+/** Recorded event with its secret decrypted, or replaced by the fallback from the catalog (`erased` is true then). */
 export type RevealedEvent<E extends DomainEvent = DomainEvent> = EventPosition & E & { readonly erased: boolean };
 
-/** An event on its way into the log. */
+/** Event to append. */
 export interface NewEvent {
   readonly id: string;
   readonly event: DomainEvent;
   readonly metadata: EventMetadata;
 }
 
-/** The last revision a stream must have for an append to be taken; `none` for a stream that must not exist. */
+/** Revision a stream must have for an append to succeed; `none`: it must not exist. */
 export type Expected = number | 'none';
 
 export type AppendOutcome =
   | { readonly outcome: 'appended'; readonly revision: number; readonly position: Position }
-  /** Somebody else was there first: read on and decide again. `revision`: where the stream is, if that was told. */
+  /** Another append came first. `revision`: the current one, if the store reported it. */
   | { readonly outcome: 'conflict'; readonly revision?: number }
-  /** The stream is tombstoned, for ever. */
+  /** The stream is tombstoned. */
   | { readonly outcome: 'deleted' };
 
 export interface ReadOptions {
-  /** First revision to read, default 0 (or the last, backwards). */
+  /** First revision to read; default 0, or the last one if backwards. */
   readonly from?: number;
   readonly backwards?: boolean;
   readonly limit?: number;
 }
 
-/** The log: streams of events with optimistic concurrency. Every method rejects with `Unavailable` when the
- * store is away. */
+/** Event log. Every method throws `UnavailableError` if the store is unavailable. */
 export interface EventLog {
-  /** Resolves only when flushed. The events' service decides the codec. */
+  /** Resolves once the events are flushed. The service of the stream selects the codec. */
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<AppendOutcome>;
-  /** The events of a stream in order; `missing` or `deleted` when there is no such stream (any more). */
+  /** Reads events in stream order; `missing` or `deleted` if the stream does not exist (any more). */
   read(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[] | 'missing' | 'deleted'>;
-  /** Keeps only the newest `maxCount` events of a stream, or those younger than `maxAgeSeconds`, or from a revision
-   * on; nothing of one that was ended. */
+  /**
+   * Limits a stream to its newest `maxCount` events, to events younger than `maxAgeSeconds`, or to those from a revision
+   * on. Has no effect on a deleted stream.
+   */
   retain(
     stream: string,
     rule: { readonly maxCount?: number; readonly maxAgeSeconds?: number; readonly truncateBefore?: number },
   ): Promise<void>;
-  /** Ends a stream for ever. Doing it again is fine. */
+  /** Deletes a stream permanently. Idempotent. */
   tombstone(stream: string): Promise<void>;
 }
 
-/** Some events in log order, and how far the log has been seen with them. */
+/** Events in log order, and the position up to which the log was read. */
 export interface Batch {
   readonly events: readonly RecordedEvent[];
   readonly position?: Position;
-  /** The subscription was at the head of the log for a moment; may be said any number of times. */
+  /** The subscription has reached the head of the log; may be reported any number of times. */
   readonly caughtUp: boolean;
 }
 
-/** Which events: by the names of their streams, or by type where few of a service's events matter. */
+/** Selects events by stream prefix, or by type if only few types of a service matter. */
 export type Selection =
   | { readonly prefixes: readonly string[] }
   | { readonly service: string; readonly types: readonly string[] };
 
-/** Follows events from just after a position, in log order, for ever: ends only by its signal. */
+/** Subscribes to events after a position, in log order; ends only by its signal. */
 export type Subscribe = (
   options: Selection & {
     readonly from: Position | 'start';
     readonly signal: AbortSignal;
-    /** Events in a batch, and read ahead of it, at most; default 1000. */
+    /** Maximum events per batch, and read ahead of it; default 1000. */
     readonly atOnce?: number;
   },
 ) => AsyncGenerator<Batch>;

@@ -1,49 +1,49 @@
-/** What finding out who somebody is needs of the outside world: signed tokens, passwords, mail. */
+/** Ports for authentication: signed tokens, password hashing, mail, OAuth. */
 
-/** What a signed token says; times in whole seconds. */
+/** Claims of a signed token; times in whole seconds. */
 export interface Claims {
   readonly iat: number;
   readonly exp: number;
   readonly [claim: string]: unknown;
 }
 
-/** Tokens that only this installation can have made. The same claims are the same text. */
+/** Tokens signed by this installation. Deterministic: equal claims give equal tokens. */
 export interface SignedTokens {
   sign(claims: Claims): Promise<string>;
-  /** What it says, if it was signed here; undefined for any other text. Whether its time is up is not looked at. */
+  /** Returns the claims if the signature is valid, else undefined. Does not check the expiry. */
   read(token: string): Promise<Claims | undefined>;
 }
 
-/** What is kept of a password: base64url. */
+/** Stored password hash, base64url. */
 export interface Hashed {
   readonly salt: string;
   readonly hash: string;
 }
 
-/** Costly on purpose: done by turns for each of those it is done for. Both reject with `Unavailable` when too many ask at once. */
+/** Password hashing: expensive on purpose, queued fairly per tenant. Throws `UnavailableError` if too many wait. */
 export interface PasswordHashing {
-  /** With a fresh salt. */
-  hash(password: string, whose?: string): Promise<Hashed>;
-  /** Takes as long where there is nothing to compare with. */
-  matches(password: string, hashed: Hashed | undefined, whose?: string): Promise<boolean>;
+  /** Hashes with a new salt. */
+  hash(password: string, tenant?: string): Promise<Hashed>;
+  /** Takes the same time without a hash, so that timing does not reveal which users exist. */
+  matches(password: string, hashed: Hashed | undefined, tenant?: string): Promise<boolean>;
 }
 
-/** A number of failures within a window of time, and how many are allowed. */
+/** Key and limit of a failure counter. */
 export interface FailureCounter {
   readonly key: string;
   readonly most: number;
 }
 
-/** Counts failures within a window of time. */
+/** Counts failures within a time window. */
 export interface Failures {
-  /** Milliseconds until none of these counters is at its limit; undefined if none is. */
+  /** Returns the milliseconds until none of these counters is at its limit; undefined if none is. */
   wait(counters: readonly FailureCounter[]): Promise<number | undefined>;
   /** Adds one failure to each of these counters; returns those that reach their limit by it. */
   count<Counter extends FailureCounter>(counters: readonly Counter[]): Promise<readonly Counter[]>;
 }
 
 export interface Mail {
-  /** The same for the same mail, however often it is sent. */
+  /** Stable over all attempts to send the mail. */
   readonly id: string;
   readonly to: string;
   readonly subject: string;
@@ -51,40 +51,39 @@ export interface Mail {
   readonly html: string;
 }
 
-/** Sends mail. */
 export interface Mailer {
-  /** Whether it was taken; false where it was refused for good, or as often as it may be tried. */
+  /** Returns whether the server accepted it; false if refused permanently or after the last attempt. */
   send(mail: Mail, signal: AbortSignal): Promise<boolean>;
 }
 
-/** Another server that says who somebody is (OAuth 2.0). */
+/** OAuth 2.0 identity provider. */
 export interface OAuthProvider {
   readonly id: string;
-  /** For people. */
+  /** Display name. */
   readonly name: string;
   readonly authorizationUrl: string;
   readonly tokenUrl: string;
   readonly userInfoUrl: string;
-  /** Where the address is not in the profile: a list of `{email, primary, verified}`. */
+  /** URL of a list of `{email, primary, verified}`, if the profile contains no address. */
   readonly emailsUrl?: string;
-  /** Members of the profile that tell an address which the provider vouches for, where others can't be trusted. */
+  /** Profile members with a verified address, if other members cannot be trusted. */
   readonly addresses?: readonly string[];
   readonly clientId: string;
   readonly clientSecret: string;
   readonly redirectUri: string;
-  /** Separated by spaces. */
+  /** Space-separated. */
   readonly scopes: string;
   readonly authorizationParams?: { readonly [name: string]: string };
 }
 
-/** What a provider says of somebody. */
+/** User profile from a provider. */
 export interface Profile {
-  /** Undefined where it has none that it vouches for. */
+  /** Verified address; undefined if there is none. */
   readonly email: string | undefined;
   readonly name: string | undefined;
 }
 
 export interface OAuthClient {
-  /** Server to server; rejects when the provider does not answer in time, or as it should. `verifier` is PKCE's. */
+  /** Exchanges a code for the profile. Throws if the provider times out or answers incorrectly. `verifier`: PKCE. */
   profile(provider: OAuthProvider, code: string, verifier: string): Promise<Profile>;
 }

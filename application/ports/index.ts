@@ -1,4 +1,4 @@
-/** What the application needs from outside; adapters implement it and `bin` connects them. */
+/** Ports of the application: interfaces that adapters implement and `bin` connects. */
 export { type FileStore, NotStored, type Unsettled, type Writing } from './blob-store.js';
 export type { Cache } from './cache.js';
 export type { Clock, ConfirmedClock } from './clock.js';

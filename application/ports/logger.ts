@@ -1,6 +1,6 @@
-/** Structured logging. */
+/** Structured logging port. */
 
-/** One line about one thing, with fields; never a token, a body or a name. */
+/** Writes one line with fields. Never log tokens, bodies or names of people. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

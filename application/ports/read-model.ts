@@ -1,7 +1,7 @@
-/** Rows of the read models, and how far they are behind the log. */
+/** Ports for read models: rows and projection progress. */
 import type { Position } from './event-log.js';
 
-/** Rows of the served read models. */
+/** Rows of the active builds. */
 export interface Rows {
   find<Row>(projection: string, query: RowQuery): Promise<readonly Row[]>;
 }
@@ -13,17 +13,17 @@ export interface RowQuery {
   readonly limit?: number;
 }
 
-/** Read-your-writes: waits until the projection that is read has seen a position. */
+/** Projection progress, for read-your-writes. */
 export interface ProjectionProgress {
   /**
-   * True once this, and all that was in the log when the node started, is seen; false when 2 s (or `mostMs`) have
-   * passed first: the answer then says `Consistency: pending`.
+   * Waits until a projection has applied a position and everything that was in the log when the node started. False after
+   * `timeoutMs` (default 2 s); the response then says `Consistency: pending`.
    */
-  wait(projection: string, position: Position, mostMs?: number): Promise<boolean>;
-  /** How far this node knows a projection to be; 0 when it knows nothing yet. */
+  wait(projection: string, position: Position, timeoutMs?: number): Promise<boolean>;
+  /** Returns the position of a projection as known to this node; 0 if unknown. */
   position(projection: string): Position;
-  /** The last position this node appended to any of these streams and that not all projections may have seen yet. */
+  /** Returns the last append of this node to any of these streams that not all projections may have applied; else 0. */
   latest(streams: readonly string[]): Position;
-  /** The last position this node appended to any stream of a service. */
+  /** Returns the last append of this node to any stream of a service. */
   latestOf(service: string): Position;
 }

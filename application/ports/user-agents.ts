@@ -1,7 +1,7 @@
-/** What a user agent says of itself; adapters know how to read it. */
+/** Port for parsing user-agent strings. */
 
 export interface UserAgent {
-  /** Without versions, for example `Firefox`, `Windows`; absent where it does not say. */
+  /** Without version, for example `Firefox`; absent if unknown. */
   readonly browser?: string;
   readonly os?: string;
   /** `desktop`, `mobile`, `tablet`, ... */
@@ -10,6 +10,6 @@ export interface UserAgent {
 
 export interface UserAgentParser {
   read(userAgent: string): UserAgent;
-  /** Whether it is known to be no person's. */
+  /** Whether it is a known bot. */
   isBot(userAgent: string): boolean;
 }

@@ -1,56 +1,58 @@
-/** Encryption keys of subjects, and values derived from the key of the installation. */
+/** Ports for encryption with subject keys, and for values derived from the installation's key. */
 import type { Catalog, DomainEvent } from '../../domain/shared/index.js';
 import type { RecordedEvent, RevealedEvent } from './event-log.js';
 
-/** The keys of the subjects, outside the log. A destroyed key never comes back, nor another one unless it is renewed. */
+/** Encrypts data per subject. A destroyed key is never restored, nor replaced unless `renew` is called. */
 export interface Vault {
-  /** Makes the subject's key if it never had one. Rejects with `Unavailable` where it has one that is damaged. */
+  /** Creates the subject's key if it never had one. Throws `UnavailableError` if its key is damaged. */
   create(subject: string): Promise<void>;
-  /** Also where it was destroyed, another one: for what a wrong clock may have ended, and what is to come. */
+  /** As `create`, but replaces a destroyed key, which a wrong clock may have expired too early. */
   renew(subject: string): Promise<void>;
-  /** Destroys the subject's key for ever: whatever it sealed is gone. Doing it again is fine. */
+  /** Destroys the subject's key, which makes everything encrypted with it unreadable. Idempotent. */
   destroy(subject: string): Promise<void>;
   /**
-   * Encrypts JSON under the subject's key; undefined when the key is destroyed (or was never made). `once`: it will be
-   * opened but once here, if at all, and need not be remembered after that.
+   * Encrypts JSON with the subject's key; undefined if there is no key. `once`: this process will decrypt it at most
+   * once, so that it need not stay cached.
    */
   seal(subject: string, secret: object, once?: boolean): Promise<string | undefined>;
   /**
-   * Opens what `seal` made; undefined when the key is destroyed. Rejects with `Unopenable` where trying again will
-   * not help: the text is damaged or sealed under another key, or its key was lost. `once`: as for `seal`.
+   * Decrypts the result of `seal`; undefined if the key is destroyed. Throws `UndecryptableError` if retrying is useless:
+   * the text is damaged or encrypted with another key, or its key was lost. `once`: as for `seal`.
    */
   open(subject: string, sealed: string, once?: boolean): Promise<object | undefined>;
-  /** The same of many, in turns; rejects with `Unopenable` if one of them is. */
+  /** Decrypts many, yielding to the event loop; throws `UndecryptableError` if one of them fails. */
   openMany(subject: string, sealed: readonly string[]): Promise<readonly (object | undefined)[]>;
-  /** The same for bytes, as they are: nothing is compressed, written as text or remembered. */
+  /** Encrypts bytes without compression, text encoding or caching. */
   sealBytes(subject: string, bytes: Uint8Array): Promise<Uint8Array | undefined>;
   openBytes(subject: string, sealed: Uint8Array): Promise<Uint8Array | undefined>;
   /**
-   * Digests by which rows are found again: nobody can make or check one without the subject's key. Another
-   * purpose gives others. Undefined when the key is destroyed.
+   * Returns a digest function for looking up rows: its digests cannot be computed without the subject's key, and differ
+   * by purpose. Undefined if the key is destroyed.
    */
   digester(subject: string, purpose: string): Promise<Digester | undefined>;
 }
 
-/** 64 hexadecimal digits for a text, always the same. */
+/** Returns 64 hexadecimal digits; deterministic. */
 export type Digester = (text: string) => string;
 
-/** Opens the secrets of recorded events by their catalog. */
+/** Decrypts the secret of a recorded event as its catalog defines. */
 export type DecryptEvent = <E extends DomainEvent>(
   catalog: Catalog,
   event: RecordedEvent<E>,
 ) => Promise<RevealedEvent<E>>;
 
-/** Values that look random to everyone without the installation's own key, and come out the same again for the
- * same parts: that is how a repeated command finds what its first run made. */
+/**
+ * Derives values from the installation's key: random without that key, and equal for equal parts, so that a repeated
+ * command derives the same ids and secrets.
+ */
 export interface Derivation {
-  /** 32 bytes for a purpose and its parts. */
+  /** Derives 32 bytes. */
   secret(purpose: string, ...parts: readonly string[]): Buffer;
-  /** A URL-safe identifier of 128 bits. */
+  /** Derives a URL-safe identifier of 128 bits. */
   id(purpose: string, ...parts: readonly string[]): string;
   /**
-   * The same of what a command makes: 96 bits behind the time of the command, where its id tells that, so that what is
-   * made later comes behind it in stores. All 128 where it does not.
+   * Derives the identifier of something a command creates: the command's time, then 96 bits, so that ids sort by time.
+   * 128 derived bits if the command id has no time.
    */
   idInTime(purpose: string, commandId: string): string;
 }

@@ -1,18 +1,18 @@
-/** Messages to the webhooks of others, as whoever sends one sees them. */
+/** Webhook port: sends messages to URLs of users. */
 
-/** A message for a URL, and how hard to try. Times in ms. */
+/** Message with its retry policy; times in ms. */
 export interface WebhookRequest {
   readonly url: string;
   /** Sent as JSON. */
   readonly payload: object;
-  /** Names this delivery to its receiver, the same whenever it is tried again. */
+  /** Identifies the delivery to its receiver; the same for all attempts. */
   readonly deliveryId: string;
-  /** For one attempt, from looking up the name to the answer's status. */
+  /** Per attempt, from name resolution to the response status. */
   readonly timeoutMs: number;
-  /** Further attempts after the first, each twice as long after the one before. */
+  /** Attempts after the first, with exponential backoff. */
   readonly retries: number;
   readonly backoffMs: number;
-  /** Gives up when so much time has passed in all; without it, when the retries are used up. */
+  /** Total time limit; default: until the retries are used up. */
   readonly deadlineMs?: number;
   /** Rejects when aborted: the outcome is then unknown. */
   readonly signal: AbortSignal;
@@ -20,7 +20,7 @@ export interface WebhookRequest {
 
 export type WebhookOutcome =
   | { readonly delivered: true; readonly status: number; readonly attempts: number }
-  /** `reason` is for people; it names no address. */
+  /** `reason` is shown to users; it contains no address. */
   | {
       readonly delivered: false;
       readonly reason: string;
@@ -29,7 +29,7 @@ export type WebhookOutcome =
     };
 
 export interface Webhooks {
-  /** Why this URL must not be called, or undefined. A name that can't be looked up now is no reason. */
+  /** Returns why this URL must not be called, or undefined. A failed name resolution is no reason. */
   refusal(url: string): Promise<string | undefined>;
   deliver(request: WebhookRequest): Promise<WebhookOutcome>;
 }

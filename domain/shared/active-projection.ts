@@ -1,4 +1,4 @@
-/** Which build of a read model is served: a fact in the log, so that every node and every auditor sees it. */
+/** Active build of a read model, recorded in the event log so that all nodes and auditors see it. */
 import { type EventOf, event } from './catalog.js';
 import type { Decider } from './decider.js';
 import { type DataOf, object } from './schema.js';
@@ -8,11 +8,11 @@ const text = { type: 'string' } as const;
 const build = object({
   projection: text,
   version: { type: 'integer', minimum: 1 },
-  /** The MongoDB collection that holds it. */
+  /** MongoDB collection of the build. */
   collection: text,
 });
 
-/** The events every service's log may hold besides its own. */
+/** Events that every service has besides its own. */
 export const servedEvents = { ProjectionSwitched: event(build) };
 
 export type ActiveBuild = DataOf<typeof build>;
@@ -30,7 +30,7 @@ export const activeProjection: Decider<ServedState, SwitchProjection, Projection
   evolve: { ProjectionSwitched: (_, build) => build },
 };
 
-/** The stream that says what is served of a projection: `rooms.state` -> `rooms.projection-state`. */
+/** Returns the stream that records the active build: `rooms.state` -> `rooms.projection-state`. */
 export const servedStream = (projection: string): string => {
   const [service, ...question] = projection.split('.');
   return `${service}.projection-${question.join('.')}`;

@@ -1,50 +1,47 @@
-/** The shape of a service's list of events, their one definition: what is stored of them, and the types they have. */
+/** Event catalog of a service: schemas, versions and encryption of its events, and the types derived from them. */
 import type { DomainEvent, EventData } from './decider.js';
 import type { DataOf, Schema } from './schema.js';
 
-/** A JSON Schema with any keywords, as plain data. */
+/** JSON Schema with any keywords. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** One version of an event. Within a version only optional fields are ever added. */
+/** Version of an event. Within a version only optional fields may be added. */
 export interface EventVersion {
-  /** Of `data` as the domain sees it, `secret` included. */
+  /** Schema of `data` in plaintext, including `secret`. */
   readonly schema: JsonSchema;
-  /** Turns an event of this version into events of the next one. Absent on the newest version only. */
+  /** Converts an event of this version to events of the next one. Absent on the newest version only. */
   readonly upcast?: (event: DomainEvent) => readonly DomainEvent[];
 }
 
-/**
- * An event whose `data.secret` is sealed: it is stored encrypted under the subject's key, and once that key is
- * destroyed every reader gets `erased` in its place.
- */
+/** Encryption of `data.secret` with the subject's key. Once the key is destroyed, readers get `erased` instead. */
 export interface Sealing {
-  /** The subject whose key seals it, from the data in clear, for example `rooms.room-8Yt`. */
+  /** Returns the subject of the key, from the unencrypted data, for example `rooms.room-8Yt`. */
   subject(data: EventData): string;
   readonly erased: object;
-  /** Large, and wanted by few: the live feed passes it on sealed, and whoever wants it opens it. */
+  /** Large and rarely needed: the live feed passes it on encrypted, and consumers decrypt it on demand. */
   readonly large?: true;
-  /** Opened by each node as it is told, and by nobody after that: there is no use in remembering it. */
+  /** Decrypted by each node once, when it arrives on the live feed: not worth caching. */
   readonly once?: true;
 }
 
-/** As the kernel has it, which knows of all events alike; `event` makes one that is checked against its own data. */
+/** Definition of an event without its data type; `event` creates one that is checked against its schema. */
 export interface EventSpec {
-  /** Version 1 first; the last is what writers write. */
+  /** Version 1 first; new events use the last one. */
   readonly versions: readonly EventVersion[];
   readonly sealed?: Sealing;
-  /** The subject whose key this event says is destroyed: every node forgets its copy when it sees the event. */
+  /** Returns the subject whose key was destroyed: every node drops its cached copy on this event. */
   erases?(data: EventData): string;
 }
 
-/** The only list of a service's events: codec, types, documents and tests derive from it. */
+/** All events of a service; codec, types, documentation and tests are derived from it. */
 export interface Catalog {
-  /** The service's one word: stream prefix and event prefix. */
+  /** Name of the service: prefix of its streams and stored event types. */
   readonly service: string;
   readonly events: { readonly [type: string]: EventSpec };
 }
 
-/** What may be said of an event besides its schema; see `EventSpec`. */
-interface Aspects<Data> {
+/** Optional properties of an event; see `EventSpec`. */
+interface EventOptions<Data> {
   readonly sealed?: {
     readonly subject: (data: Clear<Data>) => string;
     readonly erased: object;
@@ -52,34 +49,34 @@ interface Aspects<Data> {
     readonly once?: true;
   };
   readonly erases?: (data: Clear<Data>) => string;
-  /** The versions before this one, oldest first. */
+  /** Earlier versions, oldest first. */
   readonly before?: readonly EventVersion[];
 }
 
-/** An event by the schema of its newest version. */
-export const event = <const S extends Schema, const More extends Aspects<DataOf<S>> = Record<never, never>>(
+/** Defines an event by the schema of its newest version. */
+export const event = <const S extends Schema, const Options extends EventOptions<DataOf<S>> = Record<never, never>>(
   schema: S,
-  more?: More & Aspects<DataOf<S>>,
+  options?: Options & EventOptions<DataOf<S>>,
 ) => {
-  const { before = [], ...aspects } = (more ?? {}) as More;
+  const { before = [], ...properties } = (options ?? {}) as Options;
   const versions: readonly [...EventVersion[], { readonly schema: S }] = [...before, { schema }];
-  return { versions, ...aspects };
+  return { versions, ...properties };
 };
 
-type Listed = Pick<Catalog, 'events'>;
-type Name<C extends Listed> = keyof C['events'] & string;
+type CatalogEvents = Pick<Catalog, 'events'>;
+type Name<C extends CatalogEvents> = keyof C['events'] & string;
 
-/** The events of a catalog, told apart by their names: all of them, or those that are named. */
-export type EventOf<C extends Listed, Type extends Name<C> = Name<C>> = Type extends string
+/** Union of the events of a catalog, discriminated by `type`: all of them, or the given types. */
+export type EventOf<C extends CatalogEvents, Type extends Name<C> = Name<C>> = Type extends string
   ? DomainEvent<Type, Readable<C['events'][Type]>>
   : never;
 
-/** The names of those events of a catalog that say that a key is destroyed. */
-export type Erasing<C extends Listed> = {
+/** Types of the events of a catalog that report a destroyed key. */
+export type Erasing<C extends CatalogEvents> = {
   [Type in Name<C>]: C['events'][Type] extends { readonly erases: unknown } ? Type : never;
 }[Name<C>];
 
-/** Data as deciders see it: what is sealed opened, or its fallback. */
+/** Data as deciders see it: with the decrypted secret or its fallback. */
 type Readable<Spec> = Spec extends {
   readonly versions: readonly [...unknown[], { readonly schema: infer S }];
 }
@@ -94,7 +91,7 @@ type WithSecret<Data, Erased> = Data extends { readonly secret: infer Secret }
 
 type Clear<Data> = { readonly [name in keyof Data as name extends 'secret' ? never : name]: Data[name] };
 
-/** An event as it stands in the log: what is sealed of it is a text. */
+/** Event as stored in the log: its secret is encrypted text. */
 export type Sealed<Event extends DomainEvent> = Event extends {
   readonly type: infer Type extends string;
   readonly data: { readonly secret: unknown };

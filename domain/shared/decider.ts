@@ -1,51 +1,48 @@
-/** The shape of every rule in the house: a command and the state so far give events, or a reason why not. */
+/** Decider: a pure function from a command and the current state to events or a rejection. */
 import { ownEntry } from './event-handlers.js';
 
-/**
- * How a refused command is to be understood; adapters translate it, for example to an HTTP status. The kind alone
- * decides that: what a rejection is called says only which one of its kind it is.
- */
+/** Category of a rejection. Adapters translate it, for example to an HTTP status; the name plays no part in that. */
 export type RejectionKind =
   | 'invalid'
-  /** More, or longer, than is ever taken. */
+  /** Exceeds a fixed limit on size or number. */
   | 'too-large'
-  /** Nobody knows who asks. */
+  /** The caller is not signed in. */
   | 'unauthenticated'
-  /** It is known who asks, and they may not. */
+  /** The caller lacks permission. */
   | 'forbidden'
   | 'not-found'
   | 'conflict'
-  /** It was there, and never will be again. */
+  /** Existed and was permanently removed. */
   | 'gone'
-  /** An `Idempotency-Key` that belongs to another request. */
+  /** The `Idempotency-Key` was used for another request. */
   | 'misused-key'
-  /** As often, or as many, as is allowed now; later it may be done. */
+  /** A rate limit or quota is used up; succeeds later. */
   | 'limit'
-  /** Not now, whoever asks: the same may be asked again. */
+  /** Temporarily impossible for all callers; may be retried. */
   | 'unavailable';
 
-/** A refused command, as a value: `rejected` is stable and reads `<service>/<reason>`. */
+/** Rejected command, as a value. `rejected` is a stable code: `<service>/<reason>`. */
 export interface Rejection {
   readonly rejected: string;
   readonly kind: RejectionKind;
-  /** What a person is told. */
+  /** Message to the user. */
   readonly detail?: string;
   /** For `limit`: milliseconds until a retry can succeed. */
   readonly retryAfterMs?: number;
 }
 
-/** JSON only, times as Unix milliseconds. */
+/** JSON data; times in Unix ms. */
 export type EventData = { readonly [member: string]: unknown };
 
-/** What happened: a past participle, and its data. */
+/** Domain event. `type` is in the past tense, for example `RoomCreated`. */
 export interface DomainEvent<Type extends string = string, Data extends EventData = EventData> {
   readonly type: Type;
   readonly data: Data;
 }
 
 /**
- * Pure rules over one stream. `decide` sees no clock, random source, key or database: they come in with the
- * command. An empty array means "already so". `Folded`: what the rules fold, where it is more than they decide.
+ * Pure rules over one stream. `decide` uses no clock, random source, key or database: their values come with the command.
+ * An empty array means that nothing has to change. `Folded`: events that are folded, if more than those decided.
  */
 export interface Decider<State, Command, Event extends DomainEvent, Folded extends DomainEvent = Event> {
   readonly initialState: State;
@@ -53,18 +50,18 @@ export interface Decider<State, Command, Event extends DomainEvent, Folded exten
   readonly evolve: Evolve<State, Folded>;
 }
 
-/** What each event makes of the state, by its name: none is forgotten. Never throws and never validates. */
+/** State transitions by event type, one for each. Must not throw or validate. */
 export type Evolve<State, Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (state: State, data: Extract<Event, { readonly type: Type }>['data']) => State;
 };
 
-/** Folds events by a decider's rules. Total: what they have no word for changes nothing. */
+/** Returns a fold function for a decider's events; unknown events change nothing. */
 export const evolveOf =
   <State, Event extends DomainEvent>({ evolve }: { readonly evolve: Evolve<State, Event> }) =>
   (state: State, { type, data }: Event): State => {
-    const rules: { readonly [type: string]: (state: State, data: Event['data']) => State } = evolve;
-    const rule = ownEntry(rules, type);
-    return rule ? rule(state, data) : state;
+    const transitions: { readonly [type: string]: (state: State, data: Event['data']) => State } = evolve;
+    const transition = ownEntry(transitions, type);
+    return transition ? transition(state, data) : state;
   };
 
 export const isRejection = (outcome: unknown): outcome is Rejection =>

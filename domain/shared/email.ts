@@ -1,10 +1,10 @@
-/** Emails: what is one, and when two are the same. */
+/** Validation and normalization of email addresses. */
 
 const EMAIL = /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Surrogate}]+@[^\s@<>()[\]\\,;:"\p{Cc}\p{Surrogate}]+$/u;
-const EMAIL_LENGTH = 254;
+const MAX_LENGTH = 254;
 
-/** As it is compared and stored. */
+/** Normalizes an address for comparison and storage. */
 export const tidyEmail = (email: string): string => email.trim().toLowerCase();
 
-/** Whether mail could go there: of a tidy one. */
-export const isEmail = (email: string): boolean => email.length <= EMAIL_LENGTH && EMAIL.test(email);
+/** Whether a normalized address is valid. */
+export const isEmail = (email: string): boolean => email.length <= MAX_LENGTH && EMAIL.test(email);

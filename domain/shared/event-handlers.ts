@@ -1,25 +1,25 @@
-/** What is done with events, by their names: one entry for each of a union, so that a forgotten or misspelt one does not build. */
+/** Event handlers by type: the compiler requires exactly one per event of a union. */
 
-/** A handler for every event of a union that are told apart by their `type`. */
-export type EventHandlers<Event extends Named, Result> = {
+/** One handler for every event of a union discriminated by `type`. */
+export type EventHandlers<Event extends Typed, Result> = {
   readonly [Type in Event['type']]: Handler<Extract<Event, { readonly type: Type }>, Result>['handle'];
 };
 
-interface Named {
+interface Typed {
   readonly type: string;
 }
 
-/** As a method: whoever runs handlers knows no event, and takes those of all services for the same. */
+/** Declared as a method: bivariant parameters let runners treat handlers of all services alike. */
 interface Handler<Event, Result> {
   handle(event: Event): Result;
 }
 
-/** The handler of an event, if there is one. That its data is that of its name has been seen to by the codec. */
-export const handlerFor = <Event extends Named, Result>(
+/** Returns the handler of an event, if any. The codec has validated that the data matches the type. */
+export const handlerFor = <Event extends Typed, Result>(
   on: { readonly [type: string]: Handler<NoInfer<Event>, Result>['handle'] },
   { type }: Event,
 ): Handler<Event, Result>['handle'] | undefined => ownEntry(on, type);
 
-/** What a table has under a name of its own. */
+/** Returns an own property of a table; ignores inherited ones such as `constructor`. */
 export const ownEntry = <Entry>(table: { readonly [name: string]: Entry }, name: string): Entry | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;

@@ -1,5 +1,5 @@
-/** Times of what changes: clocks go back, what happened does not. */
+/** Monotonic timestamps: clocks may go back, event times must not. */
 
-/** `now`, or the latest of the times before which it can't have been: those that there are; Unix ms. */
+/** Returns `now`, or the latest of the given earlier times if the clock has gone back; Unix ms. */
 export const notBefore = (now: number, ...times: readonly (number | null | undefined)[]): number =>
-  Math.max(now, ...times.map((each) => each ?? 0));
+  Math.max(now, ...times.map((time) => time ?? 0));

@@ -1,2 +1,2 @@
-/** The service that a stream or a read model is of: its one word stands before the first dot of the name. */
+/** Returns the service of a stream or read model: the part of its name before the first dot. */
 export const serviceOf = (name: string): string => name.slice(0, name.indexOf('.'));

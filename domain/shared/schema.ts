@@ -1,8 +1,8 @@
-/** What data is described with: the few words of JSON Schema that events use, and the type of what fits a schema. */
+/** JSON Schema subset for events, and the TypeScript type of a schema's data. */
 
 /**
- * A JSON Schema (draft 2020-12) as plain data, which ajv checks. What else has a meaning in `DataOf` is for bodies and
- * queries: `default`, which is filled in there, and `patternProperties`, which lets members pass that have no name here.
+ * JSON Schema (draft 2020-12), validated by ajv. `DataOf` also supports two keywords of request bodies and queries:
+ * `default`, which fills in missing members, and `patternProperties`, which allows members not listed here.
  */
 export interface Schema {
   readonly type?: TypeName | readonly TypeName[];
@@ -11,7 +11,7 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly properties?: Properties;
   readonly required?: readonly string[];
-  /** Of members that have no name here. */
+  /** Schema of members not listed in `properties`. */
   readonly additionalProperties?: false | Schema;
   readonly items?: Schema;
   readonly minItems?: number;
@@ -35,7 +35,7 @@ interface Scalars {
 type ScalarName = keyof Scalars;
 type TypeName = ScalarName | 'array' | 'object';
 
-/** The type of what fits a schema that is known to the letter (`as const`, or made by the functions below). */
+/** Type of the data of a literal schema (`as const`, or created by the functions below). */
 export type DataOf<S> = S extends { readonly const: infer Value }
   ? Value
   : S extends { readonly enum: readonly (infer Value)[] }
@@ -50,7 +50,7 @@ export type DataOf<S> = S extends { readonly const: infer Value }
 
 type EachOf<S> = S extends unknown ? DataOf<S> : never;
 
-/** By the type's name, or each of several. */
+/** Type by JSON Schema type name; distributes over several names. */
 type Typed<S, Name> = Name extends 'object'
   ? Members<S>
   : Name extends 'array'
@@ -61,31 +61,31 @@ type Typed<S, Name> = Name extends 'object'
 
 type Members<S> = S extends { readonly properties: infer P; readonly patternProperties?: never }
   ? Flat<
-      { readonly [name in keyof P as name extends Given<S, P> ? name : never]: DataOf<P[name]> } & {
-        readonly [name in keyof P as name extends Given<S, P> ? never : name]?: DataOf<P[name]>;
+      { readonly [name in keyof P as name extends PresentNames<S, P> ? name : never]: DataOf<P[name]> } & {
+        readonly [name in keyof P as name extends PresentNames<S, P> ? never : name]?: DataOf<P[name]>;
       }
     >
   : {
       readonly [name: string]: S extends { readonly additionalProperties: infer Any } ? DataOf<Any> : unknown;
     };
 
-/** The names of members that are always there: they are required, or filled in where they are missing. */
-type Given<S, P> =
+/** Names of members that are always present: required, or filled in by `default`. */
+type PresentNames<S, P> =
   | (S extends { readonly required: readonly (infer Name)[] } ? Name : never)
   | { [name in keyof P]: P[name] extends { readonly default: unknown } ? name : never }[keyof P];
 
 type Flat<T> = { readonly [name in keyof T]: T[name] };
 
-/** An object with all of some members, and any of others. */
-export const object = <const Needed extends Properties, const Optional extends Properties = Record<never, never>>(
-  needed: Needed,
+/** Creates an object schema with required and optional members. */
+export const object = <const Required extends Properties, const Optional extends Properties = Record<never, never>>(
+  required: Required,
   optional?: Optional,
 ) =>
   ({
     type: 'object',
-    required: Object.keys(needed) as readonly (keyof Needed & string)[],
-    properties: { ...needed, ...optional } as Needed & Optional,
+    required: Object.keys(required) as readonly (keyof Required & string)[],
+    properties: { ...required, ...optional } as Required & Optional,
   }) as const;
 
-/** What fits one of several. */
+/** Creates a schema that accepts any of several. */
 export const oneOf = <const Each extends readonly Schema[]>(...anyOf: Each) => ({ anyOf }) as const;

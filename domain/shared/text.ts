@@ -1,20 +1,20 @@
-/** Texts: tidying short ones that people type, cutting long ones that strangers send, comparing secret ones. */
+/** Text functions: normalization, truncation, comparison of secrets. */
 
-/** Trimmed, white space collapsed, cut to `most` whole code points. */
-export const tidy = (text: string, most: number): string =>
-  [...text.trim().replace(/\s+/gu, ' ')].slice(0, most).join('').trim();
+/** Trims, collapses white space and truncates to `maxLength` code points. */
+export const tidy = (text: string, maxLength: number): string =>
+  [...text.trim().replace(/\s+/gu, ' ')].slice(0, maxLength).join('').trim();
 
-/** The first `most` UTF-16 units, as a text of its own: who keeps a slice keeps in V8 all of what it was cut from. */
-export const truncate = (text: string, most: number): string =>
-  text.length <= most ? text : [...text.slice(0, most)].join('');
+/** Truncates to `maxLength` UTF-16 units. Copies the text, because in V8 a slice retains the whole original. */
+export const truncate = (text: string, maxLength: number): string =>
+  text.length <= maxLength ? text : [...text.slice(0, maxLength)].join('');
 
-/** A Braille pattern of no dots counts as a symbol, and looks like a space. */
-const HIDDEN = /^[\p{Default_Ignorable_Code_Point}\s\u2800]*$/u;
+/** Includes the Braille blank (U+2800), which Unicode classifies as a symbol. */
+const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\s\u2800]*$/u;
 
-/** Whether a reader would see anything of it. */
-export const isVisible = (text: string): boolean => !HIDDEN.test(text);
+/** Whether a text has any visible character. */
+export const isVisible = (text: string): boolean => !INVISIBLE.test(text);
 
-/** Compares in a time that does not tell where two texts of equal length differ. */
+/** Compares two texts in constant time for their length, to prevent timing attacks. */
 export function sameText(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
