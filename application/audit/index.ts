@@ -1,2 +1,2 @@
-/** Replaying history. */
+/** Audit: replay of the event log. */
 export { NoSuchStream, type ReplayFilter, replay } from './replay.js';

@@ -1,16 +1,16 @@
-/** Reads history back for auditors: events in log order, opened where their keys still exist, picked by filters. */
+/** Replays the event log for auditors: filtered events in log order, decrypted if their keys still exist. */
 import { type Catalog, serviceOf } from '../../domain/shared/index.js';
 import { readForward } from '../command/index.js';
 import type { DecryptEvent, EventLog, Position, RecordedEvent, RevealedEvent, Subscribe } from '../ports/index.js';
 
 export interface ReplayFilter {
   readonly services: readonly string[];
-  /** One stream, whole name. */
+  /** Full name of one stream. */
   readonly stream?: string;
   readonly types?: readonly string[];
   readonly actor?: string;
   readonly correlation?: string;
-  /** Unix ms, inclusive, by the time the store took the event. */
+  /** Time of recording, Unix ms, inclusive. */
   readonly from?: number;
   readonly to?: number;
   /** Events after this position only. */
@@ -25,14 +25,14 @@ export interface ReplayPorts {
 }
 
 export interface ReplayOptions {
-  /** Goes on with what comes, until the signal. */
+  /** Continues with new events until the signal. */
   readonly live: boolean;
-  /** Where to start in the log: at or before `after` of the filter, and a position that the log gave. */
+  /** Start in the log; must be a position from the log, not later than `after` of the filter. */
   readonly start?: Position | 'start';
   readonly signal: AbortSignal;
 }
 
-/** There is nothing to read under that name: there never was, or the stream was ended for ever. */
+/** The stream does not exist or was deleted. */
 export class NoSuchStream extends Error {
   override readonly name = 'NoSuchStream';
 
@@ -44,24 +44,24 @@ export class NoSuchStream extends Error {
   }
 }
 
-/** So many are opened at once: their keys are read together, and few enough are in memory, large as they may be. */
-const OPENED_AT_ONCE = 64;
+/** Events decrypted in parallel: keys are read together, while memory stays bounded for large events. */
+const BATCH_SIZE = 64;
 
-/** Pages of events. Ends at the head of the log, or with `live` only by its signal. Throws `NoSuchStream`. */
+/** Yields pages of events. Ends at the head of the log; with `live` only by its signal. Throws `NoSuchStream`. */
 export async function* replay(
   { log, follow, reveal, catalogs }: ReplayPorts,
   filter: ReplayFilter,
   options: ReplayOptions,
 ): AsyncGenerator<readonly RevealedEvent[]> {
   const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
-  const revealed = async (event: RecordedEvent) => {
+  const decrypt = async (event: RecordedEvent) => {
     const catalog = catalogOf.get(serviceOf(event.stream));
     return catalog ? [await reveal(catalog, event)] : [];
   };
   for await (const batch of history(log, follow, filter, options)) {
-    const wanted = batch.filter((event) => matches(filter, event));
-    for (let from = 0; from < wanted.length; from += OPENED_AT_ONCE) {
-      const page = await Promise.all(wanted.slice(from, from + OPENED_AT_ONCE).map(revealed));
+    const selected = batch.filter((event) => matches(filter, event));
+    for (let from = 0; from < selected.length; from += BATCH_SIZE) {
+      const page = await Promise.all(selected.slice(from, from + BATCH_SIZE).map(decrypt));
       yield page.flat();
     }
   }

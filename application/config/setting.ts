@@ -1,38 +1,38 @@
-/** The shape of a service's settings: plain data, from which configuration, flags, help and the masked listing come. */
+/** Setting schema: plain data from which configuration, flags, help and the masked listing are derived. */
 
-/** A JSON Schema for the value, with what people and programs need besides. Without a default it may be unset. */
+/** JSON Schema of a setting with metadata. Without a default it is optional. */
 export interface Setting {
-  /** `function` can only come from a configuration file that is a module. */
+  /** `function` is only possible in a configuration file that is a module. */
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'function';
   readonly description: string;
   readonly default?: unknown;
-  /** Masked wherever the configuration is shown. */
+  /** Masked when the configuration is printed. */
   readonly secret?: true;
-  /** A further environment variable and flag that set it, by their full names. */
+  /** Additional environment variable and flag, by full name. */
   readonly alias?: { readonly env: string; readonly flag: string };
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
   readonly pattern?: string;
-  /** What the pattern asks for, in words: the end of "must be". */
+  /** Description of the pattern that completes "must be ...". */
   readonly form?: string;
   readonly enum?: readonly string[];
   readonly items?: object;
   readonly properties?: object;
 }
 
-/** What a bearer token consists of: a header carries nothing else as it is. */
+/** Characters allowed in a bearer token: those that a header transmits unchanged. */
 export const VISIBLE = '[!-~]';
 
-/** A bearer token, of so many characters at least: a part of a setting. */
-export const tokenOf = <const Least extends number>(minLength: Least) =>
+/** Returns the schema of a bearer-token setting. */
+export const tokenOf = <const MinLength extends number>(minLength: MinLength) =>
   ({
     type: 'string',
     pattern: `^${VISIBLE}{${minLength},}$`,
-    form: `at least ${minLength} visible characters of ASCII`,
+    form: `at least ${minLength} visible ASCII characters`,
   }) as const;
 
-/** By key, for example `rooms.createPerHour`. The first word is the service's. */
+/** Settings by key, for example `rooms.createPerHour`; the first part is the service. */
 export type Settings = { readonly [key: string]: Setting };
 
 /** The values of a table of settings written `as const satisfies Settings`. */
@@ -54,7 +54,7 @@ type ValueOf<S extends Setting> = S extends { readonly enum: readonly (infer Wor
       function: (...args: never[]) => unknown;
     }[S['type']];
 
-/** A combination of values that must not run: the key to blame, and why, as the end of a sentence about it. */
+/** Rule over several settings. Returns the invalid key and the reason, phrased to follow the key. */
 export type Rule<S extends Settings> = (
   values: ValuesOf<S>,
 ) => { readonly key: string; readonly reason: string } | undefined;

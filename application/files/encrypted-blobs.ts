@@ -1,91 +1,90 @@
-/**
- * Bytes on their way into the file store, and out of it: sealed in pieces, each under the key of its own file, so that
- * the store holds no word of them and any part of them can be read by itself.
- */
+/** Encrypted blobs: files are encrypted in chunks with a key per file, so that any range can be read separately. */
 import { createHash } from 'node:crypto';
 import { type FileStore, NotStored, type Writing } from '../ports/index.js';
 import type { Cipher } from '../secrets/index.js';
 
-/** Of each piece but the last, in clear: sealing one takes a fraction of a millisecond. */
-const PIECE = 64 * 1024;
-/** Stands before each, and says which it is: none can be put in another's place. */
+/** Plaintext bytes of a chunk; encrypting one takes a fraction of a millisecond. The last chunk may be shorter. */
+const CHUNK = 64 * 1024;
+/** Bytes of the chunk number, encrypted with the chunk, so that chunks cannot be swapped. */
 const NUMBER = 4;
-/** What sealing adds: a nonce and a tag. */
-const SEAL = 28;
-const SEALED = NUMBER + PIECE + SEAL;
+/** Bytes that encryption adds: nonce and tag. */
+const OVERHEAD = 28;
+/** Bytes of a full encrypted chunk. */
+const ENCRYPTED_CHUNK = NUMBER + CHUNK + OVERHEAD;
 
-/** What is needed to read bytes again. */
+/** Reference to a blob, with its key. */
 export interface BlobRef {
   readonly stored: string;
-  /** In bytes, in clear. */
+  /** Plaintext bytes. */
   readonly size: number;
   readonly key: Uint8Array;
 }
 
-/** What has come in whole. It comes to nothing unless it is kept. */
+/** Completely received blob; discarded unless `keep` is called. */
 export interface IncomingBlob extends BlobRef {
-  /** Of the bytes in clear, in hex. */
+  /** Digest of the plaintext, in hex. */
   readonly sha256: string;
-  /** What they begin with. */
+  /** First bytes of the plaintext. */
   readonly head: Uint8Array;
-  /** Resolves when all is flushed; see `Writing`. */
-  keep(of: string): Promise<void>;
-  /** The log may know of it: from here on `drop` does nothing. */
+  /** Resolves once the blob is flushed; see `Writing`. */
+  keep(owner: string): Promise<void>;
+  /** Makes `drop` a no-op, because the event log may reference the blob now. */
   release(): void;
   drop(): Promise<void>;
 }
 
-/** What is coming in. */
+/** Upload in progress. */
 export interface Receiving {
   write(bytes: Uint8Array): Promise<void>;
-  /** Resolves when all that was written is with the store. */
+  /** Resolves when the store has received everything. */
   end(): Promise<IncomingBlob>;
   drop(): Promise<void>;
 }
 
 export interface SealedFiles {
   receive(): Promise<Receiving>;
-  /** The bytes from `from` to before `to`; rejects with `NotStored` for what is not there, or damaged. */
-  read(kept: BlobRef, from: number, to: number): AsyncIterable<Uint8Array>;
+  /** Reads bytes `from` (inclusive) to `to` (exclusive); throws `NotStored` if they are missing or damaged. */
+  read(blob: BlobRef, from: number, to: number): AsyncIterable<Uint8Array>;
 }
 
-type Bytes = Pick<Cipher, 'newKey' | 'sealBytes' | 'openBytes'>;
+type BlobCipher = Pick<Cipher, 'newKey' | 'sealBytes' | 'openBytes'>;
 
-/** `headBytes`: how much of the beginning is kept at hand. */
-export function createSealedFiles(store: FileStore, cipher: Bytes, headBytes: number): SealedFiles {
-  async function* opened({ stored, size, key }: BlobRef, from: number, to: number) {
+/** @param headBytes Bytes of the beginning that `head` returns. */
+export function createSealedFiles(store: FileStore, cipher: BlobCipher, headBytes: number): SealedFiles {
+  async function* read({ stored, size, key }: BlobRef, from: number, to: number) {
     if (from >= to) return;
-    const first = Math.floor(from / PIECE);
-    const pieces = Math.ceil(to / PIECE) - first;
-    const most = size + Math.ceil(size / PIECE) * (NUMBER + SEAL);
-    const sealed = store.read(stored, first * SEALED, Math.min((first + pieces) * SEALED, most));
+    const first = Math.floor(from / CHUNK);
+    const chunks = Math.ceil(to / CHUNK) - first;
+    const storedSize = size + Math.ceil(size / CHUNK) * (NUMBER + OVERHEAD);
+    const end = Math.min((first + chunks) * ENCRYPTED_CHUNK, storedSize);
+    const encrypted = store.read(stored, first * ENCRYPTED_CHUNK, end);
     let number = first;
-    for await (const piece of inPieces(sealed)) {
-      const plain = open(cipher, key, piece, number);
-      const start = number * PIECE;
+    for await (const chunk of splitChunks(encrypted)) {
+      const plain = decryptChunk(cipher, key, chunk, number);
+      const start = number * CHUNK;
       yield plain.subarray(Math.max(0, from - start), to - start);
       number++;
     }
-    if (number < first + pieces) throw new NotStored('less is stored than was');
+    if (number < first + chunks) throw new NotStored('the stored file is shorter than expected');
   }
 
   return {
-    receive: async () => receiving(await store.begin(), cipher, headBytes),
-    read: opened,
+    receive: async () => startUpload(await store.begin(), cipher, headBytes),
+    read,
   };
 }
 
-function receiving(writing: Writing, cipher: Bytes, headBytes: number): Receiving {
+function startUpload(writing: Writing, cipher: BlobCipher, headBytes: number): Receiving {
   const key = cipher.newKey();
   const digest = createHash('sha256');
   const head = Buffer.alloc(headBytes);
-  /** The piece that is being filled, behind its number. */
-  const piece = Buffer.alloc(NUMBER + PIECE);
+  /** Chunk being filled, after its number. */
+  const chunk = Buffer.alloc(NUMBER + CHUNK);
   let [filled, number, size] = [0, 0, 0];
 
   async function flush() {
-    piece.writeUInt32BE(number++);
-    const sealed = cipher.sealBytes(key, piece.subarray(0, NUMBER + filled));
+    chunk.writeUInt32BE(number++);
+    const sealed = cipher.sealBytes(key, chunk.subarray(0, NUMBER + filled));
     filled = 0;
     await writing.write(sealed);
   }
@@ -96,24 +95,24 @@ function receiving(writing: Writing, cipher: Bytes, headBytes: number): Receivin
       if (size < headBytes) head.set(bytes.subarray(0, headBytes - size), size);
       size += bytes.length;
       for (let at = 0; at < bytes.length; ) {
-        const some = bytes.subarray(at, at + PIECE - filled);
-        piece.set(some, NUMBER + filled);
-        filled += some.length;
-        at += some.length;
-        if (filled === PIECE) await flush();
+        const part = bytes.subarray(at, at + CHUNK - filled);
+        chunk.set(part, NUMBER + filled);
+        filled += part.length;
+        at += part.length;
+        if (filled === CHUNK) await flush();
       }
     },
     async end() {
       if (filled > 0) await flush();
       const { stored, keep } = writing;
-      const begun = head.subarray(0, Math.min(size, headBytes));
+      const start = head.subarray(0, Math.min(size, headBytes));
       let isReleased = false;
       return {
         stored,
         size,
         key,
         sha256: digest.digest('hex'),
-        head: begun,
+        head: start,
         keep,
         release() {
           isReleased = true;
@@ -127,33 +126,33 @@ function receiving(writing: Writing, cipher: Bytes, headBytes: number): Receivin
   };
 }
 
-function open(cipher: Bytes, key: Uint8Array, sealed: Uint8Array, number: number): Uint8Array {
+function decryptChunk(cipher: BlobCipher, key: Uint8Array, sealed: Uint8Array, number: number): Uint8Array {
   let plain: Uint8Array;
   try {
     plain = cipher.openBytes(Buffer.from(key), sealed);
   } catch (cause) {
-    throw new NotStored('a piece is damaged', { cause });
+    throw new NotStored('a chunk of the stored file is damaged', { cause });
   }
   if (Buffer.from(plain.buffer, plain.byteOffset, NUMBER).readUInt32BE() !== number)
-    throw new NotStored('a piece stands in the place of another');
+    throw new NotStored('chunks of the stored file are in the wrong order');
   return plain.subarray(NUMBER);
 }
 
-/** Sealed pieces as they were written, from pieces as they come. */
-async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let waiting: Uint8Array[] = [];
+/** Splits a byte stream into encrypted chunks. */
+async function* splitChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let buffered: Uint8Array[] = [];
   let length = 0;
   for await (const bytes of source) {
-    waiting.push(bytes);
+    buffered.push(bytes);
     length += bytes.length;
-    if (length < SEALED) continue;
-    const all = Buffer.concat(waiting);
+    if (length < ENCRYPTED_CHUNK) continue;
+    const all = Buffer.concat(buffered);
     let at = 0;
-    for (; length - at >= SEALED; at += SEALED) yield all.subarray(at, at + SEALED);
-    waiting = at < length ? [all.subarray(at)] : [];
+    for (; length - at >= ENCRYPTED_CHUNK; at += ENCRYPTED_CHUNK) yield all.subarray(at, at + ENCRYPTED_CHUNK);
+    buffered = at < length ? [all.subarray(at)] : [];
     length -= at;
   }
-  if (length > 0) yield Buffer.concat(waiting);
+  if (length > 0) yield Buffer.concat(buffered);
 }
 
 /** A key as text, to be sealed itself. */

@@ -1,12 +1,12 @@
-/** A JSON list as bytes, made in turns: its items may be long, and many. */
+/** Serializes a JSON list in slices, because it may be long and its items large. */
 import { sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
 
-/** `{[name]: [...items]}` */
+/** Returns `{[name]: [...items]}` as bytes. */
 export async function serializeList(name: string, items: readonly unknown[]): Promise<Uint8Array> {
-  const pieces = [Buffer.from(`{${JSON.stringify(name)}:[`)];
-  for (const each of items) {
+  const chunks = [Buffer.from(`{${JSON.stringify(name)}:[`)];
+  for (const item of items) {
     if (sliceExpired()) await yieldToEventLoop();
-    pieces.push(Buffer.from(`${pieces.length === 1 ? '' : ','}${JSON.stringify(each)}`));
+    chunks.push(Buffer.from(`${chunks.length === 1 ? '' : ','}${JSON.stringify(item)}`));
   }
-  return Buffer.concat([...pieces, Buffer.from(']}')]);
+  return Buffer.concat([...chunks, Buffer.from(']}')]);
 }

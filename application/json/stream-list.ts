@@ -1,11 +1,12 @@
-/** A JSON array in pieces, of whatever comes page by page: never more than a page of it is in hand. */
+/** Streams a JSON array page by page, so that at most one page is in memory. */
 
-/** Characters that are written together. */
-const PIECE = 32 * 1024;
+/** Characters per chunk. */
+const CHUNK_LENGTH = 32 * 1024;
 
 /**
- * `opening`: what stands before the array, such as the name of a member. A page of nothing is told by a space: it may take long
- * until something comes, and who hears nothing gives up.
+ * Yields chunks of JSON. An empty page yields a space, because clients time out if they receive nothing.
+ *
+ * @param opening Text before the array, such as a member name.
  */
 export async function* streamList(opening: string, pages: AsyncIterable<readonly object[]>): AsyncGenerator<string> {
   let text = `${opening}[`;
@@ -17,8 +18,8 @@ export async function* streamList(opening: string, pages: AsyncIterable<readonly
     }
     for (const item of page) {
       text += (isFirst ? '' : ',') + JSON.stringify(item);
-      // The first at once: it may take long until there is another, and who waits is to know that it has begun.
-      const isDue = isFirst || text.length >= PIECE;
+      // Sends the first item immediately: the next may take long, and clients must see a response.
+      const isDue = isFirst || text.length >= CHUNK_LENGTH;
       isFirst = false;
       if (!isDue) continue;
       yield text;

@@ -1,4 +1,4 @@
-/** A mail with a link that can be used once, in text and HTML. */
+/** Email template for a one-time link, in text and HTML. */
 
 export interface EmailContent {
   readonly subject: string;
@@ -8,9 +8,9 @@ export interface EmailContent {
 
 export interface EmailCopy {
   readonly subject: string;
-  /** Stands before the link. */
+  /** Text before the link. */
   readonly what: string;
-  /** What the link is called. */
+  /** Label of the link. */
   readonly button: string;
 }
 
@@ -19,20 +19,20 @@ export function renderLinkEmail(
   link: string,
   expiryMinutes: number,
 ): EmailContent {
-  const lasts = `It can be used once, within ${duration(expiryMinutes)}. If you did not ask for it, do nothing.`;
+  const notice = `It can be used once, within ${duration(expiryMinutes)}. If you did not ask for it, do nothing.`;
   return {
     subject,
-    text: `${what}\n\n${link}\n\n${lasts}\n`,
-    html: `<p>${what}</p><p><a href="${escaped(link)}">${button}</a></p><p>${escaped(link)}</p><p>${lasts}</p>`,
+    text: `${what}\n\n${link}\n\n${notice}\n`,
+    html: `<p>${what}</p><p><a href="${escapeHtml(link)}">${button}</a></p><p>${escapeHtml(link)}</p><p>${notice}</p>`,
   };
 }
 
 const DAY_MINUTES = 1440;
 
 const duration = (minutes: number) =>
-  minutes % DAY_MINUTES === 0 ? counted(minutes / DAY_MINUTES, 'day') : counted(minutes, 'minute');
+  minutes % DAY_MINUTES === 0 ? pluralize(minutes / DAY_MINUTES, 'day') : pluralize(minutes, 'minute');
 
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+const pluralize = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-const escaped = (text: string) =>
+const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

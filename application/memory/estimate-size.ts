@@ -1,15 +1,15 @@
-/** What a value takes in memory, roughly: caches are bounded by it, and counts say little about bytes. */
+/** Estimates the memory of a value, to limit caches by bytes. */
 import { PersistentMap } from '../../domain/shared/index.js';
 
 const POINTER = 8;
 const HEADER = 24;
 const HASH_ENTRY = 40;
-/** Of a text that holds one of these, V8 keeps every character in two bytes. */
+/** V8 stores a text with any such character with two bytes per character. */
 const WIDE = /[^\0-\xff]/;
-/** Of longer lists a few are looked at: their items are alike. */
-const SAMPLE = 16;
+/** Items of a list that are measured; the others are assumed to be alike. */
+const SAMPLE_SIZE = 16;
 
-/** In bytes, of JSON-like data with maps and bigints; time grows with its depth, not with the length of its lists. */
+/** Estimates bytes of JSON-like data with maps and bigints, in time independent of the length of lists. */
 export function estimateBytes(value: unknown): number {
   switch (typeof value) {
     case 'string':
@@ -18,24 +18,24 @@ export function estimateBytes(value: unknown): number {
     case 'bigint':
       return POINTER + HEADER;
     case 'object':
-      return POINTER + (value === null ? 0 : HEADER + heldByObject(value));
+      return POINTER + (value === null ? 0 : HEADER + objectBytes(value));
     default:
       return POINTER;
   }
 }
 
-function heldByObject(value: object): number {
-  if (Array.isArray(value)) return sampled(value, value.length);
+function objectBytes(value: object): number {
+  if (Array.isArray(value)) return sampleBytes(value, value.length);
   if (value instanceof Map || value instanceof PersistentMap)
-    return HASH_ENTRY * value.size + sampled(value, value.size);
+    return HASH_ENTRY * value.size + sampleBytes(value, value.size);
   return Object.values(value).reduce((sum: number, each) => sum + estimateBytes(each), 0);
 }
 
-function sampled(items: Iterable<unknown>, length: number): number {
-  let [looked, sum] = [0, 0];
+function sampleBytes(items: Iterable<unknown>, length: number): number {
+  let [count, sum] = [0, 0];
   for (const item of items) {
-    if (looked++ === SAMPLE) break;
+    if (count++ === SAMPLE_SIZE) break;
     sum += estimateBytes(item);
   }
-  return length <= SAMPLE ? sum : Math.ceil((sum / SAMPLE) * length);
+  return length <= SAMPLE_SIZE ? sum : Math.ceil((sum / SAMPLE_SIZE) * length);
 }

@@ -1,8 +1,8 @@
-/** Which build of each read model this process reads from; the log has the last word (`ProjectionSwitched`). */
+/** Active build of each read model in this process, following the `ProjectionSwitched` events of the log. */
 import type { ActiveBuild } from '../../domain/shared/index.js';
 
 export interface KnownBuild extends ActiveBuild {
-  /** The revision of the switch in its stream: older ones, met again in a replay, are history. */
+  /** Revision of the switch event; older switches, read again in a replay, are ignored. */
   readonly revision: number;
 }
 

@@ -1,13 +1,12 @@
-/** A build that is dropped while somebody reads it looks like one with less in it, or nothing: here the two are told apart. */
+/** Detects that a build was dropped during a read, which would look like missing rows. */
 import type { Db } from 'mongodb';
 import { UnavailableError } from '../../application/ports/index.js';
 
 /**
- * To be called when a build has been read, before what was found is believed. Rejects with `Unavailable` where it is
- * not there: this node has yet to hear which one is served instead. A build's own collection is there from the
- * beginning, and the first to go.
+ * Throws `UnavailableError` if a build does not exist (any more): this node has not yet received the switch event. Call
+ * it after reading a build, before using the result. The main collection of a build is created first and dropped first.
  */
 export async function assertBuildExists(db: Db, build: string | undefined): Promise<void> {
-  const found = await db.listCollections({ name: build }, { nameOnly: true }).toArray();
-  if (found.length === 0) throw new UnavailableError(`${build} is not served any more`);
+  const collections = await db.listCollections({ name: build }, { nameOnly: true }).toArray();
+  if (collections.length === 0) throw new UnavailableError(`build ${build} was dropped; try again`);
 }

@@ -1,61 +1,62 @@
-/** Larger batches for who reads much of the log: what a batch does to a row is one write, so that more in it cost less. */
+/** Combines batches of a subscription into larger ones, because writes to one row are coalesced per batch. */
 import { estimateBytes } from '../../application/memory/estimate-size.js';
 import type { Batch, Position, RecordedEvent, Subscribe } from '../../application/ports/index.js';
 
-/** With whichever is there first a batch is handed on. */
-export interface Most {
+/** Limits of a batch; the first one reached ends it. */
+export interface BatchLimits {
   readonly events: number;
-  /** Of what the events say, about, in memory. */
+  /** Estimated size of the event data in memory. */
   readonly bytes: number;
-  /** Who is told nothing for longer can't tell how far it is either. */
+  /** Duration, so that progress is reported regularly. */
   readonly ms: number;
 }
 
-const MOST: Most = { events: 8000, bytes: 8 * 1024 * 1024, ms: 1000 };
+const LIMITS: BatchLimits = { events: 8000, bytes: 8 * 1024 * 1024, ms: 1000 };
 
 /**
- * As `follow`, in larger batches up to `until`; what comes later is handed on as it comes. While one is worked on, the
- * next is gathered: stores that write need not wait for one that reads.
+ * Subscribes with larger batches up to `until`; later batches are passed on unchanged. Collects the next batch while the
+ * current one is processed, so that writes do not wait for reads.
  */
 export async function* batchEvents(
   follow: Subscribe,
   options: Parameters<Subscribe>[0],
   until: Position,
-  most = MOST,
+  limits = LIMITS,
 ): AsyncGenerator<Batch> {
-  const over = new AbortController();
-  const batches = follow({ ...options, signal: AbortSignal.any([options.signal, over.signal]) });
-  const gather = async (): Promise<Batch | undefined> => {
-    for (const gathering = new Gathering(); ; ) {
+  const end = new AbortController();
+  const batches = follow({ ...options, signal: AbortSignal.any([options.signal, end.signal]) });
+  const collect = async (): Promise<Batch | undefined> => {
+    for (const builder = new BatchBuilder(); ; ) {
       const { value: batch, done } = await batches.next();
       if (done) return undefined;
-      gathering.add(batch);
-      const { events, position, caughtUp } = gathering;
-      const isThere = caughtUp || (position ?? -1n) >= until;
-      if (isThere || gathering.isFull(most)) return { events, ...(position !== undefined && { position }), caughtUp };
+      builder.add(batch);
+      const { events, position, caughtUp } = builder;
+      const isComplete = caughtUp || (position ?? -1n) >= until;
+      if (isComplete || builder.isFull(limits))
+        return { events, ...(position !== undefined && { position }), caughtUp };
     }
   };
   try {
-    let next = gather();
+    let next = collect();
     for (let batch = await next; batch && !options.signal.aborted; batch = await next) {
-      next = gather();
-      // Told to whoever asks for it.
+      next = collect();
+      // A rejection is thrown when the batch is awaited.
       next.catch(() => {});
       yield batch;
     }
   } finally {
-    // Otherwise what is read ahead would be waited for until something happens.
-    over.abort();
+    // Otherwise the pending read would wait for the next event.
+    end.abort();
     batches.return(undefined).catch(() => {});
   }
 }
 
-class Gathering {
+class BatchBuilder {
   readonly events: RecordedEvent[] = [];
   position: Position | undefined;
   caughtUp = false;
   #bytes = 0;
-  readonly #begun = performance.now();
+  readonly #startedAt = performance.now();
 
   add({ events, position = this.position, caughtUp }: Batch) {
     for (const event of events) {
@@ -66,7 +67,7 @@ class Gathering {
     this.caughtUp = caughtUp;
   }
 
-  isFull({ events, bytes, ms }: Most): boolean {
-    return this.events.length >= events || this.#bytes >= bytes || performance.now() - this.#begun >= ms;
+  isFull({ events, bytes, ms }: BatchLimits): boolean {
+    return this.events.length >= events || this.#bytes >= bytes || performance.now() - this.#startedAt >= ms;
   }
 }

@@ -1,4 +1,4 @@
-/** Builds a read model from the log into a collection of its own, beside the one that is served. */
+/** Builds a read model from the log into a new collection, beside the active one. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { sleep } from '../../application/concurrency/index.js';
 import {
@@ -18,105 +18,103 @@ export interface Progress {
   readonly position: Position;
 }
 
-export interface CatchUpOptions {
+export interface BuildUntilOptions {
   readonly projection: ReadModel;
   readonly collection: string;
-  /** Stops when everything up to here is in the rows and the checkpoint says so. */
+  /** Ends once the rows include everything up to here and the checkpoint is saved. */
   readonly until: Position;
-  /** The builder's: without it nothing is written, and a checkpoint of an older one is refused. */
+  /** Build lease: required for writes; its fencing token protects the checkpoint. */
   readonly lease: Pick<Lease, 'name' | 'fence' | 'assertHeld'>;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
 }
 
-export interface CatchUpPorts {
+export interface BuildPorts {
   readonly follow: Subscribe;
   readonly builds: Builds;
   readonly checkpoints: Checkpoints;
 }
 
+/** Name of the lease for building a projection. */
 export const buildLease = (projection: string): string => `build:${projection}`;
-/** Of a group of read models. */
+/** Name of the lease for updating a group of read models. */
 export const projectorLease = (group: string): string => `projector:${group}`;
 
-/** For so long after a switch a build is kept that was served before: every node has gone over by then. */
+/** Milliseconds a retired build is retained, until every node has switched. */
 export const RETIRE_AFTER_MS = 20_000;
 
-/** A store that is away is asked again for so long. */
-const PATIENCE_MS = 60_000;
-const RETRY_MS = { first: 20, most: 2000 };
+/** Milliseconds of retries while a store is unavailable. */
+const RETRY_FOR_MS = 60_000;
+const RETRY_MS = { first: 20, max: 2000 };
 
-export const wasStopped = ({ reason }: AbortSignal): UnavailableError =>
+export const buildStopped = ({ reason }: AbortSignal): UnavailableError =>
   new UnavailableError('the build was stopped', { cause: reason });
 
-/** In this order: a build without a checkpoint is nobody's, should this be broken off. */
+/** Drops a build, its checkpoint first: if interrupted, a build without a checkpoint is removed later. */
 export async function dropBuild(
-  { builds, checkpoints }: Pick<CatchUpPorts, 'builds' | 'checkpoints'>,
+  { builds, checkpoints }: Pick<BuildPorts, 'builds' | 'checkpoints'>,
   collection: string,
 ): Promise<void> {
   await checkpoints.forget(collection);
   await builds.drop(collection);
 }
 
-/** Rows and checkpoints that can't be written now are written again: what took long is not given up for a moment. */
-async function patiently<Answer>(write: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
-  const until = performance.now() + PATIENCE_MS;
-  for (let wait = RETRY_MS.first; ; wait = Math.min(wait * 2, RETRY_MS.most)) {
+/** Retries a write while the store is unavailable, so that a short outage does not end a long build. */
+async function withRetries<Answer>(write: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  const deadline = performance.now() + RETRY_FOR_MS;
+  for (let backoff = RETRY_MS.first; ; backoff = Math.min(backoff * 2, RETRY_MS.max)) {
     try {
       return await write();
     } catch (error) {
-      if (!(error instanceof UnavailableError) || signal.aborted || performance.now() > until) throw error;
+      if (!(error instanceof UnavailableError) || signal.aborted || performance.now() > deadline) throw error;
     }
-    await sleep(wait, signal);
+    await sleep(backoff, signal);
   }
 }
 
 /**
- * Resumes from the collection's checkpoint. Rejects when a newer builder stops it, and with `Unavailable` when
- * the signal does, or where a store does not answer for a minute.
+ * Builds up to a position, resuming from the collection's checkpoint. Throws if another builder takes over, and
+ * `UnavailableError` if the signal stops it or a store is unavailable for a minute.
  */
 export async function buildUntil(
-  { follow, builds, checkpoints }: CatchUpPorts,
-  { projection, collection, until, lease, signal, onProgress }: CatchUpOptions,
+  { follow, builds, checkpoints }: BuildPorts,
+  { projection, collection, until, lease, signal, onProgress }: BuildUntilOptions,
 ): Promise<void> {
   const from = (await checkpoints.read(collection)) ?? 'start';
   if (from !== 'start' && from >= until) return;
   const apply = await builds.open(projection, collection, lease);
   let events = 0;
-  const reading = { ...selectionOf(projection), from, signal } as const;
+  const selection = { ...selectionOf(projection), from, signal } as const;
   const { atOnce } = atOnceOf([projection]);
-  // What is too large for the usual batch is not gathered in larger ones.
-  const batches = atOnce ? follow({ ...reading, atOnce }) : batchEvents(follow, reading, until);
+  // Read models that need small batches get no larger ones.
+  const batches = atOnce ? follow({ ...selection, atOnce }) : batchEvents(follow, selection, until);
   for await (const batch of batches) {
-    // No further: a build that this one is compared with may have come no further either.
-    const some = batch.events.filter(({ position }) => position <= until);
-    await patiently(() => apply(some), signal);
-    events += some.length;
-    // At the head there may be nothing of this service up to `until`: then the head itself is far enough.
-    const isThere = batch.caughtUp || (batch.position ?? 0n) >= until;
-    const position = isThere ? until : batch.position;
+    // Not beyond `until`: a verified build may have come no further.
+    const relevant = batch.events.filter(({ position }) => position <= until);
+    await withRetries(() => apply(relevant), signal);
+    events += relevant.length;
+    // At the head of the log there are no more events up to `until`.
+    const isComplete = batch.caughtUp || (batch.position ?? 0n) >= until;
+    const position = isComplete ? until : batch.position;
     if (position === undefined) continue;
-    if (!(await patiently(() => checkpoints.advance({ [collection]: position }, lease), signal)))
+    if (!(await withRetries(() => checkpoints.advance({ [collection]: position }, lease), signal)))
       throw new Error('another builder took over');
     onProgress?.({ events, position });
     if (position >= until) return;
   }
-  throw wasStopped(signal);
+  throw buildStopped(signal);
 }
 
-/**
- * Waits until somebody's build has come to `until`, and finishes it when its builder has died.
- * Rejects when the signal stops it.
- */
+/** Waits until a build has reached `until`; finishes it if its builder has died. Throws if the signal stops it. */
 export async function awaitBuilt(
-  ports: CatchUpPorts & { readonly leases: Leases },
-  { projection, collection, until, signal }: Omit<CatchUpOptions, 'lease' | 'onProgress'>,
+  ports: BuildPorts & { readonly leases: Leases },
+  { projection, collection, until, signal }: Omit<BuildUntilOptions, 'lease' | 'onProgress'>,
 ): Promise<void> {
   while (((await ports.checkpoints.read(collection)) ?? -1n) < until) {
     signal.throwIfAborted();
-    const held = await withLease(ports.leases, buildLease(projection.name), signal, (lease, stop) =>
+    const run = await withLease(ports.leases, buildLease(projection.name), signal, (lease, stop) =>
       buildUntil(ports, { projection, collection, until, lease, signal: stop }),
     );
-    if (!held) await delay(50, undefined, { signal });
+    if (!run) await delay(50, undefined, { signal });
   }
 }

@@ -1,62 +1,66 @@
-/** Saves how far builds have come, beside what moves them on: soon after they have, and not while nothing happens. */
+/** Debounced checkpoint writer: saves the positions of builds in the background, soon after they have advanced. */
 import type { Position } from '../../application/ports/index.js';
 
-interface Moving {
+interface CheckpointTarget {
   readonly collection: string;
   readonly position: Position;
-  /** Told when there is something to save. */
-  moved(): void;
+  /** Set by the writer; call it when the position has advanced. */
+  onAdvance(): void;
 }
 
-interface Saving {
-  /** False when another one has moved them on since. */
+interface CheckpointWriterOptions {
+  /** Saves checkpoints; false if another leader has saved them meanwhile. */
   readonly advance: (positions: { readonly [collection: string]: Position }) => Promise<boolean>;
   readonly refused: () => void;
-  /** It is tried again, ever less often. */
+  /** Called on every failure; saving is retried with backoff. */
   readonly failed: (error: unknown) => void;
 }
 
+/** Milliseconds from a change to the save. */
 const SAVE_MS = 50;
-/** Twice as long after each failure in a row, up to this. */
-const MOST_MS = 5000;
+/** Longest delay after failures, ms. */
+const MAX_BACKOFF_MS = 5000;
 
-/** Saves until it is ended, which saves once more. */
-export function createCheckpointWriter(targets: readonly Moving[], { advance, refused, failed }: Saving) {
+/** Creates a writer that runs until `end`, which saves once more. */
+export function createCheckpointWriter(
+  targets: readonly CheckpointTarget[],
+  { advance, refused, failed }: CheckpointWriterOptions,
+) {
   let saved = new Map<string, Position>();
   let saving: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let wait = SAVE_MS;
-  let ended = false;
+  let delayMs = SAVE_MS;
+  let isEnded = false;
   const unsaved = () => targets.filter(({ collection, position }) => position > (saved.get(collection) ?? 0n));
 
   async function save() {
-    const now = targets.map(({ collection, position }) => [collection, position] as const);
-    const moved = unsaved().map(({ collection, position }) => [collection, position] as const);
+    const current = targets.map(({ collection, position }) => [collection, position] as const);
+    const changes = unsaved().map(({ collection, position }) => [collection, position] as const);
     try {
-      if (await advance(Object.fromEntries(moved))) saved = new Map(now);
+      if (await advance(Object.fromEntries(changes))) saved = new Map(current);
       else refused();
-      wait = SAVE_MS;
+      delayMs = SAVE_MS;
     } catch (error) {
-      wait = Math.min(wait * 2, MOST_MS);
+      delayMs = Math.min(delayMs * 2, MAX_BACKOFF_MS);
       failed(error);
     }
   }
 
-  function saveSoon() {
-    if (ended) return;
+  function scheduleSave() {
+    if (isEnded) return;
     timer ??= setTimeout(() => {
       saving = save().finally(() => {
         timer = undefined;
-        if (unsaved().length > 0) saveSoon();
+        if (unsaved().length > 0) scheduleSave();
       });
-    }, wait);
+    }, delayMs);
   }
 
-  for (const each of targets) each.moved = saveSoon;
-  saveSoon();
+  for (const each of targets) each.onAdvance = scheduleSave;
+  scheduleSave();
   return {
     async end() {
-      ended = true;
+      isEnded = true;
       clearTimeout(timer);
       await saving;
       await save();

@@ -1,4 +1,4 @@
-/** Projections: their shape, the projector, rebuilds and their check. */
+/** Projection kernel: types, projector, rebuild and verification. */
 export { createActiveBuilds } from './active-builds.js';
 export { assertBuildExists } from './assert-build-exists.js';
 export { awaitBuilt, type Progress, projectorLease } from './build.js';

@@ -1,4 +1,4 @@
-/** The shape of a read model: events become guarded updates of rows, safe to redeliver without transactions. */
+/** Projection types: events become position-guarded row updates, safe to redeliver without transactions. */
 import {
   type AnyBulkWriteOperation,
   type Collection,
@@ -10,7 +10,7 @@ import {
 import type { Lease, Position, RecordedEvent, Selection, Vault } from '../../application/ports/index.js';
 import { type DomainEvent, type EventHandlers, handlerFor, serviceOf } from '../../domain/shared/index.js';
 
-/** A row: `_at` is the position of the event that last touched it; a removed one says `gone` for a day. */
+/** Row. `_at` is the position of the last event that changed it; a removed row stays with `gone` for a day. */
 export interface Row {
   readonly _id: string;
   readonly _at: Long;
@@ -21,7 +21,7 @@ export interface Row {
 
 type Fields<Value = unknown> = { readonly [path: string]: Value };
 
-/** The update operators that read models may use: those every MongoDB and the embedded engine do alike. */
+/** Update operators that projections may use: those supported by MongoDB and the embedded engine alike. */
 export interface RowUpdate {
   readonly $set?: Fields;
   readonly $setOnInsert?: Fields;
@@ -34,45 +34,45 @@ export interface RowUpdate {
   readonly $addToSet?: Fields;
 }
 
-/** What an event does to a row. One event, at most one update per row. */
+/** Change of a row by an event; at most one per event and row. */
 export type RowChange =
-  /** Updates the row, making it if need be, also where one was removed. */
+  /** Updates the row; creates it if missing or removed. */
   | { readonly put: string; readonly update: RowUpdate }
-  /** Makes the row, which no event before this one can have made: cheaper than `put`. One that is there is as new. */
+  /** Creates a row that no earlier event can have created; cheaper than `put`. An existing row is up to date. */
   | { readonly make: string; readonly row: Fields }
-  /** Updates the row if it is there. */
+  /** Updates the row if it exists. */
   | { readonly patch: string; readonly update: RowUpdate }
-  /** Makes the row anew, whatever it was. */
+  /** Replaces or creates the row. */
   | { readonly replace: string; readonly row: Fields }
   /** Empties the row and leaves `gone: true` for a day, so that a redelivered event does not bring it back. */
   | { readonly remove: string }
   /**
-   * Deletes all rows that match; only for rows that an event after it never touches again. `many`: they may be more than
-   * a store deletes within one call, and go piece by piece.
+   * Deletes all matching rows, which no later event may change. `many`: there may be more than a store can delete in one
+   * call; they are deleted in chunks.
    */
   | { readonly purge: { readonly [field: string]: unknown }; readonly many?: true };
 
-/** `Event`: those that it says something of, every one of them. */
+/** Projection of the events of type `Event`. */
 export interface Projection<Event extends DomainEvent> {
-  /** `<service>.<question>`, for example `rooms.state`. */
+  /** `<service>.<name>`, for example `rooms.state`. */
   readonly name: string;
-  /** Raised whenever the rows' shape or meaning changes: a new one is built beside the old and then served. */
+  /** Increase it whenever the shape or meaning of rows changes: a new build is created and then activated. */
   readonly version: number;
   readonly indexes: readonly IndexDescription[];
   /** See `OwnProjection`. */
   readonly debounceMs?: number;
-  /** Kept up by a loop of its own, since it takes long: readers of the service's other models need not wait for it. */
+  /** Runs in a projector of its own, because it is slow: readers of the service's other models do not wait for it. */
   readonly isolated?: true;
-  /** Secrets arrive sealed and are stored sealed. */
+  /** Changes by event type. Secrets arrive and are stored encrypted. */
   readonly on: EventHandlers<RecordedEvent<Event>, readonly RowChange[]>;
 }
 
-/** Every build of every projection has it: the remains of removed rows go after a day. */
+/** TTL index of every build: deletes removed rows after a day. */
 export const GONE_INDEX: IndexDescription = {
   key: { goneAt: 1 },
   name: 'gone',
   expireAfterSeconds: 86_400,
-  // Nearly every row would stand in it for nothing, which is a third of what it costs to make one.
+  // Otherwise nearly every row would be indexed for nothing, a third of the cost of an insert.
   sparse: true,
 };
 
@@ -80,56 +80,58 @@ export const GONE_INDEX: IndexDescription = {
 export const collectionName = (model: ReadModel, run: string): string =>
   `${buildsPrefix(model)}${model.version}_${run}`;
 
-/** What the names of all its builds begin with, whatever their version. */
+/** Name prefix of all builds of a read model, of any version. */
 export const buildsPrefix = ({ name }: ReadModel): string => `${name.replaceAll('.', '_')}_v`;
 
-/** Characters that an instant takes in a run. */
-const TIME = 8;
+/** Characters of the timestamp in a run id. */
+const TIME_LENGTH = 8;
 
 /**
- * A run of a build that is begun at `now` (Unix ms): sorted behind `after`, whatever clocks say, and none that ever
- * was, by `fresh`, which is random. One of the same name that was dropped may be read, or written, somewhere still.
+ * Returns a new run id: sorts after the run `after`, whatever the clocks say, and is unique by `random`. A reused name
+ * would collide with a dropped build that some node still reads or writes.
+ *
+ * @param now Unix ms.
  */
-export function newRun(after: string, now: number, fresh: string): string {
-  const time = Math.max(now, after === '' ? 0 : Number.parseInt(after.slice(0, TIME), 36) + 1);
-  return time.toString(36).padStart(TIME, '0') + fresh;
+export function newRun(after: string, now: number, random: string): string {
+  const time = Math.max(now, after === '' ? 0 : Number.parseInt(after.slice(0, TIME_LENGTH), 36) + 1);
+  return time.toString(36).padStart(TIME_LENGTH, '0') + random;
 }
 
-/** The run of a build, sortable by the time it was begun. */
+/** Returns the run id of a build; sorts by start time. */
 export const runOf = (collection: string): string => collection.slice(collection.lastIndexOf('_') + 1);
 
-/** The changes an event asks for, as writes that do nothing when they were done before. */
+/** Returns the writes of an event; repeating them has no effect. */
 export function writesOf({ on }: AnyProjection, event: RecordedEvent): RowWrite[] {
   return (handlerFor(on, event)?.(event) ?? []).map((change) => positionGuarded(change, event));
 }
 
-/** Without this nobody would find what is put where a row was removed. */
-const NOT_GONE = { gone: '', goneAt: '' } as const;
+/** Revives a removed row on `put`. */
+const UNSET_GONE = { gone: '', goneAt: '' } as const;
 
-/** One change as a write that does nothing when it was done before. */
+/** Converts a change to a write guarded by position: it does nothing if the row has this event already. */
 export function positionGuarded(change: RowChange, { position, recordedAt }: RecordedEvent): RowWrite {
   const at = longOf(position);
-  const untouched = { $lt: at };
+  const isOlder = { $lt: at };
   if ('purge' in change) {
-    const all = { filter: { ...change.purge, _at: untouched } };
-    return change.many ? { deletePieces: all } : { deleteMany: all };
+    const rows = { filter: { ...change.purge, _at: isOlder } };
+    return change.many ? { deletePieces: rows } : { deleteMany: rows };
   }
   if ('remove' in change) {
     const replacement = { _at: at, gone: true as const, goneAt: new Date(recordedAt) };
-    return { replaceOne: { filter: { _id: change.remove, _at: untouched }, replacement, upsert: true } };
+    return { replaceOne: { filter: { _id: change.remove, _at: isOlder }, replacement, upsert: true } };
   }
   if ('replace' in change) {
     const replacement = { _at: at, ...change.row };
-    return { replaceOne: { filter: { _id: change.replace, _at: untouched }, replacement, upsert: true } };
+    return { replaceOne: { filter: { _id: change.replace, _at: isOlder }, replacement, upsert: true } };
   }
   if ('make' in change) return { insertOne: { document: { _id: change.make, _at: at, ...change.row } } };
   const $set = { ...change.update.$set, _at: at };
   if ('patch' in change) {
     const update = { ...change.update, $set } as UpdateFilter<Row>;
-    return { updateOne: { filter: { _id: change.patch, _at: untouched }, update, upsert: false } };
+    return { updateOne: { filter: { _id: change.patch, _at: isOlder }, update, upsert: false } };
   }
-  const update = { ...change.update, $set, $unset: { ...change.update.$unset, ...NOT_GONE } };
-  const filter = { _id: change.put, _at: untouched };
+  const update = { ...change.update, $set, $unset: { ...change.update.$unset, ...UNSET_GONE } };
+  const filter = { _id: change.put, _at: isOlder };
   return { updateOne: { filter, update: update as UpdateFilter<Row>, upsert: true } };
 }
 
@@ -137,59 +139,60 @@ export const longOf = (position: Position): Long => Long.fromBigInt(position);
 
 export type RowWrite = AnyBulkWriteOperation<Row> | Pieces;
 
-/** What is deleted by as many calls as it takes. */
+/** Deletion in chunks, by as many calls as necessary. */
 export interface Pieces {
   readonly deletePieces: { readonly filter: Filter<Row> };
 }
 
-/** Takes events in the order of the log; those that were applied before do nothing. */
+/** Applies events in log order; events applied before have no effect. */
 export type Apply = (events: readonly RecordedEvent[]) => Promise<void>;
 
-/** One build of a read model that keeps collections of its own: their names begin with the build's. */
+/** Build of a read model with collections of its own, whose names start with that of the build. */
 export interface Build {
   readonly vault: Vault;
   collection<Document extends object>(part: string): Collection<Document>;
-  /** Applies guarded writes in order; those already done do nothing. */
+  /** Applies guarded writes in order; repeating them has no effect. */
   write(part: string, writes: readonly RowWrite[]): Promise<void>;
   parts(): Promise<readonly string[]>;
   drop(part: string): Promise<void>;
 }
 
-/** A read model that one row an entity does not fit; it keeps the guarantees of a projection by itself. */
+/** Read model with a storage format of its own; it must guarantee idempotence itself. */
 export interface OwnProjection {
   readonly name: string;
   readonly version: number;
-  /** The events that it is made of, where it is not all of its service. */
+  /** Event types it uses; default: all of its service. */
   readonly types?: readonly string[];
-  /** How many events it takes at once, where they are too large for the usual thousand. */
+  /** Events per batch; default 1000. Lower it for large events. */
   readonly batchSize?: number;
-  /** Events gather for so long, ms, unless somebody waits for them: where a write costs the same however many they are. */
+  /** Milliseconds that events are collected before a write, unless a reader waits; for writes with a high fixed cost. */
   readonly debounceMs?: number;
   /** See `Projection`. */
   readonly isolated?: true;
-  /** Makes what collections and indexes it needs. What `Apply` remembers is of this build and this leader. */
+  /** Creates collections and indexes. State in the returned `Apply` belongs to this build and leader. */
   open(build: Build): Promise<Apply>;
-  /** Everything it says, by `_id`, in a form that is the same for every build of the same events. */
+  /** Yields its whole content ordered by `_id`, in a form that is equal for all builds of the same events. */
   scan(build: Build): AsyncIterable<Row>;
 }
 
-/** As it is run: by whoever knows no event. */
+/** Projection without its event types, as the projector sees it. */
 export type AnyProjection = Projection<DomainEvent>;
 
 export type ReadModel = AnyProjection | OwnProjection;
 
-/** The read models that one loop keeps up, under one lease. */
+/** Read models updated by one projector under one lease. */
 export interface ProjectorGroup {
-  /** That of the service, or of the read model that is apart. */
+  /** Name of the service, or of the isolated read model. */
   readonly name: string;
   readonly service: string;
   readonly projections: readonly ReadModel[];
 }
 
+/** Returns the name of the projector group of a read model. */
 export const groupOf = (model: Pick<ReadModel, 'name' | 'isolated'>): string =>
   model.isolated ? model.name : serviceOf(model.name);
 
-/** The groups of a service's read models, in order. */
+/** Groups the read models of a service, in order. */
 export function groupsOf(service: string, projections: readonly ReadModel[]): readonly ProjectorGroup[] {
   const names = [...new Set(projections.map(groupOf))];
   return names.map((name) => ({
@@ -199,36 +202,36 @@ export function groupsOf(service: string, projections: readonly ReadModel[]): re
   }));
 }
 
-/** The events that a read model is made of: where it says which, the store leaves out all others. */
+/** Returns the events a read model uses; the store filters by type where it lists its types. */
 export function selectionOf(model: ReadModel): Selection {
   const service = serviceOf(model.name);
   const types = 'open' in model ? model.types : Object.keys(model.on);
   return types ? { service, types } : { prefixes: [`${service}.`] };
 }
 
-/** How many events all of these can take at once. */
+/** Returns the largest batch size that all of these read models accept. */
 export function atOnceOf(models: readonly ReadModel[]): { readonly atOnce?: number } {
   const limits = models.flatMap((model) => ('open' in model ? (model.batchSize ?? []) : []));
   return limits.length > 0 ? { atOnce: Math.min(...limits) } : {};
 }
 
-/** How long events gather for all of these, while nobody waits; `least` of those that do not say. */
-export const gatherMsOf = (models: readonly ReadModel[], least: number): number =>
-  Math.min(...models.map(({ debounceMs = least }) => debounceMs));
+/** Returns the shortest debounce time of these read models, ms. */
+export const debounceMsOf = (models: readonly ReadModel[], defaultMs: number): number =>
+  Math.min(...models.map(({ debounceMs = defaultMs }) => debounceMs));
 
-/** The collections that builds of read models stand in. */
+/** Collections of builds. */
 export interface Builds {
   /**
-   * Makes the collections and indexes, if they are not there; answers what takes events into them. Nothing is
-   * written without the lease: a leader that was paused would bring back rows that its successor has removed.
+   * Creates missing collections and indexes, and returns the function that applies events. Writes require the lease: a
+   * paused leader would otherwise restore rows that its successor has removed.
    */
   open(model: ReadModel, collection: string, lease: Pick<Lease, 'assertHeld'>): Promise<Apply>;
-  /** All rows that are not gone, by `_id`. */
+  /** Yields all rows that are not removed, ordered by `_id`. */
   scan(model: ReadModel, collection: string): AsyncIterable<Row>;
   list(prefix: string): Promise<readonly string[]>;
-  /** About how many rows it has. */
+  /** Returns the approximate number of rows. */
   count(collection: string): Promise<number>;
-  /** Of how many bytes its rows are: no more of them are read than it takes to come to `most`. */
-  bytes(collection: string, most: number): Promise<number>;
+  /** Returns the size of the rows; stops reading at `limit` bytes. */
+  bytes(collection: string, limit: number): Promise<number>;
   drop(collection: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The loop that keeps a group of read models up with the log: one node of all runs it, held by a lease. */
+/** Projector: applies events to a group of read models, on one node at a time, under a lease. */
 import { isEvent } from '../../application/command/index.js';
 import { sleep } from '../../application/concurrency/index.js';
 import type {
@@ -21,7 +21,7 @@ import {
   atOnceOf,
   type Builds,
   buildsPrefix,
-  gatherMsOf,
+  debounceMsOf,
   type ProjectorGroup,
   type ReadModel,
   runOf,
@@ -34,11 +34,11 @@ export interface ProjectorOptions {
   readonly checkpoints: Checkpoints;
   readonly leases: Leases;
   readonly served: Served;
-  /** The position of the last event of the log. */
+  /** Returns the position of the last event of the log. */
   readonly head: () => Promise<Position>;
-  /** Told as soon as the rows of a projection show everything up to a position. */
+  /** Called as soon as the rows of a projection include everything up to a position. */
   readonly advanced: (projection: string, position: Position) => void;
-  /** Resolves after so many ms, or at once when somebody waits for the rows of one of these. */
+  /** Resolves after `ms`, or as soon as a reader waits for one of these projections. */
   readonly debounceUntilAwaited: (projections: readonly string[], ms: number) => Promise<void>;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -48,27 +48,27 @@ export type ProjectorStatus = 'standby' | 'catching-up' | 'live' | 'failing';
 
 export interface Projector {
   status(): { readonly status: ProjectorStatus; readonly position: Position; readonly lagMs: number };
-  /** Settles when the signal has stopped the loop and its lease is released. */
+  /** Settles once the signal has stopped the projector and its lease is released. */
   readonly stopped: Promise<void>;
 }
 
-/** One write for all that comes within this time: a write a message would cost more than the message. */
-const GATHER_MS = 20;
+/** Milliseconds that events are collected for one write; a write per event would cost more than the event. */
+const DEBOUNCE_MS = 20;
 const STANDBY_MS = 500;
-const BACKOFF_MS = { first: 100, most: 5000 };
+const BACKOFF_MS = { first: 100, max: 5000 };
 
 type Switch = RecordedEvent<ProjectionSwitched>;
 
 interface Target {
   readonly projection: ReadModel;
   collection: string;
-  /** Of the switch to this build: those up to it are history. */
+  /** Revision of the event that activated this build; earlier ones are obsolete. */
   revision: number;
   apply: Apply;
   position: Position;
   readonly lease: Lease;
-  /** Told when there is something to save. */
-  moved(): void;
+  /** Called when there is a position to save. */
+  onAdvance(): void;
 }
 
 export function runProjector(options: ProjectorOptions): Projector {
@@ -90,78 +90,81 @@ export function runProjector(options: ProjectorOptions): Projector {
   let position: Position = 0n;
   let lastEventAt = Date.now();
 
-  async function lead(lease: Lease, held: AbortSignal) {
+  async function lead(lease: Lease, leaseEnd: AbortSignal) {
     const fenced = new AbortController();
-    const stop = AbortSignal.any([held, fenced.signal]);
-    const targets = await Promise.all(projections.map((each) => target(each, lease)));
+    const stop = AbortSignal.any([leaseEnd, fenced.signal]);
+    const targets = await Promise.all(projections.map((each) => openTarget(each, lease)));
     await removeRetired();
-    // At the first look a build whose builder has died may still be held.
+    // Again later: the lease of a dead builder may still be held now.
     removeRetiredLater(stop);
     status = 'catching-up';
     const [from = 0n] = targets.map((each) => each.position).sort((a, b) => (a < b ? -1 : 1));
     const saver = createCheckpointWriter(targets, {
       advance: (positions) => checkpoints.advance(positions, lease),
       refused: () => fenced.abort(),
-      failed: (err) => logger.warn({ err, group }, 'checkpoint not saved, trying again'),
+      failed: (err) => logger.warn({ err, group }, 'failed to save checkpoint; retrying'),
     });
     try {
       const prefixes = [`${service}.`];
-      // What the checkpoints say is there: nobody need wait for the next event to know.
+      // Reports the checkpoints, so that readers need not wait for the next event.
       for (const each of targets) if (each.position > 0n) advanced(each.projection.name, each.position);
-      const gatherMs = gatherMsOf(projections, GATHER_MS);
+      const debounceMs = debounceMsOf(projections, DEBOUNCE_MS);
       const start = from === 0n ? 'start' : from;
       for await (const batch of follow({ prefixes, from: start, signal: stop, ...atOnceOf(projections) })) {
         await apply(batch, targets, stop);
         if (batch.caughtUp) status = 'live';
         if (batch.position === undefined) continue;
         position = batch.position;
-        if (status === 'live') await debounceUntilAwaited(names, gatherMs);
+        if (status === 'live') await debounceUntilAwaited(names, debounceMs);
       }
     } finally {
       await saver.end();
     }
   }
 
-  async function target(projection: ReadModel, lease: Lease): Promise<Target> {
-    const known = served.known(projection.name);
-    if (!known) throw new Error(`nothing is served of ${projection.name}`);
-    const { collection, revision } = known;
+  async function openTarget(projection: ReadModel, lease: Lease): Promise<Target> {
+    const active = served.known(projection.name);
+    if (!active) throw new Error(`${projection.name} has no active build`);
+    const { collection, revision } = active;
     const apply = await builds.open(projection, collection, lease);
     const position = (await checkpoints.read(collection)) ?? 0n;
-    return { projection, collection, revision, apply, lease, position, moved() {} };
+    return { projection, collection, revision, apply, lease, position, onAdvance() {} };
   }
 
-  /** An event that fails is tried again for ever, loudly: skipping it would make the rows differ from the log. */
+  /** Applies a batch; retries forever and logs, because skipping an event would make the rows differ from the log. */
   async function apply(batch: Batch, targets: readonly Target[], stop: AbortSignal) {
-    // That the head was reached may be said only once.
+    // Restored after a failure, as the subscription may report the head only once.
     const before = status;
-    for (let wait = BACKOFF_MS.first; ; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
+    for (let backoff = BACKOFF_MS.first; ; backoff = Math.min(backoff * 2, BACKOFF_MS.max)) {
       try {
         await applyOnce(batch.events, targets, stop);
-        for (const each of targets) cameTo(each, batch.position ?? 0n);
+        for (const each of targets) advanceTo(each, batch.position ?? 0n);
         status = before;
         lastEventAt = batch.events.at(-1)?.recordedAt ?? lastEventAt;
         return;
       } catch (error) {
         stop.throwIfAborted();
         status = 'failing';
-        logger.error({ err: error, group, after: String(position), retryMs: wait }, 'projecting failed');
-        await sleep(wait, stop);
+        logger.error(
+          { err: error, group, after: String(position), retryMs: backoff },
+          'failed to apply events; retrying',
+        );
+        await sleep(backoff, stop);
       }
     }
   }
 
   async function applyOnce(events: readonly RecordedEvent[], targets: readonly Target[], stop: AbortSignal) {
-    let done = 0;
+    let start = 0;
     for (const [index, event] of events.entries()) {
       if (!isEvent<ProjectionSwitched>('ProjectionSwitched', event)) continue;
-      const switched = newerBuild(event, targets);
-      if (!switched) continue;
-      await write(events.slice(done, index + 1), targets);
-      done = index + 1;
-      await switchTo(switched, event, stop);
+      const target = findSwitchTarget(event, targets);
+      if (!target) continue;
+      await write(events.slice(start, index + 1), targets);
+      start = index + 1;
+      await switchTo(target, event, stop);
     }
-    await write(events.slice(done), targets);
+    await write(events.slice(start), targets);
   }
 
   async function write(events: readonly RecordedEvent[], targets: readonly Target[]) {
@@ -169,50 +172,50 @@ export function runProjector(options: ProjectorOptions): Projector {
     if (last === undefined) return;
     await Promise.all(
       targets.map(async (each) => {
-        const news = events.filter((event) => event.position > each.position);
-        if (news.length > 0) await each.apply(news);
-        cameTo(each, last);
+        const newEvents = events.filter((event) => event.position > each.position);
+        if (newEvents.length > 0) await each.apply(newEvents);
+        advanceTo(each, last);
       }),
     );
   }
 
-  function cameTo(target: Target, position: Position) {
+  function advanceTo(target: Target, position: Position) {
     if (position <= target.position) return;
     target.position = position;
-    target.moved();
+    target.onAdvance();
     advanced(target.projection.name, position);
   }
 
-  function newerBuild(event: Switch, targets: readonly Target[]): Target | undefined {
+  function findSwitchTarget(event: Switch, targets: readonly Target[]): Target | undefined {
     const build = event.data;
-    // Judged by what is written to, not by what is read from: the node may have gone over before its projector.
+    // Compares with the build written to; readers of this node may have switched before its projector.
     return targets.find(
       ({ projection, revision }) =>
         projection.name === build.projection && projection.version === build.version && revision < event.revision,
     );
   }
 
-  /** From the switch on, in log order, the new build takes the events; it already holds all those before. */
-  async function switchTo(from: Target, event: Switch, stop: AbortSignal) {
+  /** Switches a target to a new build, which contains all events before the switch. */
+  async function switchTo(target: Target, event: Switch, stop: AbortSignal) {
     const build = event.data;
     const { collection } = build;
     const ports = { follow, builds, checkpoints, leases };
-    await awaitBuilt(ports, { projection: from.projection, collection, until: event.position, signal: stop });
-    // Its builder has read on while it was at it: his checkpoint is not moved back, and what he took is there.
+    await awaitBuilt(ports, { projection: target.projection, collection, until: event.position, signal: stop });
+    // The builder may have read past the switch: its checkpoint must not move back.
     const position = (await checkpoints.read(collection)) ?? event.position;
-    const old = from.collection;
-    from.apply = await builds.open(from.projection, collection, from.lease);
-    from.collection = collection;
-    from.revision = event.revision;
+    const old = target.collection;
+    target.apply = await builds.open(target.projection, collection, target.lease);
+    target.collection = collection;
+    target.revision = event.revision;
     served.adopt({ ...build, revision: event.revision });
-    from.moved();
-    cameTo(from, position);
+    target.onAdvance();
+    advanceTo(target, position);
     logger.info({ projection: build.projection, collection, old }, 'projection switched');
     await checkpoints.forget(old);
     removeRetiredLater(stop);
   }
 
-  /** Only while this node leads still: another one may know of a newer build. */
+  /** Removes retired builds only if this node still leads then: another one may know of a newer build. */
   function removeRetiredLater(stop: AbortSignal) {
     setTimeout(() => {
       if (!stop.aborted) removeRetired().catch(() => {});
@@ -220,30 +223,29 @@ export function runProjector(options: ProjectorOptions): Projector {
   }
 
   /**
-   * Drops builds that were served before the present one, also when another one is being made, which may wait for
-   * that. While none is being made, also those that never came to a checkpoint, and those that are ahead of the log,
-   * which was restored since: nobody will go on with them.
+   * Drops builds older than the active one, also during a rebuild, which may wait for it. Without a running rebuild, also
+   * drops newer builds that cannot be resumed: without a checkpoint, or ahead of a log restored from a backup.
    */
   async function removeRetired() {
     for (const projection of projections) {
-      const found = await builds.list(buildsPrefix(projection));
-      // Asked for afterwards: what is found may be of a build that has just been begun.
-      const isBuilt = (await leases.holder(buildLease(projection.name))) !== undefined;
-      const present = served.collection(projection.name) ?? '';
-      for (const collection of found) {
-        if (collection === present) continue;
-        const mayBeGoneOnWith = runOf(collection) > runOf(present);
-        if (mayBeGoneOnWith && (isBuilt || (await isGoneOnWith(collection)))) continue;
+      const all = await builds.list(buildsPrefix(projection));
+      // Read after the list, which may contain a build that has just started.
+      const isRebuilding = (await leases.holder(buildLease(projection.name))) !== undefined;
+      const active = served.collection(projection.name) ?? '';
+      for (const collection of all) {
+        if (collection === active) continue;
+        const isNewer = runOf(collection) > runOf(active);
+        if (isNewer && (isRebuilding || (await isResumable(collection)))) continue;
         await dropBuild({ builds, checkpoints }, collection);
         logger.info({ projection: projection.name, collection }, 'retired build dropped');
       }
     }
   }
 
-  async function isGoneOnWith(collection: string): Promise<boolean> {
-    const at = await checkpoints.read(collection);
-    // In this order: the log may grow in between, and the build with it.
-    return at !== undefined && at <= (await head());
+  async function isResumable(collection: string): Promise<boolean> {
+    const position = await checkpoints.read(collection);
+    // Reads the head after the checkpoint, because both may advance in between.
+    return position !== undefined && position <= (await head());
   }
 
   return {
@@ -260,7 +262,7 @@ export function runProjector(options: ProjectorOptions): Projector {
       onStandby() {
         status = 'standby';
       },
-      onFailure: (err) => logger.error({ err, group }, 'projector stopped, starting again'),
+      onFailure: (err) => logger.error({ err, group }, 'projector stopped; restarting'),
       signal,
     }),
   };

@@ -1,4 +1,4 @@
-/** Rebuilds of one read model, for whoever asks for them and knows nothing of builds. */
+/** Rebuild API of one read model, for use cases that do not deal with builds. */
 import { sleep } from '../../application/concurrency/index.js';
 import { type Position, UnavailableError } from '../../application/ports/index.js';
 import type { Served } from './active-builds.js';
@@ -10,10 +10,10 @@ export interface RebuildsPorts {
   readonly served: Served;
 }
 
-/** `signal` ends a rebuild that is under way, with `Unavailable`; it is gone on with later. */
+/** @param signal Stops a running rebuild with `UnavailableError`; it can be resumed later. */
 export function rebuildsOf(model: ReadModel, { lifecycle, served }: RebuildsPorts, signal: AbortSignal) {
-  /** However what is stopped breaks off: nothing has failed that will not come right when it is asked for again. */
-  async function unlessStopped<Answer>(work: Promise<Answer>): Promise<Answer> {
+  /** Reports any failure after a stop as transient, because the rebuild can be resumed. */
+  async function asTransientIfStopped<Answer>(work: Promise<Answer>): Promise<Answer> {
     try {
       return await work;
     } catch (error) {
@@ -22,30 +22,30 @@ export function rebuildsOf(model: ReadModel, { lifecycle, served }: RebuildsPort
   }
 
   return {
-    /** Builds anew and switches; resolves with the new build's name. `onBegun`: nobody else can build now. */
-    rebuild: (onBegun: () => void, told: (events: number, position: Position, until: Position) => void) =>
-      unlessStopped(
+    /** Rebuilds and activates; resolves with the name of the new build. `onBegun`: the build lease is acquired. */
+    rebuild: (onBegun: () => void, onProgress: (events: number, position: Position, until: Position) => void) =>
+      asTransientIfStopped(
         lifecycle.rebuild(model, {
           signal,
           onBegun,
-          onProgress: ({ events, position }, until) => told(events, position, until),
+          onProgress: ({ events, position }, until) => onProgress(events, position, until),
         }),
       ),
 
-    /** How far the build is that some process makes now. */
+    /** Returns the progress of a running build, of any process. */
     underWay: () => lifecycle.underWay(model),
 
-    /** Resolves when this node serves the build. */
+    /** Resolves when the build is active on this node. */
     async serving(build: string) {
       while (served.collection(model.name) !== build && served.known(model.name)) {
         if (signal.aborted) throw new UnavailableError('the rebuild was stopped');
-        await sleep(SOON_MS, signal);
+        await sleep(POLL_MS, signal);
       }
     },
 
-    /** Whether an error says that another process is at it. */
+    /** Whether an error means that another process is building it. */
     isElsewhere: (error: unknown) => error instanceof BuildInProgress,
   };
 }
 
-const SOON_MS = 20;
+const POLL_MS = 20;

@@ -1,4 +1,4 @@
-/** Build, switch, check: how a read model is rebuilt beside the served one, in log order (docs/guide/reading.md). */
+/** Rebuilds read models beside the active build, activates them, and verifies them (docs/reading.md). */
 import type { AggregateStore, HandleCommand } from '../../application/command/index.js';
 import { sleep } from '../../application/concurrency/index.js';
 import {
@@ -21,28 +21,28 @@ import {
 import type { Served } from './active-builds.js';
 import {
   buildLease,
+  buildStopped,
   buildUntil,
   dropBuild,
   type Progress,
   projectorLease,
   RETIRE_AFTER_MS,
-  wasStopped,
 } from './build.js';
 import type { Difference } from './diff-rows.js';
 import { type Builds, buildsPrefix, collectionName, groupOf, type ReadModel, runOf } from './projection.js';
 import { type Share, sharesOf } from './shared-subscription.js';
 import { type CheckOptions, differences } from './verify.js';
 
-export interface LifecyclePorts {
+export interface RebuildPorts {
   readonly follow: Subscribe;
   readonly builds: Builds;
   readonly checkpoints: Checkpoints;
   readonly leases: Leases;
   readonly streams: AggregateStore;
   readonly handle: HandleCommand;
-  /** The position of the last event of the log. */
+  /** Returns the position of the last event of the log. */
   readonly head: () => Promise<Position>;
-  /** The run of a new build: one that none ever had, sorted behind this one. */
+  /** Returns a new unique run id that sorts after the given one. */
   readonly newRun: (after: string) => string;
   readonly context: () => CommandContext;
 }
@@ -50,94 +50,94 @@ export interface LifecyclePorts {
 export interface BuildOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress, head: Position) => void;
-  /** Told once nobody else can build at the same time. */
+  /** Called once the build lease is acquired. */
   readonly onBegun?: () => void;
-  /** Told once where it waits for room: for a build that was served until lately, and is soon dropped. */
+  /** Called once if the build has to wait until a retired build is dropped, to free disk space. */
   readonly onWaiting?: (() => void) | undefined;
-  /** Where others are built at once: what the log has by then is read together with them. */
+  /** Subscription shared with concurrent builds, up to the current end of the log. */
   readonly share?: Share;
 }
 
-/** How far a build is, and how far the log is. */
-export interface UnderWay {
+/** Progress of a running build: its position and the end of the log. */
+export interface RunningBuild {
   readonly position: Position;
   readonly until: Position;
 }
 
-/** Another process is building this projection. */
+/** Thrown if another process is building this projection. */
 export class BuildInProgress extends Error {
   override readonly name = 'BuildInProgress';
 }
 
-export function createRebuilder(ports: LifecyclePorts) {
+export function createRebuilder(ports: RebuildPorts) {
   const { builds, checkpoints, leases, streams, handle, head } = ports;
-  const kindOf = (projection: ReadModel) => ({
+  const aggregateOf = (projection: ReadModel) => ({
     catalog: { service: serviceOf(projection.name), events: servedEvents },
     decider: servedDecider,
   });
 
   async function current(projection: ReadModel): Promise<{ state: ServedState; revision: number }> {
-    return streams.reload(kindOf(projection), servedStream(projection.name));
+    return streams.reload(aggregateOf(projection), servedStream(projection.name));
   }
 
-  /** Makes the log say that a collection is served; answers the position of that fact. */
+  /** Records in the log that a collection is the active build; returns the position of the event. */
   async function activate(projection: ReadModel, collection: string): Promise<Position> {
     const { name, version } = projection;
     const command = { type: 'SwitchProjection' as const, projection: name, version, collection };
-    const outcome = await handle(kindOf(projection), servedStream(name), command, ports.context());
+    const outcome = await handle(aggregateOf(projection), servedStream(name), command, ports.context());
     if (isRejection(outcome)) throw new Error(outcome.rejected);
     return outcome.position;
   }
 
   /**
-   * Learns what is served. A projection that never was gets an empty collection, filled by the projector; one of
-   * an older version, or of a log that has been restored from a backup since, is rebuilt first, here or by the node
-   * that is at it already. Resolves when every projection has a build of its present version.
+   * Ensures that every projection has an active build of its current version, and loads the active builds. A new
+   * projection gets an empty collection, which the projector fills. One with an older version, or ahead of a log
+   * restored from a backup, is rebuilt first, here or by another node.
    */
   async function ensureActive(
     projections: readonly ReadModel[],
     served: Served,
     options: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
   ): Promise<void> {
-    await forgetAhead();
+    await forgetCheckpointsAhead();
     const shares = sharesOf(ports.follow, projections);
-    const openOne = async (projection: ReadModel) => {
+    const ensureOne = async (projection: ReadModel) => {
       const share = shares.get(projection)!;
-      const first = ensureBuilt(projection, options, share).finally(share.leave);
-      for (let isDone = await first; !isDone; isDone = await ensureBuilt(projection, options)) {
-        await sleep(ELSEWHERE_MS, options.signal);
+      const firstAttempt = ensureBuilt(projection, options, share).finally(share.leave);
+      for (let isBuilt = await firstAttempt; !isBuilt; isBuilt = await ensureBuilt(projection, options)) {
+        await sleep(POLL_MS, options.signal);
         options.signal.throwIfAborted();
       }
       const { state, revision } = await current(projection);
       if (state) served.adopt({ ...state, revision });
     };
-    await Promise.all(projections.map(openOne));
+    await Promise.all(projections.map(ensureOne));
   }
 
   /**
-   * Forgets how far everything is that is ahead of a log that was restored from a backup: also what is of services
-   * that are not opened here, for once the log has grown past it nobody could tell any more.
+   * Deletes all checkpoints ahead of the log, which was restored from a backup then. Includes services that do not run
+   * here: once the log has grown past a checkpoint, it would look valid.
    */
-  async function forgetAhead(): Promise<void> {
+  async function forgetCheckpointsAhead(): Promise<void> {
     const all = await checkpoints.all();
-    // In this order: the log may grow in between, and with it what is known of it.
+    // Reads the head after the checkpoints, because both may advance in between.
     const last = await head();
     for (const [name, position] of all) if (position > last) await checkpoints.forget(name);
   }
 
-  /** Makes what there must be before anybody reads; false while another process is at it. */
+  /** Builds what readers require; false while another process builds it. */
   async function ensureBuilt(
     projection: ReadModel,
     { signal, onProgress, onAhead }: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
     share?: Share,
   ): Promise<boolean> {
     const { state } = await current(projection);
-    const isOfBefore = state && (await isOfAnotherLog(state.collection));
-    const onBegun = () => isOfBefore && onAhead?.(projection);
-    const building = { signal, onBegun, ...(onProgress && { onProgress }), ...(share && { share }) };
+    const isAhead = state && (await isOfAnotherLog(state.collection));
+    const onBegun = () => isAhead && onAhead?.(projection);
+    const buildOptions = { signal, onBegun, ...(onProgress && { onProgress }), ...(share && { share }) };
     try {
-      if (!state) await serveEmpty(projection);
-      else if (isOfBefore || state.version !== projection.version) await rebuild(projection, building);
+      if (!state) await activateEmpty(projection);
+      else if (isAhead || state.version !== projection.version) await rebuild(projection, buildOptions);
       return true;
     } catch (error) {
       if (error instanceof BuildInProgress) return false;
@@ -145,113 +145,113 @@ export function createRebuilder(ports: LifecyclePorts) {
     }
   }
 
-  /** Of a run later than that of what is served, whatever clocks say: what is earlier was served before, and goes. */
+  /** Names a collection whose run sorts after the active one, whatever the clocks say; earlier runs count as retired. */
   async function newCollection(projection: ReadModel): Promise<string> {
     const { state } = await current(projection);
     return collectionName(projection, ports.newRun(runOf(state?.collection ?? '')));
   }
 
-  /** Readers must find what is served, be there anything in it or not. */
-  async function serveEmpty(projection: ReadModel): Promise<void> {
+  /** Activates an empty build, because readers need an existing collection. */
+  async function activateEmpty(projection: ReadModel): Promise<void> {
     const collection = await newCollection(projection);
     await builds.open(projection, collection, { assertHeld() {} });
     await activate(projection, collection);
   }
 
   /**
-   * Builds the projection anew (or goes on with a build that was stopped) and switches to it. The served one
-   * answers all queries meanwhile. Rejects with `BuildInProgress` when another process is at it.
+   * Rebuilds a projection, resuming an unfinished build, and activates it. Queries use the old build meanwhile. Throws
+   * `BuildInProgress` if another process is building it.
    */
   async function rebuild(
     projection: ReadModel,
     { signal, onProgress, onBegun, onWaiting, share }: BuildOptions,
   ): Promise<string> {
-    return asBuilder(projection, { signal, share }, async (lease, stop) => {
+    return withBuildLease(projection, { signal, share }, async (lease, stop) => {
       onBegun?.();
-      await retired(projection, stop, onWaiting);
-      const collection = (await unfinished(projection)) ?? (await newCollection(projection));
+      await awaitRetired(projection, stop, onWaiting);
+      const collection = (await findUnfinished(projection)) ?? (await newCollection(projection));
       let events = 0;
-      const to = async (until: Position, follow = ports.follow) => {
+      const buildTo = async (until: Position, follow = ports.follow) => {
         const before = events;
-        const progress = (at: Progress) => {
-          events = before + at.events;
-          onProgress?.({ ...at, events }, until);
+        const reportProgress = (progress: Progress) => {
+          events = before + progress.events;
+          onProgress?.({ ...progress, events }, until);
         };
-        const building = { projection, collection, until, lease, signal: stop, onProgress: progress };
-        await buildUntil({ ...ports, follow }, building);
+        const options = { projection, collection, until, lease, signal: stop, onProgress: reportProgress };
+        await buildUntil({ ...ports, follow }, options);
       };
-      await to(await head(), share?.follow);
+      await buildTo(await head(), share?.follow);
       share?.leave();
-      // Who was stopped meanwhile has something to go on with.
-      if (stop.aborted) throw wasStopped(stop);
+      // A stopped build is resumed later.
+      if (stop.aborted) throw buildStopped(stop);
       lease.assertHeld();
-      await to(await activate(projection, collection));
+      await buildTo(await activate(projection, collection));
       return collection;
     });
   }
 
-  /** Builds the projection anew as far as the served rows have come, compares it with them, and throws it away. */
+  /** Verifies the active build: rebuilds the projection up to its position, compares the rows and drops the copy. */
   async function check(projection: ReadModel, options: CheckOptions): Promise<readonly Difference[]> {
-    return asBuilder(projection, options, async (lease, signal) => {
+    return withBuildLease(projection, options, async (lease, signal) => {
       const { state } = await current(projection);
       return state ? differences(ports, projection, state.collection, { ...options, lease, signal }) : [];
     });
   }
 
   /**
-   * Resolves when no build is left of those that were served before the present one, but for small ones, so that a
-   * store holds two at most. The projector drops them; where no node runs nobody reads them, and they are dropped here.
+   * Waits until retired builds are dropped, except for small ones, so that a store holds two builds at most. The
+   * projector drops them; without a running projector nothing reads them, and they are dropped here.
    */
-  async function retired(projection: ReadModel, stop: AbortSignal, onWaiting?: () => void): Promise<void> {
+  async function awaitRetired(projection: ReadModel, stop: AbortSignal, onWaiting?: () => void): Promise<void> {
     const { state } = await current(projection);
     if (!state) return;
-    for (let waited = 0; waited <= 2 * RETIRE_AFTER_MS; waited += ELSEWHERE_MS) {
-      const found = await builds.list(buildsPrefix(projection));
-      const left = found.filter((name) => runOf(name) < runOf(state.collection));
-      if (left.length === 0) return;
+    for (let waitedMs = 0; waitedMs <= 2 * RETIRE_AFTER_MS; waitedMs += POLL_MS) {
+      const all = await builds.list(buildsPrefix(projection));
+      const retired = all.filter((name) => runOf(name) < runOf(state.collection));
+      if (retired.length === 0) return;
       if (await leases.holder(projectorLease(groupOf(projection)))) {
-        // One that is dropped while it is measured is gone at the next look.
-        if (await areSmall(left).catch(() => false)) return;
-        if (waited === 0) onWaiting?.();
-        await sleep(ELSEWHERE_MS, stop);
-      } else for (const name of left) await dropBuild(ports, name);
+        // A build dropped during the measurement is missing from the next list.
+        if (await areSmall(retired).catch(() => false)) return;
+        if (waitedMs === 0) onWaiting?.();
+        await sleep(POLL_MS, stop);
+      } else for (const name of retired) await dropBuild(ports, name);
       stop.throwIfAborted();
     }
   }
 
   async function areSmall(collections: readonly string[]): Promise<boolean> {
-    let room = SMALL_BYTES;
-    for (const each of collections) if (room > 0) room -= await builds.bytes(each, room);
-    return room > 0;
+    let remaining = SMALL_BYTES;
+    for (const each of collections) if (remaining > 0) remaining -= await builds.bytes(each, remaining);
+    return remaining > 0;
   }
 
-  async function asBuilder<T>(
+  async function withBuildLease<T>(
     projection: ReadModel,
     { signal, share }: { readonly signal: AbortSignal; readonly share?: Share | undefined },
-    work: LeaderTask<T>,
+    task: LeaderTask<T>,
   ): Promise<T> {
     try {
-      const held = await withLease(leases, buildLease(projection.name), signal, (lease, stop) =>
-        work(lease, stop).catch((cause) => {
-          // It goes on where it is: nothing has failed that will not come right.
+      const run = await withLease(leases, buildLease(projection.name), signal, (lease, stop) =>
+        task(lease, stop).catch((cause) => {
+          // Transient: the build resumes where it stopped.
           const isLost = lease.lost.aborted && !signal.aborted;
-          throw isLost ? new UnavailableError(`the lease ${lease.name} is lost`, { cause }) : cause;
+          throw isLost ? new UnavailableError(`lease ${lease.name} was lost`, { cause }) : cause;
         }),
       );
-      if (!held) throw new BuildInProgress(`${projection.name} is being built by another process`);
-      return held.result;
+      if (!run) throw new BuildInProgress(`${projection.name} is being built by another process`);
+      return run.result;
     } finally {
-      // However it ended: nobody is to wait for it.
+      // Other builds must not wait for this one.
       share?.leave();
     }
   }
 
-  async function unfinished(projection: ReadModel): Promise<string | undefined> {
+  async function findUnfinished(projection: ReadModel): Promise<string | undefined> {
     const { state } = await current(projection);
-    // What was begun before the served build has been served before it.
-    const served = runOf(state?.collection ?? '');
-    const begun = (await builds.list(collectionName(projection, ''))).filter((name) => runOf(name) > served);
-    for (const collection of begun) {
+    // Builds older than the active one are retired, not unfinished.
+    const activeRun = runOf(state?.collection ?? '');
+    const newer = (await builds.list(collectionName(projection, ''))).filter((name) => runOf(name) > activeRun);
+    for (const collection of newer) {
       const position = await positionOf(collection);
       if (position && position !== 'ahead') return collection;
     }
@@ -259,40 +259,40 @@ export function createRebuilder(ports: LifecyclePorts) {
   }
 
   /**
-   * How far a build is by its checkpoint. One that is ahead of the log holds what the log knows nothing of, and
-   * would take what is appended from now on for done.
+   * Returns the position of a build by its checkpoint. A build ahead of the log contains events that the log lacks, and
+   * would skip new ones.
    */
   async function positionOf(collection: string): Promise<Position | 'ahead' | undefined> {
     const position = await checkpoints.read(collection);
-    // In this order: the log may grow in between, and the build with it.
+    // Reads the head after the checkpoint, because both may advance in between.
     return position !== undefined && position > (await head()) ? 'ahead' : position;
   }
 
   /**
-   * Whether a build holds what the log, restored from a backup, knows nothing of. One without a checkpoint that has
-   * rows may: it was served until another one was, and its rows take what comes now for done.
+   * Whether a build contains events that the log lacks, because it was restored from a backup. A build with rows but
+   * without a checkpoint may: it was retired after the backup, and its rows would skip new events.
    */
   async function isOfAnotherLog(collection: string): Promise<boolean> {
     const position = await positionOf(collection);
     return position === 'ahead' || (position === undefined && (await builds.count(collection)) > 0);
   }
 
-  /** The build that some process is making now, by what every process can see of it. */
-  async function underWay(projection: ReadModel): Promise<UnderWay | undefined> {
+  /** Returns the progress of a running build, of any process. */
+  async function underWay(projection: ReadModel): Promise<RunningBuild | undefined> {
     if (!(await leases.holder(buildLease(projection.name)))) return undefined;
-    const collection = await unfinished(projection);
+    const collection = await findUnfinished(projection);
     const position = collection === undefined ? undefined : await checkpoints.read(collection);
     return { position: position ?? 0n, until: await head() };
   }
 
-  /** For those of these that are built at once. */
+  /** Returns shared subscriptions for concurrent builds. */
   const shares = (projections: readonly ReadModel[]) => sharesOf(ports.follow, projections);
 
   return { ensureActive, rebuild, check, current, underWay, shares };
 }
 
-/** How soon a node looks again whether another one has made what it needs. */
-const ELSEWHERE_MS = 500;
+/** Milliseconds between checks for a build by another node. */
+const POLL_MS = 500;
 
-/** So little, of all builds that nobody serves any more, is no room worth waiting for. */
+/** Total size of retired builds that is not worth waiting for. */
 const SMALL_BYTES = 1024 * 1024;

@@ -1,29 +1,29 @@
-/** One reading of the log for several who go through it at once: each event is read, and made sense of, once. */
+/** Shared subscription: several concurrent readers of the log, for which each event is read and decoded once. */
 import type { Batch, Position, RecordedEvent, Selection, Subscribe } from '../../application/ports/index.js';
 import { serviceOf } from '../../domain/shared/index.js';
 import type { ReadModel } from './projection.js';
 
 type Options = Parameters<Subscribe>[0];
 
-/** Of one of those who read together. */
+/** One reader's share of a shared subscription. */
 export interface Share {
   /**
-   * Follows with the others, from when each of them follows or has left; to be called once. Who takes long with a
-   * batch holds up the others, who fails does not.
+   * Subscribes together with the others; reading starts once each of them has subscribed or left. Call it once. A slow
+   * reader delays the others, a failed one does not.
    */
   readonly follow: Subscribe;
-  /** Not to be waited for; as often as you like. */
+  /** Gives up the share, so that the others need not wait for it. Idempotent. */
   leave(): void;
 }
 
-/** So many shares. They must be of one service, and take as many events at once. */
+/** Creates `count` shares; their readers must have the same service and batch size. */
 export function shareSubscription(follow: Subscribe, count: number): readonly Share[] {
   const readers = new Set<Reader>();
   const stop = new AbortController();
-  let awaited = count;
+  let pending = count;
 
-  const isKnown = () => {
-    if (--awaited === 0 && readers.size > 0) void read();
+  const settleOne = () => {
+    if (--pending === 0 && readers.size > 0) void read();
   };
 
   async function read() {
@@ -31,10 +31,10 @@ export function shareSubscription(follow: Subscribe, count: number): readonly Sh
       const all = [...readers].map(({ options }) => options);
       const [{ from, atOnce }] = all.sort((a, b) => (at(a.from) < at(b.from) ? -1 : 1)) as [Options];
       const common = { from, signal: stop.signal, ...(atOnce !== undefined && { atOnce }) };
-      for await (const batch of follow({ ...allOf(all), ...common })) {
-        for (const reader of readers) reader.give(batch);
-        // No further than all have come: what is read ahead stays what one reader would hold.
-        await Promise.all([...readers].map((reader) => reader.asks()));
+      for await (const batch of follow({ ...unionOf(all), ...common })) {
+        for (const reader of readers) reader.push(batch);
+        // Waits for all readers, so that no more is read ahead than for one.
+        await Promise.all([...readers].map((reader) => reader.ready()));
         if (readers.size === 0) return;
       }
     } catch (error) {
@@ -42,18 +42,18 @@ export function shareSubscription(follow: Subscribe, count: number): readonly Sh
     }
   }
 
-  async function* readBy(options: Options, joined: () => void): AsyncGenerator<Batch> {
+  async function* join(options: Options, onJoin: () => void): AsyncGenerator<Batch> {
     const reader = new Reader(options);
     const end = () => {
       reader.end();
       readers.delete(reader);
-      // Before it has begun there may be others to come.
-      if (readers.size === 0 && awaited === 0) stop.abort();
+      // Before the start, other readers may still join.
+      if (readers.size === 0 && pending === 0) stop.abort();
     };
     readers.add(reader);
     options.signal.addEventListener('abort', end);
     if (options.signal.aborted) end();
-    joined();
+    onJoin();
     try {
       for (let batch = await reader.next(); batch; batch = await reader.next()) yield batch;
     } finally {
@@ -63,16 +63,16 @@ export function shareSubscription(follow: Subscribe, count: number): readonly Sh
   }
 
   return Array.from({ length: count }, () => {
-    let isCounted = false;
+    let isSettled = false;
     const leave = () => {
-      if (!isCounted) isKnown();
-      isCounted = true;
+      if (!isSettled) settleOne();
+      isSettled = true;
     };
-    return { follow: (options) => readBy(options, leave), leave };
+    return { follow: (options) => join(options, leave), leave };
   });
 }
 
-/** For each of these a share in what is read for those of its service that take as many events at once. */
+/** Creates one shared subscription per service and batch size; returns the share of each read model. */
 export function sharesOf(follow: Subscribe, models: readonly ReadModel[]): ReadonlyMap<ReadModel, Share> {
   const groups = new Map<string, ReadModel[]>();
   for (const model of models) {
@@ -86,8 +86,8 @@ export function sharesOf(follow: Subscribe, models: readonly ReadModel[]): Reado
   return new Map(shares.flat());
 }
 
-/** What is selected by any of them. */
-function allOf(all: readonly Selection[]): Selection {
+/** Returns the union of selections. */
+function unionOf(all: readonly Selection[]): Selection {
   const prefixes = unique(all.flatMap((each) => ('prefixes' in each ? each.prefixes : [])));
   if (prefixes.length > 0) return { prefixes };
   const types = unique(all.flatMap((each) => ('types' in each ? each.types : [])));
@@ -98,27 +98,27 @@ function allOf(all: readonly Selection[]): Selection {
 const at = (from: Position | 'start'): Position => (from === 'start' ? -1n : from);
 const unique = (all: readonly string[]) => [...new Set(all)];
 
-/** Takes one batch at a time, of it what it asked for. */
+/** Receives one batch at a time, filtered by its selection. */
 class Reader {
-  readonly #isWanted: (event: RecordedEvent) => boolean;
-  /** Of what it has asked for and not got. */
-  #take: ((batch: Batch | undefined) => void) | undefined;
-  #asked: () => void = () => {};
-  #isOver = false;
+  readonly #isSelected: (event: RecordedEvent) => boolean;
+  /** Resolves the pending `next`, if any. */
+  #resolveNext: ((batch: Batch | undefined) => void) | undefined;
+  #notifyReady: () => void = () => {};
+  #isEnded = false;
   #error: unknown;
 
   constructor(readonly options: Options) {
     const from = at(options.from);
     const types = 'types' in options ? new Set(options.types) : undefined;
-    this.#isWanted = ({ position, type }) => position > from && (types?.has(type) ?? true);
+    this.#isSelected = ({ position, type }) => position > from && (types?.has(type) ?? true);
   }
 
-  /** Undefined at the end; rejects with what ended it, if that was an error. */
+  /** Returns the next batch; undefined at the end. Throws the error that ended the subscription. */
   async next(): Promise<Batch | undefined> {
-    if (!this.#isOver) {
+    if (!this.#isEnded) {
       const batch = await new Promise<Batch | undefined>((resolve) => {
-        this.#take = resolve;
-        this.#asked();
+        this.#resolveNext = resolve;
+        this.#notifyReady();
       });
       if (batch) return batch;
     }
@@ -126,33 +126,33 @@ class Reader {
     return undefined;
   }
 
-  /** Resolves when it wants more, or nothing ever again. */
-  asks(): Promise<void> | undefined {
-    if (this.#take || this.#isOver) return undefined;
+  /** Resolves when the reader has processed its batch or has ended. */
+  ready(): Promise<void> | undefined {
+    if (this.#resolveNext || this.#isEnded) return undefined;
     return new Promise((resolve) => {
-      this.#asked = resolve;
+      this.#notifyReady = resolve;
     });
   }
 
-  give({ events, position, caughtUp }: Batch) {
+  push({ events, position, caughtUp }: Batch) {
     const from = at(this.options.from);
-    // It has been further on than this: to it nothing has come yet.
+    // The reader starts later in the log than others.
     const isBefore = position === undefined || position <= from;
     if (isBefore && !caughtUp) return;
-    const news = events.filter(this.#isWanted);
-    this.#answer({ events: news, caughtUp, ...(!isBefore && { position }) });
+    const selected = events.filter(this.#isSelected);
+    this.#deliver({ events: selected, caughtUp, ...(!isBefore && { position }) });
   }
 
   end(error?: unknown) {
     this.#error = error;
-    this.#isOver = true;
-    this.#answer(undefined);
-    this.#asked();
+    this.#isEnded = true;
+    this.#deliver(undefined);
+    this.#notifyReady();
   }
 
-  #answer(batch: Batch | undefined) {
-    const take = this.#take;
-    this.#take = undefined;
-    take?.(batch);
+  #deliver(batch: Batch | undefined) {
+    const resolve = this.#resolveNext;
+    this.#resolveNext = undefined;
+    resolve?.(batch);
   }
 }

@@ -1,4 +1,4 @@
-/** Whether a build says what the log says: it is made anew beside it, as far as it has come, and the two are compared. */
+/** Verifies a build: builds a copy up to the same position and compares the rows. */
 import { sleep } from '../../application/concurrency/index.js';
 import type { Checkpoints, Lease, Position, Subscribe } from '../../application/ports/index.js';
 import { buildUntil, dropBuild, type Progress } from './build.js';
@@ -9,9 +9,9 @@ import type { Share } from './shared-subscription.js';
 export interface CheckOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress, head: Position) => void;
-  /** Where others are checked at once: what the log has by then is read together with them. */
+  /** Subscription shared with concurrent checks, up to the current end of the log. */
   readonly share?: Share;
-  /** Waits before each comparison, ms: what has caught up by then was no difference. */
+  /** Delays before each comparison, ms; rows that catch up in between are not reported. */
   readonly lookAgainMs?: readonly number[];
 }
 
@@ -19,37 +19,37 @@ export interface CheckPorts {
   readonly follow: Subscribe;
   readonly builds: Builds;
   readonly checkpoints: Checkpoints;
-  /** The position of the last event of the log. */
+  /** Returns the position of the last event of the log. */
   readonly head: () => Promise<Position>;
-  /** See `LifecyclePorts`. */
+  /** See `RebuildPorts`. */
   readonly newRun: (after: string) => string;
 }
 
-const LOOK_AGAIN_MS = [0, 100, 500, 2000, 5000];
+const DEFAULT_DELAYS_MS = [0, 100, 500, 2000, 5000];
 
 const checkPrefix = ({ name }: ReadModel) => `${name.replaceAll('.', '_')}_check_`;
 
-/** Of the served build of a read model. Nothing is left of what it is compared with. */
+/** Returns the differences of the active build. Drops the rebuilt copy at the end. */
 export async function differences(
   ports: CheckPorts,
   projection: ReadModel,
   served: string,
-  { lease, signal, onProgress, share, lookAgainMs = LOOK_AGAIN_MS }: CheckOptions & { readonly lease: Lease },
+  { lease, signal, onProgress, share, lookAgainMs = DEFAULT_DELAYS_MS }: CheckOptions & { readonly lease: Lease },
 ): Promise<readonly Difference[]> {
   const { builds, head } = ports;
   const collection = `${checkPrefix(projection)}${ports.newRun('')}`;
   let follow = share?.follow ?? ports.follow;
   try {
-    for (const left of await builds.list(checkPrefix(projection))) await builds.drop(left);
+    for (const leftover of await builds.list(checkPrefix(projection))) await builds.drop(leftover);
     let differences: readonly Difference[] | undefined;
-    // The served rows move on while they are compared, and may be behind: what differs is looked at again later.
-    for (const wait of lookAgainMs) {
+    // The active rows change during the comparison and may lag: differences are compared again later.
+    for (const delayMs of lookAgainMs) {
       if (differences?.length === 0) break;
-      await sleep(wait, signal);
-      const until = await shown(ports, served);
-      const progress = (at: Progress) => onProgress?.(at, until);
-      const building = { projection, collection, until, lease, signal, onProgress: progress };
-      await buildUntil({ ...ports, follow }, building);
+      await sleep(delayMs, signal);
+      const until = await positionOf(ports, served);
+      const reportProgress = (progress: Progress) => onProgress?.(progress, until);
+      const options = { projection, collection, until, lease, signal, onProgress: reportProgress };
+      await buildUntil({ ...ports, follow }, options);
       share?.leave();
       follow = ports.follow;
       const found = await compare(builds.scan(projection, served), builds.scan(projection, collection), until, head);
@@ -62,8 +62,8 @@ export async function differences(
   }
 }
 
-/** How far a build shows the log: to its end, or less where nobody keeps it up, or not quickly enough. */
-async function shown({ head, checkpoints }: CheckPorts, collection: string): Promise<Position> {
-  const [last, kept] = [await head(), await checkpoints.read(collection)];
-  return kept !== undefined && kept < last ? kept : last;
+/** Returns the position of a build: the end of the log, or its checkpoint if it lags behind. */
+async function positionOf({ head, checkpoints }: CheckPorts, collection: string): Promise<Position> {
+  const [end, checkpoint] = [await head(), await checkpoints.read(collection)];
+  return checkpoint !== undefined && checkpoint < end ? checkpoint : end;
 }

@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import { type Position, type Subscribe, UnavailableError } from '../../application/ports/index.js';
-import { awaitBuilt, buildUntil, type CatchUpOptions, type Progress } from '../../projections/kernel/build.js';
+import { awaitBuilt, buildUntil, type BuildUntilOptions, type Progress } from '../../projections/kernel/build.js';
 import { LEASE, useBuildWorld } from '../support/build-world.js';
 import { contents } from '../support/toys.js';
 
@@ -14,7 +14,7 @@ describe('a build', () => {
 
   describe('that catches up', () => {
     const held = { name: 'build:toys.shelf', fence: 3n, assertHeld() {} };
-    const to = (until: Position, more: Partial<CatchUpOptions> = {}) =>
+    const to = (until: Position, more: Partial<BuildUntilOptions> = {}) =>
       buildUntil(world.ports(), {
         projection: contents,
         collection: 'c',

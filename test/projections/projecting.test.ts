@@ -125,7 +125,7 @@ describe('the projector', () => {
     project();
     await begun();
     world.log.give([eventAt(10n)]);
-    const warning = await said('checkpoint not saved, trying again');
+    const warning = await said('failed to save checkpoint; retrying');
     expect([warning.level, warning.group, warning.err]).to.deep.equal([
       'warn',
       'toys',
@@ -177,9 +177,9 @@ describe('the projector', () => {
     await eventually(() => world.lines.length === 3);
     expect(projector.status()).to.include({ status: 'failing', position: 5n });
     expect(world.lines.map(({ level, message, after, retryMs }) => [level, message, after, retryMs])).to.deep.equal([
-      ['error', 'projecting failed', '5', 100],
-      ['error', 'projecting failed', '5', 200],
-      ['error', 'projecting failed', '5', 400],
+      ['error', 'failed to apply events; retrying', '5', 100],
+      ['error', 'failed to apply events; retrying', '5', 200],
+      ['error', 'failed to apply events; retrying', '5', 400],
     ]);
     expect(world.lines[0]?.err).to.equal(world.builds.state.failure);
     world.builds.state.failure = undefined;
@@ -193,18 +193,18 @@ describe('the projector', () => {
     await begun();
     world.builds.state.failure = new Error('MongoDB does not answer');
     world.log.give([eventAt(10n)]);
-    await said('projecting failed');
+    await said('failed to apply events; retrying');
     world.stop.abort();
     await projector.stopped;
-    expect(world.lines.some(({ message }) => message === 'projector stopped, starting again')).to.equal(false);
+    expect(world.lines.some(({ message }) => message === 'projector stopped; restarting')).to.equal(false);
     expect([rows(), saved()]).to.deep.equal([[], undefined]);
   });
 
   it('says why it could not begin, gives its lease back, and tries again', async () => {
     const unknown = { ...contents, name: 'toys.unknown' };
     project([unknown]);
-    const { err } = await said('projector stopped, starting again');
-    expect((err as Error).message).to.equal('nothing is served of toys.unknown');
+    const { err } = await said('projector stopped; restarting');
+    expect((err as Error).message).to.equal('toys.unknown has no active build');
     await eventually(() => world.leases.held.size === 0);
     serve('toys_unknown_v1_b', unknown);
     await begun();

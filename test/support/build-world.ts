@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Position, RecordedEvent, Subscribe } from '../../application/ports/index.js';
 import type { ServedState, SwitchProjection } from '../../domain/shared/active-projection.js';
-import { createRebuilder, type LifecyclePorts } from '../../projections/kernel/rebuild.js';
+import { createRebuilder, type RebuildPorts } from '../../projections/kernel/rebuild.js';
 import { buildsInMemory, checkpointsInMemory, eventAt, leasesInMemory } from './ports.js';
 import { contents } from './toys.js';
 
@@ -54,7 +54,7 @@ export function useBuildWorld() {
     checkpoints: now.checkpoints.checkpoints,
     leases: now.leases.leases,
   });
-  const lifecycle = (more: Partial<LifecyclePorts> = {}) =>
+  const lifecycle = (more: Partial<RebuildPorts> = {}) =>
     createRebuilder({
       ...ports(),
       streams: { reload: async () => ({ state: now.state, revision: now.revision }) },
@@ -69,7 +69,7 @@ export function useBuildWorld() {
       newRun: () => `run${++now.runs}`,
       context: () => ({ commandId: 'x', actor: 'system', correlationId: 'x' }),
       ...more,
-    } as unknown as LifecyclePorts);
+    } as unknown as RebuildPorts);
 
   return Object.assign(now, {
     ports,

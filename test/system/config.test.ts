@@ -54,7 +54,7 @@ describe('the settings of the program', () => {
         { id: 'web', token: 'long-enough' },
         { id: 'app', token: 's3cret' },
       ]),
-    ).to.equal(`logs.producers[1].token must be at least 8 visible characters of ASCII ${from}`);
+    ).to.equal(`logs.producers[1].token must be at least 8 visible ASCII characters ${from}`);
     expect(await producers([{ token: 'long-enough' }])).to.equal(`logs.producers[0] needs id ${from}`);
     expect(await producers([{ id: 'a b', token: 'long-enough' }])).to.match(/^logs\.producers\[0\]\.id must /);
     expect(await refusal({ ANNALS_LOGS_PRODUCERS: 'long-enough' })).to.equal(

@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import type { Batch, Subscribe } from '../../../application/ports/index.js';
-import { batchEvents, type Most } from '../../../projections/kernel/batch-events.js';
+import { batchEvents, type BatchLimits } from '../../../projections/kernel/batch-events.js';
 import { useBuildWorld } from '../../support/build-world.js';
 import { eventAt } from '../../support/ports.js';
 
@@ -13,8 +13,8 @@ describe('batches that are gathered', () => {
     world.atOnce = 1;
   });
 
-  const AT_LEISURE: Most = { events: 100, bytes: 1_000_000, ms: 60_000 };
-  const gather = (until: bigint, most: Partial<Most> = {}, follow: Subscribe = world.ports().follow) =>
+  const AT_LEISURE: BatchLimits = { events: 100, bytes: 1_000_000, ms: 60_000 };
+  const gather = (until: bigint, most: Partial<BatchLimits> = {}, follow: Subscribe = world.ports().follow) =>
     batchEvents(follow, { prefixes: ['toys.'], from: 'start', signal: world.stop.signal }, until, {
       ...AT_LEISURE,
       ...most,

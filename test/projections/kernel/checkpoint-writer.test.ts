@@ -7,7 +7,7 @@ import { holdTimers } from '../../support/held-timers.js';
 
 describe('how far builds have come', () => {
   it('is saved of those alone that have moved, and of all of them again where it was not', async () => {
-    const builds = ['a', 'b'].map((collection) => ({ collection, position: 3n, moved: () => {} }));
+    const builds = ['a', 'b'].map((collection) => ({ collection, position: 3n, onAdvance: () => {} }));
     const [a] = builds as [(typeof builds)[0]];
     const saved: object[] = [];
     let isAway = true;
@@ -23,7 +23,7 @@ describe('how far builds have come', () => {
     });
     await eventually(() => saved.length === 2);
     a.position = 4n;
-    a.moved();
+    a.onAdvance();
     await saving.end();
     expect(saved.slice(0, 2)).to.deep.equal([
       { a: 3n, b: 3n },
@@ -34,7 +34,7 @@ describe('how far builds have come', () => {
 
   it('is tried again ever less often, up to every 5 s, and soon again once it was', async () => {
     const waits: number[] = [];
-    const asked = { collection: 'a', position: 3n, moved: () => {} };
+    const asked = { collection: 'a', position: 3n, onAdvance: () => {} };
     const release = holdTimers({
       after(ms, work) {
         waits.push(ms);
@@ -56,7 +56,7 @@ describe('how far builds have come', () => {
       await nextTurn();
       expect(refused).to.equal(9);
       asked.position = 4n;
-      asked.moved();
+      asked.onAdvance();
       await saving.end();
     } finally {
       release();
