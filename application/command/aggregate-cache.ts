@@ -30,7 +30,7 @@ export interface AggregateCache<Value extends object> {
   readonly caches: readonly [Cache, Cache];
 }
 
-/** @param stateOf Returns the part of a value whose size counts. */
+/** @param stateOf Returns the part of a value that is measured. */
 export function createAggregateCache<Value extends object>(
   stateOf: (value: Value) => unknown,
   { smallBytes = SMALL_BYTES, largeBytes = LARGE_BYTES }: AggregateCacheOptions = {},

@@ -37,10 +37,7 @@ interface AggregateOptions<State, Command, Event extends DomainEvent> {
   readonly isSnapshotEvent?: (event: RecordedEvent) => boolean;
   /** How the subject of a stream ends, if it can. */
   readonly termination?: Termination<State>;
-  /**
-   * Whether a command creates its stream, under an id derived from the command's. Nothing is read first then; the
-   * append of a repetition fails with a conflict.
-   */
+  /** Whether a command creates its stream, with a derived id: nothing is read, and a repetition conflicts on append. */
   creates?(command: Command): boolean;
 }
 
@@ -48,13 +45,13 @@ export interface PlaintextAggregate<State, Command, Event extends DomainEvent>
   extends AggregateOptions<State, Command, Event> {
   readonly decider: Decider<State, Command, Event>;
   readonly blind?: never;
-  /** Event types whose secrets the decider never reads: folded as if erased, without decryption. */
+  /** Event types with secrets that the decider never reads: folded as if erased, without decryption. */
   readonly unread?: readonly string[];
-  /** Event types whose secret replaces the earlier one: only the last of those read together is decrypted. */
+  /** Event types with secrets that replace earlier ones: only the last of those read together is decrypted. */
   readonly replacing?: readonly string[];
 }
 
-/** Aggregate whose decider reads no secrets: events are folded as they are in the log, encrypted. */
+/** Aggregate with a decider that reads no secrets: events are folded as they are in the log, encrypted. */
 export interface SealedAggregate<State, Command, Event extends DomainEvent>
   extends AggregateOptions<State, Command, Event> {
   readonly decider: Decider<State, Command, Event, Event | Sealed<Event>>;

@@ -13,7 +13,7 @@ import {
 
 /** Bytes of an append before encryption, which adds at most a third: well below the 1 MiB a server accepts. */
 const APPEND_BYTES = 640 * 1024;
-/** Events of an append: as many as are serialized within one slice of the event loop. */
+/** Events of an append; serializing them takes less than one slice of the event loop. */
 const APPEND_EVENTS = 250;
 /** Unanswered appends before the events are rejected. */
 const ATTEMPTS = 10;
@@ -22,7 +22,10 @@ const CONFLICT_MS = 5;
 /** Milliseconds that events wait and are retried; those not sent by then are never sent. */
 const DEADLINE_MS = 6000;
 
-/** Retention has ended the stream, by a clock ahead of ours. Retrying is useless; a later stream will accept the event. */
+/**
+ * Retention has ended the stream, by a clock ahead of ours. Retrying is useless; a later stream will accept the
+ * event.
+ */
 export class StreamEndedError extends UnavailableError {
   constructor(stream: string) {
     super(`${stream} was closed by retention; check that the clocks of all nodes agree`);
@@ -142,7 +145,9 @@ export function createGroupCommit({ log, logger, appended, blocking }: GroupComm
     if (queue.revision !== undefined) revisions.set(stream, queue.revision);
   }
 
-  /** Appends with retries. After a missing answer, reads the stream and leaves out the events that are there already. */
+  /**
+   * Appends with retries. After a missing answer, reads the stream and leaves out the events that are there already.
+   */
   async function appendBatch(stream: string, queue: Queue, items: readonly QueuedEvent[]): Promise<Position> {
     let events = items.map(({ event }) => event);
     const deadline = performance.now() + DEADLINE_MS;

@@ -25,12 +25,12 @@ import { withQuota } from './quota.js';
  * without the event log, or after too long a wait for other commands on the stream. The events may have been written
  * then; sending the same command (same `commandId`) again is safe.
  *
- * The quota of the context is charged once, just before the first append, and refunded if the command is rejected later,
- * turns out to be a repetition, or is never appended.
+ * The quota of the context is charged once, just before the first append, and refunded if the command is rejected
+ * later, turns out to be a repetition, or is never appended.
  *
  * @param beforeAppend Runs once, after the charge and before the first append. Creates prerequisites such as an
- *   encryption key; may reject. Not run for rejections, no-ops and repetitions, except for a command that creates its
- *   stream, where only the append detects the repetition.
+ * encryption key; may reject. Not run for rejections, no-ops and repetitions, except for a command that creates its
+ * stream, where only the append detects the repetition.
  */
 export type HandleCommand = <S, C, E extends DomainEvent>(
   kind: Aggregate<S, C, E>,
@@ -61,7 +61,7 @@ interface Run<S, C, E extends DomainEvent> {
   readonly context: CommandContext;
   readonly load: () => Promise<DecisionBasis<S>>;
   readonly charge: () => Promise<Rejection | undefined>;
-  /** Last revision the store reported for a `$maxAge` stream whose events may all have expired. */
+  /** Last revision the store reported for a `$maxAge` stream; all of its events may have expired. */
   expiredAt?: number | undefined;
 }
 

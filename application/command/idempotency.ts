@@ -55,7 +55,7 @@ export function createRepetition({ streams, clock, appended }: IdempotencyOption
     }
     const state = async () => (await streams.asOf(kind, stream, previousRun.last)).state;
     if ((await hasEnded(kind, stream)) && !kind.termination?.byEvent?.(await state())) return goneRejection(kind);
-    // It may be this run's own append whose answer was lost: the caller's next read must include it.
+    // This run may have written them in an attempt without an answer: the caller's next read must include them.
     appended(stream, last.position, 0);
     return { events, state, position: last.position, repeated: true };
   };

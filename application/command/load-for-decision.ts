@@ -6,15 +6,15 @@ import type { CommandRange } from './idempotency-index.js';
 
 export interface DecisionBasis<State> {
   readonly aggregate: LoadedAggregate<State>;
-  /** Events that this command has already written: in an earlier run, or in an attempt whose answer was lost. */
+  /** Events that this command has already written: in an earlier run, or in an attempt without an answer. */
   readonly previousRun: CommandRange | undefined;
   /** Whether the state was read from the log; a cached one may lack appends of other nodes. */
   readonly fromLog: boolean;
 }
 
 /**
- * Returns the loader for one command. Its first call may use the cache, and reads nothing for a command that creates its
- * stream; every further call reads the log.
+ * Returns the loader for one command. Its first call may use the cache, and reads nothing for a command that creates
+ * its stream; every further call reads the log.
  */
 export function loadForDecision<S, C, E extends DomainEvent>(
   streams: AggregateStore,
@@ -23,7 +23,7 @@ export function loadForDecision<S, C, E extends DomainEvent>(
   command: C,
   { commandId, fingerprint }: CommandContext,
 ): () => Promise<DecisionBasis<S>> {
-  /** Revision at the first load: an append of this run whose answer was lost can only come after it. */
+  /** Revision at the first load: an unanswered append of this run can only come after it. */
   let firstRevision: number | undefined;
 
   return async () => {

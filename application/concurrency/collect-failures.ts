@@ -2,7 +2,9 @@
 import { UnavailableError } from '../ports/index.js';
 
 export interface FailureCollector {
-  /** Awaits one job and records its failure. Rethrows `UnavailableError`: without the store all others would fail too. */
+  /**
+   * Awaits one job and records its failure. Rethrows `UnavailableError`: without the store all others would fail too.
+   */
   run(job: Promise<unknown>): Promise<void>;
   /** Throws the first recorded failure, if any; call it after the last job. */
   throwFirst(): void;

@@ -9,7 +9,7 @@ export interface SliceQueue {
   sliceExpired(): boolean;
   /**
    * Resolves when the caller may run again. Waiters are resumed first-in, first-out, one per round of the event loop:
-   * resuming all in one round would block the loop for as many slices.
+   * resuming all in one round would block the loop for one slice each.
    */
   nextSlice(): Promise<void>;
 }
@@ -46,7 +46,10 @@ export async function runSliced<Result>(steps: Iterator<unknown, Result>): Promi
   }
 }
 
-/** Creates a yield function for a job that runs only once per process: it gets a slice in every round of the event loop. */
+/**
+ * Creates a yield function for a job that runs only once per process: it gets a slice in every round of the event
+ * loop.
+ */
 export function createYielder(): () => Promise<void> | undefined {
   let startedAt = performance.now();
   return () => {

@@ -1,4 +1,4 @@
-/** Fair-share budget: a limit on bytes or items in use, of which no caller can take everything. */
+/** Fair-share budget: limits bytes or items in use, and prevents one caller from taking everything. */
 
 /** Why an acquisition failed: the caller's `share` is used up, or the budget is `full` even for new callers. */
 export type Shortage = 'share' | 'full';
@@ -20,12 +20,12 @@ export interface Level {
 }
 
 export interface Budget extends Level {
-  /** @param tenant Network or caller whose share it counts towards; without one only the total limit applies. */
+  /** @param tenant Network or caller that the amount is charged to; without one only the total limit applies. */
   reserve(tenant?: string): Reservation;
 }
 
 /**
- * Largest share of a tenant, as a multiple of what remains free: two thirds of the budget for the first, two thirds of
+ * Largest share of a tenant, as a multiple of the free remainder: two thirds of the budget for the first, two thirds of
  * the rest for the next. With fixed halves two networks could take everything, and any machine has two: IPv4 and IPv6.
  */
 const MAX_SHARE_OF_FREE = 2;

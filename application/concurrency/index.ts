@@ -1,4 +1,6 @@
-/** Concurrency primitives: mutex, semaphore, single-flight, batching, rate limits, deadlines, cooperative scheduling. */
+/**
+ * Concurrency primitives: mutex, semaphore, single-flight, batching, rate limits, deadlines, cooperative scheduling.
+ */
 export { createBatchLoader } from './batch-loader.js';
 export { collectFailures } from './collect-failures.js';
 export {

@@ -8,9 +8,9 @@ interface Queue {
 }
 
 /**
- * Creates a function that runs a job once all earlier jobs with its key have settled. Throws `UnavailableError`, without
- * running the job, after waiting for as long as a request may take. Does not limit the number of waiters: requests are
- * limited on admission.
+ * Creates a function that runs a job once all earlier jobs with its key have settled. Throws `UnavailableError`,
+ * without running the job, after waiting for as long as a request may take. Does not limit the number of waiters:
+ * requests are limited on admission.
  */
 export function createKeyedMutex() {
   const queues = new Map<string, Queue>();

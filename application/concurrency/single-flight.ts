@@ -1,4 +1,7 @@
-/** Single-flight: coalesces concurrent lookups of the same name, so that load does not grow with the number of callers. */
+/**
+ * Single-flight: coalesces concurrent lookups of the same name, so that load does not grow with the number of
+ * callers.
+ */
 
 interface Flight {
   readonly running: Promise<unknown>;
@@ -8,8 +11,8 @@ interface Flight {
 
 /**
  * Creates a function that runs a lookup by name. Callers that arrive during a lookup share the next one, because the
- * running one may return data older than their call. At most one lookup per name runs at a time, and no caller waits for
- * more than two.
+ * running one may return data older than their call. At most one lookup per name runs at a time, and no caller waits
+ * for more than two.
  */
 export function createSingleFlight() {
   const flights = new Map<string, Flight>();

@@ -38,7 +38,7 @@ export interface Positioned {
   readonly _at: { toBigInt(): bigint };
 }
 
-/** Raises the position to that of the newest row: rows may be ahead of what this node knows of another node's projector. */
+/** Raises the position to that of the newest row: another node's projector may be ahead of its last checkpoint. */
 export const withRows = (consistency: Consistency, rows: readonly Positioned[]): Consistency => ({
   ...consistency,
   position: maxPosition(consistency.position, newestOf(rows)),

@@ -7,7 +7,10 @@ export const PATIENCE_MS = 2000;
 const POLL_MS = 25;
 /** Polls skipped after a report of the node's own projector, which is assumed to go on: half a second. */
 const SKIPPED_POLLS = 20;
-/** Streams of a service whose last append is tracked. For the others, readers wait for the latest of their appends. */
+/**
+ * Streams per service with a tracked last append. For other streams, readers wait for the latest append to any of
+ * them.
+ */
 const MAX_PENDING = 10_000;
 
 export interface ProjectionProgressTracker extends ProjectionProgress {
@@ -72,7 +75,7 @@ export function createProjectionProgress(
     const before = appliedByAll(service);
     applied.set(projection, position);
     const after = appliedByAll(service);
-    // Scans only on progress: while one projection is stuck, thousands may be pending and the others report every batch.
+    // Scans only on progress: with one projection stuck, thousands may be pending while others report every batch.
     if (after > before)
       for (const [stream, at] of pendingOf(service)) if (at <= after) pendingOf(service).delete(stream);
     for (const waiter of waiting.get(projection) ?? []) if (waiter.position <= position) waiter.wake();

@@ -5,7 +5,9 @@ import type { Rejection } from '../../domain/shared/index.js';
 export interface CommandContext {
   /** Derived from the `Idempotency-Key` and its caller, else new. Event ids are derived from it. */
   readonly commandId: string;
-  /** Keyed digest of the request, only with an `Idempotency-Key`; a different one for the same key is rejected (422). */
+  /**
+   * Keyed digest of the request, only with an `Idempotency-Key`; a different one for the same key is rejected (422).
+   */
   readonly fingerprint?: string;
   readonly actor: string;
   readonly correlationId: string;

@@ -29,8 +29,8 @@ export interface Leases {
 export interface Checkpoints {
   read(name: string): Promise<Position | undefined>;
   /**
-   * Moves checkpoints forward under a lease. False if a later holder has moved them, or the holder of another lease, such
-   * as a builder that hands over to a projector, is ahead.
+   * Moves checkpoints forward under a lease. False if a later holder has moved them, or the holder of another lease,
+   * such as a builder that hands over to a projector, is ahead.
    */
   advance(positions: { readonly [name: string]: Position }, lease: Pick<Lease, 'name' | 'fence'>): Promise<boolean>;
   forget(name: string): Promise<void>;

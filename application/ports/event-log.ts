@@ -18,8 +18,8 @@ export interface EventPosition {
 }
 
 /**
- * Event as read from the log, upcast to the newest version; `data.secret`, if any, is still encrypted. `type` is the name
- * in the catalog, for example `RoomCreated`, or that of a system event (`$streamDeleted`).
+ * Event as read from the log, upcast to the newest version; `data.secret`, if any, is still encrypted. `type` is the
+ * name in the catalog, for example `RoomCreated`, or that of a system event (`$streamDeleted`).
  */
 export type RecordedEvent<E extends DomainEvent = DomainEvent> = EventPosition & Sealed<E>;
 
@@ -68,8 +68,8 @@ export interface EventLog {
   /** Reads events in stream order; `missing` or `deleted` if the stream does not exist (any more). */
   read(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[] | 'missing' | 'deleted'>;
   /**
-   * Limits a stream to its newest `maxCount` events, to events younger than `maxAgeSeconds`, or to those from a revision
-   * on. Has no effect on a deleted stream.
+   * Limits a stream to its newest `maxCount` events, to events younger than `maxAgeSeconds`, or to those from a
+   * revision on. Has no effect on a deleted stream.
    */
   retain(
     stream: string,

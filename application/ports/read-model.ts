@@ -16,8 +16,8 @@ export interface RowQuery {
 /** Projection progress, for read-your-writes. */
 export interface ProjectionProgress {
   /**
-   * Waits until a projection has applied a position and everything that was in the log when the node started. False after
-   * `timeoutMs` (default 2 s); the response then says `Consistency: pending`.
+   * Waits until a projection has applied a position and everything that was in the log when the node started. False
+   * after `timeoutMs` (default 2 s); the response then says `Consistency: pending`.
    */
   wait(projection: string, position: Position, timeoutMs?: number): Promise<boolean>;
   /** Returns the position of a projection as known to this node; 0 if unknown. */

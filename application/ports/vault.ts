@@ -16,8 +16,8 @@ export interface Vault {
    */
   seal(subject: string, secret: object, once?: boolean): Promise<string | undefined>;
   /**
-   * Decrypts the result of `seal`; undefined if the key is destroyed. Throws `UndecryptableError` if retrying is useless:
-   * the text is damaged or encrypted with another key, or its key was lost. `once`: as for `seal`.
+   * Decrypts the result of `seal`; undefined if the key is destroyed. Throws `UndecryptableError` if retrying is
+   * useless: the text is damaged or encrypted with another key, or its key was lost. `once`: as for `seal`.
    */
   open(subject: string, sealed: string, once?: boolean): Promise<object | undefined>;
   /** Decrypts many, yielding to the event loop; throws `UndecryptableError` if one of them fails. */

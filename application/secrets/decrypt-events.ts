@@ -14,8 +14,8 @@ import type { CachingVault } from './vault.js';
 export type OnUndecryptable = (error: UndecryptableError, event?: RecordedEvent) => void;
 
 /**
- * Wraps a vault to treat undecryptable secrets as erased, after reporting them: one damaged event must not prevent a node
- * from starting or a reader from reading the rest. Temporary failures (key store unavailable) still reject.
+ * Wraps a vault to treat undecryptable secrets as erased, after reporting them: one damaged event must not prevent a
+ * node from starting or a reader from reading the rest. Temporary failures (key store unavailable) still reject.
  */
 export function treatAsErased(vault: CachingVault, onUndecryptable: OnUndecryptable): CachingVault {
   const asErased = (error: unknown) => reportUndecryptable(error, onUndecryptable);

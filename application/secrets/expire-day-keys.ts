@@ -15,7 +15,7 @@ export const DAY_KEYS_EVERY_MS = 3_600_000;
 const LOOKBACK_DAYS = 30;
 
 export function createDayKeyExpiry({ vault, clock, subjectOf }: DayKeyPorts) {
-  /** Last day whose key this process has destroyed. */
+  /** Day of the last key that this process has destroyed. */
   let lastDay = Number.NEGATIVE_INFINITY;
   return async (stop: AbortSignal): Promise<void> => {
     const now = await clock.confirmedNow();

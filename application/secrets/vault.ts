@@ -51,8 +51,8 @@ const KEYS_BYTES = 5 * 1024 * 1024;
 const KEY_BYTES = 320;
 const PLAINTEXT_BYTES = 10 * 1024 * 1024;
 /**
- * Longest plaintext that stays cached. Longer ones are batches, much larger once parsed; like secrets that are read only
- * once, they are cached from encryption until their first read.
+ * Longest plaintext that stays cached. Longer ones are batches, much larger once parsed; like secrets that are read
+ * only once, they are cached from encryption until their first read.
  */
 const MAX_CACHED_CHARACTERS = 4096;
 const JUST_SEALED_BYTES = 4 * 1024 * 1024;
@@ -105,7 +105,10 @@ export function createVault(keys: KeyStore, cipher: Cipher, keyTtlMs?: number): 
     return key === 'destroyed' ? undefined : key;
   };
 
-  /** Runs `open` with the key of a ciphertext; undefined if the key is destroyed. A missing key is an error: there was one. */
+  /**
+   * Runs `open` with the key of a ciphertext; undefined if the key is destroyed. A missing key is an error: there was
+   * one.
+   */
   async function withKey<T>(subject: string, sealed: string | Uint8Array, open: (key: Buffer) => T) {
     const key = keyCache.get(subject) ?? (await keyOf(subject));
     if (key === 'destroyed') return undefined;

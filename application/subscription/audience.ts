@@ -52,7 +52,7 @@ export function route<State>(
 export interface Delivery {
   /** Keys of client streams, for example a room's id or `user:<id>`. Each stream receives the message once. */
   readonly to: readonly string[];
-  /** Keys whose streams are excluded. */
+  /** Keys of excluded streams. */
   readonly except?: readonly string[];
   /** Resource of the message, if clients may lose access to it; checked by `entitled`. */
   readonly resource?: string;

@@ -5,7 +5,10 @@ import { type Lease, type Leases, UnavailableError } from '../ports/index.js';
 /** Task of a leader. `stop` is aborted when the lease is lost or the caller stops the task. */
 export type LeaderTask<Result = void> = (lease: Lease, stop: AbortSignal) => Promise<Result>;
 
-/** Runs a task under a lease, then releases the lease. Returns undefined, without running it, if another process leads. */
+/**
+ * Runs a task under a lease, then releases the lease. Returns undefined, without running it, if another process
+ * leads.
+ */
 export async function withLease<Result>(
   leases: Leases,
   name: string,

@@ -51,7 +51,7 @@ export function runLiveFeed(options: FeedOptions): Feed {
   const prefixes = [...catalogOf.keys()].map((service) => `${service}.`);
   const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createWindow(start)]));
   let caughtUpOnce = false;
-  /** Events whose keys cannot be fetched now. */
+  /** Number of events with keys that cannot be fetched now. */
   let waiting = 0;
   let resolveReady = (_: ReadonlyMap<string, Position>) => {};
   const ready = new Promise<ReadonlyMap<string, Position>>((resolve) => {
@@ -111,8 +111,8 @@ export function runLiveFeed(options: FeedOptions): Feed {
   }
 
   /**
-   * Dispatches the events in the window of a service, up to the start of this node. Windows are read separately: reading
-   * all services from the oldest window would cover many events for nothing.
+   * Dispatches the events in the window of a service, up to the start of this node. Windows are read separately:
+   * reading all services from the oldest window would cover many events for nothing.
    */
   async function replayWindow(service: string, window: ResumeWindow) {
     if (window.from >= begun) return;

@@ -16,9 +16,15 @@ export interface Fold<State> {
 
 /** Serialization of a state as a snapshot. */
 export interface SnapshotForm<State> {
-  /** Increase it whenever the shape or meaning of the state, or its event types, change: older snapshots are ignored then. */
+  /**
+   * Increase it whenever the shape or meaning of the state, or its event types, change: older snapshots are ignored
+   * then.
+   */
   readonly version: number;
-  /** Returns JSON parts, each far below the document limit (1 MB). Personal data belongs in the `secret` of a `SealedPart`. */
+  /**
+   * Returns JSON parts, each far below the document limit (1 MB). Personal data belongs in the `secret` of a
+   * `SealedPart`.
+   */
   parts(state: State): Iterable<unknown>;
   /** Restores the state; erased secrets are missing. */
   from(parts: readonly unknown[]): State;
@@ -34,7 +40,7 @@ export interface Snapshot {
 
 export type Parts = Iterable<unknown> | AsyncIterable<unknown>;
 
-/** Snapshot store. A snapshot whose `until` is beyond the end of the log belongs to another log and is dropped. */
+/** Snapshot store. Drops a snapshot with an `until` beyond the end of the log, as it belongs to another log. */
 export interface Snapshots {
   /** Returns the snapshot of a version; undefined if there is none or it is incomplete. */
   read(service: string, version: number): Promise<Snapshot | undefined>;

@@ -16,8 +16,8 @@ export interface ResumeWindow extends WindowStart {
   /** Adds an event of the service. */
   record(event: Pick<RecordedEvent, 'position' | 'recordedAt' | 'data'>): void;
   /**
-   * Reports that all events of the service up to here were recorded, so that later events of other services are not read
-   * again. `now`: time of the newest event of any service, Unix ms.
+   * Reports that all events of the service up to here were recorded, so that later events of other services are not
+   * read again. `now`: time of the newest event of any service, Unix ms.
    */
   advanceTo(position: Position, now: number): void;
 }
@@ -25,7 +25,9 @@ export interface ResumeWindow extends WindowStart {
 /** Events and bytes that are read again after a restart, for clients that resume. */
 const MAX_EVENTS = 500;
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Oldest event in a window, ms. Without this limit a quiet service would have all later events of others read again. */
+/**
+ * Oldest event in a window, ms. Without this limit a quiet service would have all later events of others read again.
+ */
 const MAX_AGE_MS = 15 * 60_000;
 
 export function createWindow(start: WindowStart): ResumeWindow {

@@ -15,7 +15,10 @@ export interface PeriodicOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs a job immediately and then at an interval while this node holds its lease; settles once the signal has stopped it. */
+/**
+ * Runs a job immediately and then at an interval while this node holds its lease; settles once the signal has stopped
+ * it.
+ */
 export function runPeriodically({
   name,
   everyMs,

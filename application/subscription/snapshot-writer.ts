@@ -21,7 +21,7 @@ export interface KeepOptions<State> {
 
 /** New events in streams with cursors before another snapshot is due. */
 const MIN_NEW_EVENTS = 1000;
-/** One more new event is required per so many parts, so that large snapshots are written less often. */
+/** Parts per additional event required, so that large snapshots are written less often. */
 const PARTS_PER_EVENT = 4;
 
 /**

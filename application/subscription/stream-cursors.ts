@@ -37,7 +37,7 @@ export function advance(cursors: StreamCursors, { stream, revision, position, me
 export const eventCount = (cursors: StreamCursors): number =>
   Object.values(cursors).reduce((sum, { revision }) => sum + revision + 1, 0);
 
-/** Returns the aggregate of a stream whose state is part of the fold, so that commands can be decided on it. */
+/** Returns a part of the fold's state as the aggregate of its stream, so that commands can be decided on it. */
 export const loadedAt = <State>(
   state: State,
   { revision, position, keyed }: StreamCursor = initialCursor,

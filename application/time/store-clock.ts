@@ -1,4 +1,7 @@
-/** Store clock: compares this machine's clock with the event store's, so that a wrong one has no effect (docs/nodes.md). */
+/**
+ * Store clock: compares this machine's clock with the event store's, so that a wrong one has no effect
+ * (docs/nodes.md).
+ */
 import type { Clock, ConfirmedClock, Logger } from '../ports/index.js';
 
 /** Largest tolerated skew, ms; synchronized clocks are within a second. */
@@ -26,8 +29,8 @@ export interface StoreClock extends ConfirmedClock {
 }
 
 /**
- * Computes the store's time from its last answer and the time elapsed since, so that a change of either clock is noticed
- * immediately. The result is a lower bound, because the answer takes time to arrive.
+ * Computes the store's time from its last answer and the time elapsed since, so that a change of either clock is
+ * noticed immediately. The result is a lower bound, because the answer takes time to arrive.
  */
 export function createStoreClock({
   ask,

@@ -29,7 +29,7 @@ export interface EventSpec {
   /** Version 1 first; new events use the last one. */
   readonly versions: readonly EventVersion[];
   readonly sealed?: Sealing;
-  /** Returns the subject whose key was destroyed: every node drops its cached copy on this event. */
+  /** Returns the subject of the destroyed key: every node drops its cached copy on this event. */
   erases?(data: EventData): string;
 }
 

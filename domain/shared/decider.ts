@@ -41,8 +41,9 @@ export interface DomainEvent<Type extends string = string, Data extends EventDat
 }
 
 /**
- * Pure rules over one stream. `decide` uses no clock, random source, key or database: their values come with the command.
- * An empty array means that nothing has to change. `Folded`: events that are folded, if more than those decided.
+ * Pure rules over one stream. `decide` uses no clock, random source, key or database: their values come with the
+ * command. An empty array means that nothing has to change. `Folded`: events that are folded, if more than those
+ * decided.
  */
 export interface Decider<State, Command, Event extends DomainEvent, Folded extends DomainEvent = Event> {
   readonly initialState: State;

@@ -1,4 +1,7 @@
-/** Persistent map (hash array mapped trie): `set` and `delete` return a new map that shares most nodes with the old one. */
+/**
+ * Persistent map (hash array mapped trie): `set` and `delete` return a new map that shares most nodes with the old
+ * one.
+ */
 
 /** Leaf with a few entries, or branch with 32 children. */
 type Node<Value> = readonly Entry<Value>[] | Branch<Value>;

@@ -14,8 +14,8 @@ export interface BatchLimits {
 const LIMITS: BatchLimits = { events: 8000, bytes: 8 * 1024 * 1024, ms: 1000 };
 
 /**
- * Subscribes with larger batches up to `until`; later batches are passed on unchanged. Collects the next batch while the
- * current one is processed, so that writes do not wait for reads.
+ * Subscribes with larger batches up to `until`; later batches are passed on unchanged. Collects the next batch while
+ * the current one is processed, so that writes do not wait for reads.
  */
 export async function* batchEvents(
   follow: Subscribe,

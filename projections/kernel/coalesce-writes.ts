@@ -12,8 +12,8 @@ export interface Merged {
 const MAX_PARTS = 100;
 
 /**
- * Merges writes without changing their effect. The guard of a merged write is that of its first part, so it does nothing
- * if the row has any of its parts already; the row's `_at` then tells which parts are missing.
+ * Merges writes without changing their effect. The guard of a merged write is that of its first part, so it does
+ * nothing if the row has any of its parts already; the row's `_at` then tells which parts are missing.
  */
 export function coalesceWrites(writes: readonly RowWrite[]): Merged[] {
   const merged: (Merged | WriteMerger)[] = [];

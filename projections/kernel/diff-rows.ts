@@ -10,8 +10,8 @@ export interface Difference {
 }
 
 /**
- * Returns the rows that differ. Both inputs must be ordered by `_id`. Ignores rows changed after `until`, unless they are
- * ahead of the log.
+ * Returns the rows that differ. Both inputs must be ordered by `_id`. Ignores rows changed after `until`, unless they
+ * are ahead of the log.
  */
 export async function compare(
   live: AsyncIterable<Row>,

@@ -47,8 +47,8 @@ export type RowChange =
   /** Empties the row and leaves `gone: true` for a day, so that a redelivered event does not bring it back. */
   | { readonly remove: string }
   /**
-   * Deletes all matching rows, which no later event may change. `many`: there may be more than a store can delete in one
-   * call; they are deleted in chunks.
+   * Deletes all matching rows, which no later event may change. `many`: there may be more than a store can delete in
+   * one call; they are deleted in chunks.
    */
   | { readonly purge: { readonly [field: string]: unknown }; readonly many?: true };
 
@@ -87,7 +87,7 @@ export const buildsPrefix = ({ name }: ReadModel): string => `${name.replaceAll(
 const TIME_LENGTH = 8;
 
 /**
- * Returns a new run id: sorts after the run `after`, whatever the clocks say, and is unique by `random`. A reused name
+ * Returns a new run id: sorts after the run `after`, even if clocks differ, and is unique by `random`. A reused name
  * would collide with a dropped build that some node still reads or writes.
  *
  * @param now Unix ms.
@@ -139,7 +139,7 @@ export const longOf = (position: Position): Long => Long.fromBigInt(position);
 
 export type RowWrite = AnyBulkWriteOperation<Row> | Pieces;
 
-/** Deletion in chunks, by as many calls as necessary. */
+/** Deletion in chunks, in several calls. */
 export interface Pieces {
   readonly deletePieces: { readonly filter: Filter<Row> };
 }
@@ -147,7 +147,7 @@ export interface Pieces {
 /** Applies events in log order; events applied before have no effect. */
 export type Apply = (events: readonly RecordedEvent[]) => Promise<void>;
 
-/** Build of a read model with collections of its own, whose names start with that of the build. */
+/** Build of a read model with several collections; their names start with that of the build. */
 export interface Build {
   readonly vault: Vault;
   collection<Document extends object>(part: string): Collection<Document>;
@@ -165,7 +165,9 @@ export interface OwnProjection {
   readonly types?: readonly string[];
   /** Events per batch; default 1000. Lower it for large events. */
   readonly batchSize?: number;
-  /** Milliseconds that events are collected before a write, unless a reader waits; for writes with a high fixed cost. */
+  /**
+   * Milliseconds that events are collected before a write, unless a reader waits; for writes with a high fixed cost.
+   */
   readonly debounceMs?: number;
   /** See `Projection`. */
   readonly isolated?: true;

@@ -223,8 +223,8 @@ export function runProjector(options: ProjectorOptions): Projector {
   }
 
   /**
-   * Drops builds older than the active one, also during a rebuild, which may wait for it. Without a running rebuild, also
-   * drops newer builds that cannot be resumed: without a checkpoint, or ahead of a log restored from a backup.
+   * Drops builds older than the active one, also during a rebuild, which may wait for it. Without a running rebuild,
+   * also drops newer builds that cannot be resumed: without a checkpoint, or ahead of a log restored from a backup.
    */
   async function removeRetired() {
     for (const projection of projections) {

@@ -145,7 +145,7 @@ export function createRebuilder(ports: RebuildPorts) {
     }
   }
 
-  /** Names a collection whose run sorts after the active one, whatever the clocks say; earlier runs count as retired. */
+  /** Names a collection whose run sorts after the active one, even if clocks differ; earlier runs count as retired. */
   async function newCollection(projection: ReadModel): Promise<string> {
     const { state } = await current(projection);
     return collectionName(projection, ports.newRun(runOf(state?.collection ?? '')));
