@@ -86,7 +86,7 @@ export const goneRejection = ({
 }: Pick<Aggregate<never, never, never>, 'catalog' | 'termination'>): Rejection =>
   termination?.rejection ?? { rejected: `${catalog.service}/gone`, kind: 'gone' };
 
-/** Rejection of a key that was used with another request (docs/commands.md). */
+/** Rejection of a key that was used with another request (docs/guide/commands.md). */
 export const keyReused = (service: string): Rejection => ({
   rejected: `${service}/idempotency-key-reused`,
   kind: 'misused-key',

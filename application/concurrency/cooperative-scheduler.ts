@@ -1,6 +1,6 @@
 /** Cooperative scheduler: splits long jobs into slices, so that they do not block the event loop. */
 
-/** Milliseconds of a slice; far below the 20 ms that the event loop may be blocked (docs/bounds.md). */
+/** Milliseconds of a slice; far below the 20 ms that the event loop may be blocked (docs/guide/bounds.md). */
 const SLICE_MS = 8;
 
 /** Jobs that share one slice per round of the event loop. */

@@ -6,7 +6,7 @@ export const STORE_CALL_MS = 3500;
 
 /**
  * Milliseconds for a request: two consecutive store calls and a margin. The rest of the promised 10 s is left to a busy
- * machine (docs/bounds.md).
+ * machine (docs/guide/bounds.md).
  */
 export const REQUEST_MS = 8000;
 

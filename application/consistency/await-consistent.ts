@@ -21,7 +21,8 @@ export interface Consistency {
 
 /**
  * Waits until the rows of a projection include the required writes, and everything that was in the log when the node
- * started (docs/reading.md). Returns `pending` after 2 s. Call it before reading the rows; send the result with them.
+ * started (docs/guide/reading.md). Returns `pending` after 2 s. Call it before reading the rows; send the result with
+ * them.
  */
 export async function awaitConsistent(
   settled: ProjectionProgress,

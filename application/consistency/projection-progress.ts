@@ -2,7 +2,7 @@
 import { serviceOf } from '../../domain/shared/index.js';
 import type { Position, ProjectionProgress } from '../ports/index.js';
 
-/** Milliseconds that a reader waits before it gets `Consistency: pending` (docs/reading.md). */
+/** Milliseconds that a reader waits before it gets `Consistency: pending` (docs/guide/reading.md). */
 export const PATIENCE_MS = 2000;
 const POLL_MS = 25;
 /** Polls skipped after a report of the node's own projector, which is assumed to go on: half a second. */

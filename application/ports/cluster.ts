@@ -1,4 +1,4 @@
-/** Cluster messaging port: direct messages between the processes of an installation (docs/mesh.md). */
+/** Cluster messaging port: direct messages between the processes of an installation (docs/guide/cluster.md). */
 
 /** Message of one process to another. */
 export interface ClusterMessage {

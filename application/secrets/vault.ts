@@ -1,4 +1,4 @@
-/** Key vault: encrypts and decrypts secrets with the key of their subject (docs/erasure.md). */
+/** Key vault: encrypts and decrypts secrets with the key of their subject (docs/guide/erasure.md). */
 import { LRUCache } from 'lru-cache';
 import { sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
 import { estimateBytes } from '../memory/estimate-size.js';

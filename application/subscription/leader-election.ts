@@ -1,4 +1,4 @@
-/** Leader election by lease: one process at a time runs a task (docs/nodes.md). */
+/** Leader election by lease: one process at a time runs a task (docs/guide/many-nodes.md). */
 import { sleep } from '../concurrency/index.js';
 import { type Lease, type Leases, UnavailableError } from '../ports/index.js';
 

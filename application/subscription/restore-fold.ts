@@ -1,4 +1,7 @@
-/** Restores the state of a fold at the start of the live feed: from a snapshot and the events since (docs/seeds.md). */
+/**
+ * Restores the state of a fold at the start of the live feed: from a snapshot and the events since
+ * (docs/guide/snapshots.md).
+ */
 import type { EventLog, Logger, Position, RecordedEvent, RevealedEvent, Subscribe } from '../ports/index.js';
 import type { WindowStart } from './resume-window.js';
 import { eventCount, eventsSince, type StreamCursors } from './stream-cursors.js';

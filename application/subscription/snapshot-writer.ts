@@ -1,4 +1,4 @@
-/** Writes snapshots of a service's fold for the next start (docs/seeds.md). */
+/** Writes snapshots of a service's fold for the next start (docs/guide/snapshots.md). */
 import type { Position } from '../ports/index.js';
 import type { Fold, SnapshotForm, SnapshotSize, Snapshots, StateAt } from './restore-fold.js';
 import type { Windows } from './resume-window.js';

@@ -1,4 +1,7 @@
-/** Clock-jump guard: pauses retention when the clock jumps ahead, until the jump has lasted (docs/nodes.md). */
+/**
+ * Clock-jump guard: pauses retention when the clock jumps ahead, until the jump has lasted (docs/guide/many-
+ * nodes.md).
+ */
 import type { Clock, ConfirmedClock, Logger } from '../ports/index.js';
 
 /** Milliseconds from which an advance counts as a jump; larger than any correction of a healthy clock. */

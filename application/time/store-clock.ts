@@ -1,6 +1,6 @@
 /**
  * Store clock: compares this machine's clock with the event store's, so that a wrong one has no effect
- * (docs/nodes.md).
+ * (docs/guide/many-nodes.md).
  */
 import type { Clock, ConfirmedClock, Logger } from '../ports/index.js';
 

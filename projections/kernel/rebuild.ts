@@ -1,4 +1,4 @@
-/** Rebuilds read models beside the active build, activates them, and verifies them (docs/reading.md). */
+/** Rebuilds read models beside the active build, activates them, and verifies them (docs/guide/reading.md). */
 import type { AggregateStore, HandleCommand } from '../../application/command/index.js';
 import { sleep } from '../../application/concurrency/index.js';
 import {
