@@ -157,7 +157,7 @@ describe('leading', function () {
       signal: stop.signal,
       onProgress: () => time.sleep(6000),
     });
-    expect(await rebuilt.catch((error: Error) => error.message)).to.match(/lease .* is lost/);
+    expect(await rebuilt.catch((error: Error) => error.message)).to.match(/lease .* was lost/);
     expect((await one.lifecycle.current(shelf)).state?.collection).to.equal(before);
   });
 
