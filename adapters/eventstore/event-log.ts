@@ -2,7 +2,7 @@
 import type { EventStoreDBClient, JSONEventData, ReadStreamOptions } from '@eventstore/db-client';
 import { createYielder } from '../../application/concurrency/index.js';
 import { type EventLog, type Logger, UnavailableError } from '../../application/ports/index.js';
-import type { Doubt, TimeMark } from '../../application/time/index.js';
+import type { ClockJump, TimestampRegister } from '../../application/time/index.js';
 import { createAppendDeadline } from './append-deadline.js';
 import { callStore, readAll } from './call.js';
 import type { Codec } from './codec.js';
@@ -34,9 +34,9 @@ export interface TimedLog extends WatchedLog {
   /** Time of the store's clock: Unix ms. Rejects with `UnavailableError`. */
   time(): Promise<number>;
   /** Last trusted time. */
-  readonly believed: TimeMark<object>;
+  readonly believed: TimestampRegister<object>;
   /** A clock jump since then that is not trusted yet. */
-  readonly doubted: TimeMark<Doubt>;
+  readonly doubted: TimestampRegister<ClockJump>;
 }
 
 export function createEventLog(client: EventStoreDBClient, codec: Codec, logger: Logger): TimedLog {

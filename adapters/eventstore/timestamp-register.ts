@@ -1,6 +1,6 @@
 /** Stores a note with the store's timestamp in the metadata of a stream; only the latest is retained. */
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import type { TimeMark } from '../../application/time/index.js';
+import type { TimestampRegister } from '../../application/time/index.js';
 import type { createAppendDeadline } from './append-deadline.js';
 import { readAll } from './call.js';
 import { BACKWARDS, END, StreamNotFoundError } from './driver.js';
@@ -11,7 +11,7 @@ export const timestampRegister = <Note extends object>(
   client: EventStoreDBClient,
   withAppendDeadline: ReturnType<typeof createAppendDeadline>,
   stream: string,
-): TimeMark<Note> => ({
+): TimestampRegister<Note> => ({
   async set(note) {
     await withAppendDeadline((deadline) => client.setStreamMetadata(stream, { maxCount: 1, ...note }, { deadline }));
   },

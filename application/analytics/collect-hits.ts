@@ -23,8 +23,8 @@ import {
 
 export interface CollectPorts extends HitValidatorPorts {
   readonly agents: UserAgentParser;
-  readonly visitorDays: Pick<DailyVisitorKeys, 'hasherFor'>;
-  readonly collecting: Pick<HitBatcher, 'add' | 'newVisitors' | 'recordVisitors'>;
+  readonly visitorKeys: Pick<DailyVisitorKeys, 'hasherFor'>;
+  readonly batcher: Pick<HitBatcher, 'add' | 'newVisitors' | 'recordVisitors'>;
   readonly requests: RequestStore;
   readonly attempts: Pick<RecentAttempts, 'record'>;
   readonly clock: Clock;
@@ -64,10 +64,10 @@ const tooManyHits: Rejection = {
   detail: 'Too many hits from this network',
 };
 
-export type Collect = ReturnType<typeof createCollect>;
+export type Collect = ReturnType<typeof createHitCollector>;
 
-export function createCollect(ports: CollectPorts) {
-  const { directory, agents, visitorDays, collecting, requests, attempts, clock } = ports;
+export function createHitCollector(ports: CollectPorts) {
+  const { directory, agents, visitorKeys, batcher, requests, attempts, clock } = ports;
   const validate = createHitValidator(ports);
 
   return async (items: readonly Item[], sender: Sender): Promise<CollectResult | Rejection> => {
@@ -117,7 +117,7 @@ export function createCollect(ports: CollectPorts) {
     now: number,
     onDuplicate: () => Promise<void>,
   ): Promise<Position | undefined | Rejection> {
-    const hash = await visitorDays.hasherFor(dayOf(now));
+    const hash = await visitorKeys.hasherFor(dayOf(now));
     const { address, country } = sender;
     const client = { ...agents.read(userAgent), ...(country !== undefined && { country }) };
     const bySite = new Map<Site, VisitorHit[]>();
@@ -134,21 +134,21 @@ export function createCollect(ports: CollectPorts) {
       const context = contextOf(sender, hash);
       const groups = Array.from(bySite, ([site, siteHits]) => {
         const visitors = new Set(siteHits.flatMap(({ visitor }) => visitor ?? []));
-        return { site, hits: siteHits.map(({ hit }) => hit), newVisitors: collecting.newVisitors(site, now, visitors) };
+        return { site, hits: siteHits.map(({ hit }) => hit), newVisitors: batcher.newVisitors(site, now, visitors) };
       });
       const [first, ...others] = groups.map(({ site, hits, newVisitors }) =>
         hitsCollected(site, now, hits, newVisitors, ports.storeRaw),
       );
       const stored = await requests.store([withReasons(first!, outcomes), ...others], context);
       if (isRejection(stored)) return stored;
-      if (stored.isFirst) for (const { site, newVisitors } of groups) collecting.recordVisitors(site, now, newVisitors);
+      if (stored.isFirst) for (const { site, newVisitors } of groups) batcher.recordVisitors(site, now, newVisitors);
       else await onDuplicate();
       return applyStoredVerdicts(outcomes, stored);
     }
     const { correlationId } = sender.context('');
     const positions = Array.from(bySite, async ([site, siteHits]) => {
       try {
-        return await collecting.add(site, now, siteHits, correlationId);
+        return await batcher.add(site, now, siteHits, correlationId);
       } catch (error) {
         if (!(error instanceof UnavailableError) || (await siteExists(site))) throw error;
         // The site was deleted while its hits were queued, so they can no longer be encrypted.
@@ -170,7 +170,7 @@ export function createCollect(ports: CollectPorts) {
     now: number,
   ): Promise<Position | undefined | Rejection> {
     if (!sender.hasIdempotencyKey || sender.privacySignal || outcomes.length === 0) return undefined;
-    const hash = sender.token === undefined ? await visitorDays.hasherFor(dayOf(now)) : undefined;
+    const hash = sender.token === undefined ? await visitorKeys.hasherFor(dayOf(now)) : undefined;
     const found = await requests.find(contextOf(sender, hash));
     return found && !isRejection(found) ? applyStoredVerdicts(outcomes, found) : found;
   }

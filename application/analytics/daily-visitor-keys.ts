@@ -18,7 +18,7 @@ export interface VisitorKeyPorts {
 }
 
 /** Milliseconds between checks for ended days. */
-export const END_DAYS_EVERY_MS = 60_000;
+export const END_DAYS_INTERVAL_MS = 60_000;
 /** Milliseconds a day's key outlives the day: clocks of nodes differ, and hits may be in flight. */
 const GRACE_MS = 2 * 60_000;
 
@@ -75,7 +75,7 @@ export function createDailyVisitorKeys({ handle, streams, vault, clock, context 
 }
 
 /** Destroys the key of an ended day: its visitor ids can no longer be recomputed. */
-export const endDayReaction = (vault: Pick<Vault, 'destroy'>): Reaction<AnalyticsEvent<'VisitorDayEnded'>> => ({
+export const destroyKeyReaction = (vault: Pick<Vault, 'destroy'>): Reaction<AnalyticsEvent<'VisitorDayEnded'>> => ({
   name: 'analytics.end-visitor-days',
   on: { VisitorDayEnded: ({ data }) => vault.destroy(visitorSubject(data)) },
 });

@@ -7,14 +7,14 @@ import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import type { HandleCommand } from '../command/index.js';
 import type { CommandContext, EventLog, Position, ProjectionProgress } from '../ports/index.js';
 import type { Reaction } from '../subscription/index.js';
-import type { LastingClock } from '../time/index.js';
+import type { JumpGuardedClock } from '../time/index.js';
 import { retentionAggregate } from './aggregates.js';
 import { DAYS_MODEL, type DayReader } from './report.js';
 import type { SiteDirectory } from './site-directory.js';
 
 export interface CleanupPorts {
   readonly handle: HandleCommand;
-  readonly clock: LastingClock;
+  readonly clock: JumpGuardedClock;
   readonly settled: ProjectionProgress;
   readonly days: Pick<DayReader, 'countBefore'>;
   readonly raw: RawCounter;
@@ -59,7 +59,7 @@ export const createCleanup =
   ({ handle, clock, settled, days, raw, retentionDays, rawRetentionHours }: CleanupPorts) =>
   async (context: CommandContext): Promise<CleanupResult | Rejection> => {
     const now = await clock.confirmedNow();
-    if (now === undefined) return uncertain(clock.waitsMs());
+    if (now === undefined) return uncertain(clock.pausedForMs());
     const before = dayOf(now - retentionDays * DAY_MS);
     await settled.wait(DAYS_MODEL, settled.latestOf('analytics'));
     const rawBefore = now - rawRetentionHours * HOUR_MS;

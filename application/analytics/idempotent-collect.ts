@@ -21,7 +21,7 @@ const EXPIRED: Rejection = {
   detail: 'The Idempotency-Key was used before and its hits have expired',
 };
 
-export type RequestStore = ReturnType<typeof createRequests>;
+export type RequestStore = ReturnType<typeof createRequestStore>;
 
 /** A request in the event log. */
 export interface StoredRequest {
@@ -31,7 +31,7 @@ export interface StoredRequest {
   readonly reasons: HitsCollected['data']['reasons'];
 }
 
-export function createRequests({ log, origin, retentionDays, appended }: RequestPorts) {
+export function createRequestStore({ log, origin, retentionDays, appended }: RequestPorts) {
   /** Finds a stored request by its key. */
   async function find(context: CommandContext): Promise<StoredRequest | Rejection | undefined> {
     const found = await log.read(requestStream(context.commandId), { limit: 1 });

@@ -3,10 +3,10 @@ import type { Hit } from '../../domain/analytics/catalog.js';
 import { parseCountry } from '../../domain/analytics/country.js';
 import { dayOf } from '../../domain/analytics/hit-batch.js';
 import { parseVisit } from '../../domain/analytics/hit-payload.js';
-import type { WrittenPastHit } from '../../domain/analytics/imported-hit.js';
+import type { ImportedHit } from '../../domain/analytics/imported-hit.js';
 import { DAY_MS } from '../../domain/analytics/period.js';
 import { RETENTION } from '../../domain/analytics/retention.js';
-import { siteIdOf } from '../../domain/analytics/site-fields.js';
+import { parseSiteId } from '../../domain/analytics/site-fields.js';
 import { SITES, type SitesState } from '../../domain/analytics/sites.js';
 import { clean } from '../../domain/analytics/text.js';
 import { truncate } from '../../domain/shared/index.js';
@@ -14,13 +14,13 @@ import type { AggregateStore } from '../command/index.js';
 import type { Clock, Derivation, UserAgentParser } from '../ports/index.js';
 import { retentionAggregate, sitesAggregate } from './aggregates.js';
 import { MAX_USER_AGENT } from './collect-hits.js';
-import type { PastHit, StorePast } from './store-imported-hits.js';
+import type { HistoricalHit, StoreImportBatch } from './store-imported-hits.js';
 
 export interface ImportPorts {
   readonly streams: AggregateStore;
   readonly agents: UserAgentParser;
   readonly derivation: Derivation;
-  readonly store: StorePast;
+  readonly store: StoreImportBatch;
   readonly clock: Clock;
   readonly retentionDays: number;
   readonly filterBots: boolean;
@@ -31,8 +31,8 @@ export interface Chunk {
   /** 1-based. */
   readonly firstLine: number;
   /** Number of earlier chunks with the same first hit. */
-  readonly nth: number;
-  readonly hits: readonly PastHit[];
+  readonly occurrence: number;
+  readonly hits: readonly HistoricalHit[];
 }
 
 export interface ImportCounts {
@@ -46,20 +46,20 @@ export interface ImportCounts {
 /** Tolerated clock difference. */
 const MAX_AHEAD_MS = 60_000;
 
-export type Importing = Awaited<ReturnType<typeof createImporting>>;
+export type HitImporter = Awaited<ReturnType<typeof createHitImporter>>;
 
 /** Creates an importer for the sites that exist at this moment. */
-export async function createImporting(ports: ImportPorts) {
+export async function createHitImporter(ports: ImportPorts) {
   const { streams, agents, derivation, store, clock, retentionDays, filterBots } = ports;
   const sites: SitesState = (await streams.reload(sitesAggregate, SITES)).state;
   const { before } = (await streams.reload(retentionAggregate, RETENTION)).state;
 
   /** Converts a line to a hit, or returns why it is ignored. `at` in Unix ms. */
-  function judge(line: WrittenPastHit, at: number): PastHit | string {
+  function validate(line: ImportedHit, at: number): HistoricalHit | string {
     const { userAgent: rawUserAgent = '', address, visitor } = line;
     const country = parseCountry(line.country);
     const userAgent = truncate(rawUserAgent, MAX_USER_AGENT);
-    const site = sites.get(siteIdOf(line.site) ?? '');
+    const site = sites.get(parseSiteId(line.site) ?? '');
     if (!site) return `unknown site ${clean(line.site, 80)}`;
     const now = clock.now();
     if (at > now + MAX_AHEAD_MS) return 'the timestamp is in the future';
@@ -81,19 +81,19 @@ export async function createImporting(ports: ImportPorts) {
   }
 
   /** Identifies equal lines. Leaves out visitors, as a digest of them could be attacked by guessing. */
-  const digestOf = (hits: readonly PastHit[]) =>
+  const digestOf = (hits: readonly HistoricalHit[]) =>
     derivation.id(
       'analytics.import-hits',
       ...hits.map(({ site, at, hit }) => JSON.stringify([site.instance, at, hit])),
     );
-  const fingerprintOf = (hits: readonly PastHit[]) => `${hits.length} ${digestOf(hits)}`;
+  const fingerprintOf = (hits: readonly HistoricalHit[]) => `${hits.length} ${digestOf(hits)}`;
 
   /** Stores a chunk. `source` distinguishes chunks with equal first lines. */
-  async function take(source: string, { nth, hits }: Chunk): Promise<ImportCounts> {
+  async function importChunk(source: string, { occurrence, hits }: Chunk): Promise<ImportCounts> {
     let [rest, known] = [hits, 0];
     while (rest.length > 0) {
       const firstDigest = digestOf(rest.slice(0, 1));
-      const id = derivation.id('analytics.import', source, String(nth), String(known), firstDigest);
+      const id = derivation.id('analytics.import', source, String(occurrence), String(known), firstDigest);
       const fingerprint = fingerprintOf(rest);
       const { isNew, fingerprint: found } = await store({ id, fingerprint, hits: rest });
       if (isNew) return { stored: rest.length, known, refused: 0 };
@@ -108,5 +108,5 @@ export async function createImporting(ports: ImportPorts) {
     return { stored: 0, known, refused: 0 };
   }
 
-  return { judge, take };
+  return { validate, importChunk };
 }

@@ -16,7 +16,7 @@ interface RawRow {
 }
 
 /** Reads the newest `limit` records of a site, newest last. A record may hold several hits. */
-export async function newestRaw({ rows, vault }: RawPorts, instance: string, limit: number) {
+export async function readNewestRawHits({ rows, vault }: RawPorts, instance: string, limit: number) {
   const query = { filter: { site: instance }, sort: { at: -1 }, limit } as const;
   const found = await rows.find<RawRow>(RAW_MODEL, query);
   const hits: object[] = [];

@@ -36,7 +36,7 @@ const ATTEMPT_BYTES = 320;
 const CHARACTER_BYTES = 2;
 
 /** Includes unknown site ids, as they may be misspelt. Ids are client input, so the cache is bounded in bytes. */
-export function createAttempts(limitBytes = ATTEMPTS_BYTES): RecentAttempts {
+export function createRecentAttempts(limitBytes = ATTEMPTS_BYTES): RecentAttempts {
   const half = (): AttemptCache =>
     new LRUCache({
       maxSize: limitBytes / 2,

@@ -5,7 +5,7 @@ import { dayOf } from '../../domain/analytics/hit-batch.js';
 import { DAY_MS, lastDays, type Period, periodBetween, previousPeriod } from '../../domain/analytics/period.js';
 import { buildReport, type Report } from '../../domain/analytics/report.js';
 import type { Retention } from '../../domain/analytics/retention.js';
-import { siteIdOf } from '../../domain/analytics/site-fields.js';
+import { parseSiteId } from '../../domain/analytics/site-fields.js';
 import { type Site, siteNotFound } from '../../domain/analytics/sites.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import { createFairSemaphore, runSliced } from '../concurrency/index.js';
@@ -96,17 +96,17 @@ export function createReports(ports: ReportPorts) {
   return async (
     id: string,
     query: PeriodQuery,
-    seen?: Position,
+    seenByCaller?: Position,
   ): Promise<(Consistency & { readonly body: ReportView }) | Rejection> => {
-    const siteId = siteIdOf(id);
+    const siteId = parseSiteId(id);
     if (siteId === undefined) return siteNotFound;
-    const site = (await directory.find([siteId], seen))(siteId);
+    const site = (await directory.find([siteId], seenByCaller))(siteId);
     if (!site) return siteNotFound;
     const now = clock.now();
     const period = periodOf(query, now);
     if (isRejection(period)) return period;
     const lastWrite = settled.latestOf('analytics');
-    const consistency = await awaitConsistent(settled, DAYS_MODEL, { told: lastWrite, seen });
+    const consistency = await awaitConsistent(settled, DAYS_MODEL, { lastAppend: lastWrite, seenByCaller });
     const buildSiteReport = () => reportFor(site, period, now);
     const report = await (period.days > LONG_REPORT_DAYS
       ? limitConcurrency(buildSiteReport, siteId)

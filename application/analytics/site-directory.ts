@@ -7,7 +7,7 @@ import { sitesAggregate } from './aggregates.js';
 export interface DirectoryPorts {
   readonly streams: AggregateStore;
   /** Position the live feed has reached; cached aggregates are at least as new. */
-  readonly heard: () => Position;
+  readonly livePosition: () => Position;
 }
 
 export interface SiteDirectory {
@@ -17,10 +17,10 @@ export interface SiteDirectory {
   find(ids: readonly string[], seen?: Position): Promise<(siteId: string) => Site | undefined>;
 }
 
-export function createDirectory({ streams, heard }: DirectoryPorts): SiteDirectory {
+export function createSiteDirectory({ streams, livePosition }: DirectoryPorts): SiteDirectory {
   const all: SiteDirectory['all'] = async (seen = 0n) => {
     const loaded = await streams.load(sitesAggregate, SITES);
-    return loaded.position >= seen || heard() >= seen ? loaded : streams.reload(sitesAggregate, SITES);
+    return loaded.position >= seen || livePosition() >= seen ? loaded : streams.reload(sitesAggregate, SITES);
   };
   return {
     all,

@@ -3,9 +3,9 @@ import { type AnalyticsEvent, siteSubject } from '../../domain/analytics/catalog
 import {
   invalidSite,
   parseSiteFields,
+  parseSiteId,
   SITE_LIMITS,
   type SiteFieldsInput,
-  siteIdOf,
   suggestSiteId,
 } from '../../domain/analytics/site-fields.js';
 import {
@@ -66,7 +66,7 @@ export function createSites({ handle, directory, vault, derivation, clock, count
     { id, ingestToken = '', ...input }: SiteInput,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly site: SiteView }> | Rejection> {
-    const siteId = id === undefined || id.trim() === '' ? suggestSiteId(input.name ?? '') : siteIdOf(id);
+    const siteId = id === undefined || id.trim() === '' ? suggestSiteId(input.name ?? '') : parseSiteId(id);
     if (siteId === undefined) return invalidId;
     const fields = parseSiteFields({ ...input, name: input.name?.trim() || siteId });
     if (isRejection(fields)) return fields;
@@ -89,9 +89,9 @@ export function createSites({ handle, directory, vault, derivation, clock, count
     { id: newId, ingestToken, ...rest }: SiteInput,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly site: SiteView }> | Rejection> {
-    const siteId = siteIdOf(id);
+    const siteId = parseSiteId(id);
     if (siteId === undefined) return siteNotFound;
-    if (newId !== undefined && siteIdOf(newId) !== siteId) return fixedId;
+    if (newId !== undefined && parseSiteId(newId) !== siteId) return fixedId;
     const fields = parseSiteFields(rest);
     if (isRejection(fields)) return fields;
     const tokenHash = ingestToken === undefined ? undefined : hashOf(siteId, ingestToken);
@@ -106,7 +106,7 @@ export function createSites({ handle, directory, vault, derivation, clock, count
     id: string,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly id: string; readonly days: number }> | Rejection> {
-    const siteId = siteIdOf(id);
+    const siteId = parseSiteId(id);
     if (siteId === undefined) return siteNotFound;
     const site = (await directory.find([siteId]))(siteId);
     const days = site ? await countDays(site.instance) : 0;

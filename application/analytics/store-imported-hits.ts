@@ -8,7 +8,7 @@ import type { Clock, CommandContext, Digester, EventLog } from '../ports/index.j
 import { visitorOf } from './collect-hits.js';
 import type { DailyVisitorKeys } from './daily-visitor-keys.js';
 
-export interface PastHit {
+export interface HistoricalHit {
   readonly site: SiteInstance;
   /** Unix ms. */
   readonly at: number;
@@ -23,19 +23,19 @@ export interface ImportBatch {
   /** Distinguishes different batches with the same id. */
   readonly fingerprint: string;
   /** Hits of one UTC day. */
-  readonly hits: readonly PastHit[];
+  readonly hits: readonly HistoricalHit[];
 }
 
 export interface HistoricalHitPorts {
   readonly log: Pick<EventLog, 'append' | 'read' | 'retain'>;
-  readonly visitorDays: Pick<DailyVisitorKeys, 'hasherFor'>;
+  readonly visitorKeys: Pick<DailyVisitorKeys, 'hasherFor'>;
   readonly origin: EventOrigin;
   readonly clock: Clock;
   readonly retentionDays: number;
   readonly context: (actor: string) => CommandContext;
 }
 
-export type StorePast = ReturnType<typeof createStorePast>;
+export type StoreImportBatch = ReturnType<typeof createImportBatchStore>;
 
 export interface StoredBatch {
   /** False if a batch with this id was stored before. */
@@ -49,18 +49,18 @@ export interface StoredBatch {
  *
  * Visitors are hashed with today's key, which is destroyed after today. The key of the hits' own day no longer exists.
  */
-export const createStorePast =
-  ({ log, visitorDays, origin, clock, retentionDays, context }: HistoricalHitPorts) =>
+export const createImportBatchStore =
+  ({ log, visitorKeys, origin, clock, retentionDays, context }: HistoricalHitPorts) =>
   async ({ id, fingerprint, hits }: ImportBatch): Promise<StoredBatch> => {
     const now = clock.now();
     const today = dayOf(now);
-    const hash = await visitorDays.hasherFor(today);
+    const hash = await visitorKeys.hasherFor(today);
     const stream = requestStream(id);
     // Unique event ids per attempt: the store would report repeated ids as newly appended.
     const attempt = ` ${randomUUID()}`;
     const eventContext = { ...context('analytics.past'), commandId: id, fingerprint };
     const events = groupBySite(hits).map((each, index) => {
-      const [{ site, at }] = each as [PastHit];
+      const [{ site, at }] = each as [HistoricalHit];
       const visitors = each.flatMap((hit) => visitorIn(hit, today, hash) ?? []);
       const event = hitsCollected(
         site,
@@ -81,8 +81,8 @@ export const createStorePast =
   };
 
 /** Groups hits by site. */
-function groupBySite(hits: readonly PastHit[]): PastHit[][] {
-  const bySite = new Map<string, PastHit[]>();
+function groupBySite(hits: readonly HistoricalHit[]): HistoricalHit[][] {
+  const bySite = new Map<string, HistoricalHit[]>();
   for (const hit of hits) {
     const group = bySite.get(hit.site.instance);
     if (group) group.push(hit);
@@ -92,7 +92,7 @@ function groupBySite(hits: readonly PastHit[]): PastHit[][] {
 }
 
 /** Mixes the day into the hash, so that visitors cannot be linked between days despite the shared key. */
-function visitorIn({ site, at, visitor }: PastHit, today: string, hash: Digester | undefined) {
+function visitorIn({ site, at, visitor }: HistoricalHit, today: string, hash: Digester | undefined) {
   if (!visitor) return undefined;
   const day = dayOf(at);
   const { instance } = site;

@@ -2,7 +2,7 @@
 import { type Payload, type PayloadRules, parseVisit, type Visit } from '../../domain/analytics/hit-payload.js';
 import { type Reason, rejectionReason } from '../../domain/analytics/hit-rules.js';
 import { parseUrlHost } from '../../domain/analytics/host.js';
-import { siteIdOf } from '../../domain/analytics/site-fields.js';
+import { parseSiteId } from '../../domain/analytics/site-fields.js';
 import type { Site } from '../../domain/analytics/sites.js';
 import { clean } from '../../domain/analytics/text.js';
 import type { CommandContext, Position, UserAgentParser } from '../ports/index.js';
@@ -64,7 +64,7 @@ export const createHitValidator =
     { origin, referer, privacySignal, token, seen, isBatch }: Sender,
     userAgent: string,
   ): Promise<readonly (HitVerdict | InvalidItem)[]> => {
-    const ids = items.map((item) => ('payload' in item ? siteIdOf(item.payload.site) : undefined));
+    const ids = items.map((item) => ('payload' in item ? parseSiteId(item.payload.site) : undefined));
     const find = await directory.find(
       ids.filter((id) => id !== undefined),
       seen,

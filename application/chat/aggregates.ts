@@ -56,7 +56,7 @@ export const passwordAggregate: Aggregate<PasswordState, SetPassword, PasswordSe
 export const addressAggregate: SealedAggregate<AddressState, AddressCommand, AddressEvent> = {
   catalog,
   decider: address,
-  blind: true,
+  neverDecrypts: true,
   maxAge: true,
 };
 
@@ -93,10 +93,10 @@ export const channelsAggregate: Aggregate<ChannelsState, ChannelsCommand, Channe
 export const messageAggregate: Aggregate<MessageState, MessageCommand, MessageEvent> = {
   catalog,
   decider: message,
-  unread: ['ReplyPosted', 'ReplyEdited', 'MessagePinned', 'MessageUnpinned'] satisfies MessageEvent['type'][],
-  replacing: ['MessagePosted', 'MessageEdited'] satisfies MessageEvent['type'][],
+  undecryptedTypes: ['ReplyPosted', 'ReplyEdited', 'MessagePinned', 'MessageUnpinned'] satisfies MessageEvent['type'][],
+  latestOnlyTypes: ['MessagePosted', 'MessageEdited'] satisfies MessageEvent['type'][],
   creates: ({ type }) => type === 'PostMessage',
-  termination: { rejection: messageNotFound, byEvent: ({ status }) => status === 'deleted' },
+  termination: { rejection: messageNotFound, isEnded: ({ status }) => status === 'deleted' },
 };
 
 export const conversationAggregate: Aggregate<ConversationState, StartConversation, ConversationEvent> = {
@@ -117,7 +117,7 @@ export const fileAggregate: Aggregate<FileState, FileCommand, FileEvent> = {
   catalog,
   decider: file,
   creates: ({ type }) => type === 'UploadFile',
-  termination: { rejection: fileNotFound, byEvent: ({ status }) => status === 'discarded' },
+  termination: { rejection: fileNotFound, isEnded: ({ status }) => status === 'discarded' },
 };
 
 export const presenceAggregate: Aggregate<PresenceState, PresenceCommand, PresenceEvent> = {

@@ -2,7 +2,7 @@
 import { CHANNELS, type ChannelsState } from '../../domain/chat/channels.js';
 import { ROSTER, type RosterState } from '../../domain/chat/roster.js';
 import type { AggregateStore } from '../command/index.js';
-import { loadedAt, type StreamCursors } from '../subscription/index.js';
+import { aggregateAt, type StreamCursors } from '../subscription/index.js';
 
 export interface Folded {
   readonly roster: RosterState;
@@ -20,6 +20,6 @@ export function seedAggregatesFromRelay(
     [CHANNELS, channels],
   ] as const) {
     const at = reached[stream];
-    if (at && at.revision >= 0) seed(stream, loadedAt(state, at));
+    if (at && at.revision >= 0) seed(stream, aggregateAt(state, at));
   }
 }

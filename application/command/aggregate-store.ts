@@ -44,27 +44,27 @@ interface AggregateOptions<State, Command, Event extends DomainEvent> {
 export interface PlaintextAggregate<State, Command, Event extends DomainEvent>
   extends AggregateOptions<State, Command, Event> {
   readonly decider: Decider<State, Command, Event>;
-  readonly blind?: never;
+  readonly neverDecrypts?: never;
   /** Event types with secrets that the decider never reads: folded as if erased, without decryption. */
-  readonly unread?: readonly string[];
+  readonly undecryptedTypes?: readonly string[];
   /** Event types with secrets that replace earlier ones: only the last of those read together is decrypted. */
-  readonly replacing?: readonly string[];
+  readonly latestOnlyTypes?: readonly string[];
 }
 
 /** Aggregate with a decider that reads no secrets: events are folded as they are in the log, encrypted. */
 export interface SealedAggregate<State, Command, Event extends DomainEvent>
   extends AggregateOptions<State, Command, Event> {
   readonly decider: Decider<State, Command, Event, Event | Sealed<Event>>;
-  readonly blind: true;
+  readonly neverDecrypts: true;
 }
 
 export interface Termination<State> {
   /** Result of every command after the end, or once the stream is deleted. */
   readonly rejection: Rejection;
   /** Whether an event has ended the subject. */
-  byEvent?(state: State): boolean;
+  isEnded?(state: State): boolean;
   /** When the subject expires, Unix ms. */
-  at?(state: State): number;
+  endsAt?(state: State): number;
 }
 
 export interface LoadedAggregate<State> extends IdempotencyIndex {
@@ -148,17 +148,17 @@ export function createAggregateStore(
     kind: Aggregate<S, C, E>,
     events: readonly RecordedEvent[],
   ): EventStep<S> {
-    if (kind.blind) {
+    if (kind.neverDecrypts) {
       const evolve = evolveOf(kind.decider);
       return async (event) => (state) => evolve(state, asEvent<E>(event));
     }
-    const { catalog, decider, unread, replacing } = kind;
+    const { catalog, decider, undecryptedTypes, latestOnlyTypes } = kind;
     const evolve = evolveOf(decider);
-    const last = replacing && events.findLast(({ type }) => replacing.includes(type));
+    const last = latestOnlyTypes && events.findLast(({ type }) => latestOnlyTypes.includes(type));
     return async (event) => {
-      const isSuperseded = event !== last && replacing?.includes(event.type);
+      const isSuperseded = event !== last && latestOnlyTypes?.includes(event.type);
       const decrypted =
-        isSuperseded || unread?.includes(event.type)
+        isSuperseded || undecryptedTypes?.includes(event.type)
           ? asErasedEvent<E>(catalog, event)
           : await decrypt(catalog, asEvent<E>(event));
       return (state) => evolve(state, decrypted);
@@ -274,7 +274,7 @@ export function createAggregateStore(
       const page = await log.read(stream, { from: first, limit: last - first + 1 });
       if (typeof page === 'string') return [];
       const events = page.filter(({ revision }) => revision >= first && revision <= last);
-      return kind.blind
+      return kind.neverDecrypts
         ? events.map(asEvent<E>)
         : Promise.all(events.map((event) => decrypt(kind.catalog, asEvent<E>(event))));
     },

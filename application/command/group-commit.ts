@@ -32,7 +32,7 @@ export class StreamEndedError extends UnavailableError {
   }
 }
 
-export interface Waiting {
+export interface PendingEvent {
   readonly event: NewEvent;
   /** Size before encryption. */
   readonly bytes: number;
@@ -43,7 +43,7 @@ export interface Appender {
    * Appends events in order. Resolves with the position of the last once all are flushed; throws `UnavailableError`,
    * or `StreamEndedError` if retention has ended the stream.
    */
-  append(stream: string, events: readonly Waiting[]): Promise<Position>;
+  append(stream: string, events: readonly PendingEvent[]): Promise<Position>;
   /** Bytes of events that are queued or being appended. */
   waitingBytes(): number;
 }
@@ -57,7 +57,7 @@ export interface GroupCommitOptions {
   readonly blocking?: true;
 }
 
-interface QueuedEvent extends Waiting {
+interface QueuedEvent extends PendingEvent {
   readonly resolve: (position: Position) => void;
   readonly reject: (error: unknown) => void;
 }

@@ -45,7 +45,7 @@ export interface Idempotency {
   ): Promise<Handled<S, E> | Rejection | undefined>;
 }
 
-export function createRepetition({ streams, clock, appended }: IdempotencyOptions): Idempotency {
+export function createIdempotency({ streams, clock, appended }: IdempotencyOptions): Idempotency {
   const replayResult: Idempotency['replayResult'] = async (kind, stream, context, previousRun) => {
     const events = await streams.eventsOfCommand(kind, stream, previousRun);
     const last = events.at(-1);
@@ -54,7 +54,7 @@ export function createRepetition({ streams, clock, appended }: IdempotencyOption
       return keyReused(kind.catalog.service);
     }
     const state = async () => (await streams.asOf(kind, stream, previousRun.last)).state;
-    if ((await hasEnded(kind, stream)) && !kind.termination?.byEvent?.(await state())) return goneRejection(kind);
+    if ((await hasEnded(kind, stream)) && !kind.termination?.isEnded?.(await state())) return goneRejection(kind);
     // This run may have written them in an attempt without an answer: the caller's next read must include them.
     appended(stream, last.position, 0);
     return { events, state, position: last.position, repeated: true };
@@ -62,10 +62,10 @@ export function createRepetition({ streams, clock, appended }: IdempotencyOption
 
   /** Reads the log, because another node may have just ended the subject. */
   async function hasEnded<S, C, E extends DomainEvent>(kind: Aggregate<S, C, E>, stream: string) {
-    const { byEvent, at } = kind.termination ?? {};
-    if (!byEvent && !at) return false;
+    const { isEnded, endsAt } = kind.termination ?? {};
+    if (!isEnded && !endsAt) return false;
     const { state } = await streams.reload(kind, stream);
-    return byEvent?.(state) || (at !== undefined && clock.now() >= at(state));
+    return isEnded?.(state) || (endsAt !== undefined && clock.now() >= endsAt(state));
   }
 
   return {

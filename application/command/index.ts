@@ -10,9 +10,9 @@ export {
 export { newCommandId, timestampOf } from './command-id.js';
 export { contentSeed, type EventOrigin, newEvent } from './event-envelope.js';
 export { asEvent, isEvent } from './event-guards.js';
-export { type Appender, createGroupCommit, StreamEndedError, type Waiting } from './group-commit.js';
+export { type Appender, createGroupCommit, type PendingEvent, StreamEndedError } from './group-commit.js';
 export { createHandleCommand, type HandleCommand } from './handle-command.js';
-export { createRepetition, type Handled, type Idempotency, keyReused } from './idempotency.js';
+export { createIdempotency, type Handled, type Idempotency, keyReused } from './idempotency.js';
 export { type CommandRange, recordCommand } from './idempotency-index.js';
 export { reserveQuota } from './quota.js';
-export { PAGE, readBackward, readForward } from './read-stream-pages.js';
+export { PAGE_EVENTS, readBackward, readForward } from './read-stream-pages.js';

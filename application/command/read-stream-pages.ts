@@ -2,7 +2,7 @@
 import type { EventLog, RecordedEvent } from '../ports/index.js';
 
 /** Events per page: a few MB of messages, or 100 MB of the largest log batches. */
-export const PAGE = 200;
+export const PAGE_EVENTS = 200;
 
 /**
  * Yields pages in stream order from a revision on; returns the reason if the stream does not exist (any more).
@@ -13,7 +13,7 @@ export async function* readForward(
   log: Pick<EventLog, 'read'>,
   stream: string,
   from = 0,
-  pageSize = () => PAGE,
+  pageSize = () => PAGE_EVENTS,
 ): AsyncGenerator<readonly RecordedEvent[], 'missing' | 'deleted' | undefined> {
   for (let next = from; ; ) {
     const limit = pageSize();
@@ -32,7 +32,7 @@ export async function* readBackward(
   newest?: number,
 ): AsyncGenerator<readonly RecordedEvent[], 'missing' | 'deleted' | undefined> {
   for (let from = newest; from === undefined || from >= 0; ) {
-    const events = await log.read(stream, { backwards: true, limit: PAGE, ...(from !== undefined && { from }) });
+    const events = await log.read(stream, { backwards: true, limit: PAGE_EVENTS, ...(from !== undefined && { from }) });
     if (typeof events === 'string') return events;
     if (events.length === 0) return undefined;
     yield events;

@@ -2,13 +2,13 @@
 import type { Position, ProjectionProgress } from '../ports/index.js';
 
 /** Writes that a reader must see. */
-export interface Required {
+export interface RequiredWrites {
   /** Streams of the query: every reader must see what this node has acknowledged of them. */
   readonly streams?: readonly string[];
   /** Instead of `streams` if they are too many: last position that this node has appended to any of them. */
-  readonly told?: Position;
+  readonly lastAppend?: Position;
   /** Position that the caller has seen (`If-Position`). */
-  readonly seen?: Position | undefined;
+  readonly seenByCaller?: Position | undefined;
 }
 
 /** Consistency of a response. */
@@ -27,26 +27,29 @@ export interface Consistency {
 export async function awaitConsistent(
   settled: ProjectionProgress,
   projection: string,
-  { streams = [], told = 0n, seen = 0n }: Required,
+  { streams = [], lastAppend = 0n, seenByCaller = 0n }: RequiredWrites,
 ): Promise<Consistency> {
-  const isCurrent = await settled.wait(projection, [told, seen].reduce(maxPosition, settled.latest(streams)));
+  const isCurrent = await settled.wait(
+    projection,
+    [lastAppend, seenByCaller].reduce(maxPosition, settled.latest(streams)),
+  );
   const position = settled.position(projection);
   return isCurrent ? { position } : { position, consistency: 'pending' };
 }
 
 /** Row with the position of the last event that changed it. */
-export interface Positioned {
+export interface PositionedRow {
   readonly _at: { toBigInt(): bigint };
 }
 
 /** Raises the position to that of the newest row: another node's projector may be ahead of its last checkpoint. */
-export const withRows = (consistency: Consistency, rows: readonly Positioned[]): Consistency => ({
+export const withRows = (consistency: Consistency, rows: readonly PositionedRow[]): Consistency => ({
   ...consistency,
   position: maxPosition(consistency.position, newestOf(rows)),
 });
 
 /** Returns the position of the newest row; 0 for no rows. */
-const newestOf = (rows: readonly Positioned[]): Position =>
+const newestOf = (rows: readonly PositionedRow[]): Position =>
   rows.map(({ _at }) => _at.toBigInt()).reduce(maxPosition, 0n);
 
 /** Returns the later of two positions. */

@@ -4,7 +4,7 @@ export {
   awaitConsistent,
   type Consistency,
   maxPosition,
-  type Positioned,
+  type PositionedRow,
   withRows,
 } from './await-consistent.js';
-export { createProjectionProgress, PATIENCE_MS } from './projection-progress.js';
+export { createProjectionProgress, READ_TIMEOUT_MS } from './projection-progress.js';

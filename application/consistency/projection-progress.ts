@@ -3,7 +3,7 @@ import { serviceOf } from '../../domain/shared/index.js';
 import type { Position, ProjectionProgress } from '../ports/index.js';
 
 /** Milliseconds that a reader waits before it gets `Consistency: pending` (docs/guide/reading.md). */
-export const PATIENCE_MS = 2000;
+export const READ_TIMEOUT_MS = 2000;
 const POLL_MS = 25;
 /** Polls skipped after a report of the node's own projector, which is assumed to go on: half a second. */
 const SKIPPED_POLLS = 20;
@@ -153,7 +153,7 @@ export function createProjectionProgress(
       });
     },
 
-    async wait(projection, required, timeoutMs = PATIENCE_MS) {
+    async wait(projection, required, timeoutMs = READ_TIMEOUT_MS) {
       const startPosition = startPositions.get(serviceOf(projection)) ?? 0n;
       const position = required > startPosition ? required : startPosition;
       if (hasApplied(projection, position)) return true;

@@ -9,7 +9,7 @@ import type { PlaintextAggregate } from '../command/index.js';
 export const roomAggregate: PlaintextAggregate<RoomState, RoomCommand, RoomEvent> = {
   catalog,
   decider: room,
-  unread: ['RoomOpened', 'ParticipantJoined', 'EntryRequested', 'EntryRefused'],
+  undecryptedTypes: ['RoomOpened', 'ParticipantJoined', 'EntryRequested', 'EntryRefused'],
 };
 
 /** The request event is the first of its stream, and streams expire. */

@@ -1,6 +1,6 @@
 /** Counts rooms and people of all nodes, from the relay's fold of the event log. */
 import { isEmptyLatent, type RoomState } from '../../domain/meeting/state.js';
-import { PATIENCE_MS } from '../consistency/index.js';
+import { READ_TIMEOUT_MS } from '../consistency/index.js';
 import type { Position } from '../ports/index.js';
 
 export interface Totals {
@@ -102,7 +102,7 @@ export function createRoomMetrics(
       if (lastPosition >= position) return true;
       await new Promise<void>((resolve) => {
         const waiter = { position, wake: () => done() };
-        const timeout = setTimeout(() => done(), PATIENCE_MS);
+        const timeout = setTimeout(() => done(), READ_TIMEOUT_MS);
         const done = () => {
           clearTimeout(timeout);
           waiting.delete(waiter);

@@ -17,14 +17,14 @@ export const roomAggregate: Aggregate<RoomState, RoomCommand, RoomEvent> = {
   creates: ({ type }) => type === 'CreateRoom',
   termination: {
     rejection: notFound,
-    byEvent: ({ status }) => status === 'burned' || status === 'expired',
-    at: ({ expiresAt }) => expiresAt,
+    isEnded: ({ status }) => status === 'burned' || status === 'expired',
+    endsAt: ({ expiresAt }) => expiresAt,
   },
 };
 export const messagesAggregate: SealedAggregate<MessagesState, PostMessage, MessagePosted> = {
   catalog,
   decider: messages,
   maxCount: MAX_MESSAGES,
-  blind: true,
+  neverDecrypts: true,
   termination: { rejection: notFound },
 };

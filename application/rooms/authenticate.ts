@@ -31,7 +31,7 @@ export const isRoomId = (text: string): boolean => /^[\w-]{22}$/.test(text);
 
 const TOKEN = /^[\w-]{43}$/;
 
-export function createRoomAdmission({ streams, clock }: { streams: AggregateStore; clock: Clock }) {
+export function createRoomAuthenticator({ streams, clock }: { streams: AggregateStore; clock: Clock }) {
   async function load(roomId: string, isCurrent: (room: OpenRoom) => boolean): Promise<OpenRoom | Rejection> {
     if (!isRoomId(roomId)) return notFound;
     const stream = roomStream(roomId);
@@ -66,4 +66,4 @@ export function createRoomAdmission({ streams, clock }: { streams: AggregateStor
   };
 }
 
-export type RoomAuthenticator = ReturnType<typeof createRoomAdmission>;
+export type RoomAuthenticator = ReturnType<typeof createRoomAuthenticator>;

@@ -17,7 +17,7 @@ export const SWEEP_EVERY_MS = 15_000;
 /** Rooms expired per query. */
 export const BATCH_SIZE = 200;
 
-export function createSweep({ handle, rows, clock, context }: RoomExpiryPorts) {
+export function createRoomExpiry({ handle, rows, clock, context }: RoomExpiryPorts) {
   async function expire(roomId: string, now: number) {
     const command = { type: 'ExpireRoom' as const, roomId, now };
     await handle(roomAggregate, roomStream(roomId), command, context('rooms.sweep'));

@@ -5,7 +5,7 @@ import { isOpen, notFound, roomStream } from '../../domain/rooms/room.js';
 import type { Rejection } from '../../domain/shared/index.js';
 import type { AggregateStore } from '../command/index.js';
 import { createSliceQueue } from '../concurrency/index.js';
-import { awaitConsistent, type Consistency, maxPosition, type Positioned, withRows } from '../consistency/index.js';
+import { awaitConsistent, type Consistency, maxPosition, type PositionedRow, withRows } from '../consistency/index.js';
 import type { Clock, Position, ProjectionProgress, Rows, Vault } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
 import type { RoomSession } from './authenticate.js';
@@ -13,7 +13,7 @@ import { type CachedRoom, isComplete, isSameContent, type RoomCache } from './ro
 import { createSharedReads } from './shared-reads.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
-interface StateRow extends Positioned {
+interface StateRow extends PositionedRow {
   /** Only on the room's own row, which sorts first. */
   readonly participants?: readonly Encrypted<{ id: string; joinedAt: number }>[];
   /** Only on message rows. */

@@ -88,7 +88,7 @@ const revealed = <E extends DomainEvent>(event: RecordedEvent, data: object, era
 const MAX_COUNTED = 10_000;
 
 /** Counts undecryptable secrets, each once, and logs one line per subject. */
-export function countUndecryptable(logger: Logger, counted: () => void) {
+export function createUndecryptableCounter(logger: Logger, counted: () => void) {
   const secrets = new Set<string>();
   const subjects = new Set<string>();
   let count = 0;

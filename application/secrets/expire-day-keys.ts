@@ -10,7 +10,7 @@ export interface DayKeyPorts {
 
 const DAY_MS = 86_400_000;
 /** Milliseconds between runs. */
-export const DAY_KEYS_EVERY_MS = 3_600_000;
+export const DAY_KEY_EXPIRY_EVERY_MS = 3_600_000;
 /** Past days that are checked: as long as no node may have been running. */
 const LOOKBACK_DAYS = 30;
 

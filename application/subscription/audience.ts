@@ -1,7 +1,7 @@
 /** Audience of a service: a pure fold of its events that decides which clients receive which messages. */
 import { type DomainEvent, ownEntry } from '../../domain/shared/index.js';
 import type { RevealedEvent } from '../ports/index.js';
-import type { Fold, SnapshotForm } from './restore-fold.js';
+import type { Fold, SnapshotFormat } from './restore-fold.js';
 import type { StreamCursors } from './stream-cursors.js';
 
 /** Routing rules of a service. The type requires an entry for every event; events arrive in log order. */
@@ -11,9 +11,9 @@ export interface Audience<State, Event extends DomainEvent> {
     readonly [Type in Event['type']]: EventRouting<State, RevealedEvent<Extract<Event, { readonly type: Type }>>>;
   };
   /** Cursors of the folded streams in a state, if these are few; they are present in the initial state, too. */
-  reached?(state: State): StreamCursors;
+  cursors?(state: State): StreamCursors;
   /** Snapshot format of the state; without one every start reads the events from the whole log. */
-  readonly snapshot?: SnapshotForm<State>;
+  readonly snapshot?: SnapshotFormat<State>;
 }
 
 /** Effects of one event type; empty for events that change no state and are sent to no client. */
@@ -25,14 +25,14 @@ export interface EventRouting<State, Event> {
 }
 
 /** Returns the fold of an audience, without deliveries, over the events that have an `evolve`. */
-export function foldOf<State, Event extends DomainEvent>(audience: Audience<State, Event>): Fold<State> {
+export function audienceFold<State, Event extends DomainEvent>(audience: Audience<State, Event>): Fold<State> {
   const on: { readonly [type: string]: EventRouting<State, RevealedEvent> } = audience.on;
-  const { initialState, reached, snapshot } = audience;
+  const { initialState, cursors, snapshot } = audience;
   return {
     initialState,
     types: Object.keys(on).filter((type) => on[type]?.evolve),
     evolve: (state, event) => ownEntry(on, event.type)?.evolve?.(state, event) ?? state,
-    reached,
+    reached: cursors,
     snapshot,
   };
 }

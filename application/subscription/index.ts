@@ -1,9 +1,9 @@
 /** Consumes the event log: live feed, process managers, leader election, scheduled jobs, snapshots. */
 export {
   type Audience,
+  audienceFold,
   type Delivery,
   type EventRouting,
-  foldOf,
   type Message,
   route,
   type StreamControl,
@@ -14,17 +14,17 @@ export { type LeaderTask, runAsLeader, withLease } from './leader-election.js';
 export type { LiveEvent } from './live-event.js';
 export { type Feed, runLiveFeed } from './live-feed.js';
 export { type AnyReaction, causedBy, type Reaction, runReaction } from './reaction-runner.js';
-export { type Parts, restoreFold, type SnapshotForm, type Snapshots } from './restore-fold.js';
-export { readWindow, type WindowStart, type Windows } from './resume-window.js';
+export { type Parts, restoreFold, type SnapshotFormat, type Snapshots } from './restore-fold.js';
+export { type ResumeWindowStore, readResumeWindow, type WindowStart } from './resume-window.js';
 export { runPeriodically } from './scheduled-job.js';
-export { createSnapshotKeeper, type KeepOptions } from './snapshot-writer.js';
+export { createSnapshotWriter, type SnapshotWriterOptions } from './snapshot-writer.js';
 export {
   advance,
+  aggregateAt,
+  applyCursorPart,
+  type CommandsPart,
+  type CursorPart,
   initialCursors,
-  type KeyedPart,
-  loadedAt,
-  type ReachedPart,
-  reachedWith,
   type StreamCursors,
   serialize,
 } from './stream-cursors.js';

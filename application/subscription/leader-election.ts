@@ -33,7 +33,7 @@ export async function withLease<Result>(
 export interface LeaderOptions {
   readonly leases: Leases;
   readonly lease: string;
-  readonly lead: LeaderTask;
+  readonly task: LeaderTask;
   /**
    * Milliseconds until the next attempt: while another process leads, after a failure, and after the task has ended.
    * Doubles with each consecutive failure, up to 5 s, to spare a failing store and the log file.
@@ -60,7 +60,7 @@ const MAX_BACKOFF_MS = 5000;
 export async function runAsLeader({
   leases,
   lease,
-  lead,
+  task,
   standbyMs,
   mayLead = () => true,
   onStandby,
@@ -74,7 +74,7 @@ export async function runAsLeader({
     const startedAt = time.now();
     let delay = standbyMs;
     try {
-      const run = mayLead() ? await withLease(leases, lease, signal, lead) : undefined;
+      const run = mayLead() ? await withLease(leases, lease, signal, task) : undefined;
       if (!run) onStandby?.();
       backoff = standbyMs;
     } catch (error) {

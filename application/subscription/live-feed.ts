@@ -5,7 +5,7 @@ import { createYielder, sleep } from '../concurrency/index.js';
 import type { DecryptEvent, Logger, Position, RecordedEvent, Subscribe } from '../ports/index.js';
 import type { CachingVault } from '../secrets/index.js';
 import type { LiveEvent } from './live-event.js';
-import { createWindow, type ResumeWindow, type WindowStart, type Windows } from './resume-window.js';
+import { createResumeWindow, type ResumeWindow, type ResumeWindowStore, type WindowStart } from './resume-window.js';
 
 export interface FeedOptions {
   readonly catalogs: readonly Catalog[];
@@ -14,7 +14,7 @@ export interface FeedOptions {
   /** End of the log before this node served requests; up to here each resume window is read separately. */
   readonly begun: Position;
   /** Stores the windows for the next start. */
-  readonly saved: Pick<Windows, 'save'>;
+  readonly saved: Pick<ResumeWindowStore, 'save'>;
   readonly follow: Subscribe;
   readonly reveal: DecryptEvent;
   /** Decrypts events written after the start of the node. */
@@ -49,7 +49,7 @@ export function runLiveFeed(options: FeedOptions): Feed {
   const { catalogs, begun, follow, reveal, revealLive, streams, vault, publish, switched, logger, signal } = options;
   const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
   const prefixes = [...catalogOf.keys()].map((service) => `${service}.`);
-  const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createWindow(start)]));
+  const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createResumeWindow(start)]));
   let caughtUpOnce = false;
   /** Number of events with keys that cannot be fetched now. */
   let waiting = 0;

@@ -83,7 +83,7 @@ export function runReaction(options: ReactionOptions): Promise<void> {
   return runAsLeader({
     leases,
     lease: `reaction:${reaction.name}`,
-    lead: (lease, stop) => runUnderLease(options, lease, stop),
+    task: (lease, stop) => runUnderLease(options, lease, stop),
     standbyMs: STANDBY_MS,
     onFailure: (err) => logger.error({ err, reaction: reaction.name }, 'reaction stopped; restarting'),
     signal,

@@ -14,11 +14,11 @@ export interface Fold<State> {
   evolve(state: State, event: RevealedEvent): State;
   /** Cursors of the folded streams in a state, if these are few; they are present in the initial state, too. */
   readonly reached?: ((state: State) => StreamCursors) | undefined;
-  readonly snapshot?: SnapshotForm<State> | undefined;
+  readonly snapshot?: SnapshotFormat<State> | undefined;
 }
 
 /** Serialization of a state as a snapshot. */
-export interface SnapshotForm<State> {
+export interface SnapshotFormat<State> {
   /**
    * Increase it whenever the shape or meaning of the state, or its event types, change: older snapshots are ignored
    * then.

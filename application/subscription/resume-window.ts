@@ -30,7 +30,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
  */
 const MAX_AGE_MS = 15 * 60_000;
 
-export function createWindow(start: WindowStart): ResumeWindow {
+export function createResumeWindow(start: WindowStart): ResumeWindow {
   const inside: { readonly position: Position; readonly recordedAt: number; readonly bytes: number }[] = [];
   let { horizon, from } = start;
   let last = horizon;
@@ -68,7 +68,7 @@ export function createWindow(start: WindowStart): ResumeWindow {
 }
 
 /** Stored resume windows. */
-export interface Windows {
+export interface ResumeWindowStore {
   /** Returns the stored window of a service, if any. */
   read(service: string): Promise<WindowStart | undefined>;
   /** Saves each window atomically. Any node may save, as all of them read the same log. */
@@ -81,8 +81,8 @@ export interface Windows {
  * @param head End of the log; limits the window, as the log may have been restored from a backup.
  * @param checkpoint Position of the service's read models: start of the window if none is stored.
  */
-export async function readWindow(
-  windows: Pick<Windows, 'read'>,
+export async function readResumeWindow(
+  windows: Pick<ResumeWindowStore, 'read'>,
   service: string,
   head: Position,
   checkpoint: Position = 0n,

@@ -31,7 +31,7 @@ export function runPeriodically({
   return runAsLeader({
     leases,
     lease: `periodic:${name}`,
-    async lead(_, stop) {
+    async task(_, stop) {
       while (!stop.aborted && mayRun()) {
         await run(stop);
         await sleep(everyMs, stop);

@@ -1,22 +1,22 @@
 /** Writes snapshots of a service's fold for the next start (docs/guide/snapshots.md). */
 import type { Position } from '../ports/index.js';
-import type { Fold, SnapshotForm, SnapshotSize, Snapshots, StateAt } from './restore-fold.js';
-import type { Windows } from './resume-window.js';
+import type { Fold, SnapshotFormat, SnapshotSize, Snapshots, StateAt } from './restore-fold.js';
+import type { ResumeWindowStore } from './resume-window.js';
 import { eventCount } from './stream-cursors.js';
 
-export interface KeepOptions<State> {
+export interface SnapshotWriterOptions<State> {
   readonly service: string;
-  readonly form: SnapshotForm<State>;
+  readonly form: SnapshotFormat<State>;
   /** As in `Fold`. */
-  readonly reached?: Fold<State>['reached'];
+  readonly cursors?: Fold<State>['reached'];
   /** Size of the snapshot that this start has read. */
   readonly kept?: SnapshotSize | undefined;
   readonly snapshots: Pick<Snapshots, 'write' | 'extend'>;
   /** Resume windows as stored for the next start. */
-  readonly windows: Pick<Windows, 'read'>;
-  readonly now: () => StateAt<State>;
+  readonly windows: Pick<ResumeWindowStore, 'read'>;
+  readonly currentState: () => StateAt<State>;
   /** State that this start was restored to; can be written immediately. */
-  readonly begun?: StateAt<State> | undefined;
+  readonly initial?: StateAt<State> | undefined;
 }
 
 /** New events in streams with cursors before another snapshot is due. */
@@ -30,19 +30,19 @@ const PARTS_PER_EVENT = 4;
  * A snapshot must not be newer than the start of the resume window: the current state is held back until the window has
  * moved past it.
  */
-export function createSnapshotKeeper<State>(options: KeepOptions<State>) {
-  const { service, form, reached, snapshots, windows, now } = options;
+export function createSnapshotWriter<State>(options: SnapshotWriterOptions<State>) {
+  const { service, form, cursors, snapshots, windows, currentState } = options;
   const { version } = form;
   let { kept = { events: 0, parts: 0 } } = options;
-  let pending = options.begun;
+  let pending = options.initial;
   let written: (StateAt<State> & { readonly until: Position }) | undefined;
 
-  const eventsOf = (state: State) => (reached ? eventCount(reached(state)) : 0);
+  const eventsOf = (state: State) => (cursors ? eventCount(cursors(state)) : 0);
   const isDue = (state: State) =>
-    !reached || eventsOf(state) - kept.events >= MIN_NEW_EVENTS + kept.parts / PARTS_PER_EVENT;
+    !cursors || eventsOf(state) - kept.events >= MIN_NEW_EVENTS + kept.parts / PARTS_PER_EVENT;
 
   return async (): Promise<boolean> => {
-    pending ??= now();
+    pending ??= currentState();
     const window = await windows.read(service);
     if (!window || window.from < pending.position) return false;
     const { state, position } = pending;

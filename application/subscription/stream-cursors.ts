@@ -38,7 +38,7 @@ export const eventCount = (cursors: StreamCursors): number =>
   Object.values(cursors).reduce((sum, { revision }) => sum + revision + 1, 0);
 
 /** Returns a part of the fold's state as the aggregate of its stream, so that commands can be decided on it. */
-export const loadedAt = <State>(
+export const aggregateAt = <State>(
   state: State,
   { revision, position, keyed }: StreamCursor = initialCursor,
 ): LoadedAggregate<State> => ({
@@ -68,13 +68,13 @@ export async function eventsSince(
   return all.flatMap((events) => events ?? []).sort((a, b) => (a.position < b.position ? -1 : 1));
 }
 
-export interface ReachedPart {
+export interface CursorPart {
   readonly stream: string;
   readonly revision: number;
   readonly position: string;
 }
 
-export interface KeyedPart {
+export interface CommandsPart {
   readonly stream: string;
   readonly keyed: readonly (readonly [commandId: string, first: number, last: number])[];
 }
@@ -83,10 +83,10 @@ export interface KeyedPart {
 const COMMANDS_PER_PART = 1000;
 
 /** Serializes cursors as JSON parts. */
-export function* serialize(cursors: StreamCursors): Generator<ReachedPart | KeyedPart> {
+export function* serialize(cursors: StreamCursors): Generator<CursorPart | CommandsPart> {
   for (const [stream, { revision, position, keyed }] of Object.entries(cursors)) {
     yield { stream, revision, position: String(position) };
-    let chunk: KeyedPart['keyed'][number][] = [];
+    let chunk: CommandsPart['keyed'][number][] = [];
     for (const [commandId, { first, last }] of keyed) {
       chunk.push([commandId, first, last]);
       if (chunk.length < COMMANDS_PER_PART) continue;
@@ -98,7 +98,7 @@ export function* serialize(cursors: StreamCursors): Generator<ReachedPart | Keye
 }
 
 /** Restores cursors from one part; parts must be applied in the order in which they were written. */
-export function reachedWith(cursors: StreamCursors, part: ReachedPart | KeyedPart): StreamCursors {
+export function applyCursorPart(cursors: StreamCursors, part: CursorPart | CommandsPart): StreamCursors {
   const { stream } = part;
   const cursor = cursors[stream] ?? initialCursor;
   if ('keyed' in part) {

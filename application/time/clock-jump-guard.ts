@@ -5,14 +5,14 @@
 import type { Clock, ConfirmedClock, Logger } from '../ports/index.js';
 
 /** Milliseconds from which an advance counts as a jump; larger than any correction of a healthy clock. */
-export const LEAP_MS = 86_400_000;
+export const JUMP_MS = 86_400_000;
 /** Milliseconds a jump must last before it is accepted; until then the clock may be corrected. */
-export const LASTS_MS = 1_800_000;
+export const CONFIRM_MS = 1_800_000;
 /** Milliseconds between calls of retention jobs; lets a machine that runs less than an hour a day delete, too. */
-export const ASK_EVERY_MS = LASTS_MS / 3;
+export const ASK_EVERY_MS = CONFIRM_MS / 3;
 
 /** Last note that any node has written to the event store. */
-export interface TimeMark<Note extends object> {
+export interface TimestampRegister<Note extends object> {
   /** Returns the note and its Unix ms by the store's clock; undefined if there is none. */
   read(): Promise<(Note & { readonly at: number }) | undefined>;
   /** Replaces the note. */
@@ -20,23 +20,23 @@ export interface TimeMark<Note extends object> {
 }
 
 /** A jump: last trusted time before it, Unix ms, and how long nodes have observed it, ms. */
-export interface Doubt {
+export interface ClockJump {
   readonly since: number;
   readonly waitedMs: number;
 }
 
-export interface LastingOptions {
+export interface ClockJumpGuardOptions {
   readonly clock: ConfirmedClock;
-  readonly believed: TimeMark<object>;
-  readonly doubted: TimeMark<Doubt>;
+  readonly believed: TimestampRegister<object>;
+  readonly doubted: TimestampRegister<ClockJump>;
   readonly logger: Logger;
   /** Monotonic clock, ms. */
   readonly monotonic?: Clock;
 }
 
-export interface LastingClock extends ConfirmedClock {
+export interface JumpGuardedClock extends ConfirmedClock {
   /** Milliseconds until a jump is accepted, as of the last `confirmedNow`; undefined without a jump. */
-  waitsMs(): number | undefined;
+  pausedForMs(): number | undefined;
 }
 
 /**
@@ -50,7 +50,7 @@ export function createClockJumpGuard({
   doubted,
   logger,
   monotonic = performance,
-}: LastingOptions): LastingClock {
+}: ClockJumpGuardOptions): JumpGuardedClock {
   /** The jump observed last, and when, by the monotonic clock. */
   let observed: { readonly since: number; readonly at: number } | undefined;
   let waitsMs: number | undefined;
@@ -71,12 +71,12 @@ export function createClockJumpGuard({
   return {
     now: clock.now,
     inSync: clock.inSync,
-    waitsMs: () => waitsMs,
+    pausedForMs: () => waitsMs,
     async confirmedNow() {
       const now = await clock.confirmedNow();
       if (now === undefined) return undefined;
       const since = (await believed.read())?.at ?? now;
-      const remainingMs = now - since > LEAP_MS ? LASTS_MS - (await recordJump(since, now)) : 0;
+      const remainingMs = now - since > JUMP_MS ? CONFIRM_MS - (await recordJump(since, now)) : 0;
       waitsMs = remainingMs > 0 ? remainingMs : undefined;
       if (waitsMs !== undefined) return undefined;
       await believed.set({});

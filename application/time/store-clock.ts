@@ -13,7 +13,7 @@ const MIN_QUERY_INTERVAL_MS = 1000;
 
 export interface StoreClockOptions {
   /** Queries the store's time, Unix ms, by writing an event. */
-  readonly ask: () => Promise<number>;
+  readonly queryTime: () => Promise<number>;
   readonly logger: Logger;
   /** Clock of this machine; may be wrong and may be set at any moment. */
   readonly clock?: Clock;
@@ -33,7 +33,7 @@ export interface StoreClock extends ConfirmedClock {
  * noticed immediately. The result is a lower bound, because the answer takes time to arrive.
  */
 export function createStoreClock({
-  ask,
+  queryTime,
   logger,
   clock = Date,
   monotonic = performance,
@@ -52,7 +52,7 @@ export function createStoreClock({
 
   const compare = () => {
     if (!query) queriedAt = monotonic.now();
-    query ??= ask()
+    query ??= queryTime()
       .then((time) => {
         answer = { time, at: monotonic.now(), skewMs: clock.now() - time };
         reportChange();

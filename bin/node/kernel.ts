@@ -19,14 +19,14 @@ import { createBuilds, createRows } from '../../adapters/mongo/rows/row-store.js
 import {
   createAggregateStore,
   createHandleCommand,
-  createRepetition,
+  createIdempotency,
   newCommandId,
 } from '../../application/command/index.js';
 import { createProjectionProgress } from '../../application/consistency/index.js';
 import type { CommandContext, Logger, Position } from '../../application/ports/index.js';
 import {
-  countUndecryptable,
   createEventDecryptor,
+  createUndecryptableCounter,
   createVault,
   treatAsErased,
 } from '../../application/secrets/index.js';
@@ -101,12 +101,12 @@ export async function createKernel(options: KernelOptions) {
     },
   );
 
-  const undecryptable = countUndecryptable(logger, () => options.onUndecryptable?.());
+  const undecryptable = createUndecryptableCounter(logger, () => options.onUndecryptable?.());
   const throwingVault = createVault(keys, aes256gcm);
   const vault = treatAsErased(throwingVault, undecryptable.told);
   const codec = createCodec(catalogs, vault);
   const log = createEventLog(client, codec, logger);
-  const clock = createStoreClock({ ask: log.time, logger });
+  const clock = createStoreClock({ queryTime: log.time, logger });
   const lasting = createClockJumpGuard({ clock, ...log, logger });
   const follow = createSubscription(client, codec, logger);
   const reveal = createEventDecryptor(throwingVault, undecryptable.told);
@@ -130,7 +130,7 @@ export async function createKernel(options: KernelOptions) {
     options.onAppended?.(stream, events);
   };
 
-  const repetition = createRepetition({ streams, clock, appended });
+  const repetition = createIdempotency({ streams, clock, appended });
   const handle = createHandleCommand({
     log,
     streams,

@@ -25,7 +25,7 @@ export interface Servers {
   /** Kind of servers, for people. */
   readonly kind: 'given' | 'embedded' | 'embedded, of another process';
   /** How many damaged events the event store has skipped, where this process runs it. */
-  damaged?(): number;
+  damagedEvents?(): number;
   /** Memory of each engine in bytes, by its name, where this process runs them. */
   memory?(): ReadonlyMap<string, number>;
   /**

@@ -5,12 +5,12 @@ import { maxPosition } from '../../application/consistency/index.js';
 import type { Logger, RecordedEvent } from '../../application/ports/index.js';
 import {
   type Audience,
-  createSnapshotKeeper,
+  audienceFold,
+  createSnapshotWriter,
   type Feed,
-  foldOf,
-  type KeepOptions,
   restoreFold,
   runPeriodically,
+  type SnapshotWriterOptions,
   type WindowStart,
 } from '../../application/subscription/index.js';
 import type { DomainEvent } from '../../domain/shared/index.js';
@@ -28,7 +28,7 @@ export interface RelaysOptions {
   readonly signal: AbortSignal;
 }
 
-type SnapshotSource<State> = Pick<KeepOptions<State>, 'service' | 'form' | 'reached' | 'kept' | 'begun'>;
+type SnapshotSource<State> = Pick<SnapshotWriterOptions<State>, 'service' | 'form' | 'cursors' | 'kept' | 'initial'>;
 
 /** Interval of the check whether the next start would need a newer snapshot. */
 const CHECK_EVERY_MS = 1000;
@@ -41,11 +41,11 @@ export function createRelays({ kernel, metrics, windows, logger, signal }: Relay
 
   function writeSnapshots<State>(relay: Relay<State>, source: SnapshotSource<State>, feed: Feed) {
     const { service } = source;
-    const now = () => ({
+    const currentState = () => ({
       state: relay.state(),
       position: maxPosition(relay.position(), feed.resumeFrom(service)),
     });
-    const saveIfNeeded = createSnapshotKeeper({ ...source, snapshots, windows: kernel.windows, now });
+    const saveIfNeeded = createSnapshotWriter({ ...source, snapshots, windows: kernel.windows, currentState });
     let skipped = 0;
     const run = async () => {
       if (skipped-- > 0) return;
@@ -70,15 +70,15 @@ export function createRelays({ kernel, metrics, windows, logger, signal }: Relay
       const catalog = kernel.catalogs.find((each) => each.service === service)!;
       const reveal = (event: RecordedEvent) => kernel.reveal(catalog, event);
       const ports = { follow, log: kernel.log, reveal, snapshots, logger, signal };
-      const restored = await restoreFold(service, foldOf(audience), windows.get(service)!, ports);
+      const restored = await restoreFold(service, audienceFold(audience), windows.get(service)!, ports);
       const { window, kept: savedSize } = restored;
       windows.set(service, window);
       const from = window.horizon;
       const observe = metrics.relay(service);
       const relay = createRelay({ audience, from, seed: restored.state, head, clock, observe, beatMs });
-      const { snapshot: form, reached } = audience;
+      const { snapshot: form, cursors } = audience;
       if (form) {
-        const source = { service, form, reached, kept: savedSize, begun: restored };
+        const source = { service, form, cursors, kept: savedSize, begun: restored };
         snapshotWriters.push((feed) => writeSnapshots(relay, source, feed));
       }
       return relay;

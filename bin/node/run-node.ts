@@ -22,7 +22,7 @@ import { createBudget } from '../../application/concurrency/index.js';
 import type { Logger, Position } from '../../application/ports/index.js';
 import {
   type Feed,
-  readWindow,
+  readResumeWindow,
   runLiveFeed,
   runPeriodically,
   runReaction,
@@ -87,7 +87,7 @@ export async function runNode(
   const onProgress = ({ events }: Progress) => logger.info({ events }, 'building a read model');
   const onAhead = ({ name }: ReadModel) => logger.warn({ projection: name }, AHEAD);
   metrics.clock(kernel.clock.skewMs);
-  if (servers.damaged) metrics.damaged(servers.damaged);
+  if (servers.damagedEvents) metrics.damaged(servers.damagedEvents);
   if (servers.memory) metrics.engines(servers.memory);
   // Read before the active builds, so that the feed delivers every switch after them.
   const startHead = await kernel.head();
@@ -146,7 +146,7 @@ export async function runNode(
     closers.unshift(connected.close);
   }
   const policy = operationsPolicy(release);
-  const status = statusOf(kernel, parts, feed, servers.damaged, cluster.unreachedBy);
+  const status = statusOf(kernel, parts, feed, servers.damagedEvents, cluster.unreachedBy);
   const access = { host: values.host, token: values['operations.token'] };
   const routes = operationsRoutes(policy, status, metrics, access);
   const operations = { policy, routes, signIn: operationsSignIn(access) };
@@ -246,7 +246,7 @@ async function readWindows(
 ): Promise<Map<string, WindowStart>> {
   const windows = services.map(async ({ name, projections }) => {
     const projected = await lowestCheckpoint(kernel, projections);
-    return [name, await readWindow(kernel.windows, name, head, projected)] as const;
+    return [name, await readResumeWindow(kernel.windows, name, head, projected)] as const;
   });
   return new Map(await Promise.all(windows));
 }

@@ -1,5 +1,5 @@
 /** Composes the analytics service. */
-import { createAnalyticsAdmission } from '../../adapters/http/analytics/admission.js';
+import { createAdminAuthenticator } from '../../adapters/http/analytics/admission.js';
 import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
 import { analyticsRoutes } from '../../adapters/http/analytics/routes.js';
 import { createBurstLimit } from '../../adapters/http/server/burst-limit.js';
@@ -8,27 +8,27 @@ import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import { createMailer } from '../../adapters/outbound/mail/smtp.js';
 import { createUserAgentParser } from '../../adapters/outbound/user-agent-parser.js';
 import { createProxyCheck } from '../../adapters/platform/config/client-address.js';
-import { createLive } from '../../adapters/realtime/analytics/live-hits.js';
+import { createLiveHits } from '../../adapters/realtime/analytics/live-hits.js';
 import { retentionAggregate } from '../../application/analytics/aggregates.js';
-import { createCollect } from '../../application/analytics/collect-hits.js';
+import { createHitCollector } from '../../application/analytics/collect-hits.js';
 import {
   createDailyVisitorKeys,
-  END_DAYS_EVERY_MS,
-  endDayReaction,
+  destroyKeyReaction,
+  END_DAYS_INTERVAL_MS,
 } from '../../application/analytics/daily-visitor-keys.js';
 import { eraseReaction } from '../../application/analytics/erase-site-reaction.js';
 import { cleanupRound, createCleanup, expireReaction } from '../../application/analytics/expire-days.js';
 import { createHitBatcher } from '../../application/analytics/hit-batcher.js';
-import { createRequests } from '../../application/analytics/idempotent-collect.js';
+import { createRequestStore } from '../../application/analytics/idempotent-collect.js';
 import { createLogins } from '../../application/analytics/login.js';
-import { createAttempts } from '../../application/analytics/recent-attempts.js';
+import { createRecentAttempts } from '../../application/analytics/recent-attempts.js';
 import { createReports, DAYS_MODEL } from '../../application/analytics/report.js';
 import { loginMailReaction } from '../../application/analytics/send-login-link-reaction.js';
-import { createDirectory } from '../../application/analytics/site-directory.js';
+import { createSiteDirectory } from '../../application/analytics/site-directory.js';
 import { createSites } from '../../application/analytics/sites.js';
 import { createGroupCommit } from '../../application/command/index.js';
 import type { Position } from '../../application/ports/index.js';
-import { createDayKeyExpiry, DAY_KEYS_EVERY_MS } from '../../application/secrets/index.js';
+import { createDayKeyExpiry, DAY_KEY_EXPIRY_EVERY_MS } from '../../application/secrets/index.js';
 import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
 import { ASK_EVERY_MS } from '../../application/time/index.js';
 import { catalog } from '../../domain/analytics/catalog.js';
@@ -56,7 +56,7 @@ export const analytics: Service<typeof catalog> = {
     const days = createDayReader({ db: mongo.models, vault, build });
     const origin = { service: 'analytics', release };
     let livePosition: Position = 0n;
-    const directory = createDirectory({ streams, heard: () => livePosition });
+    const directory = createSiteDirectory({ streams, livePosition: () => livePosition });
     const sites = createSites({
       handle,
       directory,
@@ -70,24 +70,24 @@ export const analytics: Service<typeof catalog> = {
       },
       base: () => baseUrl(values['analytics.appUrl'] ?? url()),
     });
-    const visitorDays = createDailyVisitorKeys({ handle, streams, vault, clock, context });
+    const visitorKeys = createDailyVisitorKeys({ handle, streams, vault, clock, context });
     const appender = createGroupCommit({ log, logger, appended });
     const storeRaw = values['analytics.storeRaw'];
     const hitBatcher = createHitBatcher({ appender, streams, origin, storeRaw });
-    const attempts = createAttempts();
+    const attempts = createRecentAttempts();
     const agents = createUserAgentParser();
     for (const { cache } of [hitBatcher, attempts, agents, days]) metrics.cache(cache);
     const filterBots = values['analytics.filterBots'];
     const honorDoNotTrack = values['analytics.honorDoNotTrack'];
     const retentionDays = values['analytics.retentionDays'];
     const countryHeader = values['analytics.countryHeader']?.toLowerCase();
-    const collect = createCollect({
+    const collect = createHitCollector({
       directory,
       isTokenOf: sites.isTokenOf,
       agents,
-      visitorDays,
-      collecting: hitBatcher,
-      requests: createRequests({ log, origin, retentionDays, appended }),
+      visitorKeys,
+      batcher: hitBatcher,
+      requests: createRequestStore({ log, origin, retentionDays, appended }),
       attempts,
       clock,
       limit: createBurstLimit(values['analytics.hitsPerMinute']),
@@ -98,7 +98,7 @@ export const analytics: Service<typeof catalog> = {
     const rawRetentionHours = values['analytics.rawRetentionHours'];
     const retention = { retentionDays, rawRetentionHours };
     const cleanup = createCleanup({ handle, clock: kernel.lasting, settled, days, raw, ...retention });
-    const live = createLive({
+    const live = createLiveHits({
       hitsOf: async (event) => (await kernel.reveal<HitsCollected>(catalog, event)).data.secret.hits,
       from: horizon,
       head: kernel.head,
@@ -121,7 +121,7 @@ export const analytics: Service<typeof catalog> = {
     const policy = analyticsPolicy(release);
     const routes = analyticsRoutes({
       version: release,
-      admit: createAnalyticsAdmission({ adminToken, logins, appUrl }),
+      admit: createAdminAuthenticator({ adminToken, logins, appUrl }),
       logins,
       linksPerNetwork: createRateLimit(LINKS_PER_NETWORK, LINKS_MS),
       appUrl,
@@ -163,26 +163,26 @@ export const analytics: Service<typeof catalog> = {
           attempts.forget(event.data.instance);
         }
         if (event.type !== 'VisitorDayEnded') return;
-        visitorDays.forget(event.data.day);
+        visitorKeys.forget(event.data.day);
         hitBatcher.forget(event.data.day);
       }, live.publish),
       reactions: [
         eraseReaction({ log, vault, streams }),
-        endDayReaction(vault),
+        destroyKeyReaction(vault),
         expireReaction({ log, directory }),
         ...(hasEmail || values['auth.authMode'] === 'dev' ? [loginMailReaction(mail)] : []),
       ],
       periodic: [
         {
           name: 'analytics.login-keys',
-          everyMs: DAY_KEYS_EVERY_MS,
+          everyMs: DAY_KEY_EXPIRY_EVERY_MS,
           run: createDayKeyExpiry({ vault, clock, subjectOf: loginsSubjectOf }),
           mayRun: clock.inSync,
         },
         {
           name: 'analytics.visitor-days',
-          everyMs: END_DAYS_EVERY_MS,
-          run: visitorDays.end,
+          everyMs: END_DAYS_INTERVAL_MS,
+          run: visitorKeys.end,
           mayRun: clock.inSync,
         },
         {
@@ -192,7 +192,7 @@ export const analytics: Service<typeof catalog> = {
           mayRun: clock.inSync,
         },
       ],
-      bufferedBytes: live.kept,
+      bufferedBytes: live.sizeBytes,
       close: live.close,
     };
   },

@@ -4,10 +4,10 @@ import { roomsRoutes } from '../../adapters/http/rooms/routes.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
 import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import { rooms as audience } from '../../application/rooms/audience.js';
-import { createRoomAdmission } from '../../application/rooms/authenticate.js';
+import { createRoomAuthenticator } from '../../application/rooms/authenticate.js';
 import { createRoomCommands } from '../../application/rooms/commands.js';
 import { eraseReaction } from '../../application/rooms/erase-room-reaction.js';
-import { createSweep, SWEEP_EVERY_MS } from '../../application/rooms/expire-rooms.js';
+import { createRoomExpiry, SWEEP_EVERY_MS } from '../../application/rooms/expire-rooms.js';
 import { createRoomQueries } from '../../application/rooms/queries.js';
 import { createRoomCache } from '../../application/rooms/room-cache.js';
 import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
@@ -31,7 +31,7 @@ export const rooms: Service<typeof catalog> = {
     metrics.cache(roomCache.cache);
     const policy = roomsPolicy(release, values['rooms.allowedOrigins']);
     const routes = roomsRoutes({
-      admission: createRoomAdmission(ports),
+      admission: createRoomAuthenticator(ports),
       commands: createRoomCommands(ports),
       queries: createRoomQueries({ ...ports, shown: roomCache }),
       relay,
@@ -50,7 +50,7 @@ export const rooms: Service<typeof catalog> = {
         ({ position }) => roomCache.onPosition(position),
       ),
       reactions: [eraseReaction(ports)],
-      periodic: [{ name: 'rooms.sweep', everyMs: SWEEP_EVERY_MS, run: createSweep(ports), mayRun: clock.inSync }],
+      periodic: [{ name: 'rooms.sweep', everyMs: SWEEP_EVERY_MS, run: createRoomExpiry(ports), mayRun: clock.inSync }],
     };
   },
 };

@@ -6,7 +6,7 @@ const text = { type: 'string' } as const;
 const { site, ...rest } = payload.properties;
 
 /** A collect payload plus the fields that the service normally takes from the request. */
-export const pastHit = object(
+export const importedHit = object(
   /** ISO 8601 or Unix time. */
   { site, timestamp: { type: ['string', 'number'] } },
   {
@@ -20,4 +20,4 @@ export const pastHit = object(
     country: { type: 'string', pattern: '^[A-Za-z]{2}$' },
   },
 );
-export type WrittenPastHit = DataOf<typeof pastHit>;
+export type ImportedHit = DataOf<typeof importedHit>;

@@ -2,7 +2,7 @@
 import { dayOf } from './hit-batch.js';
 
 export const DAY_MS = 86_400_000;
-export const MOST_DAYS = 730;
+export const MAX_DAYS = 730;
 
 /** Days as `2026-11-22`; start and end are inclusive. */
 export interface Period {
@@ -17,7 +17,7 @@ const isDay = (text: string): boolean =>
 
 /** The last `days` days including today, clamped to the maximum. */
 export function lastDays(days: number, now: number): Period {
-  const count = Math.min(days, MOST_DAYS);
+  const count = Math.min(days, MAX_DAYS);
   return { days: count, start: dayOf(now - (count - 1) * DAY_MS), end: dayOf(now) };
 }
 
@@ -25,7 +25,7 @@ export function lastDays(days: number, now: number): Period {
 export function periodBetween(start: string, end: string): Period | undefined {
   if (!isDay(start) || !isDay(end)) return undefined;
   const days = Math.round((instantOf(end) - instantOf(start)) / DAY_MS) + 1;
-  return days >= 1 && days <= MOST_DAYS ? { days, start, end } : undefined;
+  return days >= 1 && days <= MAX_DAYS ? { days, start, end } : undefined;
 }
 
 /** The period of equal length just before. */

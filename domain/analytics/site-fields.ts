@@ -23,7 +23,7 @@ export interface SiteFieldsInput {
 const ID = new RegExp(`^[a-z0-9_-]{1,${SITE_LIMITS.id}}$`);
 
 /** Normalizes to lower case with `_` for spaces; undefined if the result is not a valid id. */
-export function siteIdOf(text: string): string | undefined {
+export function parseSiteId(text: string): string | undefined {
   const id = truncate(text, 2 * SITE_LIMITS.id)
     .trim()
     .toLowerCase()
@@ -33,7 +33,7 @@ export function siteIdOf(text: string): string | undefined {
 
 /** Derives an id from a name; undefined if the name has no valid characters. */
 export const suggestSiteId = (name: string): string | undefined =>
-  siteIdOf(
+  parseSiteId(
     name
       .trim()
       .toLowerCase()

@@ -90,7 +90,7 @@ export function runProjector(options: ProjectorOptions): Projector {
   let position: Position = 0n;
   let lastEventAt = Date.now();
 
-  async function lead(lease: Lease, leaseEnd: AbortSignal) {
+  async function task(lease: Lease, leaseEnd: AbortSignal) {
     const fenced = new AbortController();
     const stop = AbortSignal.any([leaseEnd, fenced.signal]);
     const targets = await Promise.all(projections.map((each) => openTarget(each, lease)));
@@ -257,7 +257,7 @@ export function runProjector(options: ProjectorOptions): Projector {
     stopped: runAsLeader({
       leases,
       lease: projectorLease(group),
-      lead,
+      task,
       standbyMs: STANDBY_MS,
       onStandby() {
         status = 'standby';

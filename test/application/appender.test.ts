@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { newEvent } from '../../application/command/event-envelope.js';
-import { type Appender, createGroupCommit, type Waiting } from '../../application/command/group-commit.js';
+import { type Appender, createGroupCommit, type PendingEvent } from '../../application/command/group-commit.js';
 import { type EventLog, UnavailableError } from '../../application/ports/index.js';
 import { type BatchSecret, createBatches, recordTexts } from '../../domain/logs/batch.js';
 import { batchStream, bucketSubject } from '../../domain/logs/retention-bucket.js';
@@ -29,7 +29,7 @@ describe('batches that are appended', () => {
   });
 
   const stream = () => batchStream({ producerId, day: '20260301', audit: false }, NOON);
-  const batch = async (name: string, bytes = 100): Promise<Waiting> => {
+  const batch = async (name: string, bytes = 100): Promise<PendingEvent> => {
     const records = [{ ...recordText({ name }), bytes }];
     const [event] = createBatches({ producerId, receivedAt: NOON, records, rejected: 0 });
     await node.kernel.vault.create(bucketSubject(event!.data));

@@ -3,8 +3,8 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { UnavailableError } from '../../application/ports/index.js';
 import {
-  type LeaderTask,
   type LeaderOptions,
+  type LeaderTask,
   runAsLeader,
   withLease,
 } from '../../application/subscription/leader-election.js';
@@ -82,7 +82,7 @@ describe('leading', () => {
       running = runAsLeader({
         leases: world.leases,
         lease: NAME,
-        lead: work,
+        task: work,
         standbyMs: 1,
         onStandby: () => void standbys++,
         onFailure: (error) => failures.push(error),

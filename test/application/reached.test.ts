@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import type { EventLog, RecordedEvent } from '../../application/ports/index.js';
 import {
   advance,
+  aggregateAt,
+  applyCursorPart,
   eventCount,
   eventsSince,
   initialCursors,
-  loadedAt,
-  reachedWith,
   type StreamCursors,
   serialize,
 } from '../../application/subscription/stream-cursors.js';
@@ -37,7 +37,7 @@ describe('how far streams have been read', () => {
     const reached = after(events);
     expect(eventCount(initialCursors([BOX, SHELF]))).to.equal(0);
     expect(eventCount(reached)).to.equal(4);
-    const loaded = loadedAt('a state', reached[BOX]);
+    const loaded = aggregateAt('a state', reached[BOX]);
     expect(loaded).to.include({ state: 'a state', revision: 2, position: 30n, deleted: false });
     expect(loaded.keyed).to.deep.equal(new Map([['a', { first: 1, last: 2 }]]));
   });
@@ -46,8 +46,8 @@ describe('how far streams have been read', () => {
     for (const count of [0, 1, 1000, 2500]) {
       const commands = Array.from({ length: count }, (_, n) => inStream(BOX, n, keyed(`command ${n}`)));
       const reached = after([...commands, inStream(SHELF, 0, keyed('another'))]);
-      const parts = JSON.parse(JSON.stringify([...serialize(reached)])) as Parameters<typeof reachedWith>[1][];
-      expect(plain(parts.reduce(reachedWith, {}))).to.deep.equal(plain(reached));
+      const parts = JSON.parse(JSON.stringify([...serialize(reached)])) as Parameters<typeof applyCursorPart>[1][];
+      expect(plain(parts.reduce(applyCursorPart, {}))).to.deep.equal(plain(reached));
       for (const part of parts) if ('keyed' in part) expect(part.keyed).to.have.lengthOf.within(1, 1000);
     }
   });

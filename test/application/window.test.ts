@@ -1,7 +1,11 @@
 /** How far back streams can be resumed, whatever the log holds. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createWindow, readWindow, type WindowStart } from '../../application/subscription/resume-window.js';
+import {
+  createResumeWindow,
+  readResumeWindow,
+  type WindowStart,
+} from '../../application/subscription/resume-window.js';
 
 const MOST = 500;
 const MOST_MEGABYTES = 16;
@@ -28,7 +32,7 @@ describe('the window of a service', () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-        const window = createWindow({ horizon: 10n, from: 20n });
+        const window = createResumeWindow({ horizon: 10n, from: 20n });
         const mine: ReturnType<typeof event>[] = [];
         let [position, minute] = [20n, 0];
         for (const { mine: count, others, minutes, megabytes } of steps) {
@@ -59,7 +63,7 @@ describe('the window of a service', () => {
   });
 
   it('does not move for events of others, however many they are, for as long as they are soon', () => {
-    const window = createWindow({ horizon: 10n, from: 10n });
+    const window = createResumeWindow({ horizon: 10n, from: 10n });
     window.record(event(20n));
     window.advanceTo(9_000_000n, MOST_MINUTES * MINUTE);
     expect([window.horizon, window.from]).to.deep.equal([10n, 10n]);
@@ -68,7 +72,7 @@ describe('the window of a service', () => {
   });
 
   it('is not read again from before what others have written since its last event, and loses none of its own', () => {
-    const window = createWindow({ horizon: 10n, from: 10n });
+    const window = createResumeWindow({ horizon: 10n, from: 10n });
     window.advanceTo(70_000n, 0);
     expect([window.horizon, window.from]).to.deep.equal([10n, 70_000n]);
     window.record(event(80_000n));
@@ -77,17 +81,17 @@ describe('the window of a service', () => {
   });
 
   it('does not count an event that comes again', () => {
-    const window = createWindow({ horizon: 10n, from: 10n });
+    const window = createResumeWindow({ horizon: 10n, from: 10n });
     for (const position of [20n, 30n, 20n, 30n]) window.record(event(position, 0, 5));
     expect([window.last, window.horizon]).to.deep.equal([30n, 10n]);
   });
 
   it('ends where the log ends, which may be a backup’s, and begins with the read models where none was left', async () => {
     const left = (start?: WindowStart) => ({ read: async () => start });
-    expect(await readWindow(left(), 'toys', 100n, 30n)).to.deep.equal({ horizon: 30n, from: 30n });
+    expect(await readResumeWindow(left(), 'toys', 100n, 30n)).to.deep.equal({ horizon: 30n, from: 30n });
     const start = { horizon: 40n, from: 60n };
-    expect(await readWindow(left(start), 'toys', 100n, 30n)).to.deep.equal(start);
-    expect(await readWindow(left(start), 'toys', 50n, 30n)).to.deep.equal({ horizon: 40n, from: 50n });
-    expect(await readWindow(left(start), 'toys', 20n, 30n)).to.deep.equal({ horizon: 20n, from: 20n });
+    expect(await readResumeWindow(left(start), 'toys', 100n, 30n)).to.deep.equal(start);
+    expect(await readResumeWindow(left(start), 'toys', 50n, 30n)).to.deep.equal({ horizon: 40n, from: 50n });
+    expect(await readResumeWindow(left(start), 'toys', 20n, 30n)).to.deep.equal({ horizon: 20n, from: 20n });
   });
 });

@@ -1,6 +1,6 @@
 /** What people do with guest books: sign one, read one. In `application/`. */
 import type { HandleCommand } from '../../application/command/handle-command.js';
-import { awaitConsistent, type Positioned, withRows } from '../../application/consistency/await-consistent.js';
+import { awaitConsistent, type PositionedRow, withRows } from '../../application/consistency/await-consistent.js';
 import type {
   Clock,
   CommandContext,
@@ -23,11 +23,11 @@ export function createBooks({ handle, vault, clock, rows, settled }: Ports) {
       return isRejection(outcome) ? outcome : { body: entry, position: outcome.position };
     },
     /** The newest hundred; `seen` is reflected. */
-    async read(bookId: string, seen?: Position) {
+    async read(bookId: string, seenByCaller?: Position) {
       const stream = bookStream({ bookId });
-      const reflected = await awaitConsistent(settled, 'guestbook.entries', { streams: [stream], seen });
+      const reflected = await awaitConsistent(settled, 'guestbook.entries', { streams: [stream], seenByCaller });
       const query = { filter: { book: bookId }, sort: { revision: -1 }, limit: 100 } as const;
-      const found = await rows.find<Positioned & { readonly secret: string }>('guestbook.entries', query);
+      const found = await rows.find<PositionedRow & { readonly secret: string }>('guestbook.entries', query);
       const opened = await Promise.all(found.map(({ secret }) => vault.open(stream, secret)));
       const body = { entries: opened.filter((each) => each !== undefined) };
       return { body, ...withRows(reflected, found) };

@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import { type Position, type Subscribe, UnavailableError } from '../../application/ports/index.js';
-import { awaitBuilt, buildUntil, type BuildUntilOptions, type Progress } from '../../projections/kernel/build.js';
+import { awaitBuilt, type BuildUntilOptions, buildUntil, type Progress } from '../../projections/kernel/build.js';
 import { LEASE, useBuildWorld } from '../support/build-world.js';
 import { contents } from '../support/toys.js';
 

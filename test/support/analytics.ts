@@ -45,7 +45,9 @@ export function talliesOf(days: ReadonlyMap<string, DayCounts>) {
   const lists = new Map(
     Array.from(days, ([day, counts]) => [
       day,
-      Object.fromEntries(LISTS.map((list) => [list, encodeTally(names[list], serializeDayList(counts, list))])) as DayLists,
+      Object.fromEntries(
+        LISTS.map((list) => [list, encodeTally(names[list], serializeDayList(counts, list))]),
+      ) as DayLists,
     ]),
   );
   return { lists, names };

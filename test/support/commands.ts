@@ -1,7 +1,7 @@
 /** The road of a command on the parts of a kernel, or on others in the place of some. */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { createHandleCommand, type HandleOptions } from '../../application/command/handle-command.js';
-import { createRepetition } from '../../application/command/idempotency.js';
+import { createIdempotency } from '../../application/command/idempotency.js';
 import type { Clock } from '../../application/ports/index.js';
 
 type Parts = Pick<HandleOptions, 'log' | 'streams'> &
@@ -11,7 +11,7 @@ type Parts = Pick<HandleOptions, 'log' | 'streams'> &
 
 /** What runs commands, and what finds those that ran before. */
 export function commandsOf({ clock = Date, appended = () => {}, ...parts }: Parts) {
-  const repetition = createRepetition({ streams: parts.streams, clock, appended });
+  const repetition = createIdempotency({ streams: parts.streams, clock, appended });
   const common = { release: 'test', logger: silentLogger, conflicted() {} };
   return { repetition, handle: createHandleCommand({ ...common, ...parts, appended, repetition }) };
 }

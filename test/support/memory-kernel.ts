@@ -11,7 +11,11 @@ import { createAggregateStore } from '../../application/command/aggregate-store.
 import { newCommandId } from '../../application/command/command-id.js';
 import { createProjectionProgress } from '../../application/consistency/projection-progress.js';
 import type { Clock, EventLog, Subscribe } from '../../application/ports/index.js';
-import { countUndecryptable, createEventDecryptor, treatAsErased } from '../../application/secrets/decrypt-events.js';
+import {
+  createEventDecryptor,
+  createUndecryptableCounter,
+  treatAsErased,
+} from '../../application/secrets/decrypt-events.js';
 import { createVault, type KeyStore } from '../../application/secrets/vault.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import { commandsOf } from './commands.js';
@@ -73,7 +77,7 @@ export type MemoryKernel = ReturnType<typeof memoryKernel>;
 
 /** One node of a world. */
 export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: Clock = Date) {
-  const unopened = countUndecryptable(silentLogger, () => {});
+  const unopened = createUndecryptableCounter(silentLogger, () => {});
   const telling = createVault(world.keys, aes256gcm);
   const vault = treatAsErased(telling, unopened.told);
   const codec = createCodec(catalogs, vault);

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import type { RecordedEvent } from '../../application/ports/index.js';
 import { createVault } from '../../application/secrets/vault.js';
-import { type Audience, foldOf } from '../../application/subscription/audience.js';
+import { type Audience, audienceFold } from '../../application/subscription/audience.js';
 import { encryptSnapshots } from '../../application/subscription/encrypted-snapshots.js';
 import { restoreFold } from '../../application/subscription/restore-fold.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
@@ -51,7 +51,7 @@ export async function starting<State, Event extends DomainEvent>(catalog: Catalo
   const revisions = new Map<string, number>();
   const { signal } = new AbortController();
   const reveal = (event: RecordedEvent) => node.reveal(catalog, event);
-  const fold = foldOf(audience);
+  const fold = audienceFold(audience);
   const form = fold.snapshot!;
   const read: RecordedEvent[] = [];
   const told: unknown[] = [];

@@ -1,5 +1,5 @@
 /** Cards with the lists of a report; items with a trend can be shown in the chart. */
-import { byId, element, list, type Shown } from '../shared/dom.js';
+import { byId, element, type ListEntry, list } from '../shared/dom.js';
 import type { Report, Trend } from './contract.js';
 import { csvOf, download } from './csv.js';
 import { number } from './formatting.js';
@@ -67,7 +67,7 @@ function cardOf({ name, title, counts }: ListOf, choose: Choose) {
 }
 
 /** Keeps its element when the report is refreshed, so that focus and clicks stay on the item. */
-function rowOf(choose: Choose): Shown<Item> {
+function rowOf(choose: Choose): ListEntry<Item> {
   const [name, count] = [element('bdi'), element('span', { className: 'count' })];
   const button = element('button', { type: 'button', className: 'plain', title: 'Show in the chart' });
   const plain = element('span');

@@ -1,5 +1,5 @@
 /** Toolbar buttons of the meeting. */
-import { byId, element, pressed } from '../shared/dom.js';
+import { byId, element, setPressed } from '../shared/dom.js';
 import type { ClientMessage, Flags } from './messages.js';
 import { isModerator, type Room } from './room.js';
 import { REACTIONS } from './stage.js';
@@ -35,17 +35,17 @@ export function createControls({ send, change, react, switchSource, leave }: Con
     mute.onclick = flag({ isMuted: !isMuted });
     video.onclick = flag({ isVideoOff: !isVideoOff });
     hand.onclick = () => change({ isHandRaised: !isHandRaised }, { type: isHandRaised ? 'lower-hand' : 'raise-hand' });
-    pressed(mute, isMuted, isMuted ? 'Unmute' : 'Mute');
-    pressed(video, isVideoOff, isVideoOff ? 'Picture on' : 'Picture off');
-    pressed(hand, isHandRaised, isHandRaised ? 'Lower hand' : 'Raise hand');
-    pressed(source, isCamera, 'Camera');
+    setPressed(mute, isMuted, isMuted ? 'Unmute' : 'Mute');
+    setPressed(video, isVideoOff, isVideoOff ? 'Picture on' : 'Picture off');
+    setPressed(hand, isHandRaised, isHandRaised ? 'Lower hand' : 'Raise hand');
+    setPressed(source, isCamera, 'Camera');
 
     const { isLocked, recordingBy } = room;
     lock.hidden = record.hidden = !isModerator(room);
-    pressed(lock, isLocked, isLocked ? 'Unlock' : 'Lock');
+    setPressed(lock, isLocked, isLocked ? 'Unlock' : 'Lock');
     lock.onclick = () => send({ type: isLocked ? 'room-unlocked' : 'room-locked' });
     const isRecording = recordingBy !== undefined;
-    pressed(record, isRecording, isRecording ? 'End recording' : 'Announce recording');
+    setPressed(record, isRecording, isRecording ? 'End recording' : 'Announce recording');
     record.onclick = () =>
       send(isRecording ? { type: 'recording-stopped', stoppedBy: me } : { type: 'recording-started', startedBy: me });
   };

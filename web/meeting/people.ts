@@ -1,5 +1,5 @@
 /** Lists of participants and waiting people, with their moderation buttons. */
-import { element, list, type Shown } from '../shared/dom.js';
+import { element, type ListEntry, list } from '../shared/dom.js';
 import type { Action, ClientMessage } from './messages.js';
 import { nameWithBadges } from './names.js';
 import type { Person } from './room.js';
@@ -26,7 +26,7 @@ export interface PeopleOptions {
 export function createPeople(container: HTMLElement, { send, sendFile }: PeopleOptions) {
   const act = (targetId: string, action: Action) => send({ type: 'moderator-action', targetId, action });
 
-  function show(id: string): Shown<Row> {
+  function show(id: string): ListEntry<Row> {
     const who = element('span', { className: 'who' });
     const fileInput = element('input', { type: 'file', hidden: true, 'aria-label': 'File' });
     const file = element('button', { className: 'small', textContent: 'Send file' });

@@ -1,5 +1,5 @@
 /** Video tiles of all participants, with their connection state. */
-import { element, list, type Shown } from '../shared/dom.js';
+import { element, type ListEntry, list } from '../shared/dom.js';
 import { initials } from './camera.js';
 import { nameWithBadges } from './names.js';
 import type { Distance } from './peers.js';
@@ -35,7 +35,7 @@ const STATES: { readonly [state in RTCPeerConnectionState]: string } = {
 export function createStage(container: HTMLElement) {
   const tiles = new Map<string, HTMLElement>();
 
-  function show(id: string): Shown<Tile> {
+  function show(id: string): ListEntry<Tile> {
     const video = element('video', { autoplay: true, playsInline: true });
     const face = element('div', { className: 'initials', 'aria-hidden': 'true' });
     const caption = element('figcaption');
@@ -60,7 +60,7 @@ export function createStage(container: HTMLElement) {
         const direct = ms === undefined ? STATES[state] : `direct, ${Math.max(1, Math.round(ms))} ms`;
         distance.textContent = isDisconnected ? 'connection lost' : direct;
       },
-      gone: () => tiles.delete(id),
+      onRemove: () => tiles.delete(id),
     };
   }
 

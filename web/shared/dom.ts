@@ -26,21 +26,21 @@ export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   return found as Kind;
 }
 
-export interface Shown<Item> {
+export interface ListEntry<Item> {
   readonly element: HTMLElement;
   update(item: Item): void;
   /** Runs after the element was removed. */
-  gone?(): void;
+  onRemove?(): void;
 }
 
 /** Renders a keyed list in order. Items keep their element and focus across updates. */
-export function list<Item>(container: HTMLElement, create: (id: string) => Shown<Item>) {
-  const entries = new Map<string, Shown<Item>>();
+export function list<Item>(container: HTMLElement, create: (id: string) => ListEntry<Item>) {
+  const entries = new Map<string, ListEntry<Item>>();
   return (items: ReadonlyMap<string, Item>): void => {
     for (const [id, entry] of entries) {
       if (items.has(id)) continue;
       entry.element.remove();
-      entry.gone?.();
+      entry.onRemove?.();
       entries.delete(id);
     }
     let previous: Element | null = null;
@@ -56,7 +56,7 @@ export function list<Item>(container: HTMLElement, create: (id: string) => Shown
 }
 
 /** Sets state and label of a toggle button. */
-export function pressed(button: HTMLButtonElement, on: boolean, label: string): void {
+export function setPressed(button: HTMLButtonElement, on: boolean, label: string): void {
   button.setAttribute('aria-pressed', String(on));
   button.textContent = label;
 }

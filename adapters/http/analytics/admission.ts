@@ -41,7 +41,7 @@ export interface AdmissionDeps {
 }
 
 /** Compares digests, so that the comparison takes constant time for any input. */
-export function createAnalyticsAdmission({ adminToken, logins, appUrl }: AdmissionDeps) {
+export function createAdminAuthenticator({ adminToken, logins, appUrl }: AdmissionDeps) {
   const expected = digest(adminToken);
   return async ({ bearer, headers, method }: Pick<Request, 'bearer' | 'headers' | 'method'>) => {
     if (bearer !== undefined) return timingSafeEqual(digest(bearer), expected) ? ADMIN : UNAUTHORIZED;

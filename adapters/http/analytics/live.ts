@@ -1,6 +1,6 @@
 /** Route that streams hits live. */
 import type { SiteDirectory } from '../../../application/analytics/site-directory.js';
-import { siteIdOf } from '../../../domain/analytics/site-fields.js';
+import { parseSiteId } from '../../../domain/analytics/site-fields.js';
 import { siteNotFound } from '../../../domain/analytics/sites.js';
 import type { LiveHits } from '../../realtime/analytics/live-hits.js';
 import { type Admit, type Route, route } from '../server/route.js';
@@ -36,7 +36,7 @@ export const liveRoute = ({ live, directory, admit }: LiveRouteDeps): Route =>
     },
     admit,
     async handle({ query, cursor, ifPosition }, { session }) {
-      const siteId = siteIdOf(query.site);
+      const siteId = parseSiteId(query.site);
       const site = siteId && (await directory.find([siteId], ifPosition))(siteId);
       if (!site) return siteNotFound;
       return {

@@ -2,7 +2,7 @@
 import type { RecentAttempts } from '../../../application/analytics/recent-attempts.js';
 import type { SiteDirectory } from '../../../application/analytics/site-directory.js';
 import type { Sites } from '../../../application/analytics/sites.js';
-import { siteIdOf } from '../../../domain/analytics/site-fields.js';
+import { parseSiteId } from '../../../domain/analytics/site-fields.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, CROSS_ORIGIN_ANSWER, SECURITY } from './admission.js';
@@ -109,7 +109,7 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
     query: { type: 'object', required: ['site'], properties: { site: { type: 'string', minLength: 1 } } },
     answers: { 200: { description: 'The attempts', schema: schemas.attemptsAnswer } },
     async handle({ query: { site }, ifPosition }) {
-      const siteId = siteIdOf(site) ?? site;
+      const siteId = parseSiteId(site) ?? site;
       const found = (await directory.find([siteId], ifPosition))(siteId);
       return { status: 200, body: { attempts: attempts.list(siteId, found?.instance) } };
     },

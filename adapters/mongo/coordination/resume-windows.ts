@@ -1,6 +1,6 @@
 /** Stores the resume windows of live feeds: one row per service, so that both positions change together. */
 import { type Db, Long } from 'mongodb';
-import type { Windows } from '../../../application/subscription/index.js';
+import type { ResumeWindowStore } from '../../../application/subscription/index.js';
 
 interface WindowRow {
   readonly _id: string;
@@ -15,7 +15,7 @@ const rowOf = (service: string) => `window:${service}`;
 const secondRowOf = (service: string) => `window:${service}:from`;
 
 /** Kept in the checkpoints collection, where nodes of an earlier release find them. */
-export function createWindows(db: Db): Windows {
+export function createWindows(db: Db): ResumeWindowStore {
   const rows = db.collection<WindowRow>('checkpoints');
   return {
     async read(service) {

@@ -15,7 +15,7 @@ export interface LiveHits {
   publish(event: LiveEvent<typeof catalog>): void;
   connect(subscription: LiveSubscription, sink: Sink): void;
   /** Memory of buffered hits, in bytes. */
-  kept(): number;
+  sizeBytes(): number;
   close(): void;
 }
 
@@ -55,7 +55,7 @@ const MAX_DECRYPTED = 4;
 /** Recently ended sites and sessions, for requests authenticated just before the end. */
 const MAX_ENDED = 1000;
 
-export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveOptions): LiveHits {
+export function createLiveHits({ hitsOf, from, head, clock, failed, observe }: LiveOptions): LiveHits {
   const ring = createRing<RingHit>({ ...RING_LIMITS, from });
   const connections = createConnections({ ring, head, clock, failed, observe });
   const decrypted = new LRUCache<RingHit, Promise<readonly Frame[]>>({ max: MAX_DECRYPTED });
@@ -122,7 +122,7 @@ export function createLive({ hitsOf, from, head, clock, failed, observe }: LiveO
       connections.connect({ keys, sink, pick }, { after: since, until });
     },
 
-    kept: () => ring.bytes,
+    sizeBytes: () => ring.bytes,
     close: connections.close,
   };
 }

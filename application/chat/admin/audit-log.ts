@@ -3,7 +3,7 @@ import { auditEntryFor, type ErasableFact } from '../../../domain/chat/audit-ent
 import { type AuditEvent, auditStream } from '../../../domain/chat/audit-log.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
-import { awaitConsistent, type Consistency, type Positioned, withRows } from '../../consistency/index.js';
+import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';
 import { streamList } from '../../json/stream-list.js';
 import type {
   Clock,
@@ -37,7 +37,7 @@ export interface AuditEntry {
   readonly metadata: object;
 }
 
-export interface AuditRow extends Positioned, Omit<AuditEntry, 'id'> {
+export interface AuditRow extends PositionedRow, Omit<AuditEntry, 'id'> {
   readonly _id: string;
   readonly at: { toBigInt(): bigint };
   readonly subject?: string;
@@ -77,8 +77,11 @@ export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts)
   }
 
   /** Newest first. */
-  async function list({ limit, before, action }: AuditQuery, seen?: Position): Promise<Entries | Rejection> {
-    const freshness = await awaitConsistent(settled, 'chat.audit', { told: settled.latestOf('chat'), seen });
+  async function list({ limit, before, action }: AuditQuery, seenByCaller?: Position): Promise<Entries | Rejection> {
+    const freshness = await awaitConsistent(settled, 'chat.audit', {
+      lastAppend: settled.latestOf('chat'),
+      seenByCaller,
+    });
     const end = before === undefined ? undefined : await positionOf(before);
     if (before !== undefined && end === undefined) return unknownBefore;
     const filter = action === undefined ? {} : { action };

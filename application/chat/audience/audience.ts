@@ -17,7 +17,7 @@ export type { ChatState } from './state.js';
 
 export const chat: Audience<ChatState, ChatEvent> = {
   initialState,
-  reached: ({ reached }) => reached,
+  cursors: ({ reached }) => reached,
   snapshot,
   on: {
     ...rosterOn,

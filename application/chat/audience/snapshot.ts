@@ -7,11 +7,11 @@ import { NOBODY, userSubject } from '../../../domain/chat/events/roster.js';
 import { type User, withUser } from '../../../domain/chat/roster.js';
 import type { Webhook } from '../../../domain/chat/webhooks.js';
 import {
-  type KeyedPart,
-  type ReachedPart,
-  reachedWith,
+  applyCursorPart,
+  type CommandsPart,
+  type CursorPart,
   type SealedPart,
-  type SnapshotForm,
+  type SnapshotFormat,
   serialize,
 } from '../../subscription/index.js';
 import { type ChatState, initialState } from './state.js';
@@ -29,7 +29,7 @@ type Part =
   | Split<'webhook', Webhook, 'name'>
   | { readonly is: 'ending'; readonly channelId: string }
   | { readonly is: 'made'; readonly made: number }
-  | { readonly is: 'reached'; readonly reached: ReachedPart | KeyedPart };
+  | { readonly is: 'reached'; readonly reached: CursorPart | CommandsPart };
 
 function* parts({ roster, channels, reached }: ChatState): Generator<Part> {
   for (const each of serialize(reached)) yield { is: 'reached', reached: each };
@@ -48,7 +48,7 @@ function withPart(state: ChatState, part: Part): ChatState {
   const { roster, admins, channels } = state;
   switch (part.is) {
     case 'reached':
-      return { ...state, reached: reachedWith(state.reached, part.reached) };
+      return { ...state, reached: applyCursorPart(state.reached, part.reached) };
     case 'user': {
       const user = { email: '', userName: NOBODY, ...part.plain, ...part.secret };
       const known = withUser(roster, user);
@@ -70,7 +70,7 @@ function withPart(state: ChatState, part: Part): ChatState {
   }
 }
 
-export const snapshot: SnapshotForm<ChatState> = {
+export const snapshot: SnapshotFormat<ChatState> = {
   version: 1,
   parts,
   from: (parts: readonly Part[]) => parts.reduce(withPart, initialState),

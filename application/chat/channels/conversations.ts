@@ -4,7 +4,7 @@ import { REQUEST_SECONDS, requestStream } from '../../../domain/chat/conversatio
 import { unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
-import { awaitConsistent, type Consistency, type Positioned, withRows } from '../../consistency/index.js';
+import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';
 import type {
   Clock,
   CommandContext,
@@ -33,7 +33,7 @@ export interface ConversationPorts {
   readonly acknowledged: WritePositions;
 }
 
-interface ConversationRow extends Positioned {
+interface ConversationRow extends PositionedRow {
   readonly conversation: string;
   readonly createdAt: number;
   readonly lastMessageAt: number | null;
@@ -115,10 +115,10 @@ export function createConversations(ports: ConversationPorts) {
     return { body: { conversations }, ...withRows(freshness, found) };
   }
 
-  const awaitRows = (userId: string, seen?: Position) =>
+  const awaitRows = (userId: string, seenByCaller?: Position) =>
     awaitConsistent(settled, 'chat.conversations', {
-      told: acknowledged.latest(conversationListKey(userId)),
-      seen,
+      lastAppend: acknowledged.latest(conversationListKey(userId)),
+      seenByCaller,
     });
 
   async function findLastMessageAt(userId: string, id: string): Promise<number | null> {

@@ -5,7 +5,7 @@ import { type MessageEvent, messageNotFound, messageStream } from '../../../doma
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { findReply } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import { isEvent, PAGE, readForward } from '../../command/index.js';
+import { isEvent, PAGE_EVENTS, readForward } from '../../command/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import { streamList } from '../../json/stream-list.js';
 import type { DecryptEvent, EventLog, Position } from '../../ports/index.js';
@@ -77,7 +77,7 @@ export function createHistory({ log, reveal, admission, places, pages }: History
   /** Finds by binary search a revision at most one page before the event; positions ascend within a stream. */
   async function findStartRevision(stream: string, position: Position, newest: number): Promise<number> {
     let [before, after] = [0, newest];
-    while (after - before > PAGE) {
+    while (after - before > PAGE_EVENTS) {
       const middle = Math.floor((before + after) / 2);
       const found = await log.read(stream, { from: middle, limit: 1 });
       if (typeof found === 'string' || !found[0]) return before;
@@ -91,7 +91,7 @@ export function createHistory({ log, reveal, admission, places, pages }: History
     const types = replyId === undefined ? MESSAGE_VERSIONS : REPLY_VERSIONS;
     // Reads larger pages while nothing matches, as most of a long thread is skipped.
     let hasMatch = true;
-    for await (const page of readForward(log, stream, from, () => (hasMatch ? BATCH_SIZE : PAGE))) {
+    for await (const page of readForward(log, stream, from, () => (hasMatch ? BATCH_SIZE : PAGE_EVENTS))) {
       hasMatch = false;
       for (const event of page) {
         if (event.position > until) return;

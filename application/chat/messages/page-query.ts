@@ -48,8 +48,8 @@ export type PageQueries = ReturnType<typeof createPageQueries>;
 
 export function createPageQueries({ rows, settled, opened, acknowledged, places }: PageQueryPorts) {
   /** Waits until the rows include what the reader must see. Call it before reading a page and pass on the result. */
-  const awaitRows = (projection: 'chat.messages' | 'chat.replies', channelId: string, seen?: Position) =>
-    awaitConsistent(settled, projection, { told: acknowledged.latest(channelId), seen });
+  const awaitRows = (projection: 'chat.messages' | 'chat.replies', channelId: string, seenByCaller?: Position) =>
+    awaitConsistent(settled, projection, { lastAppend: acknowledged.latest(channelId), seenByCaller });
 
   /** Position at which a page ends; undefined for a message that was never in the list. */
   async function findEnd(

@@ -4,7 +4,7 @@ import { channelSubject } from '../../../domain/chat/events/channels.js';
 import { EMPTY_CONTENT, type MessageContent, type Thread } from '../../../domain/chat/events/messages.js';
 import { contentOf } from '../../../domain/chat/message-content.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
-import type { Positioned } from '../../consistency/index.js';
+import type { PositionedRow } from '../../consistency/index.js';
 import type { Position, Rows, Vault } from '../../ports/index.js';
 import type { MessageSnapshot, ReplySnapshot } from '../view-models.js';
 
@@ -17,7 +17,7 @@ export interface PostedRow {
   readonly posted: { toBigInt(): bigint };
 }
 
-export interface MessageRow extends Positioned, PostedRow {
+export interface MessageRow extends PositionedRow, PostedRow {
   readonly _id: string;
   readonly channel: string;
   readonly author: string;
@@ -39,12 +39,12 @@ interface ReactionEntry {
   readonly secret: string;
 }
 
-interface ReactionsRow extends Positioned {
+interface ReactionsRow extends PositionedRow {
   readonly of: string;
   readonly reactions?: readonly ReactionEntry[];
 }
 
-export interface ReplyRow extends Positioned, PostedRow {
+export interface ReplyRow extends PositionedRow, PostedRow {
   readonly _id: string;
   readonly thread: string;
   readonly channel: string;

@@ -11,7 +11,7 @@ import {
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
-import { awaitConsistent, type Consistency, type Positioned, withRows } from '../../consistency/index.js';
+import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';
 import type {
   Clock,
   CommandContext,
@@ -47,7 +47,7 @@ export interface PresenceView {
   readonly lastSeen: number;
 }
 
-interface PresenceRow extends Positioned {
+interface PresenceRow extends PositionedRow {
   readonly _id: string;
   readonly status: Status;
   readonly lastSeen: number;
@@ -174,14 +174,14 @@ export function createPresence(ports: PresencePorts) {
   }
 
   /** Presence of all users; without events a user is offline since being added. */
-  async function list(seen?: Position): Promise<Consistency & { readonly presence: Iterable<PresenceView> }> {
+  async function list(seenByCaller?: Position): Promise<Consistency & { readonly presence: Iterable<PresenceView> }> {
     const freshness = await awaitConsistent(settled, 'chat.presence', {
-      told: settled.latestOf('chat'),
-      seen,
+      lastAppend: settled.latestOf('chat'),
+      seenByCaller,
     });
     const [found, { state: roster }] = await Promise.all([
       rows.find<PresenceRow>('chat.presence', { filter: {} }),
-      admission.roster(seen),
+      admission.roster(seenByCaller),
     ]);
     return { presence: viewsOf(found, roster), ...withRows(freshness, found) };
   }

@@ -95,25 +95,31 @@ export function createSearch({ index, settled, admission }: SearchServicePorts) 
   return async function search(
     caller: Caller,
     { q, channelId, conversationId, authorId, from, to, limit }: SearchInput,
-    seen?: Position,
+    seenByCaller?: Position,
     leaving?: Reader['request'],
   ): Promise<RenderedPage | Rejection> {
     const words = wordsOf(q);
     if (words.length === 0) return blankQuery;
     if (words.length > MAX_WORDS) return tooManyWords;
-    const freshness = await awaitConsistent(settled, 'chat.search', { told: settled.latestOf('chat'), seen });
-    const { state: roster } = await admission.roster(seen);
+    const freshness = await awaitConsistent(settled, 'chat.search', {
+      lastAppend: settled.latestOf('chat'),
+      seenByCaller,
+    });
+    const { state: roster } = await admission.roster(seenByCaller);
     const places = [channelId, conversationId].filter((each) => each !== undefined);
     const queryWords: QueryWord[] = [];
     for (const text of words) queryWords.push({ text, authors: await findAuthors(roster, text) });
     const reader = { userId: caller.userId, ...(leaving && { leaving }) };
     return throttle(limit, reader, async () => {
       // Read after waiting for the throttle, as access may have changed.
-      const isVisible = await visibilityFor(caller, seen);
+      const isVisible = await visibilityFor(caller, seenByCaller);
       const isSearchable = (place: string) => places.every((each) => each === place) && isVisible(place);
       const found = await index.find({ words: queryWords, isVisible: isSearchable, authorId, from, to, limit });
       // The search takes time and may find newer messages: access is checked again as of the index position.
-      const isVisibleNow = await visibilityFor(caller, maxPosition(settled.position('chat.search'), seen ?? 0n));
+      const isVisibleNow = await visibilityFor(
+        caller,
+        maxPosition(settled.position('chat.search'), seenByCaller ?? 0n),
+      );
       const messages = found.filter(({ channelId }) => isVisibleNow(channelId)).map((each) => hitView(roster, each));
       return { json: await serializeList('messages', messages), ...freshness };
     });

@@ -2,10 +2,10 @@
 import { alertStream, type Details } from '../../../domain/logs/alert.js';
 import { RULES } from '../../../domain/logs/alert-events.js';
 import type { Rejection } from '../../../domain/shared/index.js';
-import { awaitConsistent, type Consistency, type Positioned, withRows } from '../../consistency/index.js';
+import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';
 import type { Position, ProjectionProgress, Rows } from '../../ports/index.js';
 
-interface AlertRow extends Positioned {
+interface AlertRow extends PositionedRow {
   readonly _id: string;
   readonly rule: string;
   readonly severity: string;
@@ -50,12 +50,12 @@ const badCursor: Rejection = {
 };
 
 export function createAlertHistory({ rows, settled }: { rows: Rows; settled: ProjectionProgress }) {
-  return async ({ limit, cursor, seen }: HistoryQuery): Promise<HistoryPage | Rejection> => {
+  return async ({ limit, cursor, seen: seenByCaller }: HistoryQuery): Promise<HistoryPage | Rejection> => {
     const after = cursor === undefined ? {} : parseCursor(cursor);
     if (!after) return badCursor;
     const reflected = await awaitConsistent(settled, 'logs.alerts', {
       streams: RULES.map(alertStream),
-      seen,
+      seenByCaller,
     });
     const found = await rows.find<AlertRow>('logs.alerts', {
       filter: after,

@@ -3,7 +3,13 @@ import { createBatches, type Ingestion, type RequestReceipt, type Source } from 
 import { RETENTION_STREAM, retention } from '../../../domain/logs/retention.js';
 import { batchStream, bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import { type AggregateStore, type Appender, newEvent, StreamEndedError, type Waiting } from '../../command/index.js';
+import {
+  type AggregateStore,
+  type Appender,
+  newEvent,
+  type PendingEvent,
+  StreamEndedError,
+} from '../../command/index.js';
 import type { Budget } from '../../concurrency/index.js';
 import type { Clock, CommandContext, EventLog, Position, ProjectionProgress, Vault } from '../../ports/index.js';
 import { Abandoned, untilAborted } from '../query/query-budget.js';
@@ -142,7 +148,7 @@ export function createIngest(ports: IngestPorts) {
 
   async function store(input: Ingestion, context: CommandContext) {
     const { receivedAt } = input;
-    const batchesByStream = new Map<string, Waiting[]>();
+    const batchesByStream = new Map<string, PendingEvent[]>();
     for (const [index, batch] of createBatches(input).entries()) {
       await vault.create(bucketSubject(batch.data));
       const stream = batchStream(batch.data, receivedAt);

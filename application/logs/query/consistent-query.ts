@@ -23,10 +23,10 @@ export type ConsistentLogQueries = ReturnType<typeof createConsistentLogQueries>
 
 export function createConsistentLogQueries({ queries, settled, latest }: ConsistentQueryPorts) {
   async function runConsistent<Found>(
-    { seen }: Reader,
+    { seen: seenByCaller }: Reader,
     runQuery: () => Promise<Found | Rejection>,
   ): Promise<{ readonly found: Found; readonly reflected: Consistency } | Rejection> {
-    const reflected = await awaitConsistent(settled, 'logs.records', { told: latest(), seen });
+    const reflected = await awaitConsistent(settled, 'logs.records', { lastAppend: latest(), seenByCaller });
     const found = await runQuery();
     return isRejection(found) ? found : { found, reflected };
   }

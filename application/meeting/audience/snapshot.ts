@@ -8,7 +8,7 @@ import {
   type WaitingPerson,
 } from '../../../domain/meeting/state.js';
 import { PersistentMap } from '../../../domain/shared/index.js';
-import type { SealedPart, SnapshotForm } from '../../subscription/index.js';
+import type { SealedPart, SnapshotFormat } from '../../subscription/index.js';
 
 /** Rooms by id. */
 export type Rooms = PersistentMap<RoomState>;
@@ -44,7 +44,7 @@ function roomOf({ room, people, waiting, departed, secret }: Part): RoomState {
   return { ...initialState, ...room, ...inside, departed: named(departed, names) };
 }
 
-export const snapshot: SnapshotForm<Rooms> = {
+export const snapshot: SnapshotFormat<Rooms> = {
   version: 4,
   *parts(rooms) {
     for (const [roomId, room] of rooms) yield partOf(roomId, room);

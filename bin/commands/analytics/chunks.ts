@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { bodyValidator } from '../../../adapters/http/server/validate.js';
 import { messageWithPath } from '../../../adapters/http/server/validation-message.js';
 import type { Chunk } from '../../../application/analytics/import-hits.js';
-import type { PastHit } from '../../../application/analytics/store-imported-hits.js';
+import type { HistoricalHit } from '../../../application/analytics/store-imported-hits.js';
 import { dayOf } from '../../../domain/analytics/hit-batch.js';
-import { pastHit, type WrittenPastHit } from '../../../domain/analytics/imported-hit.js';
+import { type ImportedHit, importedHit } from '../../../domain/analytics/imported-hit.js';
 import { batchesOf } from '../input/lines.js';
 import { parseTimestamp } from '../instants.js';
 
@@ -24,7 +24,7 @@ const READ = { lineBytes: LINE_BYTES, batchLines: 1000, batchBytes: 1024 * 1024 
 
 export interface ChunkOptions {
   /** Returns the hit to count, or the reason for rejecting it. */
-  readonly judge: (written: WrittenPastHit, at: number) => PastHit | string;
+  readonly judge: (written: ImportedHit, at: number) => HistoricalHit | string;
   /** Called for rejected lines. */
   readonly onRejected: (line: number, reason: string) => void;
   /** Discards open chunks on abort. */
@@ -35,11 +35,11 @@ interface OpenChunk {
   readonly firstLine: number;
   /** Digest of the first hit. */
   readonly firstDigest: string;
-  readonly hits: PastHit[];
+  readonly hits: HistoricalHit[];
   bytes: number;
 }
 
-const validate = bodyValidator(pastHit, true);
+const validate = bodyValidator(importedHit, true);
 
 export async function* chunksOf(
   source: AsyncIterable<Buffer>,
@@ -54,9 +54,9 @@ export async function* chunksOf(
     const { firstLine, firstDigest, hits, bytes } = open.get(key)!;
     open.delete(key);
     openBytes -= bytes;
-    const nth = chunksByDigest.get(firstDigest) ?? 0;
-    chunksByDigest.set(firstDigest, nth + 1);
-    return { firstLine, nth, hits };
+    const occurrence = chunksByDigest.get(firstDigest) ?? 0;
+    chunksByDigest.set(firstDigest, occurrence + 1);
+    return { firstLine, occurrence, hits };
   }
 
   for await (const lines of batchesOf(source, READ)) {
@@ -92,13 +92,13 @@ export async function* chunksOf(
 }
 
 /** Digest of the content of a hit without its visitor. */
-const digestOf = ({ site, at, hit }: PastHit) =>
+const digestOf = ({ site, at, hit }: HistoricalHit) =>
   createHash('sha256')
     .update(JSON.stringify([site.instance, at, hit]))
     .digest()
     .subarray(0, 16);
 
-function parseHit(line: string, judge: ChunkOptions['judge']): PastHit | string {
+function parseHit(line: string, judge: ChunkOptions['judge']): HistoricalHit | string {
   let written: unknown;
   try {
     written = JSON.parse(line);
@@ -107,7 +107,7 @@ function parseHit(line: string, judge: ChunkOptions['judge']): PastHit | string 
   }
   const error = validate(written);
   if (error) return error.field === '' ? 'it is not a JSON object' : messageWithPath(error);
-  const hit = written as WrittenPastHit;
+  const hit = written as ImportedHit;
   const at = parseTimestamp(hit.timestamp);
   return at === undefined ? 'timestamp must be ISO 8601 or Unix time' : judge(hit, at);
 }

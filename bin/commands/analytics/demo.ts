@@ -1,5 +1,5 @@
 /** Generates the hits of a demo site for a day; deterministic by seed, site and day. */
-import type { PastHit } from '../../../application/analytics/store-imported-hits.js';
+import type { HistoricalHit } from '../../../application/analytics/store-imported-hits.js';
 import type { Hit } from '../../../domain/analytics/catalog.js';
 import { dayOf, type SiteInstance } from '../../../domain/analytics/hit-batch.js';
 import { DAY_MS } from '../../../domain/analytics/period.js';
@@ -27,9 +27,9 @@ export interface DemoDay {
 }
 
 /** Ordered by time. */
-export function hitsOfDay({ site, instance, start, now, seed, scale }: DemoDay): readonly PastHit[] {
+export function hitsOfDay({ site, instance, start, now, seed, scale }: DemoDay): readonly HistoricalHit[] {
   const random = randomOf(`${seed} ${site.id} ${dayOf(start)}`);
-  const hits: PastHit[] = [];
+  const hits: HistoricalHit[] = [];
   const campaign = campaignOn(site, start);
   const lift = campaign ? 1 + CAMPAIGN_LIFT * (1 - campaign.age / campaign.days) : 1;
   const age = (now - start) / DAY_MS / YEAR_DAYS;

@@ -2,7 +2,7 @@
 import { Argument, Option } from 'commander';
 import { createUserAgentParser } from '../../../adapters/outbound/user-agent-parser.js';
 import { escapeControls } from '../../../adapters/platform/observability/safe-text.js';
-import { type Chunk, createImporting, type Importing } from '../../../application/analytics/import-hits.js';
+import { type Chunk, createHitImporter, type HitImporter } from '../../../application/analytics/import-hits.js';
 import { Failed } from '../failure.js';
 import { createBoundedParallel } from '../input/bounded-parallel.js';
 import { showProgress } from '../input/progress.js';
@@ -41,7 +41,7 @@ export const importHits = analyticsCommand(
   async ({ args, config: { values }, options }, { kernel, store, stop }) => {
     const paths = args.length > 0 ? args : process.stdin.isTTY ? [] : ['-'];
     if (paths.length === 0) throw new Failed('nothing to import: pass files, or - for standard input');
-    const importing = await createImporting({
+    const importing = await createHitImporter({
       ...kernel,
       agents: createUserAgentParser(),
       store,
@@ -71,7 +71,7 @@ interface Import {
   readonly stop: AbortSignal;
 }
 
-async function importSource({ judge, take }: Importing, source: Source, { tally, name, stop }: Import) {
+async function importSource({ validate, importChunk }: HitImporter, source: Source, { tally, name, stop }: Import) {
   const progress = showProgress(source, tally, 'hits');
   const jobs = createBoundedParallel(CONCURRENCY);
 
@@ -82,7 +82,7 @@ async function importSource({ judge, take }: Importing, source: Source, { tally,
   }
 
   async function store(chunk: Chunk) {
-    const { stored, known, refused } = await take(name, chunk);
+    const { stored, known, refused } = await importChunk(name, chunk);
     tally.accepted += stored;
     tally.known += known;
     if (refused > 0) reject(String(chunk.firstLine), refusal(refused), refused);
@@ -90,7 +90,7 @@ async function importSource({ judge, take }: Importing, source: Source, { tally,
 
   try {
     const onRejected = (line: number, reason: string) => reject(String(line), reason);
-    for await (const chunk of chunksOf(source.chunks(stop), { judge, onRejected, stop })) {
+    for await (const chunk of chunksOf(source.chunks(stop), { judge: validate, onRejected, stop })) {
       await jobs.start(() => store(chunk));
       progress.update();
     }

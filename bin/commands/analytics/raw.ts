@@ -1,8 +1,8 @@
 /** `annals analytics raw`: shows stored raw hits, for debugging. */
 import { Argument, Option } from 'commander';
-import { newestRaw } from '../../../application/analytics/raw-hits.js';
-import { createDirectory } from '../../../application/analytics/site-directory.js';
-import { siteIdOf } from '../../../domain/analytics/site-fields.js';
+import { readNewestRawHits } from '../../../application/analytics/raw-hits.js';
+import { createSiteDirectory } from '../../../application/analytics/site-directory.js';
+import { parseSiteId } from '../../../domain/analytics/site-fields.js';
 import { raw as rawModel } from '../../../projections/analytics/raw.js';
 import { Failed } from '../failure.js';
 import { print } from '../print.js';
@@ -23,13 +23,13 @@ export const raw = analyticsCommand(
     ],
   },
   async ({ args: [siteId = ''], options }, { kernel, stop }) => {
-    const id = siteIdOf(siteId) ?? '';
-    const directory = createDirectory({ streams: kernel.streams, heard: () => 0n });
+    const id = parseSiteId(siteId) ?? '';
+    const directory = createSiteDirectory({ streams: kernel.streams, livePosition: () => 0n });
     const site = (await directory.find([id]))(id);
     if (!site) throw new Failed(`there is no site ${siteId}`);
     const { state, revision } = await kernel.lifecycle.current(rawModel);
     if (state) kernel.served.adopt({ ...state, revision });
-    const hits = await newestRaw(kernel, site.instance, Number(options.limit));
+    const hits = await readNewestRawHits(kernel, site.instance, Number(options.limit));
     await print(hits.map((hit) => `${JSON.stringify(hit)}\n`).join(''), stop);
     return 0;
   },

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { onEnd } from '../../../adapters/platform/process/signals.js';
 import { createDailyVisitorKeys } from '../../../application/analytics/daily-visitor-keys.js';
-import { createStorePast, type StorePast } from '../../../application/analytics/store-imported-hits.js';
+import { createImportBatchStore, type StoreImportBatch } from '../../../application/analytics/store-imported-hits.js';
 import { type Kernel, openKernel } from '../../node/kernel.js';
 import { release } from '../../node/release.js';
 import { services } from '../../services/all.js';
@@ -22,7 +22,7 @@ const EXIT_CODES =
 
 export interface Tools {
   readonly kernel: Kernel;
-  readonly store: StorePast;
+  readonly store: StoreImportBatch;
   /** Aborted by Ctrl-C. */
   readonly stop: AbortSignal;
 }
@@ -47,9 +47,9 @@ export const analyticsCommand = (
     const kernel = await openKernel(servers, values, services, logger);
     const { signal: stop } = interrupted;
     const { systemContext: context } = kernel;
-    const store = createStorePast({
+    const store = createImportBatchStore({
       ...kernel,
-      visitorDays: createDailyVisitorKeys({ ...kernel, context }),
+      visitorKeys: createDailyVisitorKeys({ ...kernel, context }),
       origin: { service: 'analytics', release },
       retentionDays: values['analytics.retentionDays'],
       context,

@@ -1,10 +1,10 @@
 /** `annals analytics seed`: creates demo sites with a year of hits, to try out the dashboard. */
 import { Option } from 'commander';
-import { createDirectory } from '../../../application/analytics/site-directory.js';
+import { createSiteDirectory } from '../../../application/analytics/site-directory.js';
 import { createSites } from '../../../application/analytics/sites.js';
-import type { PastHit } from '../../../application/analytics/store-imported-hits.js';
+import type { HistoricalHit } from '../../../application/analytics/store-imported-hits.js';
 import { dayOf, type SiteInstance } from '../../../domain/analytics/hit-batch.js';
-import { DAY_MS, MOST_DAYS } from '../../../domain/analytics/period.js';
+import { DAY_MS, MAX_DAYS } from '../../../domain/analytics/period.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { days as daysModel } from '../../../projections/analytics/daily-counts.js';
 import { createDayReader } from '../../../projections/analytics/daily-counts-reader.js';
@@ -34,7 +34,7 @@ export const seed = analyticsCommand(
     ],
     options: [
       new Option('--seed <text>', 'Seed of the generated visits').default('annals'),
-      new Option('--days <count>', 'Days up to today').argParser(between(1, MOST_DAYS, true)).default(365),
+      new Option('--days <count>', 'Days up to today').argParser(between(1, MAX_DAYS, true)).default(365),
       new Option('--scale <factor>', 'Factor on the number of visits')
         .argParser(between(0.01, MAX_SCALE, false))
         .default(1),
@@ -53,7 +53,7 @@ export const seed = analyticsCommand(
     let done = 0;
     const progress = showProgress({ name: 'demo', size: days * created.length, read: () => done }, tally, 'hits');
     const jobs = createBoundedParallel(CONCURRENCY);
-    const put = async (instance: string, hits: readonly PastHit[], from: number) => {
+    const put = async (instance: string, hits: readonly HistoricalHit[], from: number) => {
       const batch = hits.slice(from, from + BATCH_HITS);
       const day = dayOf(batch[0]?.at ?? now);
       const id = kernel.derivation.id('analytics.seed', instance, day, String(from));
@@ -89,7 +89,7 @@ async function createDemoSites(kernel: Kernel) {
   if (state) served.adopt({ ...state, revision });
   const build = () => served.collection(daysModel.name);
   const dayReader = createDayReader({ db: kernel.mongo.models, vault, build });
-  const directory = createDirectory({ streams, heard: () => 0n });
+  const directory = createSiteDirectory({ streams, livePosition: () => 0n });
   const countDays = async (instance: string) => (state ? dayReader.countDays(instance) : 0);
   const sites = createSites({ ...kernel, directory, countDays, base: () => 'http://localhost' });
   const context = () => systemContext('operator');

@@ -34,7 +34,7 @@ import { createSessions } from '../../../application/chat/sign-in/sessions.js';
 import { createTokens } from '../../../application/chat/sign-in/tokens.js';
 import { createBudget } from '../../../application/concurrency/index.js';
 import type { Position } from '../../../application/ports/index.js';
-import { createDayKeyExpiry, DAY_KEYS_EVERY_MS } from '../../../application/secrets/index.js';
+import { createDayKeyExpiry, DAY_KEY_EXPIRY_EVERY_MS } from '../../../application/secrets/index.js';
 import type { AnyReaction } from '../../../application/subscription/index.js';
 import { linksSubjectOf } from '../../../domain/chat/events/one-time-links.js';
 import type { ServiceContext } from '../../node/service.js';
@@ -152,7 +152,7 @@ export function connectIdentity(context: IdentityContext) {
     periodic: [
       {
         name: 'chat.link-keys',
-        everyMs: DAY_KEYS_EVERY_MS,
+        everyMs: DAY_KEY_EXPIRY_EVERY_MS,
         run: createDayKeyExpiry({ ...ports, subjectOf: linksSubjectOf }),
         mayRun: clock.inSync,
       },

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createRelay } from '../../../adapters/realtime/relay/relay.js';
-import { createWindow } from '../../../application/subscription/resume-window.js';
+import { createResumeWindow } from '../../../application/subscription/resume-window.js';
 import { at, record, types, type WardEvent, wardAudience } from './ward.js';
 
 const ward = fc.constantFrom('w', 'v');
@@ -116,7 +116,7 @@ describe('the laws of the relay', () => {
         const ends = BigInt(places.length);
         const mine = places.flatMap((own, index) => (own ? [BigInt(index + 1)] : []));
         // What the node before left: everything of the service after the horizon is after `from` too.
-        const window = createWindow({ horizon: 0n, from: 0n });
+        const window = createResumeWindow({ horizon: 0n, from: 0n });
         const seen = { recordedAt: 0, data: {} };
         const left = Math.min(start.from, start.horizon, places.length);
         for (const position of mine) if (position <= left) window.record({ ...seen, position });

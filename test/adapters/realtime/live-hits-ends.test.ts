@@ -1,7 +1,7 @@
 /** The live view of hits: sessions and sites that end while somebody looks on, cursors, and events that cannot be opened. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createLive, LIVE_WINDOW_MS } from '../../../adapters/realtime/analytics/live-hits.js';
+import { createLiveHits, LIVE_WINDOW_MS } from '../../../adapters/realtime/analytics/live-hits.js';
 import type { LiveEvent } from '../../../application/subscription/live-event.js';
 import type { catalog, Hit } from '../../../domain/analytics/catalog.js';
 import { heldTime } from '../../support/held-time.js';
@@ -22,7 +22,7 @@ const paths = ({ sent }: Recording) => sent.map(({ message }) => (message as { p
 describe('the live view of hits, where it ends and where it goes on', () => {
   let time: ReturnType<typeof heldTime>;
   let release: () => void;
-  let live: ReturnType<typeof createLive>;
+  let live: ReturnType<typeof createLiveHits>;
   let hitsOf: (position: bigint) => Promise<readonly Hit[]>;
   let failures: number;
 
@@ -31,7 +31,7 @@ describe('the live view of hits, where it ends and where it goes on', () => {
     release = holdTimers(time);
     failures = 0;
     hitsOf = async (position) => [{ path: `/${position}` }];
-    live = createLive({
+    live = createLiveHits({
       hitsOf: ({ position }) => hitsOf(position),
       from: 0n,
       head: async () => 1000n,
@@ -154,6 +154,6 @@ describe('the live view of hits, where it ends and where it goes on', () => {
 
   it('keeps no more than a few megabytes, however much comes', () => {
     for (let position = 1n; position <= 20_000n; position++) live.publish(hits(position));
-    expect(live.kept()).to.be.within(4 * 1024 * 1024, 8 * 1024 * 1024);
+    expect(live.sizeBytes()).to.be.within(4 * 1024 * 1024, 8 * 1024 * 1024);
   });
 });

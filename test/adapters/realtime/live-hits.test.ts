@@ -1,7 +1,7 @@
 /** The live view of hits, without a socket: how far back it reaches, and sites that end in between. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createLive, LIVE_WINDOW_MS, type LiveHits } from '../../../adapters/realtime/analytics/live-hits.js';
+import { createLiveHits, LIVE_WINDOW_MS, type LiveHits } from '../../../adapters/realtime/analytics/live-hits.js';
 import type { Sink } from '../../../adapters/realtime/relay/sink.js';
 import type { LiveEvent } from '../../../application/subscription/live-event.js';
 import type { catalog } from '../../../domain/analytics/catalog.js';
@@ -32,7 +32,7 @@ const hits = (position: bigint, ago: number, instance = 'one') =>
 describe('the live view of hits', () => {
   let live: LiveHits;
   beforeEach(() => {
-    live = createLive({
+    live = createLiveHits({
       hitsOf: async ({ position }) => [{ path: `/${position}` }],
       from: 0n,
       head: async () => 100n,
@@ -80,7 +80,7 @@ describe('the live view of hits', () => {
     for (const after of [0n, -1n]) {
       live.close();
       const { told, sink } = client();
-      live = createLive({
+      live = createLiveHits({
         hitsOf: async ({ position }) => [{ path: `/${position}` }],
         from: 0n,
         head: async () => 100n,
@@ -96,9 +96,9 @@ describe('the live view of hits', () => {
 
   it('is over at once for who was let in while the site was deleted, and holds nothing of it', () => {
     publishAll();
-    const before = live.kept();
+    const before = live.sizeBytes();
     live.publish(event(5n, 'SiteDeleted', { siteId: 'a', instance: 'one', registeredAt: 1, deletedAt: 2 }));
-    expect(live.kept()).to.be.lessThan(before / 2);
+    expect(live.sizeBytes()).to.be.lessThan(before / 2);
     const { told, ended, sink } = client();
     live.connect({ instance: 'one' }, sink);
     expect(told).to.deep.equal([{ type: 'SITE_DELETED' }]);

@@ -5,10 +5,10 @@ import fc from 'fast-check';
 import { createRelay } from '../../../adapters/realtime/relay/relay.js';
 import { maxPosition } from '../../../application/consistency/await-consistent.js';
 import type { RecordedEvent, RevealedEvent, Subscribe } from '../../../application/ports/index.js';
-import { foldOf } from '../../../application/subscription/audience.js';
+import { audienceFold } from '../../../application/subscription/audience.js';
 import { restoreFold, type Snapshots } from '../../../application/subscription/restore-fold.js';
-import { createWindow, type WindowStart } from '../../../application/subscription/resume-window.js';
-import { createSnapshotKeeper } from '../../../application/subscription/snapshot-writer.js';
+import { createResumeWindow, type WindowStart } from '../../../application/subscription/resume-window.js';
+import { createSnapshotWriter } from '../../../application/subscription/snapshot-writer.js';
 import { PersistentMap } from '../../../domain/shared/persistent-map.js';
 import { snapshotsInMemory } from '../../support/ports.js';
 import { at, connectAs, entered, head, left, record, said, types, type WardEvent, wardAudience } from './ward.js';
@@ -63,15 +63,19 @@ function world(snapshots: Snapshots) {
 
   async function start() {
     const from = { ...ports, follow, snapshots, signal };
-    const { state: seed, window, position } = await restoreFold('wards', foldOf(wardAudience), state.window, from);
+    const {
+      state: seed,
+      window,
+      position,
+    } = await restoreFold('wards', audienceFold(wardAudience), state.window, from);
     const relay = createRelay({ audience: wardAudience, head, from: window.horizon, seed });
     for (const each of log) if (each.position > window.from) relay.publish(each);
-    const keep = createSnapshotKeeper({
+    const keep = createSnapshotWriter({
       service: 'wards',
       form: wardAudience.snapshot!,
       snapshots,
       windows: { read: async () => state.window },
-      now: () => ({
+      currentState: () => ({
         state: relay.state(),
         position: maxPosition(relay.position(), position),
       }),
@@ -215,11 +219,11 @@ describe('a relay that begins in the middle of the log', () => {
     await (await start()).keep();
     for (const left of [0n, 10n, last]) {
       state.window = { horizon: left, from: left };
-      const window = createWindow((await start()).window);
+      const window = createResumeWindow((await start()).window);
       expect(window).to.include({ horizon: last, from: others, last });
       window.advanceTo(others + 5n, 0);
       state.window = { horizon: window.horizon, from: window.from };
-      expect(createWindow((await start()).window)).to.include({ last, from: others + 5n });
+      expect(createResumeWindow((await start()).window)).to.include({ last, from: others + 5n });
     }
   });
 
@@ -235,20 +239,20 @@ describe('a relay that begins in the middle of the log', () => {
 
   it('keeps of few streams a snapshot where so much has been done since that it is worth its parts', async () => {
     const { snapshots, kept } = snapshotsInMemory();
-    const reached = (events: number) => ({
+    const cursors = (events: number) => ({
       one: { revision: events - 1, position: BigInt(events), keyed: PersistentMap.empty<never>() },
     });
     const parts = 4000;
     let events = 999;
     const keeper = () =>
-      createSnapshotKeeper({
+      createSnapshotWriter({
         service: 'wards',
         form: { version: 1, parts: () => Array.from({ length: parts }, () => 0), from: () => 0 },
-        reached,
+        cursors,
         kept: kept.get('wards') && { events: Number(kept.get('wards')!.position), parts },
         snapshots,
         windows: { read: async () => ({ horizon: 9999n, from: 9999n }) },
-        now: () => ({ state: events, position: BigInt(events) }),
+        currentState: () => ({ state: events, position: BigInt(events) }),
       });
     let keep = keeper();
     const after = async (now: number) => {

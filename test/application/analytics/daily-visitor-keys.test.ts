@@ -1,6 +1,6 @@
 /** Whom a day's key tells apart, on all nodes, and that nobody is told apart once the day is over. */
 import { expect } from 'chai';
-import { createDailyVisitorKeys, endDayReaction } from '../../../application/analytics/daily-visitor-keys.js';
+import { createDailyVisitorKeys, destroyKeyReaction } from '../../../application/analytics/daily-visitor-keys.js';
 import { asEvent } from '../../../application/command/event-guards.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
 import { VISITOR_DAYS, type VisitorsEvent } from '../../../domain/analytics/visitor-keys.js';
@@ -31,7 +31,7 @@ function useNodes() {
     for (const event of await events()) {
       if (event.type !== 'VisitorDayEnded') continue;
       for (const each of nodes) {
-        await endDayReaction(each.vault).on.VisitorDayEnded(event);
+        await destroyKeyReaction(each.vault).on.VisitorDayEnded(event);
         each.days.forget(event.data.day);
       }
     }

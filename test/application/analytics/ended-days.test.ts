@@ -5,7 +5,7 @@ import { sitesAggregate } from '../../../application/analytics/aggregates.js';
 import { eraseReaction } from '../../../application/analytics/erase-site-reaction.js';
 import { createCleanup, expireReaction } from '../../../application/analytics/expire-days.js';
 import { createHitBatcher } from '../../../application/analytics/hit-batcher.js';
-import { createDirectory } from '../../../application/analytics/site-directory.js';
+import { createSiteDirectory } from '../../../application/analytics/site-directory.js';
 import { createGroupCommit } from '../../../application/command/group-commit.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
@@ -49,7 +49,7 @@ async function world() {
         now: () => ahead,
         confirmedNow: async () => ahead,
         inSync: () => true,
-        waitsMs: () => undefined,
+        pausedForMs: () => undefined,
       },
       days: none,
       raw: none,
@@ -58,7 +58,7 @@ async function world() {
     });
     await cleanup(kernel.systemContext('test'));
     const data = { before: '2026-11-27', since: '', rows: 0, expiredAt: ahead };
-    const directory = createDirectory({ streams, heard: () => 0n });
+    const directory = createSiteDirectory({ streams, livePosition: () => 0n });
     await expireReaction({ log, directory }).on.DaysExpired({ data, position: 0n } as never);
   }
   const remove = (deletedAt: number) =>

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { sitesAggregate } from '../../../application/analytics/aggregates.js';
 import { cleanupRound, createCleanup, expireReaction } from '../../../application/analytics/expire-days.js';
-import { createDirectory } from '../../../application/analytics/site-directory.js';
+import { createSiteDirectory } from '../../../application/analytics/site-directory.js';
 import { newEvent } from '../../../application/command/event-envelope.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
@@ -25,7 +25,7 @@ describe('days that have expired', () => {
         now: () => MADE,
         confirmedNow: async () => undefined,
         inSync: () => true,
-        waitsMs: () => waitsMs,
+        pausedForMs: () => waitsMs,
       },
       days: none,
       raw: none,
@@ -67,7 +67,7 @@ describe('days that have expired', () => {
       await log.append(stream, 'none', [newEvent(origin, stream, event, 0, kernel.systemContext('test'))]);
       streams.push(stream);
     }
-    const directory = createDirectory({ streams: kernel.streams, heard: () => 0n });
+    const directory = createSiteDirectory({ streams: kernel.streams, livePosition: () => 0n });
     const reaction = expireReaction({ log, directory });
     const expire = (before: string, since: string) =>
       reaction.on.DaysExpired({

@@ -1,7 +1,7 @@
 /** Groups of hits: one event each, of a bounded size, and a visitor told to the log until it has been. */
 import { expect } from 'chai';
 import { BATCH_MS, createHitBatcher, type VisitorHit } from '../../../application/analytics/hit-batcher.js';
-import type { Waiting } from '../../../application/command/group-commit.js';
+import type { PendingEvent } from '../../../application/command/group-commit.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
 import type { HitsCollected } from '../../../domain/analytics/hit-batch.js';
@@ -17,7 +17,7 @@ function useCollecting() {
   const ids = new Set<string>();
   let away = false;
   const appender = {
-    async append(stream: string, [waiting]: readonly Waiting[]) {
+    async append(stream: string, [waiting]: readonly PendingEvent[]) {
       if (away) throw new UnavailableError('away');
       appended.push([stream, waiting!.event.event.data as HitsCollected['data']]);
       ids.add(waiting!.event.id);

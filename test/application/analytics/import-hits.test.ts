@@ -1,7 +1,7 @@
 /** Hits of the past whose days are no longer kept: what was let go does not come back. */
 import { expect } from 'chai';
 import { retentionAggregate, sitesAggregate } from '../../../application/analytics/aggregates.js';
-import { createImporting } from '../../../application/analytics/import-hits.js';
+import { createHitImporter } from '../../../application/analytics/import-hits.js';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
 import { RETENTION } from '../../../domain/analytics/retention.js';
 import { SITES } from '../../../domain/analytics/sites.js';
@@ -24,7 +24,7 @@ describe('hits of days that are no longer kept', () => {
       const command = { type: 'ExpireDays' as const, before: letGo, rows: 1, raw, now: NOON };
       await handle(retentionAggregate, RETENTION, command, context('test'));
     }
-    const { judge } = await createImporting({
+    const { validate } = await createHitImporter({
       ...kernel,
       clock: { now: () => NOON },
       agents: { read: () => ({}), isBot: () => false },
@@ -34,7 +34,7 @@ describe('hits of days that are no longer kept', () => {
     });
     return (daysAgo: number) => {
       const at = NOON - daysAgo * DAY_MS;
-      const judged = judge({ site: 'demo', path: '/', timestamp: at }, at);
+      const judged = validate({ site: 'demo', path: '/', timestamp: at }, at);
       return typeof judged === 'string' ? judged : undefined;
     };
   }

@@ -1,6 +1,6 @@
 /** What was tried lately at sites: some of it, whatever strangers send. */
 import { expect } from 'chai';
-import { type Attempt, createAttempts } from '../../../application/analytics/recent-attempts.js';
+import { type Attempt, createRecentAttempts } from '../../../application/analytics/recent-attempts.js';
 
 const attempt = (siteId: string, path = '/', reason: Attempt['reason'] = 'unknown_site'): Attempt => ({
   accepted: reason === null,
@@ -15,7 +15,7 @@ const attempt = (siteId: string, path = '/', reason: Attempt['reason'] = 'unknow
 
 describe('attempts', () => {
   it('are kept by site, newest first', () => {
-    const attempts = createAttempts();
+    const attempts = createRecentAttempts();
     for (const path of ['/a', '/b']) attempts.record(attempt('demo', path), undefined);
     attempts.record(attempt('other'), undefined);
     expect(attempts.list('demo', undefined).map(({ path }) => path)).to.deep.equal(['/b', '/a']);
@@ -23,19 +23,19 @@ describe('attempts', () => {
   });
 
   it('are the newest 50 of a site, whose room is theirs alone', () => {
-    const attempts = createAttempts();
+    const attempts = createRecentAttempts();
     for (let n = 0; n < 500; n++) attempts.record(attempt('demo', `/${n}${'x'.repeat(n < 400 ? 200 : 0)}`), undefined);
     expect(attempts.list('demo', undefined).map(({ path }) => path)).to.deep.equal(
       Array.from({ length: 50 }, (_, n) => `/${499 - n}`),
     );
-    const anew = createAttempts();
+    const anew = createRecentAttempts();
     for (const { path } of attempts.list('demo', undefined).toReversed())
       anew.record(attempt('demo', path ?? ''), undefined);
     expect(attempts.cache.bytes()).to.equal(anew.cache.bytes());
   });
 
   it('take no more memory than they may, of however many sites that there are not', () => {
-    const attempts = createAttempts(100_000);
+    const attempts = createRecentAttempts(100_000);
     attempts.record(attempt('first'), undefined);
     for (let n = 0; n < 5000; n++) attempts.record(attempt(`flood-${n}`, `/${'x'.repeat(n % 300)}`), undefined);
     expect(attempts.cache.bytes()).to.be.within(25_000, 100_000);
@@ -44,14 +44,14 @@ describe('attempts', () => {
   });
 
   it('stay, of sites that there are, whatever ids strangers make up', () => {
-    const attempts = createAttempts(100_000);
+    const attempts = createRecentAttempts(100_000);
     attempts.record(attempt('demo', '/counted', null), 'one');
     for (let n = 0; n < 5000; n++) attempts.record(attempt(`flood-${n}`), undefined);
     expect(attempts.list('demo', 'one').map(({ path }) => path)).to.deep.equal(['/counted']);
   });
 
   it('go with their site: another one of its id begins without any', () => {
-    const attempts = createAttempts();
+    const attempts = createRecentAttempts();
     const none = attempts.cache.bytes();
     for (const [instance, path] of [
       ['one', '/former'],

@@ -1,7 +1,7 @@
 /** Which sites a node knows: also those that another one made a moment ago, of which no feed has told it. */
 import { expect } from 'chai';
 import { sitesAggregate } from '../../../application/analytics/aggregates.js';
-import { createDirectory } from '../../../application/analytics/site-directory.js';
+import { createSiteDirectory } from '../../../application/analytics/site-directory.js';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
 import { SITES } from '../../../domain/analytics/sites.js';
 import { deleteSite, registerSite } from '../../support/analytics.js';
@@ -12,7 +12,7 @@ describe('the directory of sites', () => {
     const world = memoryWorld();
     const node = () => {
       const kernel = memoryKernel(world, [catalog]);
-      return { ...kernel, ...createDirectory({ streams: kernel.streams, heard: () => 0n }) };
+      return { ...kernel, ...createSiteDirectory({ streams: kernel.streams, livePosition: () => 0n }) };
     };
     const [one, other] = [node(), node()];
     const run = async (command: ReturnType<typeof registerSite>) => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type ChatState, chat } from '../../../application/chat/audience/audience.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
-import { foldOf } from '../../../application/subscription/audience.js';
+import { audienceFold } from '../../../application/subscription/audience.js';
 import { eventCount } from '../../../application/subscription/stream-cursors.js';
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { CHANNELS, type ChannelsCommand, channels } from '../../../domain/chat/channels.js';
@@ -148,7 +148,7 @@ describe('the audience of the chat, at a start', () => {
     }
     const { signal } = new AbortController();
     const read = await follow({ prefixes: ['chat.'], from: 'start', signal }).next();
-    const { evolve, initialState, types } = foldOf(chat);
+    const { evolve, initialState, types } = audienceFold(chat);
     let state = initialState;
     for (const event of read.value.events) {
       state = evolve(state, await reveal(catalog, event));

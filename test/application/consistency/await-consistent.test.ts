@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import {
   awaitConsistent,
   type Consistency,
-  type Required,
+  type RequiredWrites,
   withRows,
 } from '../../../application/consistency/await-consistent.js';
 import {
@@ -30,7 +30,7 @@ describe('a query', () => {
   });
 
   /** Comes to what it reflects once the rows are at `position`, and not at the one before. */
-  async function waitsUntil(position: bigint, owed: Required) {
+  async function waitsUntil(position: bigint, owed: RequiredWrites) {
     let reflected: Consistency | undefined;
     void awaitConsistent(settled, 'toys.contents', owed).then((found) => {
       reflected = found;
@@ -48,14 +48,14 @@ describe('a query', () => {
     settled.appended('toys.box-2', 7n);
     settled.appended('toys.box-3', 9n);
     await waitsUntil(7n, { streams: ['toys.box-1', 'toys.box-2'] });
-    await waitsUntil(9n, { streams: ['toys.box-3', 'toys.box-4'], seen: 8n });
+    await waitsUntil(9n, { streams: ['toys.box-3', 'toys.box-4'], seenByCaller: 8n });
   });
 
   it('waits for what the caller has seen, and for what is shown of streams too many to name', async () => {
     settled.appended('toys.box-1', 5n);
-    await waitsUntil(6n, { streams: ['toys.box-1'], seen: 6n });
-    await waitsUntil(8n, { told: 8n, seen: 7n });
-    await waitsUntil(11n, { told: 10n, seen: 11n });
+    await waitsUntil(6n, { streams: ['toys.box-1'], seenByCaller: 6n });
+    await waitsUntil(8n, { lastAppend: 8n, seenByCaller: 7n });
+    await waitsUntil(11n, { lastAppend: 10n, seenByCaller: 11n });
   });
 
   it('waits for where the log was when the node began, whatever is owed', async () => {
@@ -65,7 +65,7 @@ describe('a query', () => {
 
   it('says up to where its rows are, and that this is not all when it can wait no longer', async () => {
     settled.advanced('toys.contents', 3n);
-    const late = awaitConsistent(settled, 'toys.contents', { seen: 5n });
+    const late = awaitConsistent(settled, 'toys.contents', { seenByCaller: 5n });
     settled.advanced('toys.contents', 4n);
     settled.advanced('toys.shelf', 5n);
     time.pass(2000);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { asEvent } from '../../../application/command/event-guards.js';
 import { CorruptEventError, type Rows } from '../../../application/ports/index.js';
 import { unauthorized } from '../../../application/rooms/authenticate.js';
-import { createSweep } from '../../../application/rooms/expire-rooms.js';
+import { createRoomExpiry } from '../../../application/rooms/expire-rooms.js';
 import { hashOf } from '../../../application/rooms/tokens.js';
 import type { RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
@@ -194,7 +194,7 @@ describe('in memory, a room', () => {
       confirmedNow: async () => certain,
       inSync: () => certain !== undefined,
     };
-    const sweep = createSweep({ ...nodes.one, rows, clock: certainly, context: nodes.one.systemContext });
+    const sweep = createRoomExpiry({ ...nodes.one, rows, clock: certainly, context: nodes.one.systemContext });
     const ended = () => nodes.world.all.filter(({ type }) => type === 'rooms.RoomExpired.v1').length;
     const { signal } = new AbortController();
     nodes.now = NOON + HOUR - 1;
@@ -240,7 +240,7 @@ describe('in memory, a room', () => {
         : nodes.one.handle(kind, stream, ...rest);
     nodes.now = NOON + 2 * HOUR;
     const clock = { ...nodes.clock, confirmedNow: async () => nodes.now, inSync: () => true };
-    const sweep = createSweep({ ...nodes.one, handle, rows, clock, context: nodes.one.systemContext });
+    const sweep = createRoomExpiry({ ...nodes.one, handle, rows, clock, context: nodes.one.systemContext });
     const before = nodes.world.all.length;
     const failure = await sweep(new AbortController().signal).catch((error) => error);
     expect(failure).to.be.instanceOf(CorruptEventError);

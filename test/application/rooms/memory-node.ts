@@ -1,6 +1,6 @@
 /** A node of the room service over a log in memory, on the test's clock; its rows may lag behind. */
 import type { Position, RecordedEvent, Rows } from '../../../application/ports/index.js';
-import { createRoomAdmission } from '../../../application/rooms/authenticate.js';
+import { createRoomAuthenticator } from '../../../application/rooms/authenticate.js';
 import { createRoomCommands, type JoinResult } from '../../../application/rooms/commands.js';
 import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
@@ -69,7 +69,7 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
     waited,
     commands: createRoomCommands(ports),
     queries: createRoomQueries(ports),
-    admission: createRoomAdmission(ports),
+    admission: createRoomAuthenticator(ports),
     reaction: eraseReaction(ports),
     behind: (events: number) => {
       lag = events;

@@ -1,10 +1,10 @@
 /** A node of the room service without its HTTP side, on a clock that tests hold in their hands. */
 import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import type { Clock, EventLog } from '../../../application/ports/index.js';
-import { createRoomAdmission } from '../../../application/rooms/authenticate.js';
+import { createRoomAuthenticator } from '../../../application/rooms/authenticate.js';
 import { type CommandResult, createRoomCommands, type JoinResult } from '../../../application/rooms/commands.js';
 import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js';
-import { createSweep } from '../../../application/rooms/expire-rooms.js';
+import { createRoomExpiry } from '../../../application/rooms/expire-rooms.js';
 import { createRoomQueries, type RoomPage, type RoomView } from '../../../application/rooms/queries.js';
 import { createRoomCache } from '../../../application/rooms/room-cache.js';
 import { runReaction } from '../../../application/subscription/reaction-runner.js';
@@ -41,7 +41,7 @@ export async function startNode(
   const reaction = eraseReaction(ports);
   const begun = await kernel.head();
   const reacting = runReaction({ ...common, reaction, begun, reacted: () => {} });
-  const admission = createRoomAdmission(ports);
+  const admission = createRoomAuthenticator(ports);
   const commands = createRoomCommands(ports);
   const shown = createRoomCache(kernel.streams);
 
@@ -54,7 +54,7 @@ export async function startNode(
     reaction,
     shown,
     queries: createRoomQueries({ ...ports, shown }),
-    sweep: () => createSweep(ports)(signal),
+    sweep: () => createRoomExpiry(ports)(signal),
 
     create: async (name: string, ttlMs = 3_600_000): Promise<JoinResult> =>
       done(await commands.create({ name, signingPublicKey }, ttlMs, context())).body,

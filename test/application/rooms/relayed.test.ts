@@ -8,7 +8,7 @@ import type { RecordedEvent } from '../../../application/ports/index.js';
 import { rooms } from '../../../application/rooms/audience.js';
 import type { JoinResult } from '../../../application/rooms/commands.js';
 import type { RoomView } from '../../../application/rooms/queries.js';
-import { foldOf } from '../../../application/subscription/audience.js';
+import { audienceFold } from '../../../application/subscription/audience.js';
 import { restoreFold } from '../../../application/subscription/restore-fold.js';
 import { catalog, type RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { isRejection } from '../../../domain/shared/decider.js';
@@ -60,7 +60,7 @@ async function opened() {
     const { snapshots } = snapshotsInMemory();
     const reveal = (event: RecordedEvent) => node.reveal(catalog, event);
     const ports = { ...node, reveal, snapshots, logger: silentLogger, signal };
-    const seedAt = (at: bigint) => restoreFold('rooms', foldOf(rooms), { horizon: at, from: at }, ports);
+    const seedAt = (at: bigint) => restoreFold('rooms', audienceFold(rooms), { horizon: at, from: at }, ports);
     await snapshots.write('rooms', 1, kept, rooms.snapshot!.parts((await seedAt(kept)).state));
     const [before, { state, window }] = [relay.state(), await seedAt(from)];
     relay.close();

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { type RecordedEvent, UnavailableError, UndecryptableError } from '../../../application/ports/index.js';
 import {
-  countUndecryptable,
   createEventDecryptor,
+  createUndecryptableCounter,
   type OnUndecryptable,
   treatAsErased,
 } from '../../../application/secrets/decrypt-events.js';
@@ -89,7 +89,7 @@ describe('what is sealed', () => {
     const lines: object[] = [];
     let counted = 0;
     const logger = { error: (fields: object) => void lines.push(fields) } as never;
-    const { told, count } = countUndecryptable(logger, () => counted++);
+    const { told, count } = createUndecryptableCounter(logger, () => counted++);
     const event = put({});
     told(BROKEN, event);
     told(new UndecryptableError('toys.box-1', 'abc'));
@@ -103,7 +103,7 @@ describe('what is sealed', () => {
   });
 
   it('and can not be opened is not counted without end', () => {
-    const { told, count } = countUndecryptable({ error: () => {} } as never, () => {});
+    const { told, count } = createUndecryptableCounter({ error: () => {} } as never, () => {});
     for (let nth = 0; nth < 20_000; nth++) told(new UndecryptableError('toys.box-1', String(nth)));
     expect(count()).to.equal(10_000);
   });

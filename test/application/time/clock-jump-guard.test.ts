@@ -5,17 +5,17 @@ import { expect } from 'chai';
 import type { Clock } from '../../../application/ports/index.js';
 import {
   ASK_EVERY_MS,
+  type ClockJump,
+  CONFIRM_MS,
   createClockJumpGuard,
-  type Doubt,
-  LASTS_MS,
-  LEAP_MS,
-  type TimeMark,
+  JUMP_MS,
+  type TimestampRegister,
 } from '../../../application/time/clock-jump-guard.js';
 import { heldTime } from '../../support/held-time.js';
 import { startToys } from '../../support/toys.js';
 
 /** A mark of a store whose clock is this machine's. */
-function markIn<Note extends object>(clock: Clock): TimeMark<Note> {
+function markIn<Note extends object>(clock: Clock): TimestampRegister<Note> {
   let told: (Note & { readonly at: number }) | undefined;
   return {
     read: async () => told,
@@ -30,7 +30,7 @@ describe('a clock that leaps ahead together with that of the store', () => {
 
   function onOneMachine() {
     const [wall, passed] = [heldTime(start), heldTime(0)];
-    const marks = { believed: markIn<object>(wall), doubted: markIn<Doubt>(wall) };
+    const marks = { believed: markIn<object>(wall), doubted: markIn<ClockJump>(wall) };
     const warned: object[] = [];
     const told = (line: object) => void warned.push(line);
     const logger = { debug() {}, info() {}, warn: told, error() {} };
@@ -46,7 +46,7 @@ describe('a clock that leaps ahead together with that of the store', () => {
     const { begin, pass, wall, warned } = onOneMachine();
     const lasting = begin();
     expect(await lasting.confirmedNow()).to.equal(start);
-    pass(LEAP_MS);
+    pass(JUMP_MS);
     expect(await lasting.confirmedNow()).to.equal(wall.now());
     expect(warned).to.deep.equal([]);
   });
@@ -55,13 +55,13 @@ describe('a clock that leaps ahead together with that of the store', () => {
     const { begin, pass, wall, warned } = onOneMachine();
     const lasting = begin();
     await lasting.confirmedNow();
-    wall.pass(LEAP_MS + 1);
+    wall.pass(JUMP_MS + 1);
     expect(await lasting.confirmedNow()).to.equal(undefined);
-    pass(LASTS_MS - 1);
+    pass(CONFIRM_MS - 1);
     expect(await lasting.confirmedNow()).to.equal(undefined);
     pass(1);
     expect(await lasting.confirmedNow()).to.equal(wall.now());
-    expect(warned).to.deep.equal([{ leapMs: LEAP_MS + 1 }]);
+    expect(warned).to.deep.equal([{ leapMs: JUMP_MS + 1 }]);
   });
 
   it('is none where no time is certain, which is no leap however long it goes on', async () => {
@@ -71,9 +71,9 @@ describe('a clock that leaps ahead together with that of the store', () => {
     state.isCertain = false;
     for (let asked = 0; asked < 3; asked++) {
       expect(await lasting.confirmedNow()).to.equal(undefined);
-      pass(LASTS_MS);
+      pass(CONFIRM_MS);
     }
-    expect([warned, lasting.waitsMs()]).to.deep.equal([[], undefined]);
+    expect([warned, lasting.pausedForMs()]).to.deep.equal([[], undefined]);
     state.isCertain = true;
     expect(await lasting.confirmedNow()).to.equal(wall.now());
   });
@@ -82,18 +82,18 @@ describe('a clock that leaps ahead together with that of the store', () => {
     const { begin, wall, state } = onOneMachine();
     const lasting = begin();
     await lasting.confirmedNow();
-    wall.pass(LEAP_MS + 1);
+    wall.pass(JUMP_MS + 1);
     state.isCertain = false;
     expect(await lasting.confirmedNow()).to.equal(undefined);
     state.isCertain = true;
     expect(await lasting.confirmedNow()).to.equal(undefined);
-    expect(lasting.waitsMs()).to.equal(LASTS_MS);
+    expect(lasting.pausedForMs()).to.equal(CONFIRM_MS);
   });
 
   it('is believed within a day by a machine that runs for forty minutes', async () => {
     const { begin, pass, wall } = onOneMachine();
     await begin().confirmedNow();
-    wall.pass(3 * LEAP_MS);
+    wall.pass(3 * JUMP_MS);
     const lasting = begin();
     let time = await lasting.confirmedNow();
     for (let ran = ASK_EVERY_MS; time === undefined && ran <= 40 * 60_000; ran += ASK_EVERY_MS) {
@@ -107,7 +107,7 @@ describe('a clock that leaps ahead together with that of the store', () => {
     const { begin, pass, wall } = onOneMachine();
     await begin().confirmedNow();
     const run = async () => {
-      wall.pass(3 * LEAP_MS);
+      wall.pass(3 * JUMP_MS);
       const lasting = begin();
       for (const ms of [0, ASK_EVERY_MS]) {
         pass(ms);
@@ -117,23 +117,23 @@ describe('a clock that leaps ahead together with that of the store', () => {
       return lasting.confirmedNow();
     };
     expect(await run()).to.equal(undefined);
-    wall.pass(3 * LEAP_MS);
+    wall.pass(3 * JUMP_MS);
     const lasting = begin();
     expect(await lasting.confirmedNow()).to.equal(undefined);
-    expect(lasting.waitsMs()).to.equal(LASTS_MS - 2 * ASK_EVERY_MS);
+    expect(lasting.pausedForMs()).to.equal(CONFIRM_MS - 2 * ASK_EVERY_MS);
     pass(ASK_EVERY_MS);
     expect(await lasting.confirmedNow()).to.equal(wall.now());
-    expect(lasting.waitsMs()).to.equal(undefined);
+    expect(lasting.pausedForMs()).to.equal(undefined);
   });
 
   it('is believed no sooner where several nodes wait for it', async () => {
     const { begin, pass, wall } = onOneMachine();
     const nodes = [begin(), begin(), begin()];
     await nodes[0]!.confirmedNow();
-    wall.pass(3 * LEAP_MS);
-    for (let passed = 0; passed < LASTS_MS; passed += LASTS_MS / 60) {
+    wall.pass(3 * JUMP_MS);
+    for (let passed = 0; passed < CONFIRM_MS; passed += CONFIRM_MS / 60) {
       for (const node of nodes) expect(await node.confirmedNow()).to.equal(undefined);
-      pass(LASTS_MS / 60);
+      pass(CONFIRM_MS / 60);
     }
     expect(await nodes[0]!.confirmedNow()).to.equal(wall.now());
   });
@@ -141,24 +141,24 @@ describe('a clock that leaps ahead together with that of the store', () => {
   it('has to last anew when it was set right meanwhile, on whatever node', async () => {
     const { begin, pass, wall } = onOneMachine();
     await begin().confirmedNow();
-    wall.pass(40 * LEAP_MS);
+    wall.pass(40 * JUMP_MS);
     const lasting = begin();
     await lasting.confirmedNow();
-    pass(LASTS_MS - 1);
+    pass(CONFIRM_MS - 1);
     await lasting.confirmedNow();
-    wall.pass(-40 * LEAP_MS);
+    wall.pass(-40 * JUMP_MS);
     await begin().confirmedNow();
-    wall.pass(40 * LEAP_MS);
+    wall.pass(40 * JUMP_MS);
     expect(await lasting.confirmedNow()).to.equal(undefined);
-    expect(lasting.waitsMs()).to.equal(LASTS_MS);
+    expect(lasting.pausedForMs()).to.equal(CONFIRM_MS);
   });
 
   it('is not believed either by a node that starts meanwhile, and starts again', async () => {
     const { begin, pass, wall } = onOneMachine();
     await begin().confirmedNow();
-    wall.pass(40 * LEAP_MS);
+    wall.pass(40 * JUMP_MS);
     expect(await begin().confirmedNow()).to.equal(undefined);
-    pass(LASTS_MS);
+    pass(CONFIRM_MS);
     expect(await begin().confirmedNow()).to.equal(undefined);
   });
 
@@ -166,13 +166,13 @@ describe('a clock that leaps ahead together with that of the store', () => {
     const { begin, pass, wall } = onOneMachine();
     const lasting = begin();
     await lasting.confirmedNow();
-    wall.pass(40 * LEAP_MS);
+    wall.pass(40 * JUMP_MS);
     await lasting.confirmedNow();
     // Whoever sets it right takes a moment for it.
-    wall.pass(1 - 40 * LEAP_MS);
+    wall.pass(1 - 40 * JUMP_MS);
     expect(await lasting.confirmedNow()).to.equal(start + 1);
-    pass(LASTS_MS);
-    wall.pass(40 * LEAP_MS);
+    pass(CONFIRM_MS);
+    wall.pass(40 * JUMP_MS);
     expect(await lasting.confirmedNow()).to.equal(undefined);
   });
 });

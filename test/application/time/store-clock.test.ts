@@ -129,7 +129,7 @@ describe('a clock beside that of the store', () => {
     let asked = 0;
     const note = (_: object, message: string) => void told.push(message);
     const clock = createStoreClock({
-      ask: async () => {
+      queryTime: async () => {
         asked++;
         return store.now();
       },
@@ -216,12 +216,12 @@ describe('a clock beside that of the store', () => {
     let isAway = false;
     let asked = 0;
     const [mine, passed] = [heldTime(start), heldTime(0)];
-    const ask = async () => {
+    const queryTime = async () => {
       asked++;
       if (isAway) throw new UnavailableError('away');
       return start;
     };
-    const clock = createStoreClock({ ask, logger: silentLogger, clock: mine, monotonic: passed });
+    const clock = createStoreClock({ queryTime, logger: silentLogger, clock: mine, monotonic: passed });
     await clock.compare();
     isAway = true;
     mine.pass(minutes(60));
@@ -257,8 +257,8 @@ describe('a clock beside that of the store', () => {
   });
 
   it('has no certain time when the store does not say it', async () => {
-    const ask = () => Promise.reject(new UnavailableError('away'));
-    const clock = createStoreClock({ ask, logger: silentLogger });
+    const queryTime = () => Promise.reject(new UnavailableError('away'));
+    const clock = createStoreClock({ queryTime, logger: silentLogger });
     const outcome = await clock.confirmedNow().catch((error) => error);
     expect(outcome).to.be.instanceOf(UnavailableError);
     expect(clock.inSync()).to.equal(true);

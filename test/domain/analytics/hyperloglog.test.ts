@@ -2,12 +2,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
+  addVisitors,
+  countUniques,
   emptySketch,
   isCounted,
   mergeSketches,
   type Sketch,
-  countUniques,
-  addVisitors,
 } from '../../../domain/analytics/hyperloglog.js';
 
 /** 32 bits that look random (the finalizer of MurmurHash 3): a digest for each would take most of the time. */

@@ -1,10 +1,10 @@
 /** The rules of signing in: a link at a time, used once; sessions that slide, and end. */
 import { expect } from 'chai';
 import {
-  needsRenewal,
   LINK_MS,
   type LoginCommand,
   login,
+  needsRenewal,
   SESSION_MS,
   sessionOf,
 } from '../../../domain/analytics/login.js';

@@ -6,13 +6,13 @@ import {
   BOUNDS,
   count,
   type DayCounts,
-  emptyDay,
   deserializeDay,
-  summaryOf,
+  emptyDay,
   serializeDay,
+  summaryOf,
 } from '../../../domain/analytics/day.js';
 import { OTHER } from '../../../domain/analytics/frequent-values.js';
-import { previousPeriod, daysOf, lastDays } from '../../../domain/analytics/period.js';
+import { daysOf, lastDays, previousPeriod } from '../../../domain/analytics/period.js';
 import { buildReport } from '../../../domain/analytics/report.js';
 import { talliesOf } from '../../support/analytics.js';
 
@@ -66,7 +66,9 @@ describe('a report', () => {
       fc.property(happened, (events) => {
         const days = new Map<string, DayCounts>();
         for (const { day, hit, visitor } of events) {
-          const counts = days.has(day) ? deserializeDay(JSON.parse(JSON.stringify(serializeDay(days.get(day)!)))) : emptyDay();
+          const counts = days.has(day)
+            ? deserializeDay(JSON.parse(JSON.stringify(serializeDay(days.get(day)!))))
+            : emptyDay();
           count(counts, [hit], [`${visitor}`.padStart(16, '0')]);
           days.set(day, counts);
         }

@@ -1,8 +1,8 @@
 /** Sites: made once under an id, changed, deleted, and made again as others. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseSiteFields, suggestSiteId, siteIdOf } from '../../../domain/analytics/site-fields.js';
-import { sortSites, MAX_SITES, type SitesCommand, sites } from '../../../domain/analytics/sites.js';
+import { parseSiteFields, parseSiteId, suggestSiteId } from '../../../domain/analytics/site-fields.js';
+import { MAX_SITES, type SitesCommand, sites, sortSites } from '../../../domain/analytics/sites.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { changeSite, deleteSite, registered, registerSite, secretOf } from '../../support/analytics.js';
 import { specOf } from '../../support/decider-spec.js';
@@ -115,7 +115,7 @@ describe('what is written of a site', () => {
     ['x'.repeat(81), undefined],
   ] as const) {
     it(`makes of the id ${JSON.stringify(given.slice(0, 20))} ${id?.slice(0, 20)}`, () =>
-      expect(siteIdOf(given)).to.equal(id));
+      expect(parseSiteId(given)).to.equal(id));
   }
 
   it('makes an id of a name', () => {
@@ -127,9 +127,11 @@ describe('what is written of a site', () => {
 
   it('reduces domains to host names, of a list or of one text', () => {
     const hosts = ['example.com', 'shop.example'];
-    expect(parseSiteFields({ domains: ['https://Example.com/a', 'shop.example:80', 'EXAMPLE.com', ''] })).to.deep.equal({
-      domains: hosts,
-    });
+    expect(parseSiteFields({ domains: ['https://Example.com/a', 'shop.example:80', 'EXAMPLE.com', ''] })).to.deep.equal(
+      {
+        domains: hosts,
+      },
+    );
     expect(parseSiteFields({ domains: 'example.com, \r\n https://shop.example\n' })).to.deep.equal({
       domains: hosts,
     });

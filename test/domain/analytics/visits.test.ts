@@ -4,8 +4,8 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Payload, parsePath, parseVisit } from '../../../domain/analytics/hit-payload.js';
-import { parseHost, matchesDomain, parseReferrer } from '../../../domain/analytics/host.js';
-import { siteIdOf } from '../../../domain/analytics/site-fields.js';
+import { matchesDomain, parseHost, parseReferrer } from '../../../domain/analytics/host.js';
+import { parseSiteId } from '../../../domain/analytics/site-fields.js';
 import { truncate } from '../../../domain/shared/text.js';
 import { readUrl } from '../../../domain/shared/url.js';
 
@@ -233,7 +233,7 @@ describe('what is kept of long texts', () => {
     hit({ referrer: long(`https://host-${n}.example/`) }),
     hit({ campaign: { utm_source: blank(`source number ${n}`) } }),
     hit({ event: 'e', properties: { plan: blank(`plan number ${n}`) } }, ['plan']),
-    siteIdOf(blank(`site-of-number-${n}`)),
+    parseSiteId(blank(`site-of-number-${n}`)),
     truncate(long(`text of number ${n}`), 100),
   ];
 

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   MAX_MESSAGES,
-  type MessagePosted,
-  messages,
   MAX_POSTS_PER_PARTICIPANT,
   MAX_POSTS_PER_ROOM,
+  type MessagePosted,
+  messages,
 } from '../../../domain/rooms/messages.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';

@@ -6,8 +6,8 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createUserAgentParser } from '../../../adapters/outbound/user-agent-parser.js';
 import { createDailyVisitorKeys } from '../../../application/analytics/daily-visitor-keys.js';
-import { createImporting, type Importing } from '../../../application/analytics/import-hits.js';
-import { createStorePast } from '../../../application/analytics/store-imported-hits.js';
+import { createHitImporter, type HitImporter } from '../../../application/analytics/import-hits.js';
+import { createImportBatchStore } from '../../../application/analytics/store-imported-hits.js';
 import { chunksOf } from '../../../bin/commands/analytics/chunks.js';
 import { asAdmin, FIREFOX, SAFARI, useAnalytics } from '../../support/analytics-node.js';
 import { run } from '../../support/program.js';
@@ -21,13 +21,13 @@ describe('hits of the past', function () {
   const noon = (ago: number) => Math.floor(Date.now() / DAY_MS - ago) * DAY_MS + DAY_MS / 2;
   const dayOf = (ago: number) => new Date(noon(ago)).toISOString().slice(0, 10);
 
-  async function importing(): Promise<Importing> {
+  async function importing(): Promise<HitImporter> {
     const { kernel } = nodes.ground;
     const { systemContext: context } = kernel;
     const origin = { service: 'analytics', release: 'test' };
-    const visitorDays = createDailyVisitorKeys({ ...kernel, context });
-    const store = createStorePast({ ...kernel, visitorDays, origin, retentionDays: 395, context });
-    return createImporting({
+    const visitorKeys = createDailyVisitorKeys({ ...kernel, context });
+    const store = createImportBatchStore({ ...kernel, visitorKeys, origin, retentionDays: 395, context });
+    return createHitImporter({
       ...kernel,
       agents: createUserAgentParser(),
       store,
@@ -38,14 +38,14 @@ describe('hits of the past', function () {
 
   async function take(lines: readonly (object | string)[], source = '') {
     const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
-    const { judge, take } = await importing();
+    const { validate, importChunk } = await importing();
     const why: [line: number, why: string][] = [];
     const all = { stored: 0, known: 0, refused: 0 };
     const bytes = (async function* () {
       yield Buffer.from(text);
     })();
-    for await (const chunk of chunksOf(bytes, { judge, onRejected: (...of) => why.push(of) })) {
-      const { stored, known, refused } = await take(source, chunk);
+    for await (const chunk of chunksOf(bytes, { judge: validate, onRejected: (...of) => why.push(of) })) {
+      const { stored, known, refused } = await importChunk(source, chunk);
       all.stored += stored;
       all.known += known;
       all.refused += refused;

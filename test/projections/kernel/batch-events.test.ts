@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import type { Batch, Subscribe } from '../../../application/ports/index.js';
-import { batchEvents, type BatchLimits } from '../../../projections/kernel/batch-events.js';
+import { type BatchLimits, batchEvents } from '../../../projections/kernel/batch-events.js';
 import { useBuildWorld } from '../../support/build-world.js';
 import { eventAt } from '../../support/ports.js';
 

@@ -5,12 +5,12 @@ import { expect } from 'chai';
 import { Long } from 'mongodb';
 import { connectMongo, type Mongo } from '../../../../adapters/mongo/client.js';
 import { createWindows } from '../../../../adapters/mongo/coordination/resume-windows.js';
-import type { Windows } from '../../../../application/subscription/resume-window.js';
+import type { ResumeWindowStore } from '../../../../application/subscription/resume-window.js';
 
 describe('the window of a service, saved', () => {
   let server: MongoServer;
   let mongo: Mongo;
-  let windows: Windows;
+  let windows: ResumeWindowStore;
 
   before(async () => {
     server = await mongoServer();
