@@ -77,7 +77,7 @@ export function createRoomQueries({ rows, settled, vault, streams, shown: cache,
       isSameContent(last.content, cache.content(roomId))
     )
       return toPage({ ...last, position: maxPosition(last.position, cache.livePosition()) }, after);
-    const required = { streams: [roomStream(roomId), messagesStream(roomId)], seen };
+    const required = { streams: [roomStream(roomId), messagesStream(roomId)], seenByCaller: seen };
     const basis = await awaitConsistent(settled, 'rooms.state', required);
     const isSmall = (cache.content(roomId)?.revision ?? SMALL_ROOM) < SMALL_ROOM;
     const found = isSmall

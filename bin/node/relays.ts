@@ -78,7 +78,7 @@ export function createRelays({ kernel, metrics, windows, logger, signal }: Relay
       const relay = createRelay({ audience, from, seed: restored.state, head, clock, observe, beatMs });
       const { snapshot: form, cursors } = audience;
       if (form) {
-        const source = { service, form, cursors, kept: savedSize, begun: restored };
+        const source = { service, form, cursors, kept: savedSize, initial: restored };
         snapshotWriters.push((feed) => writeSnapshots(relay, source, feed));
       }
       return relay;

@@ -153,7 +153,7 @@ describe('in memory, an appender', () => {
     for (const appender of [append, over(counted).append]) {
       const failed = await failure(appender(stream, [batch('b')]));
       expect(failed).to.be.instanceOf(UnavailableError);
-      expect(String(failed)).to.include('ended by retention');
+      expect(String(failed)).to.include('closed by retention');
     }
     expect([appends, waitingBytes()]).to.deep.equal([2, 0]);
   });

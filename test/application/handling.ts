@@ -132,7 +132,7 @@ export function handlingCommands(start: StartRoads) {
   it('folds what no rule looks at unopened, and opens it for who asks what was written', async () => {
     const how = context(randomUUID(), 'body');
     await put(one, 'bear', { note: 'for Ada' }, how);
-    const shut = { ...box, unread: ['ToyPut'] };
+    const shut = { ...box, undecryptedTypes: ['ToyPut'] };
     const { state, keyed } = await other.streams.reload(shut, stream);
     expect(state).to.deep.equal({ toys: ['bear'], notes: ['erased'] });
     const [written] = await other.streams.eventsOfCommand(shut, stream, keyed.get(how.commandId)!);

@@ -77,10 +77,10 @@ describe('what a fold begins with', () => {
 
   it('is not taken for whole when the reading is stopped', async () => {
     const { read } = over([batch(events(1, 10), 10n)]);
-    expect(await message(read(20n))).to.equal('reading the facts of toys was stopped');
+    expect(await message(read(20n))).to.equal('stopped while reading the events of toys');
     const found = { position: 20n, until: 20n, parts: [] };
     const snapshot = over([batch(events(1, 10), 10n)], found);
-    expect(await message(snapshot.read(5n))).to.equal('reading the last event of toys was stopped');
+    expect(await message(snapshot.read(5n))).to.equal('stopped while looking for the last event of toys');
   });
 
   it('goes on from a snapshot, and knows how large that is', async () => {

@@ -96,7 +96,7 @@ export function createSearch({ index, settled, admission }: SearchServicePorts) 
     caller: Caller,
     { q, channelId, conversationId, authorId, from, to, limit }: SearchInput,
     seenByCaller?: Position,
-    leaving?: Reader['request'],
+    request?: Reader['request'],
   ): Promise<RenderedPage | Rejection> {
     const words = wordsOf(q);
     if (words.length === 0) return blankQuery;
@@ -109,7 +109,7 @@ export function createSearch({ index, settled, admission }: SearchServicePorts) 
     const places = [channelId, conversationId].filter((each) => each !== undefined);
     const queryWords: QueryWord[] = [];
     for (const text of words) queryWords.push({ text, authors: await findAuthors(roster, text) });
-    const reader = { userId: caller.userId, ...(leaving && { leaving }) };
+    const reader = { userId: caller.userId, ...(request && { request }) };
     return throttle(limit, reader, async () => {
       // Read after waiting for the throttle, as access may have changed.
       const isVisible = await visibilityFor(caller, seenByCaller);

@@ -78,7 +78,7 @@ describe('the rules of collection', () => {
 
   it('ask nothing that does not matter', () => {
     const unasked = () => expect.fail('was asked');
-    const costly = { bringsToken: unasked, isBot: unasked };
+    const costly = { hasToken: unasked, isBot: unasked };
     expect(reason({ privacySignal: true, ...costly })).to.equal('privacy_signal');
     expect(reason({ host: 'evil.test', ...costly }, { tokenHash: 'hash' })).to.equal('host_not_allowed');
     expect(reason({ hasToken: unasked })).to.equal(undefined);

@@ -48,7 +48,7 @@ describe('the secret of the key database', function () {
       const { before } = await filled({ stored }, db);
       const { keys: running } = await open(db, { stored });
       const former = await stored.read();
-      expect(await rotation(db, { stored })).to.deep.equal({ wrapped: 5, unopened: [], isKept: true });
+      expect(await rotation(db, { stored })).to.deep.equal({ wrapped: 5, unopened: [], isStored: true });
       expect(await stored.read()).not.to.equal(former);
       // It makes one before it hears of the rotation, and one after.
       await running.create('room:behind', randomBytes(32));
@@ -71,7 +71,7 @@ describe('the secret of the key database', function () {
     expect(await rotation(db, { configured: OLD, next: NEW })).to.deep.equal({
       wrapped: 5,
       unopened: [],
-      isKept: false,
+      isStored: false,
     });
     expect(await opened(db, { configured: NEW })).to.deep.equal(before);
     expect(await rejection(open(db, { configured: OLD }))).to.be.instanceOf(WrongSecret);
@@ -190,7 +190,7 @@ describe('the secret of the key database', function () {
       next: NEW,
       progress: (wrapped) => told.push(wrapped),
     });
-    expect(outcome).to.deep.equal({ wrapped: 5, isKept: false });
+    expect(outcome).to.deep.equal({ wrapped: 5, isStored: false });
     expect([...unopened].sort()).to.deep.equal(['room:damaged', 'room:empty', 'room:foreign']);
     expect(
       await rowsOf(db)
@@ -210,7 +210,7 @@ describe('the secret of the key database', function () {
     await rowsOf(db).insertMany(many);
     const told: number[] = [];
     const rotated = await rotation(db, { configured: OLD, next: NEW, progress: (wrapped) => told.push(wrapped) });
-    expect(rotated).to.deep.equal({ wrapped: 506, unopened: [], isKept: false });
+    expect(rotated).to.deep.equal({ wrapped: 506, unopened: [], isStored: false });
     expect(told.slice(0, 2)).to.deep.equal([501, 506]);
     const names = new Set(
       (
