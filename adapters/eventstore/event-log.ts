@@ -2,7 +2,6 @@
 import type { EventStoreDBClient, JSONEventData, ReadStreamOptions } from '@eventstore/db-client';
 import { createYielder } from '../../application/concurrency/index.js';
 import { type EventLog, type Logger, UnavailableError } from '../../application/ports/index.js';
-import type { ClockJump, TimestampRegister } from '../../application/time/index.js';
 import { createAppendDeadline } from './append-deadline.js';
 import { callStore, readAll } from './call.js';
 import type { Codec } from './codec.js';
@@ -17,26 +16,18 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from './driver.js';
-import { timestampRegister } from './timestamp-register.js';
 import { trackWriteHealth, type WatchedLog } from './write-health.js';
 
 /** Stream of write probes; only its last event is kept. */
 const PROBE_STREAM = 'annals-trial';
 /** Stream of probes that read the store's clock. */
 const TIME_STREAM = 'annals-time';
-/** Stream of the last trusted time. */
-const TRUSTED_TIME_STREAM = 'annals-time-believed';
-/** Stream of a clock jump that is not trusted yet. */
-const CLOCK_JUMP_STREAM = 'annals-time-doubted';
+const NEWEST = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
 const PROBE_METADATA = { maxCount: 1, padding: 'x'.repeat(64 * 1024) };
 
 export interface TimedLog extends WatchedLog {
   /** Time of the store's clock: Unix ms. Rejects with `UnavailableError`. */
   time(): Promise<number>;
-  /** Last trusted time. */
-  readonly believed: TimestampRegister<object>;
-  /** A clock jump since then that is not trusted yet. */
-  readonly doubted: TimestampRegister<ClockJump>;
 }
 
 export function createEventLog(client: EventStoreDBClient, codec: Codec, logger: Logger): TimedLog {
@@ -111,20 +102,14 @@ export function createEventLog(client: EventStoreDBClient, codec: Codec, logger:
     await withAppendDeadline((deadline) => client.setStreamMetadata(PROBE_STREAM, PROBE_METADATA, { deadline }));
   };
 
-  const clock = timestampRegister(client, withAppendDeadline, TIME_STREAM);
   const time = async () => {
-    await clock.set({});
-    const timestamp = await clock.read();
-    if (timestamp === undefined) throw new UnavailableError('the event store did not return its time');
-    return timestamp.at;
+    await withAppendDeadline((deadline) => client.setStreamMetadata(TIME_STREAM, { maxCount: 1 }, { deadline }));
+    const [resolved] = await readAll(() => client.readStream(`$$${TIME_STREAM}`, NEWEST));
+    if (!resolved?.event) throw new UnavailableError('the event store did not return its time');
+    return resolved.event.created.getTime();
   };
 
-  return {
-    ...trackWriteHealth({ append, read, retain, tombstone }, probe),
-    time,
-    believed: timestampRegister(client, withAppendDeadline, TRUSTED_TIME_STREAM),
-    doubted: timestampRegister(client, withAppendDeadline, CLOCK_JUMP_STREAM),
-  };
+  return { ...trackWriteHealth({ append, read, retain, tombstone }, probe), time };
 }
 
 /** Ignores that the stream is already tombstoned. */

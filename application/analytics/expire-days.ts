@@ -5,16 +5,15 @@ import { DAY_MS } from '../../domain/analytics/period.js';
 import { RETENTION } from '../../domain/analytics/retention.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
 import type { HandleCommand } from '../command/index.js';
-import type { CommandContext, EventLog, Position, ProjectionProgress } from '../ports/index.js';
+import type { CommandContext, ConfirmedClock, EventLog, Position, ProjectionProgress } from '../ports/index.js';
 import type { Reaction } from '../subscription/index.js';
-import type { JumpGuardedClock } from '../time/index.js';
 import { retentionAggregate } from './aggregates.js';
 import { DAYS_MODEL, type DayReader } from './report.js';
 import type { SiteDirectory } from './site-directory.js';
 
 export interface CleanupPorts {
   readonly handle: HandleCommand;
-  readonly clock: JumpGuardedClock;
+  readonly clock: ConfirmedClock;
   readonly settled: ProjectionProgress;
   readonly days: Pick<DayReader, 'countBefore'>;
   readonly raw: RawCounter;
@@ -39,18 +38,12 @@ export interface CleanupResult {
 
 const HOUR_MS = 3_600_000;
 
-const UNCERTAIN = 'analytics/clock-uncertain';
-
-/** `waitsMs`: milliseconds until a clock jump is trusted; undefined if clocks disagree instead. */
-const uncertain = (waitsMs: number | undefined): Rejection => ({
-  rejected: UNCERTAIN,
+const UNCERTAIN: Rejection = {
+  rejected: 'analytics/clock-uncertain',
   kind: 'unavailable',
-  detail:
-    waitsMs === undefined
-      ? 'The clocks of the server and its event store differ: nothing is deleted until they agree'
-      : `The clock jumped ahead by more than a day: old data is deleted in ${Math.ceil(waitsMs / 60_000)} minutes if the time is confirmed`,
-  retryAfterMs: waitsMs ?? 60_000,
-});
+  detail: 'The clocks of the server and its event store differ: nothing is deleted until they agree',
+  retryAfterMs: 60_000,
+};
 
 export type Cleanup = ReturnType<typeof createCleanup>;
 
@@ -59,7 +52,7 @@ export const createCleanup =
   ({ handle, clock, settled, days, raw, retentionDays, rawRetentionHours }: CleanupPorts) =>
   async (context: CommandContext): Promise<CleanupResult | Rejection> => {
     const now = await clock.confirmedNow();
-    if (now === undefined) return uncertain(clock.pausedForMs());
+    if (now === undefined) return UNCERTAIN;
     const before = dayOf(now - retentionDays * DAY_MS);
     await settled.wait(DAYS_MODEL, settled.latestOf('analytics'));
     const rawBefore = now - rawRetentionHours * HOUR_MS;
@@ -82,7 +75,7 @@ export const createCleanup =
 /** Scheduled cleanup; does nothing while the time is unconfirmed. */
 export const cleanupRound = (cleanup: Cleanup, context: () => CommandContext) => async (): Promise<void> => {
   const result = await cleanup(context());
-  if (isRejection(result) && result.rejected !== UNCERTAIN) throw new Error(result.rejected);
+  if (isRejection(result) && result !== UNCERTAIN) throw new Error(result.rejected);
 };
 
 export interface ExpirePorts {

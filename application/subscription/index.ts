@@ -16,7 +16,7 @@ export { type Feed, runLiveFeed } from './live-feed.js';
 export { type AnyReaction, causedBy, type Reaction, runReaction } from './reaction-runner.js';
 export { type Parts, restoreFold, type SnapshotFormat, type Snapshots } from './restore-fold.js';
 export { type ResumeWindowStore, readResumeWindow, type WindowStart } from './resume-window.js';
-export { runPeriodically } from './scheduled-job.js';
+export { RETENTION_EVERY_MS, runPeriodically } from './scheduled-job.js';
 export { createSnapshotWriter, type SnapshotWriterOptions } from './snapshot-writer.js';
 export {
   advance,

@@ -3,6 +3,9 @@ import { sleep } from '../concurrency/index.js';
 import type { Leases, Logger } from '../ports/index.js';
 import { runAsLeader } from './leader-election.js';
 
+/** Milliseconds between runs of a retention job. */
+export const RETENTION_EVERY_MS = 10 * 60_000;
+
 export interface PeriodicOptions {
   /** `<service>.<what>`, for example `rooms.sweep`. */
   readonly name: string;

@@ -31,7 +31,7 @@ import {
   treatAsErased,
 } from '../../application/secrets/index.js';
 import { encryptSnapshots } from '../../application/subscription/index.js';
-import { createClockJumpGuard, createStoreClock } from '../../application/time/index.js';
+import { createStoreClock } from '../../application/time/index.js';
 import { type Catalog, servedEvents } from '../../domain/shared/index.js';
 import { createActiveBuilds, createRebuilder, newRun, type ReadModel } from '../../projections/kernel/index.js';
 import type { AnnalsValues } from '../settings.js';
@@ -107,7 +107,6 @@ export async function createKernel(options: KernelOptions) {
   const codec = createCodec(catalogs, vault);
   const log = createEventLog(client, codec, logger);
   const clock = createStoreClock({ queryTime: log.time, logger });
-  const lasting = createClockJumpGuard({ clock, ...log, logger });
   const follow = createSubscription(client, codec, logger);
   const reveal = createEventDecryptor(throwingVault, undecryptable.told);
   const streams = createAggregateStore(log, reveal);
@@ -171,8 +170,6 @@ export async function createKernel(options: KernelOptions) {
     models: { url: options.mongoUrl, database: options.mongoDatabase },
     log,
     clock,
-    /** Clock for retention of days. */
-    lasting,
     follow,
     keys,
     vault,

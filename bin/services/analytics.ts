@@ -29,8 +29,7 @@ import { createSites } from '../../application/analytics/sites.js';
 import { createGroupCommit } from '../../application/command/index.js';
 import type { Position } from '../../application/ports/index.js';
 import { createDayKeyExpiry, DAY_KEY_EXPIRY_EVERY_MS } from '../../application/secrets/index.js';
-import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
-import { ASK_EVERY_MS } from '../../application/time/index.js';
+import { fanOut, type LiveEvent, RETENTION_EVERY_MS } from '../../application/subscription/index.js';
 import { catalog } from '../../domain/analytics/catalog.js';
 import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
 import { loginsSubjectOf } from '../../domain/analytics/login-events.js';
@@ -97,7 +96,7 @@ export const analytics: Service<typeof catalog> = {
     const raw = createRawCounter(mongo.models, () => served.collection(rawModel.name));
     const rawRetentionHours = values['analytics.rawRetentionHours'];
     const retention = { retentionDays, rawRetentionHours };
-    const cleanup = createCleanup({ handle, clock: kernel.lasting, settled, days, raw, ...retention });
+    const cleanup = createCleanup({ handle, clock, settled, days, raw, ...retention });
     const live = createLiveHits({
       hitsOf: async (event) => (await kernel.reveal<HitsCollected>(catalog, event)).data.secret.hits,
       from: horizon,
@@ -187,7 +186,7 @@ export const analytics: Service<typeof catalog> = {
         },
         {
           name: 'analytics.cleanup',
-          everyMs: ASK_EVERY_MS,
+          everyMs: RETENTION_EVERY_MS,
           run: cleanupRound(cleanup, () => context('analytics.cleanup')),
           mayRun: clock.inSync,
         },

@@ -20,8 +20,7 @@ import { createConsistentLogQueries } from '../../application/logs/query/consist
 import { createLogQueries } from '../../application/logs/query/query-service.js';
 import { createRetention, eraseReaction } from '../../application/logs/retention/expire-records.js';
 import { isLoopback } from '../../application/logs/settings.js';
-import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
-import { ASK_EVERY_MS } from '../../application/time/index.js';
+import { fanOut, type LiveEvent, RETENTION_EVERY_MS } from '../../application/subscription/index.js';
 import { catalog } from '../../domain/logs/catalog.js';
 import { rebuildsOf } from '../../projections/kernel/index.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
@@ -127,7 +126,7 @@ export const logs: Service<typeof catalog> = {
     });
     const retention = createRetention({
       handle,
-      clock: kernel.lasting,
+      clock,
       days: values['logs.retentionDays'],
       auditDays: values['logs.auditRetentionDays'],
       receivedBefore: receipts.receivedBefore,
@@ -141,7 +140,7 @@ export const logs: Service<typeof catalog> = {
       reactions: [eraseReaction({ vault, log, requestStreams: receipts.requestStreams }), alerting.reaction],
       periodic: [
         alerting.periodic,
-        { name: 'logs.retention', everyMs: ASK_EVERY_MS, run: retention, mayRun: clock.inSync },
+        { name: 'logs.retention', everyMs: RETENTION_EVERY_MS, run: retention, mayRun: clock.inSync },
         ...(directories.length > 0
           ? [{ name: `logs.watch-${machineHash(directories)}`, everyMs: SCAN_INTERVAL_MS, run: watch }]
           : []),

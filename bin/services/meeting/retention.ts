@@ -7,7 +7,7 @@ import {
   SWEEP_EVERY_MS,
 } from '../../../application/meeting/end-expired-rooms.js';
 import { erasureReaction } from '../../../application/meeting/erase-meetings.js';
-import { ASK_EVERY_MS } from '../../../application/time/index.js';
+import { RETENTION_EVERY_MS } from '../../../application/subscription/index.js';
 import type { RoomState } from '../../../domain/meeting/state.js';
 import { endedMeetings } from '../../../projections/meeting/ended-meetings.js';
 import type { RunningService, ServiceContext } from '../../node/service.js';
@@ -28,11 +28,7 @@ export function createRetention({
   const ports = { ...kernel, context: kernel.systemContext };
   const mayRun = kernel.clock.inSync;
   const sweep = createRoomSweep({ ...ports, rooms });
-  const retention = createMeetingRetention({
-    ...ports,
-    clock: kernel.lasting,
-    days: values['meeting.attendanceDays'],
-  });
+  const retention = createMeetingRetention({ ...ports, days: values['meeting.attendanceDays'] });
   const attendanceBudget = createAttendanceBudget();
   metrics.budget(attendanceBudget);
   return {
@@ -40,7 +36,7 @@ export function createRetention({
     reactions: [erasureReaction(kernel)],
     periodic: [
       { name: 'meeting.sweep', everyMs: SWEEP_EVERY_MS, run: sweep, mayRun },
-      { name: 'meeting.retention', everyMs: ASK_EVERY_MS, run: retention, mayRun },
+      { name: 'meeting.retention', everyMs: RETENTION_EVERY_MS, run: retention, mayRun },
     ],
   };
 }

@@ -32,8 +32,7 @@ for (const [age, behindMs] of Object.entries(AGES))
       await kernel.vault.create(stream);
       for (const toy of ['bear', 'car']) await kernel.handle(box, stream, { box: id, toy }, context());
       await kernel.log.retain(stream, { maxCount: 1 });
-      await kernel.log.doubted.set({ since: 1, waitedMs: 2 });
-      expect(await kernel.log.doubted.read()).to.include({ since: 1, waitedMs: 2 });
+      expect(await kernel.log.time()).to.be.a('number');
       const events = await kernel.log.read(stream);
       expect(typeof events === 'string' ? events : events.map(({ data }) => data.toy)).to.deep.equal(['car']);
     });

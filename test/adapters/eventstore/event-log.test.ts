@@ -48,6 +48,11 @@ describe('a stream of the log', () => {
     expect(toys(await log.read(stream))).to.deep.equal(['bear', 'car', 'kite']);
   });
 
+  it('returns the time by the clock of the store', async () => {
+    const before = Date.now();
+    expect(await kernel.log.time()).to.be.within(before - 1000, Date.now() + 1000);
+  });
+
   it('takes nothing behind another revision: it is a conflict', async () => {
     await log.append(stream, 'none', [put('bear')]);
     for (const expected of ['none', 1, 7] as const)

@@ -49,7 +49,6 @@ async function world() {
         now: () => ahead,
         confirmedNow: async () => ahead,
         inSync: () => true,
-        pausedForMs: () => undefined,
       },
       days: none,
       raw: none,
