@@ -133,7 +133,7 @@ describe('the program that runs', function () {
       expect(url, service).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
       expect(signIn, service).to.be.a('string').and.not.equal('');
     }
-    expect(told(first, { service: 'logs' }).signIn).to.match(/^everybody /);
+    expect(told(first, { service: 'logs' }).signIn).to.match(/^anyone /);
     expect(told(first, { service: 'analytics' }).signIn).to.match(/dashboard.* generated admin token.*: \S{43}$/);
     expect(told(first, { msg: 'ready' })).to.include({ engines: 'embedded', dataDir: directory.path });
 
