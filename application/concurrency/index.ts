@@ -20,12 +20,8 @@ export {
   type Shortage,
 } from './fair-share-budget.js';
 export { createKeyedMutex } from './keyed-mutex.js';
+export { combine, createRateLimiters, type RateLimiter } from './rate-limiter.js';
 export { createSingleFlight } from './single-flight.js';
 export { sleep } from './sleep.js';
-export {
-  combine,
-  createTokenBucket,
-  createTokenBuckets,
-  type TokenBucket,
-  type TokenBucketOptions,
-} from './token-bucket.js';
+export { createSlidingWindow } from './sliding-window.js';
+export { createTokenBucket, type TokenBucketOptions } from './token-bucket.js';

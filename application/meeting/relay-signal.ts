@@ -5,7 +5,7 @@
 import { notJoined } from '../../domain/meeting/join.js';
 import { personOf, type RoomState } from '../../domain/meeting/state.js';
 import type { Rejection } from '../../domain/shared/index.js';
-import { createTokenBuckets } from '../concurrency/index.js';
+import { createRateLimiters, createTokenBucket } from '../concurrency/index.js';
 import type { Clock } from '../ports/index.js';
 import type { ParticipantRef } from './chat-messages.js';
 import { SIGNAL_BYTES } from './message-limits.js';
@@ -63,7 +63,7 @@ const SIGNAL_OVERHEAD_BYTES = 1024;
 
 export function createSignalRelay({ live, room, onRelayed, monotonic }: SignalPorts) {
   /** Token buckets by recipient: a slow recipient is not disconnected because of others' messages. */
-  const sendRates = createTokenBuckets(SIGNAL_BYTES, monotonic);
+  const sendRates = createRateLimiters(() => createTokenBucket(SIGNAL_BYTES, monotonic));
   /** Pending messages by sender. */
   const pendingBySender = new Map<string, PendingSignals>();
 

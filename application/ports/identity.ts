@@ -28,20 +28,6 @@ export interface PasswordHashing {
   matches(password: string, hashed: Hashed | undefined, tenant?: string): Promise<boolean>;
 }
 
-/** Key and limit of a failure counter. */
-export interface FailureCounter {
-  readonly key: string;
-  readonly most: number;
-}
-
-/** Counts failures within a time window. */
-export interface Failures {
-  /** Returns the milliseconds until none of these counters is at its limit; undefined if none is. */
-  wait(counters: readonly FailureCounter[]): Promise<number | undefined>;
-  /** Adds one failure to each of these counters; returns those that reach their limit by it. */
-  count<Counter extends FailureCounter>(counters: readonly Counter[]): Promise<readonly Counter[]>;
-}
-
 export interface Mail {
   /** Stable over all attempts to send the mail. */
   readonly id: string;

@@ -26,7 +26,6 @@ export type {
 } from './event-log.js';
 export type {
   Claims,
-  Failures,
   Hashed,
   Mail,
   Mailer,

@@ -2,9 +2,8 @@
 import { createAdminAuthenticator } from '../../adapters/http/analytics/admission.js';
 import { analyticsPolicy } from '../../adapters/http/analytics/policy.js';
 import { analyticsRoutes } from '../../adapters/http/analytics/routes.js';
-import { createBurstLimit } from '../../adapters/http/server/burst-limit.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
-import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
+import { createBurstLimit, createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import { createMailer } from '../../adapters/outbound/mail/smtp.js';
 import { createUserAgentParser } from '../../adapters/outbound/user-agent-parser.js';
 import { createProxyCheck } from '../../adapters/platform/config/client-address.js';

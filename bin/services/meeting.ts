@@ -3,7 +3,7 @@ import { createCallerDigest } from '../../adapters/http/meeting/caller-digest.js
 import { meetingPolicy } from '../../adapters/http/meeting/policy.js';
 import { meetingRoutes } from '../../adapters/http/meeting/routes.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
-import { createSlidingLimit } from '../../adapters/http/server/sliding-window-limit.js';
+import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import { createWebPage } from '../../adapters/http/server/web-page.js';
 import { createBudget } from '../../application/concurrency/index.js';
 import { createMeetingAudience } from '../../application/meeting/audience/audience.js';
@@ -49,7 +49,7 @@ export const meeting: Service<typeof catalog> = {
       census: roomMetrics,
     });
     const callerOf = createCallerDigest(derivation);
-    const limitCreates = createSlidingLimit(values['meeting.createPerMinute'], MINUTE_MS);
+    const limitCreates = createRateLimit(values['meeting.createPerMinute'], MINUTE_MS);
     const signaling = connectSignaling({
       ...context,
       kernel,

@@ -1,11 +1,11 @@
 /** A sliding window lets nobody do more within any span of its length, wherever that begins. */
 import { expect } from 'chai';
-import { createSlidingLimit } from '../../adapters/http/server/sliding-window-limit.js';
+import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 
 describe('a sliding limit', () => {
   const MINUTE = 60_000;
   let now = 0;
-  const limit = (most: number) => createSlidingLimit(most, MINUTE, { now: () => now });
+  const limit = (most: number) => createRateLimit(most, MINUTE, { now: () => now });
   beforeEach(() => {
     now = 1_000_000;
   });

@@ -1,8 +1,6 @@
 /** Rate limits per user for actions that grow memory, start time or disk usage of the nodes. */
 import type { Quota } from '../../../application/ports/index.js';
-import { createBurstLimit } from '../server/burst-limit.js';
-import { createRateLimit, quotaOf, type RouteQuota, unlimited } from '../server/rate-limit.js';
-import { createSlidingLimit } from '../server/sliding-window-limit.js';
+import { createBurstLimit, createRateLimit, quotaOf, type RouteQuota } from '../server/rate-limit.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -33,7 +31,6 @@ export function createChatQuotas(values: ChatQuotaSettings): ChatQuotas {
     rejected: 'chat/too-many-sessions',
     description: 'Too many sessions opened or refreshed by this user, try again later',
   };
-  const webhooksPerMinute = values['chat.webhookMessagesPerMinute'];
   return {
     changes: {
       perCaller: createRateLimit(values['chat.changesPerHour'], HOUR_MS),
@@ -51,7 +48,7 @@ export function createChatQuotas(values: ChatQuotaSettings): ChatQuotas {
       description: 'Too many messages, edits, pins and reactions by this user, try again later',
     },
     webhookMessages: {
-      perCaller: webhooksPerMinute === 0 ? unlimited : createSlidingLimit(webhooksPerMinute, MINUTE_MS),
+      perCaller: createRateLimit(values['chat.webhookMessagesPerMinute'], MINUTE_MS),
       rejected: 'chat/too-many-webhook-messages',
       description: 'Too many messages by this webhook, try again later',
     },

@@ -2,7 +2,6 @@
 import { networkOf } from '../../platform/config/client-address.js';
 import { type Problem, problem } from '../server/problem.js';
 import type { RateLimit } from '../server/rate-limit.js';
-import type { SlidingLimit } from '../server/sliding-window-limit.js';
 
 export interface SocketLimit {
   /** For `Route.admit`: counts a connection attempt, or returns the problem that refuses it. */
@@ -20,7 +19,7 @@ const OPEN_RETRY_MS = 60_000;
 export function createSocketLimit(
   connectRate: RateLimit,
   maxOpen: number,
-  unknownRooms: Pick<SlidingLimit, 'wait'>,
+  unknownRooms: Pick<RateLimit, 'wait'>,
 ): SocketLimit {
   const open = new Map<string, number>();
   return {

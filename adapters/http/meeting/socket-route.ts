@@ -1,12 +1,11 @@
 /** WebSocket route of the meeting service; closes the previous socket of a participant who joins over another one. */
 import { newCommandId } from '../../../application/command/index.js';
-import { createTokenBuckets } from '../../../application/concurrency/index.js';
+import { createRateLimiters, createTokenBucket } from '../../../application/concurrency/index.js';
 import { CHAT_BYTES, ROOM_CHANGES_PER_NETWORK } from '../../../application/meeting/message-limits.js';
 import type { CommandContext, RevealedEvent } from '../../../application/ports/index.js';
 import type { MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js';
 import { quotaOf, type RateLimit } from '../server/rate-limit.js';
 import { type Route, route } from '../server/route.js';
-import type { SlidingLimit } from '../server/sliding-window-limit.js';
 import type { CallerDigest } from './caller-digest.js';
 import { clientMessages, PER_SECOND, serverMessages } from './message-schemas.js';
 import type { SocketLimit } from './socket-limit.js';
@@ -23,7 +22,7 @@ export interface SignalingDeps extends Omit<SocketSessionDeps, 'onSeatTaken' | '
   /** Rate limit of created rooms. */
   readonly limitCreates: RateLimit;
   /** Rate limit of attempts to join rooms that do not exist. */
-  readonly limitUnknown: SlidingLimit;
+  readonly limitUnknown: RateLimit;
 }
 
 /** An event that assigns a participant to a socket of a node. */
@@ -48,8 +47,8 @@ export interface Signaling {
 export function createSignaling(deps: SignalingDeps): Signaling {
   const { socketLimit, callerOf, observe, limitCreates, limitUnknown, actions, run, returnMs, systemContext } = deps;
   const seats = new Map<string, Set<TakenSeat>>();
-  const chatRates = createTokenBuckets(CHAT_BYTES, deps.monotonic);
-  const changeRates = createTokenBuckets(ROOM_CHANGES_PER_NETWORK, deps.monotonic);
+  const chatRates = createRateLimiters(() => createTokenBucket(CHAT_BYTES, deps.monotonic));
+  const changeRates = createRateLimiters(() => createTokenBucket(ROOM_CHANGES_PER_NETWORK, deps.monotonic));
   let isClosing = false;
 
   const seatTracking = {

@@ -1,5 +1,5 @@
 /** Dependencies of a socket session: those shared by all sessions, and those of one client. */
-import type { TokenBucket } from '../../../application/concurrency/index.js';
+import type { RateLimiter } from '../../../application/concurrency/index.js';
 import type { Rooms } from '../../../application/meeting/audience/audience.js';
 import type { MeetingChat } from '../../../application/meeting/chat-messages.js';
 import type { RoomEntry } from '../../../application/meeting/join-room.js';
@@ -60,9 +60,9 @@ export interface Client {
    */
   readonly roomQuota: Quota;
   /** Limits chat and reactions of the client's network, in bytes of the log. */
-  readonly chatRate: TokenBucket;
+  readonly chatRate: RateLimiter;
   /** Limits room changes of the client's network. */
-  readonly changeRate: TokenBucket;
+  readonly changeRate: RateLimiter;
   readonly logger: Logger;
   /** Creates the context of one command. */
   readonly context: () => CommandContext;

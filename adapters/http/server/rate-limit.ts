@@ -1,18 +1,25 @@
-/** Rate limit by fixed windows, in memory, and quotas of routes. */
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import type { Quota } from '../../../application/ports/index.js';
+/** Rate limits by network, in memory, and quotas of routes. */
+import {
+  createRateLimiters,
+  createSlidingWindow,
+  createTokenBucket,
+  type RateLimiter,
+} from '../../../application/concurrency/index.js';
+import type { Clock, Quota } from '../../../application/ports/index.js';
 import { networkOf } from '../../platform/config/client-address.js';
 
 /** A rate limit by network of an address, or by any other text that identifies callers. */
 export interface RateLimit {
+  /** Returns the milliseconds until the next action is allowed, without counting one. */
+  wait(address: string): number;
   /** Counts one action; resolves with the milliseconds to wait if it exceeds the limit. */
   spend(address: string): Promise<number | undefined>;
   /** Takes back a counted action that had no effect. */
   refund(address: string): Promise<void>;
 }
 
-/** No limit. */
-export const unlimited: RateLimit = {
+const unlimited: RateLimit = {
+  wait: () => 0,
   spend: async () => undefined,
   refund: async () => undefined,
 };
@@ -47,21 +54,39 @@ export function quotaOf(quota: QuotaScope, address: string, caller = ''): Quota 
   };
 }
 
-export function createRateLimit(limit: number, perMs: number): RateLimit {
-  const limiter = new RateLimiterMemory({ points: limit, duration: perMs / 1000 });
+/** Creates one limiter per network. Rejected actions do not count. */
+function limitNetworks(create: () => RateLimiter): RateLimit {
+  const limiterOf = createRateLimiters(create);
+  const wait = (address: string) => limiterOf(networkOf(address)).wait();
   return {
+    wait,
     async spend(address) {
-      try {
-        await limiter.consume(networkOf(address));
-        return undefined;
-      } catch (error) {
-        // The window ends by a timer, so the wait is bounded even if the clock was set back.
-        if (error instanceof RateLimiterRes) return Math.min(error.msBeforeNext, perMs);
-        throw error;
-      }
+      const waitMs = wait(address);
+      if (waitMs > 0) return waitMs;
+      limiterOf(networkOf(address)).consume();
+      return undefined;
     },
     async refund(address) {
-      await limiter.reward(networkOf(address));
+      limiterOf(networkOf(address)).consume(-1);
     },
   };
+}
+
+/**
+ * Allows `limit` actions within any `perMs`; 0 means no limit.
+ *
+ * @param clock Monotonic.
+ */
+export const createRateLimit = (limit: number, perMs: number, clock?: Clock): RateLimit =>
+  limit === 0 ? unlimited : limitNetworks(() => createSlidingWindow(limit, perMs, clock));
+
+/**
+ * Allows `perMinute` on average, and half of that in one burst; 0 means no limit.
+ *
+ * @param clock Monotonic.
+ */
+export function createBurstLimit(perMinute: number, clock?: Clock): RateLimit {
+  if (perMinute === 0) return unlimited;
+  const options = { burst: Math.ceil(perMinute / 2), perSecond: perMinute / 60 };
+  return limitNetworks(() => createTokenBucket(options, clock));
 }

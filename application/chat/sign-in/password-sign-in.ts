@@ -3,7 +3,8 @@ import { isEmail, tidyEmail } from '../../../domain/chat/names.js';
 import { badLink } from '../../../domain/chat/one-time-links.js';
 import { badEmail, notAdmin, type User } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { Clock, CommandContext, Derivation, Failures } from '../../ports/index.js';
+import { createRateLimiters, createSlidingWindow } from '../../concurrency/index.js';
+import type { Clock, CommandContext, Derivation } from '../../ports/index.js';
 import type { Audit } from '../admin/audit-log.js';
 import type { Join } from '../people/join.js';
 import type { Authentication } from './authenticate.js';
@@ -17,7 +18,6 @@ export interface PasswordSignInPorts {
   readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly links: Links;
-  readonly failures: Failures;
   readonly derivation: Derivation;
   readonly clock: Clock;
   readonly audit: Pick<Audit, 'note'>;
@@ -53,6 +53,11 @@ const tooManyFailures = (retryAfterMs: number): Rejection => ({
  * elsewhere with a few wrong passwords.
  */
 const MAX_FAILURES = { email: 1000, network: 50, 'email-and-network': 10 } as const;
+const LIMITS = ['email', 'network', 'email-and-network'] as const;
+/** Milliseconds in which failures count. */
+const FAILURES_MS = 15 * 60_000;
+
+const limitFailures = (limit: number) => createRateLimiters(() => createSlidingWindow(limit, FAILURES_MS));
 
 /** A token in a form is an invalid field, not failed authentication. */
 const badToken: Rejection = { ...badLink, kind: 'invalid' };
@@ -60,7 +65,14 @@ const badToken: Rejection = { ...badLink, kind: 'invalid' };
 export type PasswordSignIn = ReturnType<typeof createPasswordSignIn>;
 
 export function createPasswordSignIn(ports: PasswordSignInPorts) {
-  const { admission, join, sessions, passwords, links, failures, derivation, clock, audit } = ports;
+  const { admission, join, sessions, passwords, links, derivation, clock, audit } = ports;
+  const failureLimits = {
+    email: limitFailures(MAX_FAILURES.email),
+    network: limitFailures(MAX_FAILURES.network),
+    'email-and-network': limitFailures(MAX_FAILURES['email-and-network']),
+  };
+  /** Audits each reached limit once per window. */
+  const auditLimit = limitFailures(1);
 
   /** Derives the context of another command of the same request, without its quota. */
   const next = (what: string, { quota: _, ...context }: CommandContext): CommandContext => ({
@@ -84,29 +96,28 @@ export function createPasswordSignIn(ports: PasswordSignInPorts) {
   ): Promise<CommandResult<SignedIn> | Rejection> {
     const email = tidyEmail(rawEmail);
     const addressId = derivation.id('chat.failures', email);
-    const counters = [
-      { limit: 'email', key: `email ${addressId}`, most: MAX_FAILURES.email },
-      { limit: 'network', key: `network ${from.network}`, most: MAX_FAILURES.network },
-      {
-        limit: 'email-and-network',
-        key: `email ${addressId} network ${from.network}`,
-        most: MAX_FAILURES['email-and-network'],
-      },
-    ] as const;
-    const checkFailures = async () => {
-      const waitMs = await failures.wait(counters);
-      return waitMs === undefined ? undefined : tooManyFailures(waitMs);
+    const keys = { email: addressId, network: from.network, 'email-and-network': `${addressId} ${from.network}` };
+    const failures = LIMITS.map((limit) => ({
+      limit,
+      limiter: failureLimits[limit](keys[limit]),
+      auditLimiter: auditLimit(`${limit} ${keys[limit]}`),
+    }));
+    const checkFailures = () => {
+      const waitMs = Math.max(...failures.map(({ limiter }) => limiter.wait()));
+      return waitMs > 0 ? tooManyFailures(waitMs) : undefined;
     };
-    const refusedBefore = await checkFailures();
+    const refusedBefore = checkFailures();
     if (refusedBefore) return refusedBefore;
     const user = await admission.user({ email });
     const version = await passwords.verify(user?.id, password);
     // Checked again: concurrent guesses must not get more answers than sequential ones.
-    const refusedAfter = await checkFailures();
+    const refusedAfter = checkFailures();
     if (refusedAfter) return refusedAfter;
     if (user && version) return sessions.open(user, from, context, { recheck: recheck(user, version) });
-    const [reached] = await failures.count<(typeof counters)[number]>(counters);
+    for (const { limiter } of failures) limiter.consume();
+    const reached = failures.find(({ limiter, auditLimiter }) => limiter.wait() > 0 && auditLimiter.wait() === 0);
     if (reached) {
+      reached.auditLimiter.consume();
       const about = { addressId, limit: reached.limit, reachedAt: clock.now() };
       const data = { ...about, ...(user && { userId: user.id }) };
       await audit.note({ type: 'SignInLimitReached', data }, next('limit-reached', context));

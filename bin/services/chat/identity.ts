@@ -15,7 +15,6 @@ import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { Route } from '../../../adapters/http/server/route.js';
 import { createMailer } from '../../../adapters/outbound/mail/smtp.js';
 import { createOAuthClient } from '../../../adapters/outbound/oauth/client.js';
-import { createFailureCounter } from '../../../adapters/platform/process/failure-counter.js';
 import { createAudit, preserveActs } from '../../../application/chat/admin/audit-log.js';
 import { createAddUser, inviteReaction } from '../../../application/chat/people/add-user.js';
 import { createInitialAdmin } from '../../../application/chat/people/bootstrap-admin.js';
@@ -88,9 +87,8 @@ export function connectIdentity(context: IdentityContext) {
   const sessions = createSessions({ ...ports, sessionQuota: quotas.sessions });
   const links = createOneTimeLinks(ports);
   const passwords = createPasswords({ ...ports, hashing: kernel.passwords });
-  const failures = createFailureCounter(WINDOW_MS);
   const audit = createAudit(kernel);
-  const withPeople = { ...ports, audit, join: joinUser, sessions, links, passwords, failures };
+  const withPeople = { ...ports, audit, join: joinUser, sessions, links, passwords };
   const signIn = createSignIn(withPeople);
   const passwordSignIn = createPasswordSignIn(withPeople);
   const users = createUsers(ports);

@@ -2,8 +2,7 @@
 import type { CallerDigest } from '../../../adapters/http/meeting/caller-digest.js';
 import { createSocketLimit } from '../../../adapters/http/meeting/socket-limit.js';
 import { createSignaling } from '../../../adapters/http/meeting/socket-route.js';
-import type { RateLimit } from '../../../adapters/http/server/rate-limit.js';
-import { createSlidingLimit } from '../../../adapters/http/server/sliding-window-limit.js';
+import { createRateLimit, type RateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { Relay } from '../../../adapters/realtime/relay/relay.js';
 import { createGroupCommit } from '../../../application/command/index.js';
 import type { Rooms } from '../../../application/meeting/audience/audience.js';
@@ -56,7 +55,7 @@ export function connectSignaling(context: SignalingContext) {
   } = context;
   const { log, clock } = kernel;
   const returnMs = returnMsOf(values);
-  const limitUnknown = createSlidingLimit(values['meeting.unknownPerMinute'], MINUTE_MS);
+  const limitUnknown = createRateLimit(values['meeting.unknownPerMinute'], MINUTE_MS);
   const room = (roomId: string) => relay.state().get(roomId);
   const meetingChat = createMeetingChat({
     log,
@@ -77,7 +76,7 @@ export function connectSignaling(context: SignalingContext) {
     audience,
     awaitPosition: census.awaitPosition,
     socketLimit: createSocketLimit(
-      createSlidingLimit(values['meeting.connectPerMinute'], MINUTE_MS),
+      createRateLimit(values['meeting.connectPerMinute'], MINUTE_MS),
       values['meeting.socketsPerAddress'],
       limitUnknown,
     ),

@@ -75,7 +75,6 @@ async function startAda() {
       read: async () => ({ email }),
       spend: async () => undefined,
     } as never,
-    failures: { wait: async () => undefined, count: async () => [] },
     audit: { note: async () => {} } as never,
   });
   const given = (outcome: { readonly body: SignedIn } | Rejection) => {

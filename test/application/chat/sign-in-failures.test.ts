@@ -3,7 +3,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
 import { networkOf } from '../../../adapters/platform/config/client-address.js';
-import { createFailureCounter } from '../../../adapters/platform/process/failure-counter.js';
 import { createPasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
 import type { AuditEvent } from '../../../domain/chat/audit-log.js';
 import { isRejection } from '../../../domain/shared/decider.js';
@@ -23,7 +22,6 @@ function startSignIn() {
     sessions: { open: async () => ({ body: {}, position: 0n }) } as never,
     join: undefined as never,
     links: undefined as never,
-    failures: createFailureCounter(15 * 60_000),
     derivation: createDerivation(randomBytes(32)),
     clock: { now: () => 1 },
     audit: {

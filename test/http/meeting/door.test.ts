@@ -3,14 +3,14 @@ import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
 import { createCallerDigest } from '../../../adapters/http/meeting/caller-digest.js';
 import { createSocketLimit } from '../../../adapters/http/meeting/socket-limit.js';
-import { createSlidingLimit } from '../../../adapters/http/server/sliding-window-limit.js';
+import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 
 describe('the door of the meetings', () => {
   const here = '203.0.113.9';
   const free = { wait: () => 0 };
 
   it('lets in so many a minute, and tells whoever is too many how long to wait', async () => {
-    const door = createSocketLimit(createSlidingLimit(2, 60_000), 100, free);
+    const door = createSocketLimit(createRateLimit(2, 60_000), 100, free);
     expect(await door.admit(here)).to.equal(undefined);
     expect(await door.admit(here)).to.equal(undefined);
     const refused = await door.admit(here);
@@ -20,7 +20,7 @@ describe('the door of the meetings', () => {
   });
 
   it('lets in no more than may be open, of one network', async () => {
-    const door = createSocketLimit(createSlidingLimit(100, 60_000), 2, free);
+    const door = createSocketLimit(createRateLimit(100, 60_000), 2, free);
     const leave = door.trackConnection('2001:db8:1:2::1');
     door.trackConnection('2001:db8:1:2::2');
     expect(await door.admit('2001:db8:1:2::3')).to.include({ problem: 429 });
