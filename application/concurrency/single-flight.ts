@@ -3,6 +3,9 @@
  * callers.
  */
 
+/** `isShared`: other callers may receive the result. */
+type LookUp<Found> = (isShared: boolean) => Promise<Found>;
+
 interface Flight {
   readonly running: Promise<unknown>;
   /** Starts after `running`, for all callers that arrived meanwhile. */
@@ -17,8 +20,8 @@ interface Flight {
 export function createSingleFlight() {
   const flights = new Map<string, Flight>();
 
-  function start<Found>(name: string, lookUp: () => Promise<Found>): Promise<Found> {
-    const running = lookUp();
+  function start<Found>(name: string, lookUp: LookUp<Found>, isShared: boolean): Promise<Found> {
+    const running = lookUp(isShared);
     const flight: Flight = { running };
     flights.set(name, flight);
     const land = () => {
@@ -28,10 +31,10 @@ export function createSingleFlight() {
     return running;
   }
 
-  return <Found>(name: string, lookUp: () => Promise<Found>): Promise<Found> => {
+  return <Found>(name: string, lookUp: LookUp<Found>): Promise<Found> => {
     const flight = flights.get(name);
-    if (!flight) return start(name, lookUp);
-    const next = () => start(name, lookUp);
+    if (!flight) return start(name, lookUp, false);
+    const next = () => start(name, lookUp, true);
     flight.next ??= flight.running.then(next, next);
     return flight.next as Promise<Found>;
   };

@@ -4,13 +4,12 @@ import { messagesStream } from '../../domain/rooms/messages.js';
 import { isOpen, notFound, roomStream } from '../../domain/rooms/room.js';
 import type { Rejection } from '../../domain/shared/index.js';
 import type { AggregateStore } from '../command/index.js';
-import { createSliceQueue } from '../concurrency/index.js';
+import { createFairSemaphore, createSingleFlight, createSliceQueue } from '../concurrency/index.js';
 import { awaitConsistent, type Consistency, maxPosition, type PositionedRow, withRows } from '../consistency/index.js';
 import type { Clock, Position, ProjectionProgress, Rows, Vault } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
 import type { RoomSession } from './authenticate.js';
 import { type CachedRoom, isComplete, isSameContent, type RoomCache } from './room-cache.js';
-import { createSharedReads } from './shared-reads.js';
 import { iso, type MessageView, messageView, type ParticipantView, participantView } from './views.js';
 
 interface StateRow extends PositionedRow {
@@ -30,6 +29,10 @@ type MessageRow = Encrypted<{
   expiresAt: number;
 }>;
 
+/** Concurrent reads of large rooms; each holds its rows and their decrypted contents, tens of megabytes. */
+const MAX_READS = 2;
+/** Rooms that wait for such a read, as many as a node admits requests. */
+const MAX_WAITING = 4000;
 /** Messages decrypted between two yields to the event loop; the largest take a few milliseconds. */
 const DECRYPT_BATCH = 16;
 
@@ -58,7 +61,8 @@ export interface QueryPorts {
 export type RoomQueries = ReturnType<typeof createRoomQueries>;
 
 export function createRoomQueries({ rows, settled, vault, streams, shown: cache, clock }: QueryPorts) {
-  const sharedReads = createSharedReads<RoomContents | Rejection>();
+  const singleFlight = createSingleFlight();
+  const limitReads = createFairSemaphore('a large room', MAX_READS, MAX_WAITING);
   // Thousands of clients may request a large room together; slicing keeps other requests responsive.
   const slices = createSliceQueue();
 
@@ -82,7 +86,9 @@ export function createRoomQueries({ rows, settled, vault, streams, shown: cache,
     const isSmall = (cache.content(roomId)?.revision ?? SMALL_ROOM) < SMALL_ROOM;
     const found = isSmall
       ? await read(caller, after, basis, last)
-      : await sharedReads(roomId, (shared) => read(caller, shared ? undefined : after, basis, last));
+      : await singleFlight(roomId, (isShared) =>
+          limitReads(() => read(caller, isShared ? undefined : after, basis, last)),
+        );
     if ('rejected' in found) return found;
     // Readers that share a large result send it one per event-loop turn, to bound memory.
     if (found.messages.size >= SMALL_ROOM) await slices.nextSlice();

@@ -3,7 +3,6 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
 import { createRoomCache } from '../../../application/rooms/room-cache.js';
-import { createSharedReads } from '../../../application/rooms/shared-reads.js';
 import { memoryWorld } from '../../support/memory-kernel.js';
 import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
 import { context } from '../../support/toys.js';
@@ -22,42 +21,6 @@ function held<Result>(result: (nth: number) => Result) {
 }
 
 describe('readings of rooms', () => {
-  it('are two at a time, and those who wait for the same room are given one that began after they came', async () => {
-    const readings = createSharedReads<string>();
-    const work = held((nth) => `reading ${nth}`);
-    const shared: boolean[] = [];
-    const read = (room: string) =>
-      readings(room, (isShared) => {
-        shared.push(isShared);
-        return work.begin();
-      });
-    const first = [read('a'), read('b')];
-    const later = [read('a'), read('c'), read('a')];
-    await new Promise(setImmediate);
-    expect(work.begun()).to.equal(2);
-    work.end(0);
-    expect(await first[0]).to.equal('reading 0');
-    await eventually(() => work.begun() === 3);
-    work.end(2);
-    expect(await later[0]).to.equal('reading 2');
-    expect(await later[2]).to.equal('reading 2');
-    await eventually(() => work.begun() === 4);
-    for (const nth of [1, 3]) work.end(nth);
-    expect(await Promise.all([first[1], later[1]])).to.deep.equal(['reading 1', 'reading 3']);
-    expect(shared).to.deep.equal([false, false, true, true]);
-  });
-
-  it('give their place to the next also when they fail, and fail for all who waited for them', async () => {
-    const readings = createSharedReads<string>();
-    const fail = async () => {
-      throw new Error('away');
-    };
-    const told = (reading: Promise<string>) => reading.catch((error: Error) => error.message);
-    const asked = ['a', 'b', 'c', 'c', 'd'].map((room) => told(readings(room, fail)));
-    expect(await Promise.all(asked)).to.deep.equal(Array(5).fill('away'));
-    expect(await readings('a', async () => 'read')).to.equal('read');
-  });
-
   it('are few, however many ask for a large room, each of whom is shown what it asked for', async () => {
     let now = NOON;
     const clock = { now: () => now };
@@ -81,14 +44,13 @@ describe('readings of rooms', () => {
     const asked = [undefined, ids[9], undefined, ids[49], ids[78]].map(async (after) =>
       shownBy(accepted(await queries.state(await admitted(), after))).messages.map(({ id }) => id),
     );
-    await eventually(() => work.begun() === 2);
-    for (let nth = 0; nth < 3; nth++) {
+    for (let nth = 0; nth < 2; nth++) {
       await eventually(() => work.begun() > nth);
       work.end(nth);
     }
     const from = [0, 10, 0, 50, 79];
     expect(await Promise.all(asked)).to.deep.equal(from.map((index) => ids.slice(index)));
-    expect(work.begun()).to.equal(3);
+    expect(work.begun()).to.equal(2);
   });
 
   it('are none of a room that has ended meanwhile, by its time or by who burned it', async () => {
