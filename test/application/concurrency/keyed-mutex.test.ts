@@ -1,6 +1,6 @@
 /** The lines that commands wait in, one for each stream: in order, one at a time, and no longer than they may be. */
 import { expect } from 'chai';
-import { createKeyedMutex } from '../../application/concurrency/keyed-mutex.js';
+import { createKeyedMutex } from '../../../application/concurrency/keyed-mutex.js';
 
 describe('a line of commands', () => {
   const gate = () => {
