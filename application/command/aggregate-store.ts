@@ -8,7 +8,7 @@ import {
   type Rejection,
   type Sealed,
 } from '../../domain/shared/index.js';
-import { createSingleFlight } from '../concurrency/index.js';
+import { createFreshSingleFlight } from '../concurrency/index.js';
 import type { Cache, DecryptEvent, EventLog, Position, RecordedEvent, RevealedEvent } from '../ports/index.js';
 import { asErasedEvent } from '../secrets/index.js';
 import { type AggregateCacheOptions, createAggregateCache } from './aggregate-cache.js';
@@ -141,7 +141,7 @@ export function createAggregateStore(
 ): AggregateStore {
   const cache = createAggregateCache<CacheEntry>(({ loaded }) => loaded, cacheOptions);
   const invalidations = createReadInvalidation();
-  const singleFlight = createSingleFlight();
+  const singleFlight = createFreshSingleFlight();
 
   /** Decides for each of `events`, which are folded together, whether to decrypt it. */
   function eventStep<S, C, E extends DomainEvent>(

@@ -21,7 +21,7 @@ export {
 } from './fair-share-budget.js';
 export { createKeyedMutex } from './keyed-mutex.js';
 export { combine, createRateLimiters, type RateLimiter } from './rate-limiter.js';
-export { createSingleFlight } from './single-flight.js';
+export { createBatchFlight, createFreshSingleFlight, createSingleFlight } from './single-flight.js';
 export { sleep } from './sleep.js';
 export { createSlidingWindow } from './sliding-window.js';
 export { createTokenBucket, type TokenBucketOptions } from './token-bucket.js';

@@ -1,7 +1,39 @@
+/** Single-flight: coalesces concurrent lookups of the same name, so that load does not grow with the number of callers. */
+
 /**
- * Single-flight: coalesces concurrent lookups of the same name, so that load does not grow with the number of
- * callers.
+ * Creates a function that runs a lookup by name, which callers that arrive meanwhile share. For results that are not
+ * outdated by the time they arrive.
  */
+export function createSingleFlight() {
+  const flights = new Map<string, Promise<unknown>>();
+  return <Found>(name: string, lookUp: () => Promise<Found>): Promise<Found> => {
+    const flight = flights.get(name) ?? lookUp().finally(() => flights.delete(name));
+    flights.set(name, flight);
+    return flight as Promise<Found>;
+  };
+}
+
+/**
+ * Creates a single-flight for lookups in batches. Each item is looked up by one running call of `lookUp`, whose failure
+ * rejects all callers that share it.
+ */
+export function createBatchFlight<Item extends { readonly key: string }, Found>(
+  lookUp: (items: readonly Item[]) => Promise<ReadonlyMap<string, Found>>,
+) {
+  const singleFlight = createSingleFlight();
+  return async (items: readonly Item[]): Promise<ReadonlyMap<string, Found>> => {
+    const missing: Item[] = [];
+    let batch: Promise<ReadonlyMap<string, Found>> | undefined;
+    const lookUpOne = (item: Item) => () => {
+      missing.push(item);
+      // Starts once all missing items are known.
+      batch ??= Promise.resolve(missing).then(lookUp);
+      return batch.then((found) => [item.key, found.get(item.key)] as const);
+    };
+    const entries = await Promise.all(items.map((item) => singleFlight(item.key, lookUpOne(item))));
+    return new Map(entries.flatMap(([key, found]) => (found === undefined ? [] : [[key, found]])));
+  };
+}
 
 /** `isShared`: other callers may receive the result. */
 type LookUp<Found> = (isShared: boolean) => Promise<Found>;
@@ -17,7 +49,7 @@ interface Flight {
  * running one may return data older than their call. At most one lookup per name runs at a time, and no caller waits
  * for more than two.
  */
-export function createSingleFlight() {
+export function createFreshSingleFlight() {
   const flights = new Map<string, Flight>();
 
   function start<Found>(name: string, lookUp: LookUp<Found>, isShared: boolean): Promise<Found> {

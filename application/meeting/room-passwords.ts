@@ -1,6 +1,6 @@
 /** Hashes and verifies room passwords; caches verified ones so that each is hashed once. */
 import { LRUCache } from 'lru-cache';
-import type { Budget } from '../concurrency/index.js';
+import { type Budget, createSingleFlight } from '../concurrency/index.js';
 import { type Derivation, type Hashed, type PasswordHashing, UnavailableError } from '../ports/index.js';
 
 export interface RoomPasswordPorts {
@@ -27,7 +27,7 @@ const MAX_CACHED = 10_000;
 export function createRoomPasswords({ hashing, derivation, budget }: RoomPasswordPorts): RoomPasswords {
   /** Digest of the verified password by stored hash; useless to an attacker without the installation's key. */
   const verifiedDigests = new LRUCache<string, string>({ max: MAX_CACHED });
-  const inFlight = new Map<string, Promise<boolean>>();
+  const singleFlight = createSingleFlight();
   const digestOf = (password: string, form: string) =>
     derivation.id('meeting.password', form, password.normalize('NFC'));
 
@@ -56,11 +56,7 @@ export function createRoomPasswords({ hashing, derivation, budget }: RoomPasswor
       const verified = verifiedDigests.get(form);
       // Another digest means a wrong password: no two passwords share a salted hash.
       if (verified !== undefined) return Promise.resolve(verified === digest);
-      const pending = inFlight.get(digest);
-      if (pending) return pending;
-      const comparison = compare(password, form, digest, caller).finally(() => inFlight.delete(digest));
-      inFlight.set(digest, comparison);
-      return comparison;
+      return singleFlight(digest, () => compare(password, form, digest, caller));
     },
   };
 }

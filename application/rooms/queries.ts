@@ -4,7 +4,7 @@ import { messagesStream } from '../../domain/rooms/messages.js';
 import { isOpen, notFound, roomStream } from '../../domain/rooms/room.js';
 import type { Rejection } from '../../domain/shared/index.js';
 import type { AggregateStore } from '../command/index.js';
-import { createFairSemaphore, createSingleFlight, createSliceQueue } from '../concurrency/index.js';
+import { createFairSemaphore, createFreshSingleFlight, createSliceQueue } from '../concurrency/index.js';
 import { awaitConsistent, type Consistency, maxPosition, type PositionedRow, withRows } from '../consistency/index.js';
 import type { Clock, Position, ProjectionProgress, Rows, Vault } from '../ports/index.js';
 import { roomAggregate } from './aggregates.js';
@@ -61,7 +61,7 @@ export interface QueryPorts {
 export type RoomQueries = ReturnType<typeof createRoomQueries>;
 
 export function createRoomQueries({ rows, settled, vault, streams, shown: cache, clock }: QueryPorts) {
-  const singleFlight = createSingleFlight();
+  const singleFlight = createFreshSingleFlight();
   const limitReads = createFairSemaphore('a large room', MAX_READS, MAX_WAITING);
   // Thousands of clients may request a large room together; slicing keeps other requests responsive.
   const slices = createSliceQueue();

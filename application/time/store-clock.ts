@@ -2,6 +2,7 @@
  * Store clock: compares this machine's clock with the event store's, so that a wrong one has no effect
  * (docs/guide/many-nodes.md).
  */
+import { createSingleFlight } from '../concurrency/index.js';
 import type { Clock, ConfirmedClock, Logger } from '../ports/index.js';
 
 /** Largest tolerated skew, ms; synchronized clocks are within a second. */
@@ -39,7 +40,7 @@ export function createStoreClock({
   monotonic = performance,
 }: StoreClockOptions): StoreClock {
   let answer: { readonly time: number; readonly at: number; readonly skewMs: number } | undefined;
-  let query: Promise<void> | undefined;
+  const singleFlight = createSingleFlight();
   let queriedAt = Number.NEGATIVE_INFINITY;
   let isReported = false;
 
@@ -50,18 +51,13 @@ export function createStoreClock({
   /** Whether this clock was set since the answer. On the same machine the store's was set, too. */
   const wasSet = () => answer !== undefined && Math.abs((skewMs() ?? 0) - answer.skewMs) > MAX_SKEW_MS;
 
-  const compare = () => {
-    if (!query) queriedAt = monotonic.now();
-    query ??= queryTime()
-      .then((time) => {
-        answer = { time, at: monotonic.now(), skewMs: clock.now() - time };
-        reportChange();
-      })
-      .finally(() => {
-        query = undefined;
-      });
-    return query;
-  };
+  const compare = () =>
+    singleFlight('time', async () => {
+      queriedAt = monotonic.now();
+      const time = await queryTime();
+      answer = { time, at: monotonic.now(), skewMs: clock.now() - time };
+      reportChange();
+    });
 
   function reportChange() {
     if (isSkewed() === isReported) return;

@@ -1,5 +1,6 @@
 /** Tracks the live processes of an installation and their addresses: each keeps a heartbeat row. */
 import type { Collection, Db } from 'mongodb';
+import { createSingleFlight } from '../../../application/concurrency/index.js';
 import type { Clock, Members } from '../../../application/ports/index.js';
 import { type After, systemTimer } from '../../platform/process/timer.js';
 
@@ -64,7 +65,7 @@ export async function joinMembers(
   const rows: Collection<Row> = db.collection<Row>('members');
   let members = new Map<string, Member>();
   let lastRefresh = clock.now();
-  let refreshing: Promise<void> | undefined;
+  const singleFlight = createSingleFlight();
   let heartbeat: Promise<void> | undefined;
   let [isStopped, cancel] = [false, () => {}];
 
@@ -92,12 +93,7 @@ export async function joinMembers(
     onRefresh?.();
   }
 
-  const refresh = () => {
-    refreshing ??= refreshNow().finally(() => {
-      refreshing = undefined;
-    });
-    return refreshing;
-  };
+  const refresh = () => singleFlight('members', refreshNow);
 
   const isAlive = ({ _id, since }: Member) => _id === run || lastRefresh - since < lostMs;
 

@@ -1,6 +1,6 @@
 /** Confirms that a document is missing by a majority write, so that a deposed primary cannot report it missing. */
 import type { Db } from 'mongodb';
-import { createSingleFlight } from '../../../application/concurrency/index.js';
+import { createFreshSingleFlight } from '../../../application/concurrency/index.js';
 
 export type LinearizableRead = <T>(read: () => Promise<T | null | undefined>) => Promise<T | undefined>;
 
@@ -10,7 +10,7 @@ export type LinearizableRead = <T>(read: () => Promise<T | null | undefined>) =>
  */
 export function createLinearizableRead(db: Db): LinearizableRead {
   const rows = db.collection<{ _id: string }>('primary');
-  const singleFlight = createSingleFlight();
+  const singleFlight = createFreshSingleFlight();
   const confirmPrimary = () => rows.updateOne({ _id: 'primary' }, { $inc: { asked: 1 } }, { upsert: true });
 
   return async (read) => {

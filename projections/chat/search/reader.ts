@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Collection, Db } from 'mongodb';
 import type { SearchIndex, SearchQuery } from '../../../application/chat/search/search-messages.js';
-import { sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
+import { createBatchFlight, sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
 import { mightContain, ngramsOfWord } from '../../../domain/chat/text-search.js';
 import { type BlockHeader, createBlockDirectory, keyOf } from './block-directory.js';
@@ -11,7 +11,6 @@ import { createHitHydrator } from './hydrate-hits.js';
 import { isComplete, type Match, mergeNewest } from './merge-newest.js';
 import { encodeTexts, type LineQuery, Texts } from './packed-text.js';
 import { openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf, unique } from './rows.js';
-import { createSharedReads } from './shared-reads.js';
 
 /** Filters of a million messages take about this much. */
 const FILTER_BYTES = 18 * 1024 * 1024;
@@ -69,7 +68,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
     texts.calculatedSize + size < TEXT_BYTES || ++overflow % OVERFLOW_SAMPLE === 0;
 
   /** Reads the filters of packs. */
-  const loadFilters = createSharedReads<LocatedBlock, Uint8Array>(async (batch) => {
+  const loadFilters = createBatchFlight<LocatedBlock, Uint8Array>(async (batch) => {
     const filter = { _id: { $in: batch.map(({ id }) => id) } };
     const [{ build }] = batch as [LocatedBlock];
     const { packs } = rowsOf(build);
@@ -89,7 +88,7 @@ export function createSearchIndex({ db, vault, build, position }: SearchReaderPo
   }
 
   /** Reads the current or newer texts; blocks that no longer exist are missing. */
-  const loadTexts = createSharedReads<LocatedBlock, Texts>(async (batch) => {
+  const loadTexts = createBatchFlight<LocatedBlock, Texts>(async (batch) => {
     const [{ build }] = batch as [LocatedBlock];
     const { packs, runs } = rowsOf(build);
     const found = new Map<string, Texts>();

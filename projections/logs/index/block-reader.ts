@@ -1,6 +1,7 @@
 /** Reads and decrypts blocks and term filters on demand, with caches and a limit on decrypted bytes. */
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
+import { createSingleFlight } from '../../../application/concurrency/index.js';
 import { entryText } from '../../../application/logs/query/query-service.js';
 import type { Block, Needs } from '../../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
@@ -38,7 +39,7 @@ export interface BlockReader {
 
 export function createBlockReader(db: Db, vault: Vault): BlockReader {
   const blocks = new LRUCache<string, Block>({ maxSize: BLOCK_CACHE_BYTES });
-  const loading = new Map<string, Promise<Block | undefined>>();
+  const singleFlight = createSingleFlight();
   const filters = new LRUCache<string, Uint8Array>({ maxSize: FILTER_CACHE_BYTES });
   const semaphore = createSemaphore(MAX_READ_BYTES);
   const sectionLoader = createSectionLoader((name) => db.collection(name), vault);
@@ -51,11 +52,7 @@ export function createBlockReader(db: Db, vault: Vault): BlockReader {
 
   async function getBlock(ref: BlockRef): Promise<Block | undefined> {
     const key = keyOf(ref.name, ref.part, ref.header);
-    const cached = blocks.get(key);
-    if (cached) return cached;
-    const pending = loading.get(key) ?? loadBlock(key, ref).finally(() => loading.delete(key));
-    loading.set(key, pending);
-    return pending;
+    return blocks.get(key) ?? singleFlight(key, () => loadBlock(key, ref));
   }
 
   async function loadBlock(key: string, { name, part, header }: BlockRef): Promise<Block | undefined> {

@@ -1,10 +1,46 @@
-/** Single-flight: callers that come during a lookup share the next one. */
+/** Single-flight: callers share lookups of the same name, running or next ones. */
 import { expect } from 'chai';
-import { createSingleFlight } from '../../../application/concurrency/single-flight.js';
+import {
+  createBatchFlight,
+  createFreshSingleFlight,
+  createSingleFlight,
+} from '../../../application/concurrency/single-flight.js';
 
 describe('a single flight', () => {
-  it('is shared by all who came during the one before, also where that fails', async () => {
+  it('is shared by all who come while it is under way', async () => {
     const singleFlight = createSingleFlight();
+    let lookups = 0;
+    const lookUp = async () => {
+      const nth = ++lookups;
+      await new Promise(setImmediate);
+      if (nth === 2) throw new Error('away');
+      return nth;
+    };
+    expect(await Promise.all([singleFlight('a', lookUp), singleFlight('a', lookUp)])).to.deep.equal([1, 1]);
+    const failing = [singleFlight('a', lookUp), singleFlight('a', lookUp)];
+    const messages = failing.map((each) => each.catch(({ message }: Error) => message));
+    expect(await Promise.all(messages)).to.deep.equal(['away', 'away']);
+    expect(await singleFlight('a', lookUp)).to.equal(3);
+  });
+
+  it('looks up what of a batch nobody looks up yet', async () => {
+    const batches: string[][] = [];
+    const find = createBatchFlight(async (items: readonly { key: string }[]) => {
+      batches.push(items.map(({ key }) => key));
+      await new Promise(setImmediate);
+      return new Map(items.flatMap(({ key }) => (key === 'none' ? [] : [[key, key.toUpperCase()]])));
+    });
+    const items = (...keys: string[]) => keys.map((key) => ({ key }));
+    const found = await Promise.all([find(items('a', 'b')), find(items('b', 'none')), find(items('a', 'b'))]);
+    const entries = found.map((each) => Object.fromEntries(each));
+    expect(entries).to.deep.equal([{ a: 'A', b: 'B' }, { b: 'B' }, { a: 'A', b: 'B' }]);
+    expect(batches).to.deep.equal([['a', 'b'], ['none']]);
+    await find(items('a'));
+    expect(batches).to.have.length(3);
+  });
+
+  it('that is fresh is shared by all who came during the one before, also where that fails', async () => {
+    const singleFlight = createFreshSingleFlight();
     const lookups: boolean[] = [];
     const lookUp = async (isShared: boolean) => {
       const nth = lookups.push(isShared);
