@@ -14,6 +14,10 @@ export type FairSemaphore = <Result>(
 export interface WaitOptions<Result = unknown> {
   /** Leaves the queue when the signal is aborted. `signal` is only read when the job has to wait. */
   readonly request?: { readonly signal: AbortSignal };
+  /** Part of the capacity that the job takes, at most all of it; default: 1. */
+  readonly weight?: number;
+  /** Milliseconds after which waiting is pointless; default: those of a request. */
+  readonly maxWaitMs?: number;
   /** Waiters with the same key, queued before the job starts, may receive its result. */
   readonly coalesceKey?: string;
   /** Returns how many waiters may receive a result; default: all. */
@@ -21,18 +25,22 @@ export interface WaitOptions<Result = unknown> {
 }
 
 interface Waiter {
+  readonly weight: number;
   readonly coalesceKey: string | undefined;
   /** Resumes the waiter: with the result of an equal job, or to run its own. */
   readonly resume: (shared?: { readonly result: unknown }) => void;
   readonly reject: (reason: UnavailableError) => void;
 }
 
-/** @param name What the job needs, for error messages. */
-export function createFairSemaphore(name: string, maxRunning: number, maxWaiting: number): FairSemaphore {
+/**
+ * @param name What the job needs, for error messages.
+ * @param capacity Weight of the jobs that run at the same time.
+ */
+export function createFairSemaphore(name: string, capacity: number, maxWaiting: number): FairSemaphore {
   /** By tenant; the first one is served next. */
   const queues = new Map<string, readonly Waiter[]>();
   let waiting = 0;
-  let running = 0;
+  let used = 0;
 
   /** Replaces the queue of a tenant, which keeps its place in the round. */
   function setQueue(tenant: string, queue: readonly Waiter[]) {
@@ -41,25 +49,26 @@ export function createFairSemaphore(name: string, maxRunning: number, maxWaiting
     else queues.delete(tenant);
   }
 
-  function dequeue(): Waiter | undefined {
-    const [first] = queues;
-    if (!first) return undefined;
-    const [tenant, [waiter, ...queue]] = first;
-    // Removing the tenant first moves it to the end of the round.
-    setQueue(tenant, []);
-    setQueue(tenant, queue);
-    return waiter;
+  /** Resumes waiters in turn as long as the next one fits. */
+  function resumeWaiters() {
+    for (const [tenant, [waiter, ...queue]] of queues) {
+      if (!waiter || used + waiter.weight > capacity) return;
+      // Removing the tenant first moves it to the end of the round.
+      setQueue(tenant, []);
+      setQueue(tenant, queue);
+      used += waiter.weight;
+      waiter.resume();
+    }
   }
 
-  const release = () => {
-    const waiter = dequeue();
-    if (waiter) waiter.resume();
-    else running--;
-  };
+  function release(weight: number) {
+    used -= weight;
+    resumeWaiters();
+  }
 
-  const enqueue = (tenant: string, { request, coalesceKey }: Pick<WaitOptions, 'request' | 'coalesceKey'>) =>
+  const enqueue = (tenant: string, weight: number, { request, coalesceKey }: Omit<WaitOptions, 'maxSharers'>) =>
     new Promise<{ readonly result: unknown } | undefined>((resume, reject) => {
-      const waiter = { coalesceKey, resume, reject };
+      const waiter = { weight, coalesceKey, resume, reject };
       setQueue(tenant, [...(queues.get(tenant) ?? []), waiter]);
       const signal = request?.signal;
       const leave = () => {
@@ -70,6 +79,7 @@ export function createFairSemaphore(name: string, maxRunning: number, maxWaiting
           queue.filter((each) => each !== waiter),
         );
         reject(new UnavailableError(`request for ${name} was cancelled`));
+        resumeWaiters();
       };
       if (signal?.aborted) leave();
       else signal?.addEventListener('abort', leave, { once: true });
@@ -102,27 +112,28 @@ export function createFairSemaphore(name: string, maxRunning: number, maxWaiting
   }
 
   return async <Result>(job: () => Promise<Result>, tenant = '', options: WaitOptions<Result> = {}) => {
-    if (running < maxRunning) running++;
+    const { maxWaitMs = REQUEST_MS, coalesceKey, maxSharers } = options;
+    const weight = Math.min(options.weight ?? 1, capacity);
+    if (waiting === 0 && used + weight <= capacity) used += weight;
     else {
       const queuedAt = performance.now();
-      const slot = enqueue(tenant, options);
+      const slot = enqueue(tenant, weight, options);
       if (waiting > maxWaiting) rejectNewestOfLongest();
       const shared = await slot;
       if (shared) return shared.result as Result;
       // The request has been answered by now.
-      if (performance.now() - queuedAt > REQUEST_MS) {
-        release();
-        throw new UnavailableError(`request for ${name} waited longer than ${REQUEST_MS} ms; try again later`);
+      if (performance.now() - queuedAt > maxWaitMs) {
+        release(weight);
+        throw new UnavailableError(`request for ${name} waited longer than ${maxWaitMs} ms; try again later`);
       }
     }
     try {
-      const { coalesceKey, maxSharers } = options;
       const sharers = coalesceKey !== undefined && waiting > 0 ? waitersFor(coalesceKey) : undefined;
       const result = await job();
       if (sharers) share(result, sharers, maxSharers?.(result) ?? sharers.size);
       return result;
     } finally {
-      release();
+      release(weight);
     }
   };
 }

@@ -1,7 +1,7 @@
 /** Reads and decrypts blocks and term filters on demand, with caches and a limit on decrypted bytes. */
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
-import { createSingleFlight } from '../../../application/concurrency/index.js';
+import { createFairSemaphore, createSingleFlight } from '../../../application/concurrency/index.js';
 import { entryText } from '../../../application/logs/query/query-service.js';
 import type { Block, Needs } from '../../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
@@ -10,7 +10,6 @@ import type { BlockHeader, BlockRef } from './block-ref.js';
 import { mayHold } from './bloom-filter.js';
 import { decryptAndInflate } from './compress-and-seal.js';
 import type { Partition } from './partitions.js';
-import { createSemaphore } from './read-semaphore.js';
 import type { BlockRow } from './rows.js';
 import { ALL, createSectionCache } from './section-cache.js';
 import { createSectionLoader } from './section-loader.js';
@@ -41,7 +40,10 @@ export function createBlockReader(db: Db, vault: Vault): BlockReader {
   const blocks = new LRUCache<string, Block>({ maxSize: BLOCK_CACHE_BYTES });
   const singleFlight = createSingleFlight();
   const filters = new LRUCache<string, Uint8Array>({ maxSize: FILTER_CACHE_BYTES });
-  const semaphore = createSemaphore(MAX_READ_BYTES);
+  const semaphore = createFairSemaphore('reading blocks', MAX_READ_BYTES, Number.POSITIVE_INFINITY);
+  /** Runs a job that needs this many bytes. Exports may wait for long. */
+  const withBytes = <Result>(bytes: number, job: () => Promise<Result>) =>
+    semaphore(job, '', { weight: bytes, maxWaitMs: Number.POSITIVE_INFINITY });
   const sectionLoader = createSectionLoader((name) => db.collection(name), vault);
   const sectionCache = createSectionCache(vault, sectionLoader);
 
@@ -80,7 +82,7 @@ export function createBlockReader(db: Db, vault: Vault): BlockReader {
   /** Never waits for more of the semaphore while holding it: if records turn out to be needed, it starts over. */
   async function readSections<T>(ref: BlockRef, look: (block: Block) => Promise<T>, needs: Needs) {
     const readLimited = (required: Needs) =>
-      semaphore.run(costOf(ref.header, required), async () => {
+      withBytes(costOf(ref.header, required), async () => {
         const block = await sectionCache.open(ref, required);
         return block === 'needs-records' ? block : { found: block && (await look(block)) };
       });
@@ -121,7 +123,7 @@ export function createBlockReader(db: Db, vault: Vault): BlockReader {
     async read(ref, look, needs = ALL) {
       const { header } = ref;
       if (header.chunks) return readSections(ref, look, needs);
-      const result = await semaphore.run(costOf(header), async () => {
+      const result = await withBytes(costOf(header), async () => {
         const block = await getBlock(ref);
         return block && { found: await look(block) };
       });
