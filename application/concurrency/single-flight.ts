@@ -14,7 +14,7 @@ export function createSingleFlight() {
 }
 
 /**
- * Creates a single-flight for lookups in batches. Each item is looked up by one running call of `lookUp`, whose failure
+ * Creates a single-flight for lookups in batches. Each item is looked up by one running call of `lookUp`; its failure
  * rejects all callers that share it.
  */
 export function createBatchFlight<Item extends { readonly key: string }, Found>(

@@ -31,7 +31,7 @@ type MessageRow = Encrypted<{
 
 /** Concurrent reads of large rooms; each holds its rows and their decrypted contents, tens of megabytes. */
 const MAX_READS = 2;
-/** Rooms that wait for such a read, as many as a node admits requests. */
+/** Rooms that wait for such a read; not below the requests that a node admits. */
 const MAX_WAITING = 4000;
 /** Messages decrypted between two yields to the event loop; the largest take a few milliseconds. */
 const DECRYPT_BATCH = 16;
