@@ -21,7 +21,6 @@ export const visitorsAggregate: Aggregate<VisitorDays, VisitorsCommand, Visitors
 export const retentionAggregate: Aggregate<Retention, ExpireDays, RetentionEvent> = {
   catalog,
   decider: retention,
-  isSnapshotEvent: ({ type }) => type === 'DaysExpired',
 };
 
 /** Login streams of unused addresses expire (`$maxAge`). */

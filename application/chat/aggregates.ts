@@ -50,7 +50,6 @@ export const rosterAggregate: Aggregate<RosterState, RosterCommand, RosterEvent>
 export const passwordAggregate: Aggregate<PasswordState, SetPassword, PasswordSet> = {
   catalog,
   decider: password,
-  isSnapshotEvent: () => true,
 };
 
 export const addressAggregate: SealedAggregate<AddressState, AddressCommand, AddressEvent> = {
@@ -78,7 +77,6 @@ export const sessionAggregate: Aggregate<SessionsState, SessionCommand, SessionE
 export const serverAggregate: Aggregate<ServerState, RenameServer, ServerEvent> = {
   catalog,
   decider: server,
-  isSnapshotEvent: () => true,
 };
 
 export const channelsAggregate: Aggregate<ChannelsState, ChannelsCommand, ChannelsEvent> = {
@@ -129,5 +127,4 @@ export const presenceAggregate: Aggregate<PresenceState, PresenceCommand, Presen
 export const auditAggregate: Aggregate<Record<never, never>, AuditEvent, AuditEvent> = {
   catalog,
   decider: audit,
-  isSnapshotEvent: () => true,
 };

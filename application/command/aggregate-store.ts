@@ -13,10 +13,9 @@ import type { Cache, DecryptEvent, EventLog, Position, RecordedEvent, RevealedEv
 import { asErasedEvent } from '../secrets/index.js';
 import { type AggregateCacheOptions, createAggregateCache } from './aggregate-cache.js';
 import { asEvent } from './event-guards.js';
-import { type CommandRange, type IdempotencyIndex, indexBefore, recordCommand } from './idempotency-index.js';
+import { type CommandRange, recordCommand } from './idempotency-index.js';
 import { createReadInvalidation, type Invalidation } from './read-invalidation.js';
-import { readForward } from './read-stream-pages.js';
-import { findReplayStart } from './replay-start.js';
+import { findReplayStart, readForward } from './read-stream-pages.js';
 
 /** Definition of an aggregate: its decider, its events and the retention of its streams. */
 export type Aggregate<State, Command, Event extends DomainEvent> =
@@ -30,10 +29,7 @@ interface AggregateOptions<State, Command, Event extends DomainEvent> {
   readonly maxCount?: number;
   /** Its streams have a `$maxAge`: a live stream may have no events left. */
   readonly maxAge?: true;
-  /**
-   * Whether an event contains the whole state. A stream without a length limit is read from its newest snapshot event
-   * on; idempotency keys are then found in the last `LOOKBACK_EVENTS` events only.
-   */
+  /** Whether an event contains the whole state: a stream is read from the newest on, and forgets older idempotency keys. */
   readonly isSnapshotEvent?: (event: RecordedEvent) => boolean;
   /** How the subject of a stream ends, if it can. */
   readonly termination?: Termination<State>;
@@ -54,6 +50,8 @@ export interface PlaintextAggregate<State, Command, Event extends DomainEvent>
 /** Aggregate with a decider that reads no secrets: events are folded as they are in the log, encrypted. */
 export interface SealedAggregate<State, Command, Event extends DomainEvent>
   extends AggregateOptions<State, Command, Event> {
+  /** Idempotency index by command id. Shared by all loaded versions of a stream: it only records what is in the log. */
+  readonly keyed: Map<string, CommandRange>;
   readonly decider: Decider<State, Command, Event, Event | Sealed<Event>>;
   readonly neverDecrypts: true;
 }
@@ -67,7 +65,7 @@ export interface Termination<State> {
   endsAt?(state: State): number;
 }
 
-export interface LoadedAggregate<State> extends IdempotencyIndex {
+export interface LoadedAggregate<State> {
   readonly state: State;
   /** Last revision folded in; -1 for a stream without events. */
   readonly revision: number;
@@ -100,13 +98,7 @@ export interface AggregateStore {
     stream: string,
     revision: number,
   ): Promise<LoadedAggregate<S>>;
-  /** Adds the idempotency keys of events before the replay start, as far back as keys are retained. */
-  withIdempotencyIndex<S, C, E extends DomainEvent>(
-    kind: Aggregate<S, C, E>,
-    stream: string,
-    loaded: LoadedAggregate<S>,
-  ): Promise<LoadedAggregate<S>>;
-  /** Reads the events of a command, decrypted except for `SealedAggregate`; empty once the log has dropped them. */
+  /** Reads the events of a command, decrypted; empty once the log has dropped them. */
   eventsOfCommand<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     stream: string,
@@ -203,7 +195,6 @@ export function createAggregateStore(
       (cache.get(stream)?.loaded as LoadedAggregate<S> | undefined) ?? emptyAggregate(kind.decider.initialState);
     const next = loaded.revision < 0 ? await findReplayStart(log, kind, stream) : loaded.revision + 1;
     const from = Math.min(next, after + 1);
-    if (loaded.revision < 0) loaded = { ...loaded, indexedFrom: from };
     const pages = readForward(log, stream, from);
     for (let page = await pages.next(); ; page = await pages.next()) {
       if (page.done) {
@@ -255,17 +246,6 @@ export function createAggregateStore(
       return loaded;
     },
 
-    async withIdempotencyIndex(kind, stream, loaded) {
-      const index = await indexBefore(log, kind, stream, loaded);
-      if (!index) return loaded;
-      const indexed = { ...loaded, ...index };
-      const current = cache.peek(stream);
-      if (current?.loaded.keyed === loaded.keyed && current.loaded.revision === loaded.revision) {
-        cache.set(stream, { ...current, loaded: indexed });
-      }
-      return indexed;
-    },
-
     async eventsOfCommand<S, C, E extends DomainEvent>(
       kind: Aggregate<S, C, E>,
       stream: string,
@@ -293,6 +273,5 @@ export const emptyAggregate = <S>(state: S): LoadedAggregate<S> => ({
   revision: -1,
   position: 0n,
   keyed: new Map(),
-  indexedFrom: 0,
   deleted: false,
 });

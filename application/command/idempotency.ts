@@ -72,8 +72,8 @@ export function createIdempotency({ streams, clock, appended }: IdempotencyOptio
     replayResult,
     async findResult(kind, stream, context) {
       const { commandId } = context;
-      const reload = async () => streams.withIdempotencyIndex(kind, stream, await streams.reload(kind, stream));
-      const previousRun = streams.cached(kind, stream)?.keyed.get(commandId) ?? (await reload()).keyed.get(commandId);
+      const previousRun =
+        streams.cached(kind, stream)?.keyed.get(commandId) ?? (await streams.reload(kind, stream)).keyed.get(commandId);
       return previousRun && replayResult(kind, stream, context, previousRun);
     },
   };

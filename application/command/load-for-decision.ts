@@ -21,7 +21,7 @@ export function loadForDecision<S, C, E extends DomainEvent>(
   kind: Aggregate<S, C, E>,
   stream: string,
   command: C,
-  { commandId, fingerprint }: CommandContext,
+  { commandId }: CommandContext,
 ): () => Promise<DecisionBasis<S>> {
   /** Revision at the first load: an unanswered append of this run can only come after it. */
   let firstRevision: number | undefined;
@@ -32,12 +32,11 @@ export function loadForDecision<S, C, E extends DomainEvent>(
     const onEvent = (event: RecordedEvent) => {
       if (event.metadata.commandId === commandId) ownEvents.push(event);
     };
-    const current = fromLog
+    const aggregate = fromLog
       ? await streams.reload(kind, stream, { onEvent, after: firstRevision })
       : kind.creates?.(command)
         ? (streams.cached(kind, stream) ?? emptyAggregate(kind.decider.initialState))
         : await streams.load(kind, stream);
-    const aggregate = fingerprint ? await streams.withIdempotencyIndex(kind, stream, current) : current;
     firstRevision ??= aggregate.revision;
     const [first, last] = [ownEvents[0], ownEvents.at(-1)];
     const previousRun = first && last ? { first: first.revision, last: last.revision } : aggregate.keyed.get(commandId);

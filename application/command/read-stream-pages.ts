@@ -40,3 +40,22 @@ export async function* readBackward(
   }
   return undefined;
 }
+
+/**
+ * Finds the revision to replay a stream from: its newest snapshot event, or the beginning.
+ *
+ * @param until Finds the start for the state just after this revision; default: the newest.
+ */
+export async function findReplayStart(
+  log: Pick<EventLog, 'read'>,
+  { isSnapshotEvent }: { readonly isSnapshotEvent?: (event: RecordedEvent) => boolean },
+  stream: string,
+  until?: number,
+): Promise<number> {
+  if (!isSnapshotEvent) return 0;
+  for await (const page of readBackward(log, stream, until)) {
+    const found = page.find(isSnapshotEvent);
+    if (found) return found.revision;
+  }
+  return 0;
+}

@@ -46,7 +46,6 @@ export const aggregateAt = <State>(
   revision,
   position,
   keyed: new Map(keyed),
-  indexedFrom: 0,
   deleted: false,
 });
 

@@ -26,18 +26,12 @@ const delivery = { rule, alertId: text, at: instant, attempts: instant } as cons
 const status = integer;
 
 export const alertEvents = {
-  /**
-   * Holds all settings (`whole`), or only the changed ones. The URL is a secret, because it alone grants access to the
-   * receiver.
-   */
+  /** Holds all settings. The URL is a secret, because it alone grants access to the receiver. */
   AlertPolicyChanged: event(
-    closed(
-      {
-        settings: closed({}, { enabled: { type: 'boolean' }, ...numberSettings }),
-        secret: closed({}, { webhookUrl: { type: ['string', 'null'] } }),
-      },
-      { whole: { type: 'boolean' } },
-    ),
+    closed({
+      settings: closed({}, { enabled: { type: 'boolean' }, ...numberSettings }),
+      secret: closed({}, { webhookUrl: { type: ['string', 'null'] } }),
+    }),
     { sealed: { subject: () => ALERT_POLICY_STREAM, erased: { webhookUrl: null } } },
   ),
   AlertRaised: event(

@@ -56,7 +56,7 @@ function changed(from: AlertPolicy, to: AlertPolicy, alwaysRecord: boolean): rea
   const keys = (Object.keys(from) as (keyof AlertPolicy)[]).filter((key) => from[key] !== to[key]);
   if (keys.length === 0 && !alwaysRecord) return [];
   const { webhookUrl, ...settings } = to;
-  return [{ type: 'AlertPolicyChanged', data: { settings, secret: { webhookUrl }, whole: true } }];
+  return [{ type: 'AlertPolicyChanged', data: { settings, secret: { webhookUrl } } }];
 }
 
 /** Turns validated changes into settings; an empty URL means null. */

@@ -8,14 +8,13 @@ import {
   type ChangeAlertPolicy,
 } from '../../../domain/logs/alert-policy.js';
 import type { LogsEvent } from '../../../domain/logs/catalog.js';
-import { type Aggregate, type AggregateStore, asEvent, isEvent } from '../../command/index.js';
+import { type Aggregate, type AggregateStore, isEvent } from '../../command/index.js';
 
 const catalog = { service: 'logs', events: alertEvents };
 
 export const alertPolicyAggregate: Aggregate<AlertPolicy, ChangeAlertPolicy, AlertPolicyChanged> = {
   catalog,
   decider: alertPolicy,
-  isSnapshotEvent: (event) => asEvent<AlertPolicyChanged>(event).data.whole === true,
 };
 export const alertAggregate: Aggregate<AlertState, AlertCommand, AlertEvent> = {
   catalog,

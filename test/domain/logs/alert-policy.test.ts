@@ -27,7 +27,7 @@ const changed = (
 const whole = ({ webhookUrl = null, ...others }: Partial<AlertPolicy>): AlertPolicyChanged => {
   const { webhookUrl: _, ...initial } = alertPolicy.initialState;
   const settings = { ...initial, ...others };
-  return { type: 'AlertPolicyChanged', data: { settings, secret: { webhookUrl }, whole: true } };
+  return { type: 'AlertPolicyChanged', data: { settings, secret: { webhookUrl } } };
 };
 const INVALID = 'logs/invalid-alert-policy';
 
