@@ -40,7 +40,7 @@ import {
   type SessionsState,
   session,
 } from '../../domain/chat/session.js';
-import type { Aggregate, SealedAggregate } from '../command/index.js';
+import type { Aggregate } from '../command/index.js';
 
 export const rosterAggregate: Aggregate<RosterState, RosterCommand, RosterEvent> = {
   catalog,
@@ -52,10 +52,10 @@ export const passwordAggregate: Aggregate<PasswordState, SetPassword, PasswordSe
   decider: password,
 };
 
-export const addressAggregate: SealedAggregate<AddressState, AddressCommand, AddressEvent> = {
+export const addressAggregate: Aggregate<AddressState, AddressCommand, AddressEvent> = {
   catalog,
   decider: address,
-  neverDecrypts: true,
+  decrypts: 'none',
   maxAge: true,
 };
 
@@ -84,15 +84,11 @@ export const channelsAggregate: Aggregate<ChannelsState, ChannelsCommand, Channe
   decider: channels,
 };
 
-/**
- * Does not load what no rule needs: replies (up to 100,000), pins, and the content of all but the newest of up to 5000
- * edits of some 10 KB each.
- */
+/** Does not decrypt what no rule needs: pins and up to 100,000 replies. */
 export const messageAggregate: Aggregate<MessageState, MessageCommand, MessageEvent> = {
   catalog,
   decider: message,
-  undecryptedTypes: ['ReplyPosted', 'ReplyEdited', 'MessagePinned', 'MessageUnpinned'] satisfies MessageEvent['type'][],
-  latestOnlyTypes: ['MessagePosted', 'MessageEdited'] satisfies MessageEvent['type'][],
+  decrypts: ['MessagePosted', 'MessageEdited', 'ReactionAdded', 'ReactionRemoved'],
   creates: ({ type }) => type === 'PostMessage',
   termination: { rejection: messageNotFound, isEnded: ({ status }) => status === 'deleted' },
 };

@@ -6,7 +6,6 @@ import {
   type EventSpec,
   evolveOf,
   type Rejection,
-  type Sealed,
 } from '../../domain/shared/index.js';
 import { createFreshSingleFlight } from '../concurrency/index.js';
 import type { Cache, DecryptEvent, EventLog, Position, RecordedEvent, RevealedEvent } from '../ports/index.js';
@@ -18,13 +17,12 @@ import { createReadInvalidation, type Invalidation } from './read-invalidation.j
 import { findReplayStart, readForward } from './read-stream-pages.js';
 
 /** Definition of an aggregate: its decider, its events and the retention of its streams. */
-export type Aggregate<State, Command, Event extends DomainEvent> =
-  | PlaintextAggregate<State, Command, Event>
-  | SealedAggregate<State, Command, Event>;
-
-interface AggregateOptions<State, Command, Event extends DomainEvent> {
+export interface Aggregate<State, Command, Event extends DomainEvent> {
+  readonly decider: Decider<State, Command, Event>;
   /** Contains every event that the decider returns. */
   readonly catalog: Catalog & { readonly events: { readonly [Type in Event['type']]: EventSpec } };
+  /** Event types with secrets that the decider reads; default `all`. Other events are folded as if erased. */
+  readonly decrypts?: 'all' | 'none' | readonly Event['type'][];
   /** Events its streams retain (`$maxCount`); older ones are no longer in the log. */
   readonly maxCount?: number;
   /** Its streams have a `$maxAge`: a live stream may have no events left. */
@@ -35,25 +33,6 @@ interface AggregateOptions<State, Command, Event extends DomainEvent> {
   readonly termination?: Termination<State>;
   /** Whether a command creates its stream, with a derived id: nothing is read, and a repetition conflicts on append. */
   creates?(command: Command): boolean;
-}
-
-export interface PlaintextAggregate<State, Command, Event extends DomainEvent>
-  extends AggregateOptions<State, Command, Event> {
-  readonly decider: Decider<State, Command, Event>;
-  readonly neverDecrypts?: never;
-  /** Event types with secrets that the decider never reads: folded as if erased, without decryption. */
-  readonly undecryptedTypes?: readonly string[];
-  /** Event types with secrets that replace earlier ones: only the last of those read together is decrypted. */
-  readonly latestOnlyTypes?: readonly string[];
-}
-
-/** Aggregate with a decider that reads no secrets: events are folded as they are in the log, encrypted. */
-export interface SealedAggregate<State, Command, Event extends DomainEvent>
-  extends AggregateOptions<State, Command, Event> {
-  /** Idempotency index by command id. Shared by all loaded versions of a stream: it only records what is in the log. */
-  readonly keyed: Map<string, CommandRange>;
-  readonly decider: Decider<State, Command, Event, Event | Sealed<Event>>;
-  readonly neverDecrypts: true;
 }
 
 export interface Termination<State> {
@@ -71,6 +50,8 @@ export interface LoadedAggregate<State> {
   readonly revision: number;
   /** Position of that event; 0 for a stream without events. */
   readonly position: Position;
+  /** Idempotency index by command id. Shared by all loaded versions of a stream: it only records what is in the log. */
+  readonly keyed: Map<string, CommandRange>;
   readonly deleted: boolean;
 }
 
@@ -103,7 +84,7 @@ export interface AggregateStore {
     kind: Aggregate<S, C, E>,
     stream: string,
     command: CommandRange,
-  ): Promise<readonly (RevealedEvent<E> | RecordedEvent<E>)[]>;
+  ): Promise<readonly RevealedEvent<E>[]>;
   /** Caches the result of an append by this process. */
   remember<S>(stream: string, loaded: LoadedAggregate<S>): void;
   /** Caches a state folded elsewhere; newer events are read from the log before its first use. */
@@ -114,9 +95,6 @@ export interface AggregateStore {
   forget(stream: string): void;
   readonly caches: readonly [Cache, Cache];
 }
-
-/** Decrypts an event and returns its state transition. */
-type EventStep<State> = (event: RecordedEvent) => Promise<(state: State) => State>;
 
 interface CacheEntry {
   loaded: LoadedAggregate<unknown>;
@@ -135,42 +113,28 @@ export function createAggregateStore(
   const invalidations = createReadInvalidation();
   const singleFlight = createFreshSingleFlight();
 
-  /** Decides for each of `events`, which are folded together, whether to decrypt it. */
-  function eventStep<S, C, E extends DomainEvent>(
-    kind: Aggregate<S, C, E>,
-    events: readonly RecordedEvent[],
-  ): EventStep<S> {
-    if (kind.neverDecrypts) {
-      const evolve = evolveOf(kind.decider);
-      return async (event) => (state) => evolve(state, asEvent<E>(event));
-    }
-    const { catalog, decider, undecryptedTypes, latestOnlyTypes } = kind;
-    const evolve = evolveOf(decider);
-    const last = latestOnlyTypes && events.findLast(({ type }) => latestOnlyTypes.includes(type));
-    return async (event) => {
-      const isSuperseded = event !== last && latestOnlyTypes?.includes(event.type);
-      const decrypted =
-        isSuperseded || undecryptedTypes?.includes(event.type)
-          ? asErasedEvent<E>(catalog, event)
-          : await decrypt(catalog, asEvent<E>(event));
-      return (state) => evolve(state, decrypted);
-    };
-  }
-
   async function fold<S, C, E extends DomainEvent>(
     kind: Aggregate<S, C, E>,
     base: LoadedAggregate<S>,
     events: readonly RecordedEvent[],
   ): Promise<LoadedAggregate<S>> {
+    const evolve = evolveOf<S, E>(kind.decider);
     let { state, revision, position } = base;
     // Decrypts in parallel, because keys come from another server; folds in order.
-    const steps = await Promise.all(events.map(eventStep(kind, events)));
-    for (const [index, event] of events.entries()) {
-      state = steps[index]!(state);
+    for (const event of await Promise.all(events.map((each) => decryptIfRead(kind, each)))) {
+      state = evolve(state, event);
       ({ revision, position } = event);
       recordCommand(kind, base.keyed, event.metadata, { first: revision, last: revision });
     }
     return { ...base, state, revision, position };
+  }
+
+  async function decryptIfRead<S, C, E extends DomainEvent>(
+    { catalog, decrypts = 'all' }: Aggregate<S, C, E>,
+    event: RecordedEvent,
+  ): Promise<RevealedEvent<E>> {
+    const isRead = decrypts === 'all' || (decrypts !== 'none' && decrypts.includes(event.type));
+    return isRead ? decrypt(catalog, asEvent<E>(event)) : asErasedEvent<E>(catalog, event);
   }
 
   function remember(stream: string, loaded: LoadedAggregate<unknown>, newestSeen = -1, isUnverified = false) {
@@ -254,9 +218,7 @@ export function createAggregateStore(
       const page = await log.read(stream, { from: first, limit: last - first + 1 });
       if (typeof page === 'string') return [];
       const events = page.filter(({ revision }) => revision >= first && revision <= last);
-      return kind.neverDecrypts
-        ? events.map(asEvent<E>)
-        : Promise.all(events.map((event) => decrypt(kind.catalog, asEvent<E>(event))));
+      return Promise.all(events.map((event) => decrypt(kind.catalog, asEvent<E>(event))));
     },
 
     onEvent({ stream, revision }) {

@@ -1,15 +1,12 @@
 /** Idempotent receiver: finds earlier runs of a command in the log and returns their result. */
-import type { DomainEvent, Rejection, Sealed } from '../../domain/shared/index.js';
+import type { DomainEvent, Rejection } from '../../domain/shared/index.js';
 import type { Clock, CommandContext, Position } from '../ports/index.js';
 import type { Aggregate, AggregateStore } from './aggregate-store.js';
 import type { CommandRange } from './idempotency-index.js';
 
 export interface Handled<State, Event extends DomainEvent = DomainEvent> {
-  /**
-   * Events of the command; none if nothing had to change. For a repetition, secrets may have been erased since, and
-   * those of a `SealedAggregate` are encrypted.
-   */
-  readonly events: readonly (Event | Sealed<Event>)[];
+  /** Events of the command; none if nothing had to change. For a repetition, secrets may have been erased since. */
+  readonly events: readonly Event[];
   /** Returns the state just after the command; for a repetition it is read from the log when called. */
   readonly state: () => Promise<State>;
   readonly position: Position;

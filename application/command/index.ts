@@ -4,8 +4,6 @@ export {
   type AggregateStore,
   createAggregateStore,
   type LoadedAggregate,
-  type PlaintextAggregate,
-  type SealedAggregate,
 } from './aggregate-store.js';
 export { newCommandId, timestampOf } from './command-id.js';
 export { contentSeed, type EventOrigin, newEvent } from './event-envelope.js';

@@ -8,7 +8,7 @@ import {
   type PostMessage,
 } from '../../domain/rooms/messages.js';
 import { notFound, type RoomCommand, type RoomEvent, type RoomState, room } from '../../domain/rooms/room.js';
-import type { Aggregate, SealedAggregate } from '../command/index.js';
+import type { Aggregate } from '../command/index.js';
 
 /** Every request on an ended room is answered "not found". */
 export const roomAggregate: Aggregate<RoomState, RoomCommand, RoomEvent> = {
@@ -21,10 +21,10 @@ export const roomAggregate: Aggregate<RoomState, RoomCommand, RoomEvent> = {
     endsAt: ({ expiresAt }) => expiresAt,
   },
 };
-export const messagesAggregate: SealedAggregate<MessagesState, PostMessage, MessagePosted> = {
+export const messagesAggregate: Aggregate<MessagesState, PostMessage, MessagePosted> = {
   catalog,
   decider: messages,
+  decrypts: 'none',
   maxCount: MAX_MESSAGES,
-  neverDecrypts: true,
   termination: { rejection: notFound },
 };

@@ -2,7 +2,7 @@
  * One-time links of an email address: one per purpose, usable once, at most 5 mails in 15 minutes. Stream
  * `chat.address-<digest>`.
  */
-import type { Decider, Evolve, Rejection, Sealed } from '../shared/index.js';
+import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { PURPOSES } from './events/one-time-links.js';
 
@@ -97,10 +97,7 @@ function markDone(
     : { links, recent };
 }
 
-/** The rules use no secrets, so sealed events are folded as they are. */
-export type FoldedAddress = AddressEvent | Sealed<AddressEvent>;
-
-const evolve: Evolve<AddressState, FoldedAddress> = {
+const evolve: Evolve<AddressState, AddressEvent> = {
   LinkRequested: ({ links, recent }, { purpose, linkId, requestedAt, expiresAt, userId }) => ({
     links: { ...links, [purpose]: { linkId, expiresAt, userId, isDone: false } },
     recent: [...recent.filter(isWithin(requestedAt)), requestedAt],
@@ -113,7 +110,7 @@ const evolve: Evolve<AddressState, FoldedAddress> = {
   },
 };
 
-export const address: Decider<AddressState, AddressCommand, AddressEvent, FoldedAddress> = {
+export const address: Decider<AddressState, AddressCommand, AddressEvent> = {
   initialState,
   decide,
   evolve,

@@ -1,5 +1,5 @@
 /** Messages of a room, encrypted end to end; the newest 1000 are kept. Stream `rooms.messages-<id>`. */
-import type { Decider, Evolve, Rejection, Sealed } from '../shared/index.js';
+import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { Envelope, RoomsEvent } from './catalog.js';
 
 export const MAX_MESSAGES = 1000;
@@ -59,17 +59,14 @@ const waitMs = (posts: MessagesState['recent'], limit: number, now: number): num
   return oldest ? oldest.at + WINDOW_MS - now : 0;
 };
 
-/** The rules need no plaintext, so encrypted events are folded as stored. */
-type Folded = MessagePosted | Sealed<MessagePosted>;
-
-const evolve: Evolve<MessagesState, Folded> = {
+const evolve: Evolve<MessagesState, MessagePosted> = {
   MessagePosted: ({ digests, recent }, { digest, createdAt, senderId }) => ({
     digests: [...digests.slice(1 - MAX_MESSAGES), digest],
     recent: [...recent.filter(isWithin(createdAt)), { at: createdAt, by: senderId }],
   }),
 };
 
-export const messages: Decider<MessagesState, PostMessage, MessagePosted, Folded> = {
+export const messages: Decider<MessagesState, PostMessage, MessagePosted> = {
   initialState,
   decide,
   evolve,

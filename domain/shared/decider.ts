@@ -42,13 +42,12 @@ export interface DomainEvent<Type extends string = string, Data extends EventDat
 
 /**
  * Pure rules over one stream. `decide` uses no clock, random source, key or database: their values come with the
- * command. An empty array means that nothing has to change. `Folded`: events that are folded, if more than those
- * decided.
+ * command. An empty array means that nothing has to change.
  */
-export interface Decider<State, Command, Event extends DomainEvent, Folded extends DomainEvent = Event> {
+export interface Decider<State, Command, Event extends DomainEvent> {
   readonly initialState: State;
   decide(command: Command, state: State): readonly Event[] | Rejection;
-  readonly evolve: Evolve<State, Folded>;
+  readonly evolve: Evolve<State, Event>;
 }
 
 /** State transitions by event type, one for each. Must not throw or validate. */

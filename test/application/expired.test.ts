@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { createAggregateStore, type PlaintextAggregate } from '../../application/command/aggregate-store.js';
+import { type Aggregate, createAggregateStore } from '../../application/command/aggregate-store.js';
 import type { EventLog } from '../../application/ports/index.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { commandsOf } from '../support/commands.js';
 import { type Box, box, context, type PutToy, type ToyEvent } from '../support/toys.js';
 import { onServers, type Road } from './road.js';
 
-const kept: PlaintextAggregate<Box, PutToy, ToyEvent> = { ...box, maxAge: true };
+const kept: Aggregate<Box, PutToy, ToyEvent> = { ...box, maxAge: true };
 
 describe('a stream whose events have expired', function () {
   this.timeout(30_000);

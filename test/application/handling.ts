@@ -5,7 +5,7 @@ import type { AggregateStore } from '../../application/command/aggregate-store.j
 import type { Handled } from '../../application/command/idempotency.js';
 import { isRejection, type Rejection } from '../../domain/shared/decider.js';
 import { commandsOf } from '../support/commands.js';
-import { type Box, box, context, type PutToy, type ToyPut } from '../support/toys.js';
+import { type Box, box, context, type PutToy, type ToyEvent } from '../support/toys.js';
 import type { Road, StartRoads } from './road.js';
 
 const done = (outcome: Handled<Box> | Rejection): Handled<Box> => {
@@ -63,7 +63,7 @@ export function handlingCommands(start: StartRoads) {
       ...box,
       decider: {
         ...box.decider,
-        decide: ({ box: id, toy }: PutToy, { toys }: Box): readonly ToyPut[] =>
+        decide: ({ box: id, toy }: PutToy, { toys }: Box): readonly ToyEvent[] =>
           toys.at(-1) === toy ? [] : [{ type: 'ToyPut', data: { box: id, toy, secret: { note: '' } } }],
       },
     };
@@ -132,7 +132,7 @@ export function handlingCommands(start: StartRoads) {
   it('folds what no rule looks at unopened, and opens it for who asks what was written', async () => {
     const how = context(randomUUID(), 'body');
     await put(one, 'bear', { note: 'for Ada' }, how);
-    const shut = { ...box, undecryptedTypes: ['ToyPut'] };
+    const shut = { ...box, decrypts: 'none' as const };
     const { state, keyed } = await other.streams.reload(shut, stream);
     expect(state).to.deep.equal({ toys: ['bear'], notes: ['erased'] });
     const [written] = await other.streams.eventsOfCommand(shut, stream, keyed.get(how.commandId)!);

@@ -1,7 +1,7 @@
 /** A service small enough to test the kernel with: boxes that toys are put into, with a sealed note. */
 import { randomUUID } from 'node:crypto';
 import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
-import type { PlaintextAggregate } from '../../application/command/aggregate-store.js';
+import type { Aggregate } from '../../application/command/aggregate-store.js';
 import type { CommandContext } from '../../application/ports/index.js';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import { type Catalog, type EventOf, event } from '../../domain/shared/catalog.js';
@@ -56,7 +56,7 @@ const decider: Decider<Box, PutToy, ToyEvent> = {
   },
 };
 
-export const box: PlaintextAggregate<Box, PutToy, ToyEvent> = { catalog: toys, decider };
+export const box: Aggregate<Box, PutToy, ToyEvent> = { catalog: toys, decider };
 
 export const contents: Projection<ToyPut> = {
   name: 'toys.contents',
