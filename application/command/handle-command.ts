@@ -9,13 +9,13 @@ import {
   isTransient,
   type Logger,
   type Position,
+  type RecordedEvent,
   UnavailableError,
 } from '../ports/index.js';
-import type { Aggregate, AggregateStore, LoadedAggregate } from './aggregate-store.js';
+import { type Aggregate, type AggregateStore, emptyAggregate, type LoadedAggregate } from './aggregate-store.js';
 import { contentSeed, newEvent } from './event-envelope.js';
 import { goneRejection, type Handled, type Idempotency } from './idempotency.js';
-import { recordCommand } from './idempotency-index.js';
-import { type DecisionBasis, loadForDecision } from './load-for-decision.js';
+import { type CommandRange, recordCommand } from './idempotency-index.js';
 import { withQuota } from './quota.js';
 
 /**
@@ -59,10 +59,17 @@ interface Run<S, C, E extends DomainEvent> {
   readonly stream: string;
   readonly command: C;
   readonly context: CommandContext;
-  readonly load: () => Promise<DecisionBasis<S>>;
   readonly charge: () => Promise<Rejection | undefined>;
+  /** Revision of the first state loaded: an unanswered append of this run can only come after it. */
+  firstRevision?: number;
   /** Last revision the store reported for a `$maxAge` stream; all of its events may have expired. */
   expiredAt?: number | undefined;
+}
+
+interface Basis<S> {
+  readonly aggregate: LoadedAggregate<S>;
+  /** Events that this command has already written: in an earlier run, or in an attempt without an answer. */
+  readonly previousRun: CommandRange | undefined;
 }
 
 type Outcome<S, E extends DomainEvent> = Handled<S, E> | Rejection;
@@ -73,10 +80,7 @@ export function createHandleCommand(options: HandleOptions): HandleCommand {
 
   return (kind, stream, command, context, beforeAppend) =>
     runExclusive(stream, () =>
-      withQuota(context.quota, beforeAppend, (charge) => {
-        const load = loadForDecision(streams, kind, stream, command, context);
-        return retryLoop({ kind, stream, command, context, load, charge });
-      }),
+      withQuota(context.quota, beforeAppend, (charge) => retryLoop({ kind, stream, command, context, charge })),
     );
 
   async function retryLoop<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Outcome<S, E>> {
@@ -99,8 +103,10 @@ export function createHandleCommand(options: HandleOptions): HandleCommand {
 
   /** Makes one attempt; repeats it on fresh state if the outcome relied on a cached one. */
   async function decideAndAppend<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Outcome<S, E> | 'conflict'> {
-    const { kind, stream, command, context, load, charge } = run;
-    const { aggregate, previousRun, fromLog } = await load();
+    const { kind, stream, command, context, charge } = run;
+    const fromLog = run.firstRevision !== undefined;
+    const { aggregate, previousRun } = fromLog ? await loadFromLog(run) : await loadFirst(run);
+    run.firstRevision ??= aggregate.revision;
     if (previousRun) return repetition.replayResult(kind, stream, context, previousRun);
     if (aggregate.deleted) return goneRejection(kind);
     const events = kind.decider.decide(command, aggregate.state);
@@ -113,6 +119,28 @@ export function createHandleCommand(options: HandleOptions): HandleCommand {
     // The command may have run on another node already, which only the log shows. Repetitions are free.
     if (refusal && !fromLog && context.fingerprint) return decideAndAppend(run);
     return refusal ?? append(run, aggregate, events);
+  }
+
+  /** Loads the state for the first attempt: may lack appends of other nodes. Reads nothing for a new stream. */
+  async function loadFirst<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Basis<S>> {
+    const { kind, stream, command, context } = run;
+    const aggregate = kind.creates?.(command)
+      ? (streams.cached(kind, stream) ?? emptyAggregate(kind.decider.initialState))
+      : await streams.load(kind, stream);
+    return { aggregate, previousRun: aggregate.keyed.get(context.commandId) };
+  }
+
+  /** Reads the log, and looks for events of an attempt that got no answer. */
+  async function loadFromLog<S, C, E extends DomainEvent>(run: Run<S, C, E>): Promise<Basis<S>> {
+    const { kind, stream, context, firstRevision } = run;
+    const own: RecordedEvent[] = [];
+    const onEvent = (event: RecordedEvent) => {
+      if (event.metadata.commandId === context.commandId) own.push(event);
+    };
+    const aggregate = await streams.reload(kind, stream, { onEvent, after: firstRevision });
+    const [first, last] = [own[0], own.at(-1)];
+    const previousRun = first && last && { first: first.revision, last: last.revision };
+    return { aggregate, previousRun: previousRun ?? aggregate.keyed.get(context.commandId) };
   }
 
   async function append<S, C, E extends DomainEvent>(
