@@ -13,61 +13,25 @@ export interface BatchLimits {
 
 const LIMITS: BatchLimits = { events: 8000, bytes: 8 * 1024 * 1024, ms: 1000 };
 
-/**
- * Subscribes with larger batches up to `until`; later batches are passed on unchanged. Collects the next batch while
- * the current one is processed, so that writes do not wait for reads.
- */
+/** Subscribes with larger batches up to `until`; later batches are passed on unchanged. */
 export async function* batchEvents(
   follow: Subscribe,
   options: Parameters<Subscribe>[0],
   until: Position,
   limits = LIMITS,
 ): AsyncGenerator<Batch> {
-  const end = new AbortController();
-  const batches = follow({ ...options, signal: AbortSignal.any([options.signal, end.signal]) });
-  const collect = async (): Promise<Batch | undefined> => {
-    for (const builder = new BatchBuilder(); ; ) {
-      const { value: batch, done } = await batches.next();
-      if (done) return undefined;
-      builder.add(batch);
-      const { events, position, caughtUp } = builder;
-      const isComplete = caughtUp || (position ?? -1n) >= until;
-      if (isComplete || builder.isFull(limits))
-        return { events, ...(position !== undefined && { position }), caughtUp };
-    }
-  };
-  try {
-    let next = collect();
-    for (let batch = await next; batch && !options.signal.aborted; batch = await next) {
-      next = collect();
-      // A rejection is thrown when the batch is awaited.
-      next.catch(() => {});
-      yield batch;
-    }
-  } finally {
-    // Otherwise the pending read would wait for the next event.
-    end.abort();
-    batches.return(undefined).catch(() => {});
-  }
-}
-
-class BatchBuilder {
-  readonly events: RecordedEvent[] = [];
-  position: Position | undefined;
-  caughtUp = false;
-  #bytes = 0;
-  readonly #startedAt = performance.now();
-
-  add({ events, position = this.position, caughtUp }: Batch) {
-    for (const event of events) {
-      this.events.push(event);
-      this.#bytes += estimateBytes(event.data);
-    }
-    this.position = position;
-    this.caughtUp = caughtUp;
-  }
-
-  isFull({ events, bytes, ms }: BatchLimits): boolean {
-    return this.events.length >= events || this.#bytes >= bytes || performance.now() - this.#startedAt >= ms;
+  let events: RecordedEvent[] = [];
+  let bytes = 0;
+  let startedAt = performance.now();
+  let scanned: Position | undefined;
+  for await (const { events: more, position = scanned, caughtUp } of follow(options)) {
+    scanned = position;
+    events.push(...more);
+    for (const { data } of more) bytes += estimateBytes(data);
+    const isFull =
+      events.length >= limits.events || bytes >= limits.bytes || performance.now() - startedAt >= limits.ms;
+    if (!isFull && !caughtUp && (position ?? -1n) < until) continue;
+    yield { events, ...(position !== undefined && { position }), caughtUp };
+    [events, bytes, scanned, startedAt] = [[], 0, undefined, performance.now()];
   }
 }

@@ -1,5 +1,4 @@
 /** How batches of the log are joined into larger ones for who reads much of it. */
-import { eventually } from '@annals/engines/testing/condition.js';
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import type { Batch, Subscribe } from '../../../application/ports/index.js';
@@ -64,16 +63,6 @@ describe('batches that are gathered', () => {
     world.put(10n, 20n, 30n, 40n);
     const seen = await all(gather(20n));
     expect(seen.map(positionsIn)).to.deep.equal([[10n, 20n], [30n], [40n], []]);
-  });
-
-  it('are read ahead, and what is read ahead is given up with them', async () => {
-    world.put(10n, 20n, 30n);
-    const batches = gather(1000n, { events: 3 });
-    expect(positionsIn((await batches.next()).value)).to.deep.equal([10n, 20n, 30n]);
-    await eventually(() => world.asked.length === 1);
-    await batches.return(undefined);
-    expect(world.asked[0]?.signal.aborted).to.equal(true);
-    expect(world.stop.signal.aborted).to.equal(false);
   });
 
   it('end as what they are made of ends', async () => {
