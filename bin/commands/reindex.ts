@@ -1,9 +1,8 @@
 /** `annals reindex`: rebuilds read models from the log next to the active ones, then switches to them. */
-import { MultiBar } from 'cli-progress';
+import { SingleBar } from 'cli-progress';
 import { Argument, Option } from 'commander';
 import { onEnd } from '../../adapters/platform/process/signals.js';
-import { serviceOf } from '../../domain/shared/index.js';
-import { BuildInProgress, type Progress, type ReadModel, type Share } from '../../projections/kernel/index.js';
+import { BuildInProgress, type Progress, type ReadModel } from '../../projections/kernel/index.js';
 import { type Kernel, openKernel } from '../node/kernel.js';
 import { services } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
@@ -40,11 +39,8 @@ export const reindex: CommandSpec = {
     try {
       if (options.list) return await list(kernel, selected);
       let code = 0;
-      // Read models of one service run together, so that the log is read once for all of them.
-      for (const name of new Set(selected.map(({ name }) => serviceOf(name)))) {
-        const group = selected.filter((projection) => serviceOf(projection.name) === name);
-        code = Math.max(code, await runAll(kernel, group, Boolean(options.check), interrupted.signal));
-      }
+      for (const projection of selected)
+        code = Math.max(code, await run(kernel, projection, Boolean(options.check), interrupted.signal));
       return code;
     } catch (error) {
       if (!interrupted.signal.aborted) throw error;
@@ -57,76 +53,34 @@ export const reindex: CommandSpec = {
   },
 };
 
-/** Settles when all have; rejects with the first failure in their order. */
-async function runAll(
-  kernel: Kernel,
-  group: readonly ReadModel[],
-  check: boolean,
-  signal: AbortSignal,
-): Promise<number> {
-  const shares = kernel.lifecycle.shares(group);
-  const bars = progressBars();
-  const runs = group.map((projection) => {
-    const share = shares.get(projection)!;
-    const { print } = bars;
-    return run(kernel, projection, { check, signal, share, print, bar: bars.add(projection.name) });
-  });
-  const results = await Promise.allSettled(runs);
-  bars.stop();
-  const codes = results.map((each) => {
-    if (each.status === 'rejected') throw each.reason;
-    return each.value;
-  });
-  return Math.max(...codes);
-}
-
-interface RunOptions {
-  readonly check: boolean;
-  readonly signal: AbortSignal;
-  readonly share: Share;
-  readonly print: (text: string) => void;
-  readonly bar: ReturnType<ReturnType<typeof progressBars>['add']>;
-}
-
-async function run(
-  kernel: Kernel,
-  projection: ReadModel,
-  { check, signal, share, print, bar }: RunOptions,
-): Promise<number> {
+async function run(kernel: Kernel, projection: ReadModel, check: boolean, signal: AbortSignal): Promise<number> {
   const { name } = projection;
   const started = performance.now();
   const retries = createStoreRetries(signal, ({ message }) => {
     process.stderr.write(`annals: ${name}: ${message}, trying again\n`);
   });
+  const bar = progressBar(name);
   let events = 0;
   const onProgress = (progress: Progress, until: bigint) => {
     retries.reset();
     events = progress.events;
     bar.update(progress, until);
   };
+  const print = (text: string) => {
+    bar.stop();
+    process.stdout.write(`${name}: ${text}\n`);
+  };
   const summary = () => `${events} events in ${((performance.now() - started) / 1000).toFixed(1)} s`;
   try {
+    const options = { signal, onProgress };
     if (!check) {
-      const onWaiting = () =>
-        void process.stderr.write(`annals: ${name}: waiting until the previous build is dropped (20 s)\n`);
-      const rebuild = (share?: Share) =>
-        kernel.lifecycle.rebuild(projection, { signal, onProgress, onWaiting, ...(share && { share }) });
-      const collection = await retries.run(
-        () => rebuild(share),
-        () => rebuild(),
-      );
-      print(`${name}: rebuilt, ${summary()}, now active: ${collection}\n`);
+      const collection = await retries.run(() => kernel.lifecycle.rebuild(projection, options));
+      print(`rebuilt, ${summary()}, now active: ${collection}`);
       return 0;
     }
-    const compare = (share?: Share) =>
-      kernel.lifecycle.check(projection, { signal, onProgress, ...(share && { share }) });
-    const differences = await retries.run(
-      () => compare(share),
-      () => compare(),
-    );
-    const rows = differences.map(({ id, problem }) => `${name}: row ${id} is ${problem}\n`).join('');
-    const verdict = differences.length === 0 ? 'equals its rebuild' : `${differences.length} rows differ`;
-    print(`${rows}${name}: ${verdict}, ${summary()}\n`);
+    const differences = await retries.run(() => kernel.lifecycle.check(projection, options));
+    for (const { id, problem } of differences) print(`row ${id} is ${problem}`);
+    print(`${differences.length === 0 ? 'equals its rebuild' : `${differences.length} rows differ`}, ${summary()}`);
     return differences.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof BuildInProgress)) throw error;
@@ -154,38 +108,23 @@ async function list(kernel: Kernel, selected: readonly ReadModel[]): Promise<num
   return 0;
 }
 
-/** Progress bars on a terminal; elsewhere only the final lines are printed. */
-function progressBars() {
-  const bars = new MultiBar({
+/** Progress bar on a terminal; elsewhere nothing is shown. */
+function progressBar(name: string) {
+  const bar = new SingleBar({
     format: '{name} {bar} {percentage}% | {events} events | {rate}/s | {eta_formatted} left',
-    noTTYOutput: false,
     hideCursor: true,
-    stopOnComplete: false,
   });
-  const { isTTY } = process.stderr;
   const started = performance.now();
-  const deferred: string[] = [];
   return {
-    stop() {
-      bars.stop();
-      process.stdout.write(deferred.join(''));
+    update({ events, position }: Progress, until: bigint) {
+      if (!process.stderr.isTTY) return;
+      const rate = Math.round(events / ((performance.now() - started) / 1000));
+      if (!bar.isActive) bar.start(Number(until), 0, { name, events, rate });
+      bar.setTotal(Number(until));
+      bar.update(Number(position < until ? position : until), { name, events, rate });
     },
-    /** Printed after the bars on a terminal, where they would overwrite it. */
-    print: (text: string) => void (isTTY ? deferred.push(text) : process.stdout.write(text)),
-    add(name: string) {
-      let bar: ReturnType<typeof bars.create> | undefined;
-      return {
-        update({ events, position }: Progress, until: bigint) {
-          if (!isTTY) return;
-          const rate = Math.round(events / ((performance.now() - started) / 1000));
-          bar ??= bars.create(Number(until), 0, { name, events, rate });
-          bar.setTotal(Number(until));
-          bar.update(Number(position < until ? position : until), { name, events, rate });
-        },
-        stop() {
-          bar?.stop();
-        },
-      };
+    stop() {
+      if (bar.isActive) bar.stop();
     },
   };
 }

@@ -10,7 +10,7 @@ export interface StoreRetries {
   /** Restarts the timeout after progress. */
   reset(): void;
   /** Resolves with the first successful attempt. Rejects on other errors than `UnavailableError` and after the timeout. */
-  run<Result>(first: () => Promise<Result>, retry?: () => Promise<Result>): Promise<Result>;
+  run<Result>(attempt: () => Promise<Result>): Promise<Result>;
 }
 
 /** @param onRetry Called before the wait of `retryMs` between attempts. */
@@ -24,8 +24,8 @@ export function createStoreRetries(
     reset() {
       lastProgress = performance.now();
     },
-    async run(first, retry = first) {
-      for (let attempt = first; ; attempt = retry) {
+    async run(attempt) {
+      for (;;) {
         try {
           return await attempt();
         } catch (error) {

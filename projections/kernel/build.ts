@@ -59,6 +59,16 @@ export async function dropBuild(
   await builds.drop(collection);
 }
 
+/** Whether a build has a checkpoint, and it is not ahead of a log restored from a backup. */
+export async function isResumable(
+  { checkpoints, head }: { readonly checkpoints: Checkpoints; readonly head: () => Promise<Position> },
+  collection: string,
+): Promise<boolean> {
+  const position = await checkpoints.read(collection);
+  // Reads the head after the checkpoint, because both may advance in between.
+  return position !== undefined && position <= (await head());
+}
+
 /** Retries a write while the store is unavailable, so that a short outage does not end a long build. */
 async function withRetries<Answer>(write: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   const deadline = performance.now() + RETRY_FOR_MS;

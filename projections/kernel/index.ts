@@ -26,4 +26,3 @@ export {
 export { type Projector, runProjector } from './projector.js';
 export { BuildInProgress, createRebuilder } from './rebuild.js';
 export { rebuildsOf } from './rebuild-api.js';
-export type { Share } from './shared-subscription.js';

@@ -233,7 +233,5 @@ export interface Builds {
   list(prefix: string): Promise<readonly string[]>;
   /** Returns the approximate number of rows. */
   count(collection: string): Promise<number>;
-  /** Returns the size of the rows; stops reading at `limit` bytes. */
-  bytes(collection: string, limit: number): Promise<number>;
   drop(collection: string): Promise<void>;
 }

@@ -14,7 +14,7 @@ import type {
 import { runAsLeader } from '../../application/subscription/index.js';
 import type { ProjectionSwitched } from '../../domain/shared/index.js';
 import type { Served } from './active-builds.js';
-import { awaitBuilt, buildLease, dropBuild, projectorLease, RETIRE_AFTER_MS } from './build.js';
+import { awaitBuilt, buildLease, dropBuild, isResumable, projectorLease, RETIRE_AFTER_MS } from './build.js';
 import { createCheckpointWriter } from './checkpoint-writer.js';
 import {
   type Apply,
@@ -235,17 +235,11 @@ export function runProjector(options: ProjectorOptions): Projector {
       for (const collection of all) {
         if (collection === active) continue;
         const isNewer = runOf(collection) > runOf(active);
-        if (isNewer && (isRebuilding || (await isResumable(collection)))) continue;
+        if (isNewer && (isRebuilding || (await isResumable({ checkpoints, head }, collection)))) continue;
         await dropBuild({ builds, checkpoints }, collection);
         logger.info({ projection: projection.name, collection }, 'retired build dropped');
       }
     }
-  }
-
-  async function isResumable(collection: string): Promise<boolean> {
-    const position = await checkpoints.read(collection);
-    // Reads the head after the checkpoint, because both may advance in between.
-    return position !== undefined && position <= (await head());
   }
 
   return {

@@ -24,13 +24,12 @@ import {
   buildStopped,
   buildUntil,
   dropBuild,
+  isResumable,
   type Progress,
   projectorLease,
-  RETIRE_AFTER_MS,
 } from './build.js';
 import type { Difference } from './diff-rows.js';
 import { type Builds, buildsPrefix, collectionName, groupOf, type ReadModel, runOf } from './projection.js';
-import { type Share, sharesOf } from './shared-subscription.js';
 import { type CheckOptions, differences } from './verify.js';
 
 export interface RebuildPorts {
@@ -52,10 +51,11 @@ export interface BuildOptions {
   readonly onProgress?: (progress: Progress, head: Position) => void;
   /** Called once the build lease is acquired. */
   readonly onBegun?: () => void;
-  /** Called once if the build has to wait until a retired build is dropped, to free disk space. */
-  readonly onWaiting?: (() => void) | undefined;
-  /** Subscription shared with concurrent builds, up to the current end of the log. */
-  readonly share?: Share;
+}
+
+export interface EnsureOptions extends BuildOptions {
+  /** Called before a build that is ahead of the log is replaced. */
+  readonly onAhead?: (projection: ReadModel) => void;
 }
 
 /** Progress of a running build: its position and the end of the log. */
@@ -97,21 +97,17 @@ export function createRebuilder(ports: RebuildPorts) {
   async function ensureActive(
     projections: readonly ReadModel[],
     served: Served,
-    options: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
+    options: EnsureOptions,
   ): Promise<void> {
     await forgetCheckpointsAhead();
-    const shares = sharesOf(ports.follow, projections);
-    const ensureOne = async (projection: ReadModel) => {
-      const share = shares.get(projection)!;
-      const firstAttempt = ensureBuilt(projection, options, share).finally(share.leave);
-      for (let isBuilt = await firstAttempt; !isBuilt; isBuilt = await ensureBuilt(projection, options)) {
+    for (const projection of projections) {
+      while (!(await ensureBuilt(projection, options))) {
         await sleep(POLL_MS, options.signal);
         options.signal.throwIfAborted();
       }
       const { state, revision } = await current(projection);
       if (state) served.adopt({ ...state, revision });
-    };
-    await Promise.all(projections.map(ensureOne));
+    }
   }
 
   /**
@@ -126,18 +122,14 @@ export function createRebuilder(ports: RebuildPorts) {
   }
 
   /** Builds what readers require; false while another process builds it. */
-  async function ensureBuilt(
-    projection: ReadModel,
-    { signal, onProgress, onAhead }: BuildOptions & { readonly onAhead?: (projection: ReadModel) => void },
-    share?: Share,
-  ): Promise<boolean> {
+  async function ensureBuilt(projection: ReadModel, { signal, onProgress, onAhead }: EnsureOptions): Promise<boolean> {
     const { state } = await current(projection);
-    const isAhead = state && (await isOfAnotherLog(state.collection));
+    const isAhead = state && (await isAheadOfLog(state.collection));
     const onBegun = () => isAhead && onAhead?.(projection);
-    const buildOptions = { signal, onBegun, ...(onProgress && { onProgress }), ...(share && { share }) };
+    const options = { signal, onBegun, ...(onProgress && { onProgress }) };
     try {
       if (!state) await activateEmpty(projection);
-      else if (isAhead || state.version !== projection.version) await rebuild(projection, buildOptions);
+      else if (isAhead || state.version !== projection.version) await rebuild(projection, options);
       return true;
     } catch (error) {
       if (error instanceof BuildInProgress) return false;
@@ -162,26 +154,22 @@ export function createRebuilder(ports: RebuildPorts) {
    * Rebuilds a projection, resuming an unfinished build, and activates it. Queries use the old build meanwhile. Throws
    * `BuildInProgress` if another process is building it.
    */
-  async function rebuild(
-    projection: ReadModel,
-    { signal, onProgress, onBegun, onWaiting, share }: BuildOptions,
-  ): Promise<string> {
-    return withBuildLease(projection, { signal, share }, async (lease, stop) => {
+  async function rebuild(projection: ReadModel, { signal, onProgress, onBegun }: BuildOptions): Promise<string> {
+    return withBuildLease(projection, signal, async (lease, stop) => {
       onBegun?.();
-      await awaitRetired(projection, stop, onWaiting);
+      await dropRetired(projection);
       const collection = (await findUnfinished(projection)) ?? (await newCollection(projection));
       let events = 0;
-      const buildTo = async (until: Position, follow = ports.follow) => {
+      const buildTo = async (until: Position) => {
         const before = events;
         const reportProgress = (progress: Progress) => {
           events = before + progress.events;
           onProgress?.({ ...progress, events }, until);
         };
         const options = { projection, collection, until, lease, signal: stop, onProgress: reportProgress };
-        await buildUntil({ ...ports, follow }, options);
+        await buildUntil(ports, options);
       };
-      await buildTo(await head(), share?.follow);
-      share?.leave();
+      await buildTo(await head());
       // A stopped build is resumed later.
       if (stop.aborted) throw buildStopped(stop);
       lease.assertHeld();
@@ -192,58 +180,30 @@ export function createRebuilder(ports: RebuildPorts) {
 
   /** Verifies the active build: rebuilds the projection up to its position, compares the rows and drops the copy. */
   async function check(projection: ReadModel, options: CheckOptions): Promise<readonly Difference[]> {
-    return withBuildLease(projection, options, async (lease, signal) => {
+    return withBuildLease(projection, options.signal, async (lease, signal) => {
       const { state } = await current(projection);
       return state ? differences(ports, projection, state.collection, { ...options, lease, signal }) : [];
     });
   }
 
-  /**
-   * Waits until retired builds are dropped, except for small ones, so that a store holds two builds at most. The
-   * projector drops them; without a running projector nothing reads them, and they are dropped here.
-   */
-  async function awaitRetired(projection: ReadModel, stop: AbortSignal, onWaiting?: () => void): Promise<void> {
+  /** Drops retired builds while no projector runs, which would drop them once no node reads them. */
+  async function dropRetired(projection: ReadModel): Promise<void> {
+    if (await leases.holder(projectorLease(groupOf(projection)))) return;
     const { state } = await current(projection);
-    if (!state) return;
-    for (let waitedMs = 0; waitedMs <= 2 * RETIRE_AFTER_MS; waitedMs += POLL_MS) {
-      const all = await builds.list(buildsPrefix(projection));
-      const retired = all.filter((name) => runOf(name) < runOf(state.collection));
-      if (retired.length === 0) return;
-      if (await leases.holder(projectorLease(groupOf(projection)))) {
-        // A build dropped during the measurement is missing from the next list.
-        if (await areSmall(retired).catch(() => false)) return;
-        if (waitedMs === 0) onWaiting?.();
-        await sleep(POLL_MS, stop);
-      } else for (const name of retired) await dropBuild(ports, name);
-      stop.throwIfAborted();
-    }
+    for (const name of await builds.list(buildsPrefix(projection)))
+      if (state && runOf(name) < runOf(state.collection)) await dropBuild(ports, name);
   }
 
-  async function areSmall(collections: readonly string[]): Promise<boolean> {
-    let remaining = SMALL_BYTES;
-    for (const each of collections) if (remaining > 0) remaining -= await builds.bytes(each, remaining);
-    return remaining > 0;
-  }
-
-  async function withBuildLease<T>(
-    projection: ReadModel,
-    { signal, share }: { readonly signal: AbortSignal; readonly share?: Share | undefined },
-    task: LeaderTask<T>,
-  ): Promise<T> {
-    try {
-      const run = await withLease(leases, buildLease(projection.name), signal, (lease, stop) =>
-        task(lease, stop).catch((cause) => {
-          // Transient: the build resumes where it stopped.
-          const isLost = lease.lost.aborted && !signal.aborted;
-          throw isLost ? new UnavailableError(`lease ${lease.name} was lost`, { cause }) : cause;
-        }),
-      );
-      if (!run) throw new BuildInProgress(`${projection.name} is being built by another process`);
-      return run.result;
-    } finally {
-      // Other builds must not wait for this one.
-      share?.leave();
-    }
+  async function withBuildLease<T>(projection: ReadModel, signal: AbortSignal, task: LeaderTask<T>): Promise<T> {
+    const run = await withLease(leases, buildLease(projection.name), signal, (lease, stop) =>
+      task(lease, stop).catch((cause) => {
+        // Transient: the build resumes where it stopped.
+        const isLost = lease.lost.aborted && !signal.aborted;
+        throw isLost ? new UnavailableError(`lease ${lease.name} was lost`, { cause }) : cause;
+      }),
+    );
+    if (!run) throw new BuildInProgress(`${projection.name} is being built by another process`);
+    return run.result;
   }
 
   async function findUnfinished(projection: ReadModel): Promise<string | undefined> {
@@ -251,30 +211,16 @@ export function createRebuilder(ports: RebuildPorts) {
     // Builds older than the active one are retired, not unfinished.
     const activeRun = runOf(state?.collection ?? '');
     const newer = (await builds.list(collectionName(projection, ''))).filter((name) => runOf(name) > activeRun);
-    for (const collection of newer) {
-      const position = await positionOf(collection);
-      if (position && position !== 'ahead') return collection;
-    }
+    for (const collection of newer) if (await isResumable(ports, collection)) return collection;
     return undefined;
   }
 
   /**
-   * Returns the position of a build by its checkpoint. A build ahead of the log contains events that the log lacks, and
-   * would skip new ones.
+   * Whether a build is ahead of the log, which was restored from a backup then: it has rows, but its checkpoint was
+   * forgotten. Its rows would skip new events.
    */
-  async function positionOf(collection: string): Promise<Position | 'ahead' | undefined> {
-    const position = await checkpoints.read(collection);
-    // Reads the head after the checkpoint, because both may advance in between.
-    return position !== undefined && position > (await head()) ? 'ahead' : position;
-  }
-
-  /**
-   * Whether a build contains events that the log lacks, because it was restored from a backup. A build with rows but
-   * without a checkpoint may: it was retired after the backup, and its rows would skip new events.
-   */
-  async function isOfAnotherLog(collection: string): Promise<boolean> {
-    const position = await positionOf(collection);
-    return position === 'ahead' || (position === undefined && (await builds.count(collection)) > 0);
+  async function isAheadOfLog(collection: string): Promise<boolean> {
+    return (await checkpoints.read(collection)) === undefined && (await builds.count(collection)) > 0;
   }
 
   /** Returns the progress of a running build, of any process. */
@@ -285,14 +231,8 @@ export function createRebuilder(ports: RebuildPorts) {
     return { position: position ?? 0n, until: await head() };
   }
 
-  /** Returns shared subscriptions for concurrent builds. */
-  const shares = (projections: readonly ReadModel[]) => sharesOf(ports.follow, projections);
-
-  return { ensureActive, rebuild, check, current, underWay, shares };
+  return { ensureActive, rebuild, check, current, underWay };
 }
 
 /** Milliseconds between checks for a build by another node. */
 const POLL_MS = 500;
-
-/** Total size of retired builds that is not worth waiting for. */
-const SMALL_BYTES = 1024 * 1024;

@@ -4,13 +4,10 @@ import type { Checkpoints, Lease, Position, Subscribe } from '../../application/
 import { buildUntil, dropBuild, type Progress } from './build.js';
 import { compare, type Difference } from './diff-rows.js';
 import type { Builds, ReadModel } from './projection.js';
-import type { Share } from './shared-subscription.js';
 
 export interface CheckOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress, head: Position) => void;
-  /** Subscription shared with concurrent checks, up to the current end of the log. */
-  readonly share?: Share;
   /** Delays before each comparison, ms; rows that catch up in between are not reported. */
   readonly lookAgainMs?: readonly number[];
 }
@@ -34,11 +31,10 @@ export async function differences(
   ports: CheckPorts,
   projection: ReadModel,
   served: string,
-  { lease, signal, onProgress, share, lookAgainMs = DEFAULT_DELAYS_MS }: CheckOptions & { readonly lease: Lease },
+  { lease, signal, onProgress, lookAgainMs = DEFAULT_DELAYS_MS }: CheckOptions & { readonly lease: Lease },
 ): Promise<readonly Difference[]> {
   const { builds, head } = ports;
   const collection = `${checkPrefix(projection)}${ports.newRun('')}`;
-  let follow = share?.follow ?? ports.follow;
   try {
     for (const leftover of await builds.list(checkPrefix(projection))) await builds.drop(leftover);
     let differences: readonly Difference[] | undefined;
@@ -49,9 +45,7 @@ export async function differences(
       const until = await positionOf(ports, served);
       const reportProgress = (progress: Progress) => onProgress?.(progress, until);
       const options = { projection, collection, until, lease, signal, onProgress: reportProgress };
-      await buildUntil({ ...ports, follow }, options);
-      share?.leave();
-      follow = ports.follow;
+      await buildUntil(ports, options);
       const found = await compare(builds.scan(projection, served), builds.scan(projection, collection), until, head);
       const before = differences && new Set(differences.map(({ id }) => id));
       differences = before ? found.filter(({ id }) => before.has(id)) : found;

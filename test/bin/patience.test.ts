@@ -27,11 +27,6 @@ describe('the patience of a command', () => {
     expect(told).to.deep.equal([silent.message, silent.message]);
   });
 
-  it('goes on in another way than it began, where there is one', async () => {
-    const { retries } = of(Number.POSITIVE_INFINITY);
-    expect(await retries.run(attempts(silent), attempts('gone on'))).to.equal('gone on');
-  });
-
   it('ends with what is no silence, with its own end, and with the command', async () => {
     const wrong = new Error('wrong');
     expect(await rejection(of(Number.POSITIVE_INFINITY).retries.run(attempts(wrong)))).to.equal(wrong);

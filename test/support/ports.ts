@@ -137,7 +137,6 @@ export function buildsInMemory() {
       return [...collections.keys()].filter((name) => name.startsWith(prefix));
     },
     count: async (name) => collections.get(name)?.length ?? 0,
-    bytes: async (name) => collections.get(name)?.length ?? 0,
     async drop(name) {
       state.dropped.push(name);
       collections.delete(name);

@@ -1,5 +1,5 @@
 /** Stores rows of read models, one collection per build. */
-import { BSON, type Collection, type Db, MongoBulkWriteError } from 'mongodb';
+import { type Collection, type Db, MongoBulkWriteError } from 'mongodb';
 import type { Lease, Rows, Vault } from '../../../application/ports/index.js';
 import {
   assertBuildExists,
@@ -21,8 +21,6 @@ const DUPLICATE_KEY = 11000;
 const NAMESPACE_NOT_FOUND = 26;
 const INDEX_OPTIONS_CONFLICT = 85;
 const INDEX_KEY_SPECS_CONFLICT = 86;
-/** Rows per batch when sizes are measured: rows may be large. */
-const MEASURE_BATCH_ROWS = 20;
 /** Separates the name of a build from that of a part; build names do not contain it. */
 const PART_SEPARATOR = '.';
 
@@ -50,8 +48,6 @@ export function createBuilds(db: Db, vault: Vault): Builds {
     const found = await db.listCollections({}, { nameOnly: true }).toArray();
     return found.map(({ name }) => name).filter((name) => name.startsWith(prefix));
   };
-
-  const collectionsOf = async (build: string) => [build, ...(await namesOf(build + PART_SEPARATOR))];
 
   const dropCollection = (name: string) =>
     db
@@ -100,19 +96,9 @@ export function createBuilds(db: Db, vault: Vault): Builds {
     },
 
     async count(collection) {
-      const names = await collectionsOf(collection);
+      const names = [collection, ...(await namesOf(collection + PART_SEPARATOR))];
       const counts = await Promise.all(names.map((name) => db.collection(name).estimatedDocumentCount()));
       return counts.reduce((sum, count) => sum + count, 0);
-    },
-
-    async bytes(collection, maxBytes) {
-      let bytes = 0;
-      for (const name of await collectionsOf(collection))
-        for await (const row of db.collection(name).find({}, { batchSize: MEASURE_BATCH_ROWS })) {
-          bytes += BSON.calculateObjectSize(row);
-          if (bytes >= maxBytes) return bytes;
-        }
-      return bytes;
     },
 
     async drop(collection) {

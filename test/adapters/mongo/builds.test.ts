@@ -175,10 +175,6 @@ describe('builds of read models', () => {
     await builds.open(toys, other, held);
     expect([...(await build.parts())].sort()).to.deep.equal(['large', 'small']);
     expect(await Promise.all([name, 'toys_other'].map(builds.count))).to.deep.equal([3, 0]);
-    const bytes = await builds.bytes(name, 1_000_000);
-    expect(bytes).to.be.within(3 * 30, 3 * 100);
-    expect(await builds.bytes(name, 1)).to.be.within(30, 100);
-    expect(await builds.bytes('toys_other', 1)).to.equal(0);
     expect([...(await builds.list(name))].sort()).to.deep.equal([name, other]);
     expect(await builds.list('toys_other')).to.deep.equal([]);
     expect((await collect(builds.scan(own, name))).map(({ _id }) => _id)).to.deep.equal(['ark', 'bear']);

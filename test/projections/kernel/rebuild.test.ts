@@ -186,35 +186,7 @@ describe('builds of a projection', function () {
     }
   });
 
-  it('are not begun before those are dropped that nodes may still read', async () => {
-    const node = await kernel.leases.acquire('projector:toys');
-    await put(1);
-    const first = await kernel.lifecycle.rebuild(contents, stop);
-    const second = await kernel.lifecycle.rebuild(contents, stop);
-    let looked = 0;
-    const { holder } = kernel.leases;
-    Object.assign(kernel.leases, {
-      holder(name: string) {
-        if (name === 'projector:toys') looked++;
-        return holder(name);
-      },
-    });
-    // Of few rows, that are large.
-    const large = { _id: 'large' as never, text: 'x'.repeat(1024 * 1024) };
-    await kernel.mongo.models.collection(`${first}.part`).insertOne(large);
-    let told = 0;
-    const onWaiting = () => told++;
-    const third = kernel.lifecycle.rebuild(contents, { signal: stop.signal, onWaiting });
-    await eventually(() => looked > 1);
-    expect(told).to.equal(1);
-    expect(await collections()).to.have.members([first, second]);
-    await kernel.builds.drop(first);
-    const made = await third;
-    expect(await collections()).to.have.members([second, made]);
-    await node?.release();
-  });
-
-  it('are begun beside small ones that nodes may still read: nobody waits for so little room', async () => {
+  it('are begun beside those that nodes may still read, which are not dropped', async () => {
     await put(1);
     const node = await kernel.leases.acquire('projector:toys');
     const made: string[] = [];
