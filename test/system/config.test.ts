@@ -79,7 +79,7 @@ describe('the settings of the program', () => {
       expect(await producers([{ id: 'web', token }])).to.match(/^logs\.producers\[0\]\.token must be /);
       expect(await refusal({ ANNALS_LOGS_API_TOKEN: token })).to.match(/^logs\.apiToken must be /);
       const operations = await refusal({ ANNALS_OPERATIONS_TOKEN: `${token}${token}` });
-      expect(operations).to.match(/^operations\.token must be at least 16 visible characters/);
+      expect(operations).to.match(/^operations\.token must be at least 16 visible ASCII characters/);
     }
   });
 

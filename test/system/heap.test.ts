@@ -12,10 +12,10 @@ const BUSY = `
   import { constants, PerformanceObserver } from 'node:perf_hooks';
   import { setImmediate } from 'node:timers/promises';
   import { getHeapStatistics } from 'node:v8';
-  import { keepHeapSmall } from '${HEAP}';
+  import { limitHeapGrowth } from '${HEAP}';
   const some = (count) => Array.from({ length: count }, (_, n) => ({ n, text: 'of ' + n }));
   const kept = some(500_000);
-  keepHeapSmall();
+  limitHeapGrowth();
   await setImmediate();
   const { used_heap_size: before } = getHeapStatistics();
   let [most, collections] = [0, 0];

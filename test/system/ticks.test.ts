@@ -33,7 +33,7 @@ const left = async (begin = '') => {
 describe('ticks', () => {
   it('leave nothing behind by themselves, and one object for good where they are to stay quick', async () => {
     expect(await left()).to.equal(0);
-    const begin = `const { keepTicksQuick } = await import(${JSON.stringify(fileURLToPath(TICKS))}); keepTicksQuick(); keepTicksQuick();`;
+    const begin = `const { tuneNextTick } = await import(${JSON.stringify(fileURLToPath(TICKS))}); tuneNextTick(); tuneNextTick();`;
     expect(await left(begin)).to.equal(1);
   });
 });
