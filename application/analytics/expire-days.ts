@@ -14,7 +14,7 @@ import type { SiteDirectory } from './site-directory.js';
 export interface CleanupPorts {
   readonly handle: HandleCommand;
   readonly clock: ConfirmedClock;
-  readonly settled: ProjectionProgress;
+  readonly projectionProgress: ProjectionProgress;
   readonly days: Pick<DayReader, 'countBefore'>;
   readonly raw: RawCounter;
   readonly retentionDays: number;
@@ -49,12 +49,12 @@ export type Cleanup = ReturnType<typeof createCleanup>;
 
 /** Deletes whole days. Today and `retentionDays` before it are kept. */
 export const createCleanup =
-  ({ handle, clock, settled, days, raw, retentionDays, rawRetentionHours }: CleanupPorts) =>
+  ({ handle, clock, projectionProgress, days, raw, retentionDays, rawRetentionHours }: CleanupPorts) =>
   async (context: CommandContext): Promise<CleanupResult | Rejection> => {
     const now = await clock.confirmedNow();
     if (now === undefined) return UNCERTAIN;
     const before = dayOf(now - retentionDays * DAY_MS);
-    await settled.wait(DAYS_MODEL, settled.latestOf('analytics'));
+    await projectionProgress.wait(DAYS_MODEL, projectionProgress.latestOf('analytics'));
     const rawBefore = now - rawRetentionHours * HOUR_MS;
     const command = {
       type: 'ExpireDays' as const,

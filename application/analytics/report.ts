@@ -35,7 +35,7 @@ export interface DayReader {
 export interface ReportPorts {
   readonly directory: SiteDirectory;
   readonly days: DayReader;
-  readonly settled: ProjectionProgress;
+  readonly projectionProgress: ProjectionProgress;
   readonly clock: Clock;
   /** Retention state from the event log: which days have expired. */
   readonly retention: () => Promise<Retention>;
@@ -69,7 +69,7 @@ export const DAYS_MODEL = 'analytics.days';
 export type Reports = ReturnType<typeof createReports>;
 
 export function createReports(ports: ReportPorts) {
-  const { directory, days, settled, clock, retention, retentionDays } = ports;
+  const { directory, days, projectionProgress, clock, retention, retentionDays } = ports;
   const limitConcurrency = createFairSemaphore('long reports', MAX_LONG_REPORTS, MAX_QUEUED_REPORTS);
 
   function periodOf(query: PeriodQuery, now: number): Period | Rejection {
@@ -105,8 +105,8 @@ export function createReports(ports: ReportPorts) {
     const now = clock.now();
     const period = periodOf(query, now);
     if (isRejection(period)) return period;
-    const lastWrite = settled.latestOf('analytics');
-    const consistency = await awaitConsistent(settled, DAYS_MODEL, { lastAppend: lastWrite, seenByCaller });
+    const lastWrite = projectionProgress.latestOf('analytics');
+    const consistency = await awaitConsistent(projectionProgress, DAYS_MODEL, { lastAppend: lastWrite, seenByCaller });
     const buildSiteReport = () => reportFor(site, period, now);
     const report = await (period.days > LONG_REPORT_DAYS
       ? limitConcurrency(buildSiteReport, siteId)

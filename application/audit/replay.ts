@@ -20,7 +20,7 @@ export interface ReplayFilter {
 export interface ReplayPorts {
   readonly log: EventLog;
   readonly follow: Subscribe;
-  readonly reveal: DecryptEvent;
+  readonly decryptEvent: DecryptEvent;
   readonly catalogs: readonly Catalog[];
 }
 
@@ -49,14 +49,14 @@ const BATCH_SIZE = 64;
 
 /** Yields pages of events. Ends at the head of the log; with `live` only by its signal. Throws `NoSuchStream`. */
 export async function* replay(
-  { log, follow, reveal, catalogs }: ReplayPorts,
+  { log, follow, decryptEvent, catalogs }: ReplayPorts,
   filter: ReplayFilter,
   options: ReplayOptions,
 ): AsyncGenerator<readonly RevealedEvent[]> {
   const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
   const decrypt = async (event: RecordedEvent) => {
     const catalog = catalogOf.get(serviceOf(event.stream));
-    return catalog ? [await reveal(catalog, event)] : [];
+    return catalog ? [await decryptEvent(catalog, event)] : [];
   };
   for await (const batch of history(log, follow, filter, options)) {
     const selected = batch.filter((event) => matches(filter, event));

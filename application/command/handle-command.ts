@@ -45,7 +45,7 @@ const ATTEMPTS = 10;
 export interface HandleOptions {
   readonly log: EventLog;
   readonly streams: AggregateStore;
-  readonly repetition: Idempotency;
+  readonly idempotency: Idempotency;
   readonly release: string;
   readonly logger: Logger;
   /** Called for every append, new or found by a repetition, before the command resolves. */
@@ -75,7 +75,7 @@ interface Basis<S> {
 type Outcome<S, E extends DomainEvent> = Handled<S, E> | Rejection;
 
 export function createHandleCommand(options: HandleOptions): HandleCommand {
-  const { log, streams, repetition, release, logger, appended, conflicted } = options;
+  const { log, streams, idempotency, release, logger, appended, conflicted } = options;
   const runExclusive = createKeyedMutex();
 
   return (kind, stream, command, context, beforeAppend) =>
@@ -107,7 +107,7 @@ export function createHandleCommand(options: HandleOptions): HandleCommand {
     const fromLog = run.firstRevision !== undefined;
     const { aggregate, previousRun } = fromLog ? await loadFromLog(run) : await loadFirst(run);
     run.firstRevision ??= aggregate.revision;
-    if (previousRun) return repetition.replayResult(kind, stream, context, previousRun);
+    if (previousRun) return idempotency.replayResult(kind, stream, context, previousRun);
     if (aggregate.deleted) return goneRejection(kind);
     const events = kind.decider.decide(command, aggregate.state);
     if (isRejection(events) || events.length === 0) {

@@ -5,13 +5,16 @@ import type { Checkpoints, ProjectionProgress, Subscribe } from '../ports/index.
 export interface CaughtUpPorts {
   readonly follow: Subscribe;
   readonly checkpoints: Pick<Checkpoints, 'read'>;
-  readonly settled: Pick<ProjectionProgress, 'wait'>;
+  readonly projectionProgress: Pick<ProjectionProgress, 'wait'>;
   /** Returns the active build. */
   readonly build: () => string | undefined;
 }
 
 /** Creates a function that resolves once the rows include everything in the log at the call; throws if stopped. */
-export function createCaughtUpBarrier(projection: string, { follow, checkpoints, settled, build }: CaughtUpPorts) {
+export function createCaughtUpBarrier(
+  projection: string,
+  { follow, checkpoints, projectionProgress, build }: CaughtUpPorts,
+) {
   const service = serviceOf(projection);
   return async (signal: AbortSignal): Promise<void> => {
     let last = 0n;
@@ -20,6 +23,6 @@ export function createCaughtUpBarrier(projection: string, { follow, checkpoints,
       last = events.at(-1)?.position ?? last;
       if (caughtUp) break;
     }
-    while (!(await settled.wait(projection, last))) signal.throwIfAborted();
+    while (!(await projectionProgress.wait(projection, last))) signal.throwIfAborted();
   };
 }

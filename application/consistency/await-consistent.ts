@@ -25,15 +25,15 @@ export interface Consistency {
  * them.
  */
 export async function awaitConsistent(
-  settled: ProjectionProgress,
+  projectionProgress: ProjectionProgress,
   projection: string,
   { streams = [], lastAppend = 0n, seenByCaller = 0n }: RequiredWrites,
 ): Promise<Consistency> {
-  const isCurrent = await settled.wait(
+  const isCurrent = await projectionProgress.wait(
     projection,
-    [lastAppend, seenByCaller].reduce(maxPosition, settled.latest(streams)),
+    [lastAppend, seenByCaller].reduce(maxPosition, projectionProgress.latest(streams)),
   );
-  const position = settled.position(projection);
+  const position = projectionProgress.position(projection);
   return isCurrent ? { position } : { position, consistency: 'pending' };
 }
 

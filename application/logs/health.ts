@@ -14,14 +14,20 @@ export interface IndexState {
 
 export type IndexHealth = ReturnType<typeof createIndexHealth>;
 
-export function createIndexHealth({ settled, clock }: { readonly settled: ProjectionProgress; readonly clock: Clock }) {
+export function createIndexHealth({
+  projectionProgress,
+  clock,
+}: {
+  readonly projectionProgress: ProjectionProgress;
+  readonly clock: Clock;
+}) {
   let latest: Position = 0n;
   let behindSince: number | undefined;
   /** Last observed index position, and when it was first observed. */
   let [lastPosition, changedAt] = [-1n, clock.now()];
 
   function observe() {
-    const position = settled.position('logs.records');
+    const position = projectionProgress.position('logs.records');
     if (position !== lastPosition) [lastPosition, changedAt] = [position, clock.now()];
   }
 
@@ -29,13 +35,13 @@ export function createIndexHealth({ settled, clock }: { readonly settled: Projec
     /** Records the position of a new event of the service. */
     note(position: Position) {
       if (position <= latest) return;
-      if (behindSince === undefined || settled.position('logs.records') >= latest) behindSince = clock.now();
+      if (behindSince === undefined || projectionProgress.position('logs.records') >= latest) behindSince = clock.now();
       latest = position;
       observe();
     },
 
     async state(): Promise<IndexState> {
-      const caughtUp = await settled.wait('logs.records', latest, HEALTH_MS);
+      const caughtUp = await projectionProgress.wait('logs.records', latest, HEALTH_MS);
       const lag = caughtUp ? 0 : clock.now() - (behindSince ?? clock.now());
       observe();
       // Under load the lag may be long although the index makes progress.

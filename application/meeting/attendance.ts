@@ -13,7 +13,7 @@ import { creatorHash } from './tokens.js';
 export interface AttendancePorts {
   readonly log: Pick<EventLog, 'read'>;
   readonly streams: Pick<AggregateStore, 'reload'>;
-  readonly reveal: DecryptEvent;
+  readonly decryptEvent: DecryptEvent;
 }
 
 /** Event log with limited concurrent reads. */
@@ -57,7 +57,7 @@ export const MAX_ATTENDANCES = 60;
 /** Concurrent page reads. More would slow down joins and chat, which use the same log. */
 const CONCURRENT_READS = 2;
 
-export function createAttendance({ log, streams, reveal }: AttendancePorts) {
+export function createAttendance({ log, streams, decryptEvent }: AttendancePorts) {
   const readSlots = createFairSemaphore('attendance reports', CONCURRENT_READS, MAX_ATTENDANCES);
 
   /**
@@ -81,7 +81,7 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
     );
     const opening = meeting && (await openingEventOf({ read }, stream, meeting.meetingId));
     if (!opening) return unauthorized;
-    const opened = await reveal(catalog, opening);
+    const opened = await decryptEvent(catalog, opening);
     const { openedAt, secret } = opened.data;
     const title = 'title' in secret ? secret.title : undefined;
     const visits = () => visitsOf({ read }, stream, opened.revision + 1, opened.data.meetingId);
@@ -113,7 +113,7 @@ export function createAttendance({ log, streams, reveal }: AttendancePorts) {
         .map((event) => asEvent<AttendanceEvent>(event))
         .filter(({ data }) => data.meetingId === meetingId);
       // Keys come from another server; requesting them together lets the store batch them.
-      for (const event of await Promise.all(meetingEvents.map((each) => reveal(catalog, each))))
+      for (const event of await Promise.all(meetingEvents.map((each) => decryptEvent(catalog, each))))
         handlerFor(tracker.on, event)?.(event);
       yield tracker.takeFinished();
       if (page.some((event) => isMeetingEnd(meetingId, event))) break;

@@ -24,7 +24,7 @@ export interface MeetingRoomPorts {
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Pick<Vault, 'create'>;
   readonly derivation: Derivation;
-  readonly repetition: Idempotency;
+  readonly idempotency: Idempotency;
   readonly passwords: Pick<RoomPasswords, 'hash'>;
   readonly roomMetrics: Pick<RoomMetrics, 'emptyRooms' | 'emptyRoomsOf' | 'reserve' | 'failed'>;
   readonly clock: Clock;
@@ -64,7 +64,7 @@ const MIN_SHARE = 100;
 const MAX_ID_ATTEMPTS = 4;
 
 export function createMeetingRooms(ports: MeetingRoomPorts) {
-  const { handle, streams, repetition, log, vault, derivation, passwords, roomMetrics, clock } = ports;
+  const { handle, streams, idempotency, log, vault, derivation, passwords, roomMetrics, clock } = ports;
   const { maxLatentRooms, returnMs } = ports;
 
   /**
@@ -81,7 +81,7 @@ export function createMeetingRooms(ports: MeetingRoomPorts) {
     // Hashing is expensive: skip it for repeated requests, and charge the quota first.
     const roomId = input.roomId ?? generateRoomId(context.commandId, 0);
     const previousRun =
-      context.fingerprint && (await repetition.findResult(roomAggregate, roomStream(roomId), context));
+      context.fingerprint && (await idempotency.findResult(roomAggregate, roomStream(roomId), context));
     if (previousRun) return isRejection(previousRun) ? previousRun : createdRoom(roomId, input, context, previousRun);
     const reservation = context.quota && reserveQuota(context.quota);
     const refusal = (await reservation?.charge()) ?? (await precheck(input.roomId, caller));

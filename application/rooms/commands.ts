@@ -12,7 +12,7 @@ import { iso, type MessageView, messageView, type ParticipantView, participantVi
 
 export interface RoomPorts {
   readonly handle: HandleCommand;
-  readonly repetition: Idempotency;
+  readonly idempotency: Idempotency;
   readonly log: Pick<EventLog, 'retain'>;
   readonly vault: Vault;
   readonly derivation: Derivation;
@@ -39,7 +39,7 @@ export interface JoinResult {
 
 export type RoomCommands = ReturnType<typeof createRoomCommands>;
 
-export function createRoomCommands({ handle, repetition, log, vault, derivation, clock }: RoomPorts) {
+export function createRoomCommands({ handle, idempotency, log, vault, derivation, clock }: RoomPorts) {
   async function create(
     newcomer: Newcomer,
     ttlMs: number,
@@ -143,7 +143,7 @@ export function createRoomCommands({ handle, repetition, log, vault, derivation,
     context: CommandContext,
   ): Promise<CommandResult<{ success: true }> | Rejection | undefined> {
     if (!isRoomId(roomId)) return undefined;
-    const found = await repetition.findResult(roomAggregate, roomStream(roomId), context);
+    const found = await idempotency.findResult(roomAggregate, roomStream(roomId), context);
     return found && destroyKey(roomId, found);
   }
 

@@ -51,7 +51,7 @@ export interface RoomPage extends Consistency {
 
 export interface QueryPorts {
   readonly rows: Rows;
-  readonly settled: ProjectionProgress;
+  readonly projectionProgress: ProjectionProgress;
   readonly vault: Vault;
   readonly streams: AggregateStore;
   readonly shown: RoomCache;
@@ -60,7 +60,7 @@ export interface QueryPorts {
 
 export type RoomQueries = ReturnType<typeof createRoomQueries>;
 
-export function createRoomQueries({ rows, settled, vault, streams, shown: cache, clock }: QueryPorts) {
+export function createRoomQueries({ rows, projectionProgress, vault, streams, shown: cache, clock }: QueryPorts) {
   const singleFlight = createFreshSingleFlight();
   const limitReads = createFairSemaphore('a large room', MAX_READS, MAX_WAITING);
   // Thousands of clients may request a large room together; slicing keeps other requests responsive.
@@ -82,7 +82,7 @@ export function createRoomQueries({ rows, settled, vault, streams, shown: cache,
     )
       return toPage({ ...last, position: maxPosition(last.position, cache.livePosition()) }, after);
     const required = { streams: [roomStream(roomId), messagesStream(roomId)], seenByCaller: seen };
-    const basis = await awaitConsistent(settled, 'rooms.state', required);
+    const basis = await awaitConsistent(projectionProgress, 'rooms.state', required);
     const isSmall = (cache.content(roomId)?.revision ?? SMALL_ROOM) < SMALL_ROOM;
     const found = isSmall
       ? await read(caller, after, basis, last)

@@ -104,5 +104,5 @@ export function createUndecryptableCounter(logger: Logger, counted: () => void) 
     const where = event && { event: event.id, stream: event.stream, position: String(event.position) };
     logger.error({ err: error, subject, ...where }, 'secret cannot be decrypted; treating it as erased');
   };
-  return { told: onUndecryptable, count: () => count };
+  return { onUndecryptable, count: () => count };
 }

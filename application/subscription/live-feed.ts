@@ -16,9 +16,9 @@ export interface FeedOptions {
   /** Stores the windows for the next start. */
   readonly saved: Pick<ResumeWindowStore, 'save'>;
   readonly follow: Subscribe;
-  readonly reveal: DecryptEvent;
+  readonly decryptEvent: DecryptEvent;
   /** Decrypts events written after the start of the node. */
-  readonly revealLive: DecryptEvent;
+  readonly decryptLiveEvent: DecryptEvent;
   readonly streams: AggregateStore;
   readonly vault: CachingVault;
   /** Sends an event to the clients of its service. Must not block. */
@@ -46,7 +46,8 @@ const RETRY_MS = 1000;
 const SAVE_EVERY_MS = 1000;
 
 export function runLiveFeed(options: FeedOptions): Feed {
-  const { catalogs, begun, follow, reveal, revealLive, streams, vault, publish, switched, logger, signal } = options;
+  const { catalogs, begun, follow, decryptEvent, decryptLiveEvent, streams, vault, publish, switched, logger, signal } =
+    options;
   const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
   const prefixes = [...catalogOf.keys()].map((service) => `${service}.`);
   const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createResumeWindow(start)]));
@@ -59,7 +60,7 @@ export function runLiveFeed(options: FeedOptions): Feed {
   });
 
   /** Decrypts an event; retries until its key can be fetched, so that no event is skipped. */
-  async function decryptEvent(event: RecordedEvent): Promise<LiveEvent | undefined> {
+  async function decryptWhenPossible(event: RecordedEvent): Promise<LiveEvent | undefined> {
     const service = serviceOf(event.stream);
     const catalog = catalogOf.get(service);
     if (!catalog || event.type.startsWith('$')) return undefined;
@@ -67,7 +68,7 @@ export function runLiveFeed(options: FeedOptions): Feed {
     let isWaiting = false;
     while (!signal.aborted) {
       try {
-        const revealed = await (event.position > begun ? revealLive : reveal)(catalog, event);
+        const revealed = await (event.position > begun ? decryptLiveEvent : decryptEvent)(catalog, event);
         if (isWaiting) waiting--;
         return revealed;
       } catch (error) {
@@ -96,7 +97,7 @@ export function runLiveFeed(options: FeedOptions): Feed {
   /** Decrypts events in parallel, because keys come from another server; dispatches them in order. */
   async function dispatchBatch(events: readonly RecordedEvent[]) {
     for (const event of events) streams.onEvent(event);
-    const decrypted = events.map(decryptEvent);
+    const decrypted = events.map(decryptWhenPossible);
     const yieldIfDue = createYielder();
     for (const [index, event] of events.entries()) {
       const pause = yieldIfDue();

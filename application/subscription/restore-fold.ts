@@ -76,7 +76,7 @@ export interface RestorePorts {
   readonly follow: Subscribe;
   readonly log: Pick<EventLog, 'read'>;
   /** Decrypts an event of the service. */
-  readonly reveal: (event: RecordedEvent) => Promise<RevealedEvent>;
+  readonly decryptEvent: (event: RecordedEvent) => Promise<RevealedEvent>;
   readonly snapshots: Pick<Snapshots, 'read'>;
   readonly logger: Pick<Logger, 'warn'>;
   readonly signal: AbortSignal;
@@ -96,7 +96,7 @@ export async function restoreFold<State>(
   window: WindowStart,
   ports: RestorePorts,
 ): Promise<RestoredFold<State>> {
-  const { follow, reveal, signal } = ports;
+  const { follow, decryptEvent, signal } = ports;
   const { types, evolve, reached } = fold;
   const { position, until, since, kept, ...base } =
     (await readSnapshot(service, fold, ports)) ?? (await initialBase(fold, ports));
@@ -110,7 +110,7 @@ export async function restoreFold<State>(
   const apply = async (events: readonly RecordedEvent[]) => {
     const relevant = events.filter((event) => event.position <= window.from && types.includes(event.type));
     for (let start = 0; start < relevant.length; start += BATCH_SIZE) {
-      const decrypted = await Promise.all(relevant.slice(start, start + BATCH_SIZE).map(reveal));
+      const decrypted = await Promise.all(relevant.slice(start, start + BATCH_SIZE).map(decryptEvent));
       for (const event of decrypted) state = evolve(state, event);
     }
   };

@@ -58,7 +58,7 @@ export const replay: CommandSpec = {
           : (event: RevealedEvent) => `${escapeControls(JSON.stringify(plain(event)))}\n`;
       // Fails early if the store does not answer; with --follow it is awaited.
       if (!options.follow) await kernel.head();
-      const ports = { ...kernel, reveal: kernel.revealOnce };
+      const ports = { ...kernel, decryptEvent: kernel.decryptEventOnce };
       const start = filter.after === undefined ? 'start' : await findStartPosition(kernel.client, filter.after);
       const { signal } = interrupted;
       const eventPages = replayLog(ports, filter, { live: Boolean(options.follow), start, signal });

@@ -103,13 +103,13 @@ export async function createKernel(options: KernelOptions) {
 
   const undecryptable = createUndecryptableCounter(logger, () => options.onUndecryptable?.());
   const throwingVault = createVault(keys, aes256gcm);
-  const vault = treatAsErased(throwingVault, undecryptable.told);
+  const vault = treatAsErased(throwingVault, undecryptable.onUndecryptable);
   const codec = createCodec(catalogs, vault);
   const log = createEventLog(client, codec, logger);
   const clock = createStoreClock({ queryTime: log.time, logger });
   const follow = createSubscription(client, codec, logger);
-  const reveal = createEventDecryptor(throwingVault, undecryptable.told);
-  const streams = createAggregateStore(log, reveal);
+  const decryptEvent = createEventDecryptor(throwingVault, undecryptable.onUndecryptable);
+  const streams = createAggregateStore(log, decryptEvent);
   const served = createActiveBuilds();
   const checkpoints = createCheckpoints(mongo.models);
   const leases = createLeases(mongo.models, node, {
@@ -118,22 +118,22 @@ export async function createKernel(options: KernelOptions) {
   });
   const builds = createBuilds(mongo.models, vault);
 
-  const settled = createProjectionProgress(
+  const projectionProgress = createProjectionProgress(
     options.projections.map(({ name }) => name),
     (projection) => checkpoints.read(served.collection(projection) ?? ''),
   );
 
   /** Called for every append before its command is answered. */
   const appended = (stream: string, position: Position, events: number) => {
-    settled.appended(stream, position);
+    projectionProgress.appended(stream, position);
     options.onAppended?.(stream, events);
   };
 
-  const repetition = createIdempotency({ streams, clock, appended });
+  const idempotency = createIdempotency({ streams, clock, appended });
   const handle = createHandleCommand({
     log,
     streams,
-    repetition,
+    idempotency,
     release: options.release,
     logger,
     appended,
@@ -173,20 +173,20 @@ export async function createKernel(options: KernelOptions) {
     follow,
     keys,
     vault,
-    reveal,
+    decryptEvent,
     /** Decrypts for a single pass through the log. */
-    revealOnce: createEventDecryptor(throwingVault, undecryptable.told, { once: true }),
+    decryptEventOnce: createEventDecryptor(throwingVault, undecryptable.onUndecryptable, { once: true }),
     /** Decrypts for the live feed, from the start of this node. */
-    revealLive: createEventDecryptor(throwingVault, undecryptable.told, { live: true }),
+    decryptLiveEvent: createEventDecryptor(throwingVault, undecryptable.onUndecryptable, { live: true }),
     /** How many undecryptable values this process has met. */
     undecryptableCount: undecryptable.count,
     /** Counts and logs one more. */
-    onUndecryptable: undecryptable.told,
+    onUndecryptable: undecryptable.onUndecryptable,
     streams,
     handle,
-    repetition,
+    idempotency,
     appended,
-    settled,
+    projectionProgress,
     served,
     rows: createRows(mongo.models, served.collection),
     builds,

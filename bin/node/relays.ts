@@ -19,7 +19,7 @@ import type { Kernel } from './kernel.js';
 export interface RelaysOptions {
   readonly kernel: Pick<
     Kernel,
-    'catalogs' | 'follow' | 'log' | 'reveal' | 'snapshots' | 'windows' | 'leases' | 'head' | 'clock'
+    'catalogs' | 'follow' | 'log' | 'decryptEvent' | 'snapshots' | 'windows' | 'leases' | 'head' | 'clock'
   >;
   readonly metrics: Metrics;
   /** By service: where the feed starts. Advanced where the audience can't be restored from that early. */
@@ -68,8 +68,8 @@ export function createRelays({ kernel, metrics, windows, logger, signal }: Relay
       beatMs?: number,
     ): Promise<Relay<State, Event>> {
       const catalog = kernel.catalogs.find((each) => each.service === service)!;
-      const reveal = (event: RecordedEvent) => kernel.reveal(catalog, event);
-      const ports = { follow, log: kernel.log, reveal, snapshots, logger, signal };
+      const decryptEvent = (event: RecordedEvent) => kernel.decryptEvent(catalog, event);
+      const ports = { follow, log: kernel.log, decryptEvent, snapshots, logger, signal };
       const restored = await restoreFold(service, audienceFold(audience), windows.get(service)!, ports);
       const { window, kept: savedSize } = restored;
       windows.set(service, window);

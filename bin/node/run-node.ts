@@ -117,7 +117,7 @@ export async function runNode(
   const subscriptions = [feed.stopped, ...relays.saveSnapshots(feed)];
   onOpen('background', () => stopBackground(running, parts, subscriptions));
   // From here on reads on this node include everything the log held before its start.
-  for (const [service, last] of await feed.ready) kernel.settled.startedAt(service, last);
+  for (const [service, last] of await feed.ready) kernel.projectionProgress.startedAt(service, last);
   for (const { connected } of parts) await connected.start?.();
 
   const proxies = values['server.trustedProxies'];
@@ -220,9 +220,9 @@ function start(
   signal: AbortSignal,
 ): Part {
   const { name, projections } = service;
-  const { follow, builds, checkpoints, leases, served, settled, head } = kernel;
+  const { follow, builds, checkpoints, leases, served, projectionProgress, head } = kernel;
   const common = { service: name, follow, checkpoints, leases, logger, signal };
-  const { advanced, debounceUntilAwaited } = settled;
+  const { advanced, debounceUntilAwaited } = projectionProgress;
   const reacted = (reaction: string) => metrics.reacted(reaction, 'done');
   return {
     service,

@@ -45,7 +45,7 @@ export function statusOf(
         ...groups.map(async ({ name, projections, projector }): Promise<Check> => {
           const { status } = projector.status();
           // Whichever node projects them, the rows must include what the log held when this node started.
-          const caughtUpAll = Promise.all(projections.map((each) => kernel.settled.caughtUp(each.name)));
+          const caughtUpAll = Promise.all(projections.map((each) => kernel.projectionProgress.caughtUp(each.name)));
           const caughtUp = await withinHealthDeadline(caughtUpAll)
             .then((each) => !each.includes(false))
             .catch(() => false);
@@ -83,8 +83,8 @@ export function statusOf(
           const collection = kernel.served.collection(name) ?? '';
           const position = await orUndefined(kernel.checkpoints.read(collection).then((at = 0n) => at));
           const { status } = projector.status();
-          const target = maxPosition(feed.last(service), kernel.settled.latestOf(service));
-          const pending = atLeastZero(target - kernel.settled.position(name));
+          const target = maxPosition(feed.last(service), kernel.projectionProgress.latestOf(service));
+          const pending = atLeastZero(target - kernel.projectionProgress.position(name));
           const lag = status === 'live' ? pending : lagOf(await head, position);
           return { name, version, collection, status, ...defined({ position, lag, owner: await owner }) };
         });

@@ -49,7 +49,7 @@ export const analytics: Service<typeof catalog> = {
   port: (values) => values['analytics.port'],
   connect({ kernel, values, release, metrics, logger, signal, url, horizon }) {
     const { log, vault, clock, handle, streams, derivation, appended, systemContext: context } = kernel;
-    const { settled, served, mongo } = kernel;
+    const { projectionProgress, served, mongo } = kernel;
     const build = () => served.collection(daysModel.name);
     const days = createDayReader({ db: mongo.models, vault, build });
     const origin = { service: 'analytics', release };
@@ -63,7 +63,7 @@ export const analytics: Service<typeof catalog> = {
       clock,
       // Includes hits acknowledged just before.
       countDays: async (instance) => {
-        await settled.wait(DAYS_MODEL, settled.latestOf('analytics'));
+        await projectionProgress.wait(DAYS_MODEL, projectionProgress.latestOf('analytics'));
         return days.countDays(instance);
       },
       base: () => baseUrl(values['analytics.appUrl'] ?? url()),
@@ -95,9 +95,9 @@ export const analytics: Service<typeof catalog> = {
     const raw = createRawCounter(mongo.models, () => served.collection(rawModel.name));
     const rawRetentionHours = values['analytics.rawRetentionHours'];
     const retention = { retentionDays, rawRetentionHours };
-    const cleanup = createCleanup({ handle, clock, settled, days, raw, ...retention });
+    const cleanup = createCleanup({ handle, clock, projectionProgress, days, raw, ...retention });
     const live = createLiveHits({
-      hitsOf: async (event) => (await kernel.reveal<HitsCollected>(catalog, event)).data.secret.hits,
+      hitsOf: async (event) => (await kernel.decryptEvent<HitsCollected>(catalog, event)).data.secret.hits,
       from: horizon,
       head: kernel.head,
       clock,
@@ -143,7 +143,7 @@ export const analytics: Service<typeof catalog> = {
       reports: createReports({
         directory,
         days,
-        settled,
+        projectionProgress,
         clock,
         retention: async () => (await streams.load(retentionAggregate, RETENTION)).state,
         retentionDays,

@@ -36,10 +36,10 @@ export const logs: Service<typeof catalog> = {
   projections: [records, alertHistory],
   port: (values) => values['logs.port'],
   connect({ kernel, values, release, metrics, logger, signal, horizon, url }) {
-    const { log, vault, streams, settled, served, handle, mongo, clock } = kernel;
+    const { log, vault, streams, projectionProgress, served, handle, mongo, clock } = kernel;
     const closing = new AbortController();
     const build = () => served.collection(records.name);
-    const version = () => settled.position(records.name);
+    const version = () => projectionProgress.position(records.name);
     const receipts = createReceipts(mongo.models, build);
     const appender = createGroupCommit({ log, logger, appended: kernel.appended });
     const budgetMs = values['logs.queryTimeoutMs'];
@@ -54,11 +54,21 @@ export const logs: Service<typeof catalog> = {
     signal.addEventListener('abort', () => void searcher.close(), { once: true });
     const queries = createLogQueries({ searcher, budgetMs, version });
     for (const cache of queries.caches) metrics.cache(cache);
-    const health = createIndexHealth({ settled, clock });
+    const health = createIndexHealth({ projectionProgress, clock });
     const budget = createBudget('logs.intake', INGEST_BYTES);
     metrics.budget(budget);
     const { appended } = kernel;
-    const ingest = createIngest({ log, appender, vault, streams, settled, clock, release, budget, appended });
+    const ingest = createIngest({
+      log,
+      appender,
+      vault,
+      streams,
+      projectionProgress,
+      clock,
+      release,
+      budget,
+      appended,
+    });
     const tail = createTail({
       recordsOf: (event) => decryptRecords(vault, event),
       from: horizon,
@@ -94,7 +104,7 @@ export const logs: Service<typeof catalog> = {
     const recordRoutes = logsRoutes({
       admission,
       ingest,
-      reading: createConsistentLogQueries({ queries, settled, latest: ingest.latest }),
+      reading: createConsistentLogQueries({ queries, projectionProgress, latest: ingest.latest }),
       tail,
       reindex: createReindex({
         ...kernel,

@@ -30,7 +30,7 @@ export const meeting: Service<typeof catalog> = {
   projections: retentionProjections,
   port: (values) => values['meeting.port'],
   async connect({ kernel, values, release, metrics, ...context }) {
-    const { clock, derivation, settled } = kernel;
+    const { clock, derivation, projectionProgress } = kernel;
     const audience = createMeetingAudience({ resumeToken: (id) => resumeTokenOf(derivation, id) });
     const relay = await context.relay(audience);
     const roomMetrics = createRoomMetrics(relay.state(), relay.position(), await kernel.head());
@@ -73,7 +73,7 @@ export const meeting: Service<typeof catalog> = {
         returnMs: returnMsOf(values),
       }),
       roomMetrics,
-      acknowledged: () => settled.latestOf('meeting'),
+      acknowledged: () => projectionProgress.latestOf('meeting'),
       iceServers: createIceServers({ servers: iceServersOf(values), turn: turnServerOf(values), clock }),
       limitCreates,
       callerOf,

@@ -8,11 +8,11 @@ import type { Road } from './road.js';
 /** Bytes that a fresh node may remember, of small streams and of large ones. */
 export const LIMIT = 20_000;
 
-type Ground = Pick<Road, 'log' | 'reveal' | 'vault'>;
+type Ground = Pick<Road, 'log' | 'decryptEvent' | 'vault'>;
 
 /** Another node, that has read nothing yet. */
-export function freshNode({ log, reveal }: Pick<Road, 'log' | 'reveal'>) {
-  const streams = createAggregateStore(log, reveal, { smallBytes: LIMIT, largeBytes: LIMIT });
+export function freshNode({ log, decryptEvent }: Pick<Road, 'log' | 'decryptEvent'>) {
+  const streams = createAggregateStore(log, decryptEvent, { smallBytes: LIMIT, largeBytes: LIMIT });
   return { streams, ...commandsOf({ log, streams }) };
 }
 

@@ -48,7 +48,7 @@ describe('a stream whose events have expired', function () {
       return typeof found === 'string' ? found : found.filter(({ revision }) => ![1, 2].includes(revision));
     };
     const log = { ...one.log, read };
-    const { handle } = commandsOf({ log, streams: createAggregateStore(log, one.reveal) });
+    const { handle } = commandsOf({ log, streams: createAggregateStore(log, one.decryptEvent) });
     for (const toy of ['ball', 'kite']) {
       const outcome = await handle(kept, stream, { box: id, toy }, context());
       if (isRejection(outcome)) throw new Error(outcome.rejected);

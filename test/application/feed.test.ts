@@ -163,12 +163,12 @@ describe('the live feed', () => {
     const asking = new Promise<void>((resolve) => {
       asked = resolve;
     });
-    const reveal: DecryptEvent = async (...event) => {
-      if (!away) return kernel.reveal(...event);
+    const decryptEvent: DecryptEvent = async (...event) => {
+      if (!away) return kernel.decryptEvent(...event);
       asked();
       throw new UnavailableError('the key store is away');
     };
-    const { told, status, events } = follow({ ...kernel, reveal, revealLive: reveal });
+    const { told, status, events } = follow({ ...kernel, decryptEvent, decryptLiveEvent: decryptEvent });
     await asking;
     await new Promise(setImmediate);
     expect([status(), events.filter((event) => event.stream === stream)]).to.deep.equal(['waiting', []]);
@@ -182,12 +182,12 @@ describe('the live feed', () => {
     const asking = new Promise<void>((resolve) => {
       asked = resolve;
     });
-    const reveal: DecryptEvent = async (...event) => {
-      if (!away) return kernel.reveal(...event);
+    const decryptEvent: DecryptEvent = async (...event) => {
+      if (!away) return kernel.decryptEvent(...event);
       asked();
       throw new UnavailableError('the key store is away');
     };
-    const { ready, told, status } = follow({ ...kernel, reveal, revealLive: reveal });
+    const { ready, told, status } = follow({ ...kernel, decryptEvent, decryptLiveEvent: decryptEvent });
     await ready;
     away = true;
     await put('bear');

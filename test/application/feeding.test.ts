@@ -38,7 +38,7 @@ describe('the live feed of a log', () => {
     const kernel = memoryKernel(memoryWorld(), [toys]);
     const [told, switched, opened]: [LiveEvent[], RecordedEvent[], string[]] = [[], [], []];
     const it = { away: false };
-    const reveal: DecryptEvent = async (_, event) => {
+    const decryptEvent: DecryptEvent = async (_, event) => {
       opened.push(event.type);
       if (it.away) throw new UnavailableError('the keys are away');
       return { ...event, erased: false } as never;
@@ -51,8 +51,8 @@ describe('the live feed of a log', () => {
         windows: new Map(['toys', 'games'].map((service) => [service, { horizon: 0n, from: 0n }])),
         begun: 0n,
         saved: { save: async () => {} },
-        reveal,
-        revealLive: reveal,
+        decryptEvent,
+        decryptLiveEvent: decryptEvent,
         publish: (_, event) => void told.push(event),
         switched: (event) => void switched.push(event),
         logger: silentLogger,

@@ -29,7 +29,7 @@ export function recallingCommands(start: StartRoads) {
     const doll = await put(kernel, 'doll');
 
     const { log, events } = countingReads(kernel.log);
-    const node = freshNode({ log, reveal: kernel.reveal });
+    const node = freshNode({ log, decryptEvent: kernel.decryptEvent });
     const again = await put(node, 'doll');
     expect(again).to.include({ repeated: true, position: doll.position });
     expect((await again.state()).toys).to.deep.equal(['doll']);

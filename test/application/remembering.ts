@@ -61,7 +61,7 @@ export function rememberingStreams(start: StartRoads) {
         return found;
       },
     };
-    const { streams } = freshNode({ log, reveal: kernel.reveal });
+    const { streams } = freshNode({ log, decryptEvent: kernel.decryptEvent });
     return { streams, goOn, full: fullBox(toys), reads: () => ({ begun, done }) };
   }
 
@@ -81,7 +81,7 @@ export function rememberingStreams(start: StartRoads) {
 
   it('are read on once the live feed shows what another node appended, and not for what is known', async () => {
     const { log, reads } = counting();
-    const { streams } = freshNode({ log, reveal: kernel.reveal });
+    const { streams } = freshNode({ log, decryptEvent: kernel.decryptEvent });
     const stream = await fullBox(3);
     const older = await streams.load(box, stream);
     const first = await lastOf(stream);
@@ -141,7 +141,7 @@ export function rememberingStreams(start: StartRoads) {
         return kernel.log.read(...asked);
       },
     };
-    const { streams } = freshNode({ log, reveal: kernel.reveal });
+    const { streams } = freshNode({ log, decryptEvent: kernel.decryptEvent });
     const stream = await fullBox(100);
     const all = await Promise.allSettled([1, 2, 3].map(() => streams.load(box, stream)));
     expect(all.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled', 'fulfilled']);
@@ -149,7 +149,7 @@ export function rememberingStreams(start: StartRoads) {
 
   it('that are larger than the bound are remembered all the same, and several of them beside each other', async () => {
     const { log, reads } = counting();
-    const { streams } = freshNode({ log, reveal: kernel.reveal });
+    const { streams } = freshNode({ log, decryptEvent: kernel.decryptEvent });
     const full = await Promise.all([1, 2].map(() => fullBox(600)));
     for (const stream of full) expect((await streams.load(box, stream)).state.toys).to.have.length(600);
     const before = reads();
@@ -163,7 +163,7 @@ export function rememberingStreams(start: StartRoads) {
 
   it('that are large are remembered apart, and push out no small ones', async () => {
     const { log, reads } = counting();
-    const streams = createAggregateStore(log, kernel.reveal, { smallBytes: LIMIT, largeBytes: 1_000_000 });
+    const streams = createAggregateStore(log, kernel.decryptEvent, { smallBytes: LIMIT, largeBytes: 1_000_000 });
     const small = await fullBox(0);
     await kernel.vault.create(small);
     await commandsOf({ log, streams }).handle(box, small, { box: small.slice(9), toy: 'bear' }, context());
@@ -202,7 +202,7 @@ export function rememberingStreams(start: StartRoads) {
     ] as const) {
       const { log, events } = counting();
       const kind = { ...box, isSnapshotEvent: ({ revision }: { revision: number }) => says(revision) };
-      const { streams } = freshNode({ log, reveal: kernel.reveal });
+      const { streams } = freshNode({ log, decryptEvent: kernel.decryptEvent });
       const { state, revision } = await streams.load(kind, stream);
       expect([revision, state.toys[0], state.toys.at(-1)]).to.deep.equal([999, `toy-${first}`, 'toy-999']);
       const was = await streams.asOf(kind, stream, 500);

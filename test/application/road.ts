@@ -14,7 +14,7 @@ export interface Road {
   readonly streams: AggregateStore;
   readonly log: EventLog;
   readonly vault: CachingVault;
-  readonly reveal: DecryptEvent;
+  readonly decryptEvent: DecryptEvent;
 }
 
 export interface Roads {

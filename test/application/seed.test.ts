@@ -36,7 +36,7 @@ function over(batches: readonly Batch[], found?: Snapshot) {
       {
         follow,
         log: { read: async () => 'missing' },
-        reveal: async (event: RecordedEvent) => event as never,
+        decryptEvent: async (event: RecordedEvent) => event as never,
         snapshots: { read: async () => found },
         logger: { warn: (...line: unknown[]) => void told.push(line) },
         signal,

@@ -119,7 +119,7 @@ describe('the program', function () {
     slow.flushHeaders();
     await once(slow, 'continue');
     const posts = Array.from({ length: 10 }, async (_, index) => ada.post(`last words ${index}`));
-    const settled = Promise.allSettled(posts);
+    const projectionProgress = Promise.allSettled(posts);
     await posts[0];
     const stopped = server.stop();
     for (const each of [stream, others]) expect(await each.text()).to.match(/retry: \d+/);
@@ -127,7 +127,7 @@ describe('the program', function () {
     slow.end('{}');
     const [answer] = await answered;
     expect(answer?.status === 'fulfilled' && answer.value[0].statusCode).to.equal(400);
-    const outcomes = await settled;
+    const outcomes = await projectionProgress;
     expect(await stopped).to.equal(0);
 
     const again = await start();

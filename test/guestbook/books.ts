@@ -12,8 +12,8 @@ import type {
 import { isRejection } from '../../domain/shared/decider.js';
 import { book, bookStream, catalog, type Entry } from './book.js';
 
-type Ports = { handle: HandleCommand; vault: Vault; clock: Clock; rows: Rows; settled: ProjectionProgress };
-export function createBooks({ handle, vault, clock, rows, settled }: Ports) {
+type Ports = { handle: HandleCommand; vault: Vault; clock: Clock; rows: Rows; projectionProgress: ProjectionProgress };
+export function createBooks({ handle, vault, clock, rows, projectionProgress }: Ports) {
   return {
     async sign(bookId: string, entry: Entry, context: CommandContext) {
       const stream = bookStream({ bookId });
@@ -25,7 +25,10 @@ export function createBooks({ handle, vault, clock, rows, settled }: Ports) {
     /** The newest hundred; `seen` is reflected. */
     async read(bookId: string, seenByCaller?: Position) {
       const stream = bookStream({ bookId });
-      const reflected = await awaitConsistent(settled, 'guestbook.entries', { streams: [stream], seenByCaller });
+      const reflected = await awaitConsistent(projectionProgress, 'guestbook.entries', {
+        streams: [stream],
+        seenByCaller,
+      });
       const query = { filter: { book: bookId }, sort: { revision: -1 }, limit: 100 } as const;
       const found = await rows.find<PositionedRow & { readonly secret: string }>('guestbook.entries', query);
       const opened = await Promise.all(found.map(({ secret }) => vault.open(stream, secret)));

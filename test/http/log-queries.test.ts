@@ -17,7 +17,7 @@ describe('queries of records over HTTP', () => {
   let answer: () => Promise<unknown>;
   let toys: Toys;
 
-  const settled: ProjectionProgress = {
+  const projectionProgress: ProjectionProgress = {
     wait: async (_, wanted) => shown >= wanted,
     latest: () => 0n,
     latestOf: () => 0n,
@@ -39,7 +39,7 @@ describe('queries of records over HTTP', () => {
 
   before(async () => {
     const admit = () => ({ producerId: 'api' }) as never;
-    const reading = createConsistentLogQueries({ queries, settled, latest: () => appended });
+    const reading = createConsistentLogQueries({ queries, projectionProgress, latest: () => appended });
     const routes = queryRoutes({ reading, admit, security: [] });
     const never = echo({ method: 'GET', path: '/never', handle: () => new Promise<Answer>(() => {}) });
     toys = await serveToys([...routes, never], {}, { answerMs: 1 });

@@ -39,7 +39,9 @@ describe('a projection', () => {
     await kernel.handle(box, `toys.box-${id}`, { box: id, toy, note: `note on ${toy}` }, context());
   };
   const rowOf = async (id: string, each = kernel) => {
-    expect(await each.settled.wait('toys.contents', kernel.settled.latest([`toys.box-${id}`]))).to.equal(true);
+    expect(
+      await each.projectionProgress.wait('toys.contents', kernel.projectionProgress.latest([`toys.box-${id}`])),
+    ).to.equal(true);
     const [row] = await each.rows.find<BoxRow>('toys.contents', { filter: { _id: id } });
     return row;
   };
@@ -167,7 +169,7 @@ describe('a projection', () => {
       expect((await rowOf('1'))?.count).to.equal(builds);
       expect(kernel.served.collection('toys.contents')).to.equal(collection);
       // Its checkpoint goes on under the projector's fence, lower than those of the builders.
-      const latest = kernel.settled.latestOf('toys');
+      const latest = kernel.projectionProgress.latestOf('toys');
       await eventually(async () => expect((await kernel.checkpoints.read(collection))! >= latest).to.equal(true));
     }
     expect(await fence()).to.equal(1);
@@ -181,7 +183,7 @@ describe('a projection', () => {
     await rowOf(two);
     const collection = kernel.served.collection('toys.contents') ?? '';
     // Nothing is compared beyond what the checkpoint says is there, which is saved a moment later.
-    const latest = kernel.settled.latestOf('toys');
+    const latest = kernel.projectionProgress.latestOf('toys');
     await eventually(async () => ((await kernel.checkpoints.read(collection)) ?? 0n) >= latest, stop.signal);
     const rows = kernel.mongo.models.collection<{ _id: string }>(collection);
     await rows.updateOne({ _id: one }, { $set: { count: 7 } });

@@ -193,7 +193,7 @@ export function useAlerting() {
     put: (node: AlertNode, changes: unknown, headers = {}) => node.ask('PUT', '/api/alerts/config', changes, headers),
     history,
     /** The history once it is so. */
-    settled: (node: AlertNode, so: (page: Asked['body']) => boolean | undefined) =>
+    projectionProgress: (node: AlertNode, so: (page: Asked['body']) => boolean | undefined) =>
       eventually(async () => {
         const page = await history(node);
         return so(page) && page;

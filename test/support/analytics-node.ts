@@ -92,12 +92,12 @@ export function useAnalytics(flags: Flags = {}, count = 1): AnalyticsNodes {
       return body;
     },
     async written(siteId) {
-      const { follow, reveal } = ground.kernel;
+      const { follow, decryptEvent } = ground.kernel;
       const found: RevealedEvent<HitsCollected>[] = [];
       const selection = { service: 'analytics', types: ['HitsCollected'], from: 'start' as const };
       for await (const { events, caughtUp } of follow({ ...selection, signal: ground.signal })) {
         for (const event of events) {
-          const opened = await reveal(catalog, asEvent<HitsCollected>(event));
+          const opened = await decryptEvent(catalog, asEvent<HitsCollected>(event));
           if (opened.data.siteId === siteId) found.push(opened);
         }
         if (caughtUp) break;

@@ -11,7 +11,7 @@ type Parts = Pick<HandleOptions, 'log' | 'streams'> &
 
 /** What runs commands, and what finds those that ran before. */
 export function commandsOf({ clock = Date, appended = () => {}, ...parts }: Parts) {
-  const repetition = createIdempotency({ streams: parts.streams, clock, appended });
+  const idempotency = createIdempotency({ streams: parts.streams, clock, appended });
   const common = { release: 'test', logger: silentLogger, conflicted() {} };
-  return { repetition, handle: createHandleCommand({ ...common, ...parts, appended, repetition }) };
+  return { idempotency, handle: createHandleCommand({ ...common, ...parts, appended, idempotency }) };
 }

@@ -36,19 +36,19 @@ export type LogsNode = Awaited<ReturnType<typeof startLogsNode>>;
 export async function startLogsNode(servers: Servers, database: string, model = records) {
   const ground = await startGround({ servers, database, catalog, projections: [model] });
   const { kernel, signal } = ground;
-  const { log, vault, streams, settled, release, served } = kernel;
+  const { log, vault, streams, projectionProgress, release, served } = kernel;
   const build = () => served.collection(records.name);
   const appender = createGroupCommit({ log, logger: silentLogger, appended: kernel.appended });
   const receipts = createReceipts(kernel.mongo.models, build);
   const clock = { now: () => Date.now() };
   const budget = createBudget('intake', INGEST_BYTES);
   const { appended } = kernel;
-  const ingest = createIngest({ log, appender, vault, streams, settled, clock, release, budget, appended });
+  const ingest = createIngest({ log, appender, vault, streams, projectionProgress, clock, release, budget, appended });
   const index = createRecordIndex({
     db: kernel.mongo.models,
     vault,
     build,
-    version: () => settled.position(model.name),
+    version: () => projectionProgress.position(model.name),
   });
   const projector = project(kernel, [model], signal);
   return {

@@ -113,18 +113,18 @@ export async function told<Names extends string>(
 ): Promise<{ [name in Names]?: readonly Heard[] }> {
   const all: readonly [Names, Person][] = Object.entries(people) as never;
   const every = (look: (person: Person) => Promise<void>) => Promise.all(all.map(([, person]) => look(person)));
-  await settled(inside);
+  await projectionProgress(inside);
   await every((person) => person.answered());
   for (const [, person] of all) person.news();
   await act();
   await every((person) => person.answered());
-  await settled(inside);
+  await projectionProgress(inside);
   await every((person) => person.answered());
   const heard = all.map(([name, person]) => [name, person.news()] as const);
   return Object.fromEntries(heard.filter(([, news]) => news.length > 0)) as never;
 }
 
-async function settled(person: Person): Promise<void> {
+async function projectionProgress(person: Person): Promise<void> {
   const before = person.heard.length;
   person.say('chat', { text: BARRIER });
   await eventually(() => person.heard.slice(before).some(({ text }) => text === BARRIER));

@@ -43,14 +43,14 @@ export function memoryIntake() {
     const budget = createBudget('intake', most);
     const waits: [service: string, position: Position][] = [];
     const wait = async (service: string, position: Position) => waits.push([service, position]) > 0 && visible;
-    const settled = { ...kernel.settled, wait };
+    const projectionProgress = { ...kernel.projectionProgress, wait };
     const appender = createGroupCommit({ log, logger: silentLogger, appended });
     const ingest = createIngest({
       log,
       appender,
       vault: kernel.vault,
       streams: kernel.streams,
-      settled,
+      projectionProgress,
       clock,
       release: 'test',
       budget,

@@ -79,7 +79,7 @@ export type MemoryKernel = ReturnType<typeof memoryKernel>;
 export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: Clock = Date) {
   const unopened = createUndecryptableCounter(silentLogger, () => {});
   const telling = createVault(world.keys, aes256gcm);
-  const vault = treatAsErased(telling, unopened.told);
+  const vault = treatAsErased(telling, unopened.onUndecryptable);
   const codec = createCodec(catalogs, vault);
   const of = (stream: string) => world.all.filter(({ streamId }) => streamId === stream);
 
@@ -156,23 +156,23 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
     }
   };
 
-  const reveal = createEventDecryptor(telling, unopened.told);
-  const revealLive = createEventDecryptor(telling, unopened.told, { live: true });
-  const streams = createAggregateStore(log, reveal);
-  const settled = createProjectionProgress([], async () => undefined);
-  const appended = settled.appended;
-  const { repetition, handle } = commandsOf({ log, streams, clock, appended });
+  const decryptEvent = createEventDecryptor(telling, unopened.onUndecryptable);
+  const decryptLiveEvent = createEventDecryptor(telling, unopened.onUndecryptable, { live: true });
+  const streams = createAggregateStore(log, decryptEvent);
+  const projectionProgress = createProjectionProgress([], async () => undefined);
+  const appended = projectionProgress.appended;
+  const { idempotency, handle } = commandsOf({ log, streams, clock, appended });
   return {
     log,
     follow,
     vault,
-    reveal,
-    revealLive,
+    decryptEvent,
+    decryptLiveEvent,
     unopened: unopened.count,
     streams,
     handle,
-    repetition,
-    settled,
+    idempotency,
+    projectionProgress,
     appended,
     checkpoints: world.checkpoints,
     leases: world.leases,

@@ -5,7 +5,7 @@ import { serviceOf } from '../../domain/shared/names.js';
 import type { ReadModel } from '../../projections/kernel/projection.js';
 import { type Projector, type ProjectorOptions, runProjector } from '../../projections/kernel/projector.js';
 
-type Parts = Pick<Kernel, 'follow' | 'builds' | 'checkpoints' | 'leases' | 'served' | 'settled' | 'head'>;
+type Parts = Pick<Kernel, 'follow' | 'builds' | 'checkpoints' | 'leases' | 'served' | 'projectionProgress' | 'head'>;
 
 /** Runs one loop for all of these, which are of one service, until the signal. */
 export function project(
@@ -16,7 +16,7 @@ export function project(
 ): Projector {
   const service = serviceOf(projections[0]!.name);
   const group = { name: service, service, projections };
-  const { advanced, debounceUntilAwaited } = kernel.settled;
+  const { advanced, debounceUntilAwaited } = kernel.projectionProgress;
   return runProjector({
     ...kernel,
     advanced: advanced,

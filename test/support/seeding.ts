@@ -50,7 +50,7 @@ export async function starting<State, Event extends DomainEvent>(catalog: Catalo
   });
   const revisions = new Map<string, number>();
   const { signal } = new AbortController();
-  const reveal = (event: RecordedEvent) => node.reveal(catalog, event);
+  const decryptEvent = (event: RecordedEvent) => node.decryptEvent(catalog, event);
   const fold = audienceFold(audience);
   const form = fold.snapshot!;
   const read: RecordedEvent[] = [];
@@ -83,7 +83,7 @@ export async function starting<State, Event extends DomainEvent>(catalog: Catalo
     read.length = 0;
     return restoreFold(catalog.service, fold, from, {
       ...counted,
-      reveal,
+      decryptEvent,
       snapshots: chosen,
       logger,
       signal,

@@ -15,7 +15,7 @@ import { success } from './schemas.js';
 
 export interface ConversationDeps {
   readonly guards: AuthGuards;
-  readonly places: Visibility;
+  readonly visibility: Visibility;
   readonly conversations: Conversations;
   readonly messages: Messages;
   readonly reading: MessageReader;
@@ -27,7 +27,7 @@ const NO_MESSAGE = { description: 'There is no such message in a conversation of
 const tags = ['conversations'];
 
 export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
-  const { guards, places, conversations, messages, reading, quotas } = deps;
+  const { guards, visibility, conversations, messages, reading, quotas } = deps;
 
   /** Rejects messages that belong to another conversation. */
   async function checkConversation(
@@ -35,7 +35,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     conversationId: string,
     messageId: string,
   ): Promise<Rejection | undefined> {
-    const location = await (caller.isAdmin ? places.findAny(messageId) : places.message(caller, messageId));
+    const location = await (caller.isAdmin ? visibility.findAny(messageId) : visibility.message(caller, messageId));
     // A missing message may have been deleted by the first run of this command, which decides itself.
     if ('rejected' in location) return undefined;
     return location.state.channelId === conversationId ? undefined : messageNotFound;
@@ -87,7 +87,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     handle: (request, caller) =>
       respondWithPage(
         { caller, request, guards },
-        (user, position) => places.conversation(user, request.params.conversationId, position),
+        (user, position) => visibility.conversation(user, request.params.conversationId, position),
         ({ id }) => reading.messages(readerOf(caller, request), id, request.query, request.ifPosition),
       ),
   });
@@ -104,7 +104,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     admit: guards.user,
     quota: quotas.messages,
     handle: async (request, caller) =>
-      postMessage(messages, await places.conversation(caller, request.params.conversationId), request, caller),
+      postMessage(messages, await visibility.conversation(caller, request.params.conversationId), request, caller),
   });
 
   const edit = route({

@@ -18,7 +18,7 @@ import { sendDownload } from './stream-download.js';
 export interface FileDeps {
   readonly guards: AuthGuards;
   readonly files: Files;
-  readonly places: Visibility;
+  readonly visibility: Visibility;
   readonly replies: Pick<Replies, 'parent'>;
   readonly sealedFiles: Pick<SealedFiles, 'receive'>;
   /** Concurrent uploads. */
@@ -61,7 +61,7 @@ type ImageAccessResult = Promise<ImageAccess | Rejection | Problem>;
 type FileRequest = Pick<Request, 'bearer' | 'ifPosition'>;
 
 export function fileRoutes(deps: FileDeps): readonly Route[] {
-  const { guards, files, places, replies, sealedFiles, uploads, downloads, quotas } = deps;
+  const { guards, files, visibility, replies, sealedFiles, uploads, downloads, quotas } = deps;
   const { receive } = sealedFiles;
 
   /** Checks access before anything is stored. */
@@ -75,10 +75,13 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     return 'rejected' in place ? place : { caller, channelId: place.id };
   }
   const inChannel = (request: FileRequest & Pick<Request<unknown, unknown, { channelId: string }>, 'params'>) =>
-    checkAccess(request, (caller) => places.channel(caller, request.params.channelId, request.ifPosition));
+    checkAccess(request, (caller) => visibility.channel(caller, request.params.channelId, request.ifPosition));
   const inConversation = (
     request: FileRequest & Pick<Request<unknown, unknown, { conversationId: string }>, 'params'>,
-  ) => checkAccess(request, (caller) => places.conversation(caller, request.params.conversationId, request.ifPosition));
+  ) =>
+    checkAccess(request, (caller) =>
+      visibility.conversation(caller, request.params.conversationId, request.ifPosition),
+    );
   const inThread = (request: FileRequest & Pick<Request<unknown, unknown, { messageId: string }>, 'params'>) =>
     checkAccess(request, async (caller) => {
       const parent = await replies.parent(caller, request.params.messageId, request.ifPosition);

@@ -18,7 +18,7 @@ import { sendJsonStream } from './stream-download.js';
 
 export interface MessageDeps {
   readonly guards: AuthGuards;
-  readonly places: Visibility;
+  readonly visibility: Visibility;
   readonly messages: Messages;
   readonly reading: MessageReader;
   readonly history: History;
@@ -32,7 +32,7 @@ const tags = ['messages'];
 
 export function messageRoutes({
   guards,
-  places,
+  visibility,
   messages,
   reading,
   history,
@@ -55,7 +55,7 @@ export function messageRoutes({
     handle: (request, caller) =>
       respondWithPage(
         { caller, request, guards },
-        (user, position) => places.channel(user, request.params.channelId, position),
+        (user, position) => visibility.channel(user, request.params.channelId, position),
         ({ id }) => reading.messages(readerOf(caller, request), id, request.query, request.ifPosition),
       ),
   });
@@ -76,7 +76,7 @@ export function messageRoutes({
     admit: guards.user,
     quota: quotas.messages,
     handle: async (request, caller) =>
-      postMessage(messages, await places.channel(caller, request.params.channelId), request, caller),
+      postMessage(messages, await visibility.channel(caller, request.params.channelId), request, caller),
   });
 
   const pins = route({
@@ -90,7 +90,7 @@ export function messageRoutes({
     handle: (request, caller) =>
       respondWithPage(
         { caller, request, guards },
-        (user, position) => places.channel(user, request.params.channelId, position),
+        (user, position) => visibility.channel(user, request.params.channelId, position),
         ({ id }) => reading.pins(readerOf(caller, request), id, request.ifPosition),
       ),
   });
@@ -188,7 +188,7 @@ export function messageRoutes({
       const message = parentOf(id) ?? id;
       const refusal = await recheckAccess(
         reader,
-        (user, position) => places.locate(user, message, position),
+        (user, position) => visibility.locate(user, message, position),
         versions.position,
       );
       return refusal ?? sendJsonStream(request, versions, downloads, caller.userId);

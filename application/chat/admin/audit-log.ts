@@ -21,7 +21,7 @@ import { auditAggregate } from '../aggregates.js';
 export interface AuditPorts {
   readonly handle: HandleCommand;
   readonly rows: Rows;
-  readonly settled: ProjectionProgress;
+  readonly projectionProgress: ProjectionProgress;
   readonly vault: Pick<Vault, 'open'>;
   readonly clock: Clock;
 }
@@ -68,7 +68,7 @@ const unknownBefore: Rejection = {
 
 export type Audit = ReturnType<typeof createAudit>;
 
-export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts) {
+export function createAudit({ handle, rows, projectionProgress, vault, clock }: AuditPorts) {
   /** Appends an audit event; `now` (Unix ms) selects the day stream. */
   async function note(event: AuditEvent, context: CommandContext, now = clock.now()): Promise<Position> {
     const outcome = await handle(auditAggregate, auditStream(event, now), event, context);
@@ -78,8 +78,8 @@ export function createAudit({ handle, rows, settled, vault, clock }: AuditPorts)
 
   /** Newest first. */
   async function list({ limit, before, action }: AuditQuery, seenByCaller?: Position): Promise<Entries | Rejection> {
-    const freshness = await awaitConsistent(settled, 'chat.audit', {
-      lastAppend: settled.latestOf('chat'),
+    const freshness = await awaitConsistent(projectionProgress, 'chat.audit', {
+      lastAppend: projectionProgress.latestOf('chat'),
       seenByCaller,
     });
     const end = before === undefined ? undefined : await positionOf(before);

@@ -17,7 +17,7 @@ import { webhookView } from './webhooks.js';
 export interface ExportPorts {
   readonly streams: AggregateStore;
   readonly rows: Rows;
-  readonly settled: ProjectionProgress;
+  readonly projectionProgress: ProjectionProgress;
   readonly vault: Pick<Vault, 'open'>;
   readonly clock: Clock;
   readonly audit: Pick<Audit, 'note'>;
@@ -46,7 +46,7 @@ const MODELS = ['chat.messages', 'chat.replies', 'chat.conversations', 'chat.aud
 
 export type Export = ReturnType<typeof createExport>;
 
-export function createExport({ streams, rows, settled, vault, clock, audit, opened }: ExportPorts) {
+export function createExport({ streams, rows, projectionProgress, vault, clock, audit, opened }: ExportPorts) {
   /**
    * Records the export in the audit log. `by`: an admin, or the operator. `patienceMs`: time to wait for the read
    * models.
@@ -54,7 +54,7 @@ export function createExport({ streams, rows, settled, vault, clock, audit, open
   return async function exportChat(by: string, context: CommandContext, patienceMs?: number): Promise<Exported> {
     const exportedAt = clock.now();
     const position = await audit.note({ type: 'Exported', data: { by, exportedAt } }, context);
-    const settling = MODELS.map((each) => settled.wait(each, position, patienceMs));
+    const settling = MODELS.map((each) => projectionProgress.wait(each, position, patienceMs));
     const isPending = (await Promise.all(settling)).includes(false);
     return { position, isPending, pieces: () => pieces(exportedAt) };
   };

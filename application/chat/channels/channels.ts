@@ -24,7 +24,7 @@ export interface ChannelPorts {
   readonly derivation: Derivation;
   readonly clock: Clock;
   readonly admission: Authentication;
-  readonly places: Visibility;
+  readonly visibility: Visibility;
 }
 
 export interface ChannelInput {
@@ -47,7 +47,7 @@ const noChange: Rejection = {
 
 export type Channels = ReturnType<typeof createChannels>;
 
-export function createChannels({ handle, vault, derivation, clock, admission, places }: ChannelPorts) {
+export function createChannels({ handle, vault, derivation, clock, admission, visibility }: ChannelPorts) {
   const viewOf = async (channel: Channel): Promise<ChannelView> =>
     channelView((await admission.roster()).state, channel);
 
@@ -101,7 +101,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     { name, topic, isPrivate, members }: ChannelInput,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly channel: ChannelView }> | Rejection> {
-    const place = await places.channel(caller, channelId);
+    const place = await visibility.channel(caller, channelId);
     if ('rejected' in place) return place;
     if ([name, topic, isPrivate, members].every((each) => each === undefined)) return noChange;
     const mayUpdate = caller.isAdmin || place.createdBy === caller.userId;
@@ -134,7 +134,7 @@ export function createChannels({ handle, vault, derivation, clock, admission, pl
     caller: Caller,
     seen?: Position,
   ): Promise<{ readonly channels: Iterable<ChannelView>; readonly position: Position }> {
-    const [channels, roster] = await Promise.all([places.channels(seen), admission.roster(seen)]);
+    const [channels, roster] = await Promise.all([visibility.channels(seen), admission.roster(seen)]);
     const visible = channelsFor(channels.state, caller);
     return {
       channels: viewsOf(roster.state, visible),

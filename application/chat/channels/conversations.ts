@@ -29,8 +29,8 @@ export interface ConversationPorts {
   readonly clock: Clock;
   readonly admission: Authentication;
   readonly rows: Rows;
-  readonly settled: ProjectionProgress;
-  readonly acknowledged: WritePositions;
+  readonly projectionProgress: ProjectionProgress;
+  readonly writePositions: WritePositions;
 }
 
 interface ConversationRow extends PositionedRow {
@@ -51,7 +51,7 @@ const withOneself: Rejection = {
 export type Conversations = ReturnType<typeof createConversations>;
 
 export function createConversations(ports: ConversationPorts) {
-  const { handle, log, vault, derivation, clock, admission, rows, settled, acknowledged } = ports;
+  const { handle, log, vault, derivation, clock, admission, rows, projectionProgress, writePositions } = ports;
 
   async function start(
     { userId }: Caller,
@@ -71,7 +71,7 @@ export function createConversations(ports: ConversationPorts) {
     const command = { type: 'StartConversation' as const, conversationId: id, by: userId, now: clock.now() };
     const outcome = await handle(conversationAggregate, stream, command, context, createKey);
     if (isRejection(outcome)) return outcome;
-    for (const each of [userId, targetUserId]) acknowledged.note(conversationListKey(each), outcome.position);
+    for (const each of [userId, targetUserId]) writePositions.note(conversationListKey(each), outcome.position);
     const { startedAt: createdAt = 0 } = await outcome.state();
     const isNew = outcome.events.length > 0;
     const lastMessageAt = isNew ? null : await findLastMessageAt(userId, id);
@@ -116,8 +116,8 @@ export function createConversations(ports: ConversationPorts) {
   }
 
   const awaitRows = (userId: string, seenByCaller?: Position) =>
-    awaitConsistent(settled, 'chat.conversations', {
-      lastAppend: acknowledged.latest(conversationListKey(userId)),
+    awaitConsistent(projectionProgress, 'chat.conversations', {
+      lastAppend: writePositions.latest(conversationListKey(userId)),
       seenByCaller,
     });
 

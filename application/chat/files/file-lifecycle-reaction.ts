@@ -25,9 +25,9 @@ export interface FileReactionPorts {
   readonly streams: AggregateStore;
   readonly log: Pick<EventLog, 'tombstone' | 'read'>;
   readonly vault: Pick<Vault, 'destroy'>;
-  readonly reveal: DecryptEvent;
+  readonly decryptEvent: DecryptEvent;
   readonly rows: Rows;
-  readonly settled: ProjectionProgress;
+  readonly projectionProgress: ProjectionProgress;
   readonly derivation: Derivation;
   readonly clock: Clock;
   readonly fileStore: FileStore;
@@ -48,11 +48,11 @@ const NAME = 'chat.files';
 
 /** Every step is idempotent, so a run after a crash completes it. */
 export function maintainFileReferences(ports: FileReactionPorts): Reaction<Deleted | Edited | Discarded> {
-  const { handle, streams, log, vault, reveal, rows, settled, derivation, clock, fileStore } = ports;
+  const { handle, streams, log, vault, decryptEvent, rows, projectionProgress, derivation, clock, fileStore } = ports;
 
   /** Ids of the files in matching rows, once the rows include `after`. */
   async function* filesBy(filter: { readonly [field: string]: string }, after: Position) {
-    if (!(await settled.wait('chat.files', after)))
+    if (!(await projectionProgress.wait('chat.files', after)))
       throw new UnavailableError('read model chat.files is behind the event log');
     for (let last = ''; ; ) {
       const found = await rows.find<HolderRow>('chat.files', {
@@ -89,7 +89,7 @@ export function maintainFileReferences(ports: FileReactionPorts): Reaction<Delet
    * skipped, as it could undo what a later one restored.
    */
   async function syncAttachments(event: RecordedEvent<Edited>) {
-    const { data, erased } = await reveal(catalog, event);
+    const { data, erased } = await decryptEvent(catalog, event);
     if (erased) return;
     const { messageId, channelId, by, secret } = data;
     const holderId = 'replyId' in data ? data.replyId : messageId;

@@ -20,7 +20,7 @@ export interface FilePorts {
   readonly derivation: Derivation;
   readonly clock: Clock;
   readonly admission: Authentication;
-  readonly places: Visibility;
+  readonly visibility: Visibility;
   readonly sealedFiles: SealedFiles;
   readonly fileStore: FileStore;
 }
@@ -73,7 +73,7 @@ const badThumbnail = invalid('bad-thumbnail', 'thumbnail must be an image');
 export type Files = ReturnType<typeof createFiles>;
 
 export function createFiles(ports: FilePorts) {
-  const { handle, streams, vault, derivation, clock, admission, places, sealedFiles, fileStore } = ports;
+  const { handle, streams, vault, derivation, clock, admission, visibility, sealedFiles, fileStore } = ports;
 
   async function upload(
     { userId }: Caller,
@@ -169,7 +169,7 @@ export function createFiles(ports: FilePorts) {
     const isOwn = (holder: Holder) => Number(holder.by === uploadedBy);
     for (const holder of holders.toReversed().sort((a, b) => isOwn(b) - isOwn(a))) {
       const { channelId } = holder;
-      const seesPlace = known.get(channelId) ?? (await places.canSee(by, channelId, seen));
+      const seesPlace = known.get(channelId) ?? (await visibility.canSee(by, channelId, seen));
       known.set(channelId, seesPlace);
       if (seesPlace && (await canSeeHolder(by, holder, name, seen))) return true;
     }
@@ -183,7 +183,7 @@ export function createFiles(ports: FilePorts) {
     name: string,
     seen?: Position,
   ): Promise<boolean> {
-    const found = await places.message(by, messageId, seen);
+    const found = await visibility.message(by, messageId, seen);
     if ('rejected' in found) return false;
     const { body, replies } = found.state;
     if (holderId !== messageId) return findReply(replies, holderId) !== undefined;

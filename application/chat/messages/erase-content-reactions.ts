@@ -24,7 +24,7 @@ export interface EraseReactionPorts {
   readonly log: Pick<EventLog, 'tombstone' | 'retain'>;
   readonly vault: Pick<Vault, 'destroy'>;
   readonly rows: Rows;
-  readonly settled: ProjectionProgress;
+  readonly projectionProgress: ProjectionProgress;
   readonly head: () => Promise<Position>;
   readonly derivation: Derivation;
   readonly clock: Clock;
@@ -50,7 +50,7 @@ interface ErasableRow {
 
 /** Erases a deleted channel. Every step is idempotent, so a run after a crash completes it. */
 export function eraseDeletedChannels(ports: EraseReactionPorts): Reaction<ChatEvent<'ChannelDeleted'>> {
-  const { handle, log, vault, rows, settled, head, derivation, clock } = ports;
+  const { handle, log, vault, rows, projectionProgress, head, derivation, clock } = ports;
 
   async function erase(event: RecordedEvent<ChatEvent<'ChannelDeleted'>>) {
     const { channelId } = event.data;
@@ -69,7 +69,7 @@ export function eraseDeletedChannels(ports: EraseReactionPorts): Reaction<ChatEv
    * one.
    */
   async function tombstoneMessages(channelId: string, after: Position, asOf: Position): Promise<Position> {
-    if (!(await settled.wait('chat.messages', asOf)))
+    if (!(await projectionProgress.wait('chat.messages', asOf)))
       throw new UnavailableError('read model chat.messages is behind the event log');
     for (let last = after; ; ) {
       const found = await rows.find<ErasableRow>('chat.messages', {

@@ -16,9 +16,9 @@ import { parentOf, type Visibility } from './visibility.js';
 
 export interface HistoryPorts {
   readonly log: Pick<EventLog, 'read'>;
-  readonly reveal: DecryptEvent;
+  readonly decryptEvent: DecryptEvent;
   readonly admission: Authentication;
-  readonly places: Visibility;
+  readonly visibility: Visibility;
   readonly pages: Pick<PageQueries, 'replyPosted'>;
 }
 
@@ -45,12 +45,12 @@ const BATCH_SIZE = 20;
 
 export type History = ReturnType<typeof createHistory>;
 
-export function createHistory({ log, reveal, admission, places, pages }: HistoryPorts) {
+export function createHistory({ log, decryptEvent, admission, visibility, pages }: HistoryPorts) {
   /** Excludes edits made while the history is being read. */
   return async function history(caller: Caller, id: string, seen?: Position): Promise<Versions | Rejection> {
     const messageId = parentOf(id) ?? id;
     const isReply = messageId !== id;
-    const place = isReply ? await locateReply(caller, messageId, id, seen) : await places.locate(caller, id, seen);
+    const place = isReply ? await locateReply(caller, messageId, id, seen) : await visibility.locate(caller, id, seen);
     if (isRejection(place)) return place;
     const stream = messageStream(messageId);
     const newest = await log.read(stream, { backwards: true, limit: 1 });
@@ -65,11 +65,11 @@ export function createHistory({ log, reveal, admission, places, pages }: History
 
   /** Locates a reply by its row, or by its thread when the row is missing. */
   async function locateReply(caller: Caller, messageId: string, replyId: string, seen?: Position) {
-    const place = await places.locate(caller, messageId, seen);
+    const place = await visibility.locate(caller, messageId, seen);
     if ('rejected' in place) return place;
     const posted = await pages.replyPosted(place.channelId, replyId, place.position);
     if (posted !== undefined) return { posted };
-    const found = await places.message(caller, messageId, seen);
+    const found = await visibility.message(caller, messageId, seen);
     if ('rejected' in found) return found;
     return findReply(found.state.replies, replyId) ? {} : messageNotFound;
   }
@@ -99,7 +99,7 @@ export function createHistory({ log, reveal, admission, places, pages }: History
         const type = types.find((each) => isEvent<VersionEvent>(each, event));
         if (!type || (replyId !== undefined && event.data.replyId !== replyId)) continue;
         hasMatch = true;
-        const { data } = await reveal<VersionEvent>(catalog, event as never);
+        const { data } = await decryptEvent<VersionEvent>(catalog, event as never);
         yield [versionOf(data, speakerView(roster, data.author, data.secret))];
       }
       if (!hasMatch) yield [];

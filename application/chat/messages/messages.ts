@@ -25,15 +25,15 @@ import { isMessageId, type Visibility } from './visibility.js';
 
 export interface MessagePorts {
   readonly handle: HandleCommand;
-  readonly repetition: Idempotency;
+  readonly idempotency: Idempotency;
   readonly derivation: Derivation;
   readonly clock: Clock;
   readonly log: Pick<EventLog, 'read'>;
   readonly admission: Authentication;
-  readonly places: Visibility;
+  readonly visibility: Visibility;
   readonly prepareContent: PrepareContent;
   readonly uploads: Pick<Attachments, 'attach'>;
-  readonly acknowledged: WritePositions;
+  readonly writePositions: WritePositions;
 }
 
 export interface Success {
@@ -49,8 +49,18 @@ const snapshotOf = (id: string, state: MessageState) => {
 };
 
 export function createMessages(ports: MessagePorts) {
-  const { handle, repetition, derivation, clock, log, admission, places, prepareContent, uploads, acknowledged } =
-    ports;
+  const {
+    handle,
+    idempotency,
+    derivation,
+    clock,
+    log,
+    admission,
+    visibility,
+    prepareContent,
+    uploads,
+    writePositions,
+  } = ports;
 
   /** Requires that the caller may see the channel or conversation. */
   async function post(
@@ -97,10 +107,10 @@ export function createMessages(ports: MessagePorts) {
     const outcome = await handle(messageAggregate, messageStream(messageId), command, context, before);
     if (isRejection(outcome)) return outcome;
     const state = await outcome.state();
-    acknowledged.note(state.channelId, outcome.position);
+    writePositions.note(state.channelId, outcome.position);
     if (command.type === 'PostMessage')
       for (const each of participantsOf(state.channelId) ?? [])
-        acknowledged.note(conversationListKey(each), outcome.position);
+        writePositions.note(conversationListKey(each), outcome.position);
     return { state, position: outcome.position };
   }
 
@@ -110,7 +120,7 @@ export function createMessages(ports: MessagePorts) {
     input: MessageInput,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
-    const found = await places.message(caller, messageId);
+    const found = await visibility.message(caller, messageId);
     if ('rejected' in found) return found;
     const { author, channelId, quotedMessageId } = found.state;
     if (author !== caller.userId) return notAuthor;
@@ -131,7 +141,7 @@ export function createMessages(ports: MessagePorts) {
     messageId: string,
     context: CommandContext,
   ): Promise<CommandResult<Success> | Rejection> {
-    const found = await (caller.isAdmin ? places.findAny(messageId) : places.message(caller, messageId));
+    const found = await (caller.isAdmin ? visibility.findAny(messageId) : visibility.message(caller, messageId));
     // The message may have been deleted by this very command, sent again.
     if ('rejected' in found) return (await findEarlierRemoval(messageId, context)) ?? found;
     const posted = await log.read(messageStream(messageId), { from: 0, limit: 1 });
@@ -147,7 +157,7 @@ export function createMessages(ports: MessagePorts) {
     context: CommandContext,
   ): Promise<CommandResult<Success> | Rejection | undefined> {
     if (context.fingerprint === undefined || !isMessageId(messageId)) return undefined;
-    const previous = await repetition.findResult(messageAggregate, messageStream(messageId), context);
+    const previous = await idempotency.findResult(messageAggregate, messageStream(messageId), context);
     if (!previous || isRejection(previous)) return previous;
     return { body: { success: true }, position: previous.position };
   }
@@ -158,7 +168,7 @@ export function createMessages(ports: MessagePorts) {
     messageId: string,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly message: MessageView }> | Rejection> {
-    const found = await places.message(caller, messageId);
+    const found = await visibility.message(caller, messageId);
     if ('rejected' in found) return found;
     const command = { type, messageId, by: caller.userId, now: clock.now() };
     const result = await run(messageId, command, context);
@@ -173,7 +183,7 @@ export function createMessages(ports: MessagePorts) {
     reaction: string,
     context: CommandContext,
   ): Promise<CommandResult<{ readonly message: Pick<MessageView, 'id' | 'channelId' | 'reactions'> }> | Rejection> {
-    const found = await places.message(caller, messageId);
+    const found = await visibility.message(caller, messageId);
     if ('rejected' in found) return found;
     const command = { type, messageId, userId: caller.userId, reaction, now: clock.now() };
     const result = await run(messageId, command, context);

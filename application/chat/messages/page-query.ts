@@ -9,10 +9,10 @@ import { parentOf, type Visibility } from './visibility.js';
 
 export interface PageQueryPorts {
   readonly rows: Rows;
-  readonly settled: ProjectionProgress;
+  readonly projectionProgress: ProjectionProgress;
   readonly opened: RowMapper;
-  readonly acknowledged: WritePositions;
-  readonly places: Pick<Visibility, 'locateAny'>;
+  readonly writePositions: WritePositions;
+  readonly visibility: Pick<Visibility, 'locateAny'>;
 }
 
 /** The newest `limit` entries, or those just before one. */
@@ -46,10 +46,10 @@ const unknownBefore: Rejection = {
 
 export type PageQueries = ReturnType<typeof createPageQueries>;
 
-export function createPageQueries({ rows, settled, opened, acknowledged, places }: PageQueryPorts) {
+export function createPageQueries({ rows, projectionProgress, opened, writePositions, visibility }: PageQueryPorts) {
   /** Waits until the rows include what the reader must see. Call it before reading a page and pass on the result. */
   const awaitRows = (projection: 'chat.messages' | 'chat.replies', channelId: string, seenByCaller?: Position) =>
-    awaitConsistent(settled, projection, { lastAppend: acknowledged.latest(channelId), seenByCaller });
+    awaitConsistent(projectionProgress, projection, { lastAppend: writePositions.latest(channelId), seenByCaller });
 
   /** Position at which a page ends; undefined for a message that was never in the list. */
   async function findEnd(
@@ -64,9 +64,9 @@ export function createPageQueries({ rows, settled, opened, acknowledged, places 
   /** Finds the end when the row of `before` is not written yet; the log is authoritative. */
   async function resolvePendingEnd(projection: string, list: { readonly [field: string]: string }, before: string) {
     const messageId = parentOf(before) ?? before;
-    const loaded = await places.locateAny(messageId);
+    const loaded = await visibility.locateAny(messageId);
     if ('rejected' in loaded) return undefined;
-    await settled.wait(projection, loaded.position);
+    await projectionProgress.wait(projection, loaded.position);
     return findEnd(projection, list, before);
   }
 

@@ -9,7 +9,7 @@ import { parentOf, type Visibility } from './visibility.js';
 
 export interface ContentPreparerPorts {
   readonly admission: Authentication;
-  readonly places: Visibility;
+  readonly visibility: Visibility;
   readonly uploads: Pick<Attachments, 'check'>;
 }
 
@@ -53,7 +53,7 @@ export const createMentionFinder = (admission: Authentication) =>
 
 export type PrepareContent = ReturnType<typeof createContentPreparer>;
 
-export function createContentPreparer({ admission, places, uploads }: ContentPreparerPorts) {
+export function createContentPreparer({ admission, visibility, uploads }: ContentPreparerPorts) {
   const findMentions = createMentionFinder(admission);
 
   /** Prepares a new message, or with `target` an edit. */
@@ -89,7 +89,7 @@ export function createContentPreparer({ admission, places, uploads }: ContentPre
   /** Whether the quoted message or reply is in the same channel and visible to the caller. */
   async function isQuotable(by: Caller, channelId: string, quoted: string): Promise<boolean> {
     const parent = parentOf(quoted);
-    const found = await places.message(by, parent ?? quoted);
+    const found = await visibility.message(by, parent ?? quoted);
     if ('rejected' in found || found.state.channelId !== channelId) return false;
     return parent === undefined || findReply(found.state.replies, quoted) !== undefined;
   }

@@ -17,7 +17,7 @@ export interface MessageReaderPorts {
   readonly pages: PageQueries;
   readonly pageCache: PageCache;
   readonly olderPages: OlderPages;
-  readonly acknowledged: WritePositions;
+  readonly writePositions: WritePositions;
 }
 
 /** JSON `{messages}` or `{replies}`. */
@@ -40,7 +40,7 @@ const MAX_PINS = 500;
 
 export type MessageReader = ReturnType<typeof createMessageReader>;
 
-export function createMessageReader({ admission, pages, pageCache, olderPages, acknowledged }: MessageReaderPorts) {
+export function createMessageReader({ admission, pages, pageCache, olderPages, writePositions }: MessageReaderPorts) {
   const throttle = createPageThrottle();
   const roster = async (seen?: Position): Promise<RosterState> => (await admission.roster(seen)).state;
 
@@ -49,7 +49,7 @@ export function createMessageReader({ admission, pages, pageCache, olderPages, a
 
   /** Whether the caches include everything the reader must see. */
   const isCacheCurrent = async (channelId: string, seen: Position) =>
-    seen <= pageCache.feedPosition() && (await pageCache.waitForFeed(acknowledged.latest(channelId)));
+    seen <= pageCache.feedPosition() && (await pageCache.waitForFeed(writePositions.latest(channelId)));
 
   /** Renders once for all readers of the same page that wait at the same time. */
   async function renderShared(
@@ -73,7 +73,7 @@ export function createMessageReader({ admission, pages, pageCache, olderPages, a
     seen = 0n,
   ): Promise<RenderedPage | Rejection> {
     const { limit, before } = range;
-    const hasWaited = pageCache.feedPosition() < acknowledged.latest(channelId);
+    const hasWaited = pageCache.feedPosition() < writePositions.latest(channelId);
     const isCacheable = before !== undefined || limit <= CACHED_PAGE_SIZE;
     const isCurrent = isCacheable && (await isCacheCurrent(channelId, seen));
     const page = isCurrent ? await renderCached(channelId, range, seen) : undefined;

@@ -42,19 +42,19 @@ const MAX_EDIT_ATTEMPTS = 10;
 export type Replies = ReturnType<typeof createReplies>;
 
 export function createReplies(ports: ReplyPorts) {
-  const { handle, derivation, clock, admission, places, prepareContent, uploads, acknowledged } = ports;
+  const { handle, derivation, clock, admission, visibility, prepareContent, uploads, writePositions } = ports;
   const readReplyBody = createReplyBodyReader(ports);
 
   /** Locates the message of a thread that the caller may see. */
   async function parent(caller: Caller, messageId: string, seen?: bigint): Promise<MessageLocation | Rejection> {
     if (parentOf(messageId) !== undefined) return rejectParent(caller, messageId, seen);
-    const found = await places.locate(caller, messageId, seen);
+    const found = await visibility.locate(caller, messageId, seen);
     if ('rejected' in found) return found;
     return isDirect(found.channelId) ? notInDirect('have no threads') : found;
   }
 
   async function rejectParent(caller: Caller, replyId: string, seen?: bigint): Promise<Rejection> {
-    const found = await places.message(caller, parentOf(replyId) ?? replyId, seen);
+    const found = await visibility.message(caller, parentOf(replyId) ?? replyId, seen);
     if ('rejected' in found) return found;
     return findReply(found.state.replies, replyId) ? replyHasNoThread : messageNotFound;
   }
@@ -66,7 +66,7 @@ export function createReplies(ports: ReplyPorts) {
     before?: () => Promise<Rejection | undefined>,
   ) {
     const outcome = await handle(messageAggregate, messageStream(command.messageId), command, context, before);
-    if (!isRejection(outcome)) acknowledged.note(channelId, outcome.position);
+    if (!isRejection(outcome)) writePositions.note(channelId, outcome.position);
     return outcome;
   }
 
@@ -152,7 +152,7 @@ export function createReplies(ports: ReplyPorts) {
   async function findVisibleReply(caller: Caller, messageId: string, replyId: string) {
     const place = await parent(caller, messageId);
     if ('rejected' in place) return place;
-    const found = await places.message(caller, messageId);
+    const found = await visibility.message(caller, messageId);
     if ('rejected' in found) return found;
     const reply = parentOf(replyId) === messageId ? findReply(found.state.replies, replyId) : undefined;
     if (!reply) return messageNotFound;

@@ -9,7 +9,7 @@ import type { PageQueries } from './page-query.js';
 
 export interface ReplyBodyPorts {
   readonly log: Pick<EventLog, 'read'>;
-  readonly reveal: DecryptEvent;
+  readonly decryptEvent: DecryptEvent;
   readonly pages: Pick<PageQueries, 'reply'>;
 }
 
@@ -29,7 +29,7 @@ export interface ReplyBody {
 
 type ContentEvent = Extract<MessageEvent, { type: 'ReplyPosted' | 'ReplyEdited' }>;
 
-export function createReplyBodyReader({ log, reveal, pages }: ReplyBodyPorts) {
+export function createReplyBodyReader({ log, decryptEvent, pages }: ReplyBodyPorts) {
   /** Undefined when the reply was deleted meanwhile. */
   return async function readReplyBody(location: ReplyLocation): Promise<ReplyBody | undefined> {
     return (await pages.reply(location.channelId, location.replyId, location.position)) ?? readLatestFromLog(location);
@@ -42,7 +42,7 @@ export function createReplyBodyReader({ log, reveal, pages }: ReplyBodyPorts) {
         const isContentEvent =
           isEvent<ContentEvent>('ReplyEdited', event) || isEvent<ContentEvent>('ReplyPosted', event);
         if (!isContentEvent || event.data.replyId !== replyId) continue;
-        const { data } = await reveal<ContentEvent>(catalog, event);
+        const { data } = await decryptEvent<ContentEvent>(catalog, event);
         const updatedAt = 'editedAt' in data ? data.editedAt : null;
         return { body: data.secret, quotedMessageId: data.quotedMessageId, updatedAt };
       }

@@ -30,7 +30,7 @@ export interface PresencePorts {
   readonly handle: HandleCommand;
   readonly log: Pick<EventLog, 'retain'>;
   readonly rows: Rows;
-  readonly settled: ProjectionProgress;
+  readonly projectionProgress: ProjectionProgress;
   readonly leases: Pick<Leases, 'holder'>;
   readonly clock: Clock;
   readonly admission: Authentication;
@@ -76,7 +76,7 @@ const nodeOf = (run: string): string => run.slice(0, run.indexOf(SEPARATOR));
 export type Presence = ReturnType<typeof createPresence>;
 
 export function createPresence(ports: PresencePorts) {
-  const { handle, log, rows, settled, leases, clock, admission, node, systemContext, logger } = ports;
+  const { handle, log, rows, projectionProgress, leases, clock, admission, node, systemContext, logger } = ports;
   const { graceMs = GRACE_MS } = ports;
   const run = `${node}${SEPARATOR}${randomUUID().slice(0, 8)}`;
   const localUsers = new Map<string, LocalUser>();
@@ -175,8 +175,8 @@ export function createPresence(ports: PresencePorts) {
 
   /** Presence of all users; without events a user is offline since being added. */
   async function list(seenByCaller?: Position): Promise<Consistency & { readonly presence: Iterable<PresenceView> }> {
-    const freshness = await awaitConsistent(settled, 'chat.presence', {
-      lastAppend: settled.latestOf('chat'),
+    const freshness = await awaitConsistent(projectionProgress, 'chat.presence', {
+      lastAppend: projectionProgress.latestOf('chat'),
       seenByCaller,
     });
     const [found, { state: roster }] = await Promise.all([

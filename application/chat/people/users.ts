@@ -11,14 +11,14 @@ import { type UserView, userView } from './user-view.js';
 
 export interface UserPorts {
   readonly handle: HandleCommand;
-  readonly repetition: Idempotency;
+  readonly idempotency: Idempotency;
   readonly admission: Authentication;
   readonly clock: Clock;
 }
 
 export type Users = ReturnType<typeof createUsers>;
 
-export function createUsers({ handle, repetition, admission, clock }: UserPorts) {
+export function createUsers({ handle, idempotency, admission, clock }: UserPorts) {
   const listUsers = createUserDirectory();
   const run = (command: RosterCommand, context: CommandContext) => handle(rosterAggregate, ROSTER, command, context);
 
@@ -55,7 +55,7 @@ export function createUsers({ handle, repetition, admission, clock }: UserPorts)
       how: 'removed' | 'left',
       context: CommandContext,
     ): Promise<CommandResult<object> | Rejection | undefined> {
-      const found = await repetition.findResult(rosterAggregate, ROSTER, context);
+      const found = await idempotency.findResult(rosterAggregate, ROSTER, context);
       return found && respond(found, how === 'left' ? LEFT : REMOVED);
     },
 

@@ -47,7 +47,7 @@ export interface SearchIndex {
 
 export interface SearchServicePorts {
   readonly index: SearchIndex;
-  readonly settled: ProjectionProgress;
+  readonly projectionProgress: ProjectionProgress;
   readonly admission: Authentication;
 }
 
@@ -80,7 +80,7 @@ const tooManyWords: Rejection = {
 
 export type Search = ReturnType<typeof createSearch>;
 
-export function createSearch({ index, settled, admission }: SearchServicePorts) {
+export function createSearch({ index, projectionProgress, admission }: SearchServicePorts) {
   const throttle = createPageThrottle();
 
   /** Builds the visibility check from the log's state as of `seen` or later. */
@@ -101,24 +101,24 @@ export function createSearch({ index, settled, admission }: SearchServicePorts) 
     const words = wordsOf(q);
     if (words.length === 0) return blankQuery;
     if (words.length > MAX_WORDS) return tooManyWords;
-    const freshness = await awaitConsistent(settled, 'chat.search', {
-      lastAppend: settled.latestOf('chat'),
+    const freshness = await awaitConsistent(projectionProgress, 'chat.search', {
+      lastAppend: projectionProgress.latestOf('chat'),
       seenByCaller,
     });
     const { state: roster } = await admission.roster(seenByCaller);
-    const places = [channelId, conversationId].filter((each) => each !== undefined);
+    const selectedIds = [channelId, conversationId].filter((each) => each !== undefined);
     const queryWords: QueryWord[] = [];
     for (const text of words) queryWords.push({ text, authors: await findAuthors(roster, text) });
     const reader = { userId: caller.userId, ...(request && { request }) };
     return throttle(limit, reader, async () => {
       // Read after waiting for the throttle, as access may have changed.
       const isVisible = await visibilityFor(caller, seenByCaller);
-      const isSearchable = (place: string) => places.every((each) => each === place) && isVisible(place);
+      const isSearchable = (place: string) => selectedIds.every((each) => each === place) && isVisible(place);
       const found = await index.find({ words: queryWords, isVisible: isSearchable, authorId, from, to, limit });
       // The search takes time and may find newer messages: access is checked again as of the index position.
       const isVisibleNow = await visibilityFor(
         caller,
-        maxPosition(settled.position('chat.search'), seenByCaller ?? 0n),
+        maxPosition(projectionProgress.position('chat.search'), seenByCaller ?? 0n),
       );
       const messages = found.filter(({ channelId }) => isVisibleNow(channelId)).map((each) => hitView(roster, each));
       return { json: await serializeList('messages', messages), ...freshness };

@@ -11,7 +11,7 @@ export interface MailPorts {
   readonly mailer: Mailer;
   readonly links: Links;
   readonly admission: Authentication;
-  readonly reveal: DecryptEvent;
+  readonly decryptEvent: DecryptEvent;
   readonly derivation: Derivation;
   readonly logger: Logger;
   /** Current public address of the application. */
@@ -27,12 +27,12 @@ export interface MailPorts {
 type LinkRequested = ChatEvent<'LinkRequested'>;
 
 export function mailReaction(ports: MailPorts): Reaction<LinkRequested> {
-  const { mailer, links, admission, reveal, derivation, logger, takesPasswords, signal } = ports;
+  const { mailer, links, admission, decryptEvent, derivation, logger, takesPasswords, signal } = ports;
 
   async function recipient(event: RecordedEvent<LinkRequested>): Promise<string | undefined> {
     const { userId } = event.data;
     if (userId !== undefined) return (await admission.user({ id: userId }))?.email;
-    const { data } = await reveal(catalog, event);
+    const { data } = await decryptEvent(catalog, event);
     return data.secret.email || undefined;
   }
 

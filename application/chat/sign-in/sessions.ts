@@ -19,7 +19,7 @@ import type { Tokens } from './tokens.js';
 
 export interface SessionPorts {
   readonly handle: HandleCommand;
-  readonly repetition: Idempotency;
+  readonly idempotency: Idempotency;
   readonly log: Pick<EventLog, 'retain'>;
   readonly derivation: Derivation;
   readonly clock: Clock;
@@ -78,7 +78,7 @@ const MAX_USER_AGENT = 256;
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions(ports: SessionPorts) {
-  const { handle, repetition, log, derivation, clock, tokens, admission, sessionQuota } = ports;
+  const { handle, idempotency, log, derivation, clock, tokens, admission, sessionQuota } = ports;
   const { jwtExpirySeconds, refreshTokenExpirySeconds, maxActiveSessions } = ports;
 
   const lifeMs = refreshTokenExpirySeconds * 1000;
@@ -176,7 +176,7 @@ export function createSessions(ports: SessionPorts) {
     userId: string,
     context: CommandContext,
   ): Promise<CommandResult<object> | Rejection | undefined> {
-    const found = await repetition.findResult(sessionAggregate, sessionStream(userId), context);
+    const found = await idempotency.findResult(sessionAggregate, sessionStream(userId), context);
     return found && (isRejection(found) ? found : logoutResult(found));
   }
 

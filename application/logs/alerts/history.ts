@@ -49,11 +49,17 @@ const badCursor: Rejection = {
   detail: 'cursor is not valid; use a nextCursor of an earlier response',
 };
 
-export function createAlertHistory({ rows, settled }: { rows: Rows; settled: ProjectionProgress }) {
+export function createAlertHistory({
+  rows,
+  projectionProgress,
+}: {
+  rows: Rows;
+  projectionProgress: ProjectionProgress;
+}) {
   return async ({ limit, cursor, seen: seenByCaller }: HistoryQuery): Promise<HistoryPage | Rejection> => {
     const after = cursor === undefined ? {} : parseCursor(cursor);
     if (!after) return badCursor;
-    const reflected = await awaitConsistent(settled, 'logs.alerts', {
+    const reflected = await awaitConsistent(projectionProgress, 'logs.alerts', {
       streams: RULES.map(alertStream),
       seenByCaller,
     });

@@ -23,7 +23,7 @@ export interface IngestPorts {
   readonly appender: Appender;
   readonly vault: Vault;
   readonly streams: Pick<AggregateStore, 'reload'>;
-  readonly settled: ProjectionProgress;
+  readonly projectionProgress: ProjectionProgress;
   readonly clock: Clock;
   readonly release: string;
   /** Bytes of all requests being ingested, including bodies still being received. */
@@ -73,7 +73,7 @@ export type Records = Omit<Ingestion, 'receivedAt' | 'ended'> & { readonly sourc
 export type Ingest = ReturnType<typeof createIngest>;
 
 export function createIngest(ports: IngestPorts) {
-  const { log, appender, vault, streams, settled, clock, release, budget, appended } = ports;
+  const { log, appender, vault, streams, projectionProgress, clock, release, budget, appended } = ports;
   const origin = { service: 'logs', release };
   const storeOnce = createIdempotentIngest({ log, vault, origin, appended });
   /** Counts since process start. */
@@ -177,7 +177,7 @@ export function createIngest(ports: IngestPorts) {
 
   function waitUntilIndexed(position: Position): Promise<boolean> {
     if (position > latest) latest = position;
-    return settled.wait('logs.records', position);
+    return projectionProgress.wait('logs.records', position);
   }
 
   return {

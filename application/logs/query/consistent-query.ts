@@ -8,7 +8,7 @@ import type { LogQueries, PageQuery } from './query-service.js';
 
 export interface ConsistentQueryPorts {
   readonly queries: Pick<LogQueries, 'page' | 'aggregate' | 'budgetMs'>;
-  readonly settled: ProjectionProgress;
+  readonly projectionProgress: ProjectionProgress;
   /** Position of this node's last append that a query must reflect. */
   readonly latest: () => Position;
 }
@@ -21,12 +21,12 @@ export interface Reader {
 
 export type ConsistentLogQueries = ReturnType<typeof createConsistentLogQueries>;
 
-export function createConsistentLogQueries({ queries, settled, latest }: ConsistentQueryPorts) {
+export function createConsistentLogQueries({ queries, projectionProgress, latest }: ConsistentQueryPorts) {
   async function runConsistent<Found>(
     { seen: seenByCaller }: Reader,
     runQuery: () => Promise<Found | Rejection>,
   ): Promise<{ readonly found: Found; readonly reflected: Consistency } | Rejection> {
-    const reflected = await awaitConsistent(settled, 'logs.records', { lastAppend: latest(), seenByCaller });
+    const reflected = await awaitConsistent(projectionProgress, 'logs.records', { lastAppend: latest(), seenByCaller });
     const found = await runQuery();
     return isRejection(found) ? found : { found, reflected };
   }

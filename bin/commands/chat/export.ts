@@ -35,7 +35,7 @@ export const exportChat: CommandSpec = {
         }),
       );
       // If a server is running, its projectors hold the leases and stay in charge.
-      const { advanced, debounceUntilAwaited } = kernel.settled;
+      const { advanced, debounceUntilAwaited } = kernel.projectionProgress;
       const { signal } = running;
       for (const group of groupsOf(chat.name, chat.projections)) {
         const options = {

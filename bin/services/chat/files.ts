@@ -24,7 +24,7 @@ export interface FilesContext {
   readonly kernel: Kernel;
   readonly fileStore: FileStore;
   readonly admission: Authentication;
-  readonly places: Visibility;
+  readonly visibility: Visibility;
 }
 
 const GRID_FS = 'chat_bytes';
@@ -38,9 +38,16 @@ export const fileStoreOf = ({ mongo, clock }: Kernel, values: AnnalsValues): Fil
 export const fileStoreName = (values: AnnalsValues): string =>
   values['mongo.url'] ? `${GRID_FS} in MongoDB` : directoryOf(values);
 
-export function createFileParts({ kernel, fileStore, admission, places }: FilesContext) {
+export function createFileParts({ kernel, fileStore, admission, visibility }: FilesContext) {
   const encryptedFiles = createSealedFiles(fileStore, aes256gcm, HEAD_BYTES);
-  const ports = { ...kernel, admission, places, fileStore, sealedFiles: encryptedFiles, context: kernel.systemContext };
+  const ports = {
+    ...kernel,
+    admission,
+    visibility,
+    fileStore,
+    sealedFiles: encryptedFiles,
+    context: kernel.systemContext,
+  };
   const files = createFiles(ports);
   return {
     budgets: createFileBudgets(),

@@ -47,14 +47,14 @@ export interface MessagingContext {
 export type Messaging = ReturnType<typeof createMessaging>;
 
 export function createMessaging({ kernel, admission, guards, fileStore, quotas, metrics }: MessagingContext) {
-  const places = createVisibility({ ...kernel, admission });
+  const visibility = createVisibility({ ...kernel, admission });
   const { files, encryptedFiles, findMissingFiles, attachments, budgets, ...maintenance } = createFileParts({
     kernel,
     fileStore,
     admission,
-    places,
+    visibility,
   });
-  const prepareContent = createContentPreparer({ admission, places, uploads: attachments });
+  const prepareContent = createContentPreparer({ admission, visibility, uploads: attachments });
   const writePositions = createWritePositions();
   const newestPages = createPageCache();
   const olderPages = createOlderPages();
@@ -63,10 +63,10 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
   const ports = {
     ...kernel,
     admission,
-    places,
+    visibility,
     prepareContent,
     uploads: attachments,
-    acknowledged: writePositions,
+    writePositions: writePositions,
     opened: rowMapper,
   };
   const channels = createChannels(ports);
@@ -76,14 +76,14 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     pages,
     pageCache: newestPages,
     olderPages: olderPages,
-    acknowledged: writePositions,
+    writePositions: writePositions,
   });
   const messages = createMessages(ports);
   const conversations = createConversations(ports);
   const replies = createReplies({ ...ports, pages });
   const history = createHistory({ ...ports, pages });
   return {
-    places,
+    visibility,
     /** Receives every event of the service in log order. */
     onEvent(event: RevealedEvent<ChatEvent>) {
       // The newest pages report the position, so all other caches must be current before them.
@@ -108,10 +108,10 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     downloads: budgets.downloads,
     routes: [
       ...channelRoutes({ guards, channels, quotas }),
-      ...messageRoutes({ guards, places, messages, reading, history, downloads: budgets.downloads, quotas }),
+      ...messageRoutes({ guards, visibility, messages, reading, history, downloads: budgets.downloads, quotas }),
       ...threadRoutes({ guards, replies, reading, quotas }),
-      ...fileRoutes({ guards, files, places, replies, sealedFiles: encryptedFiles, quotas, ...budgets }),
-      ...conversationRoutes({ guards, places, conversations, messages, reading, quotas }),
+      ...fileRoutes({ guards, files, visibility, replies, sealedFiles: encryptedFiles, quotas, ...budgets }),
+      ...conversationRoutes({ guards, visibility, conversations, messages, reading, quotas }),
     ],
   };
 }

@@ -21,19 +21,19 @@ export interface SearchingContext {
 }
 
 export function createSearching({ kernel, admission, guards, metrics }: SearchingContext) {
-  const { mongo, vault, served, settled } = kernel;
+  const { mongo, vault, served, projectionProgress } = kernel;
   const index = createSearchIndex({
     db: mongo.models,
     vault,
     build: () => served.collection(searchRows.name),
-    position: () => settled.position(searchRows.name),
+    position: () => projectionProgress.position(searchRows.name),
   });
   for (const cache of index.caches) metrics.cache(cache);
   return {
-    routes: searchRoutes({ guards, search: createSearch({ index, settled, admission }) }),
+    routes: searchRoutes({ guards, search: createSearch({ index, projectionProgress, admission }) }),
     /** Preloads the index once it has caught up; otherwise the first searches load what they need. */
     async prepare() {
-      if (await settled.wait(searchRows.name, 0n, CATCH_UP_MS)) await index.prepare();
+      if (await projectionProgress.wait(searchRows.name, 0n, CATCH_UP_MS)) await index.prepare();
     },
   };
 }

@@ -47,7 +47,7 @@ function world(snapshots: Snapshots) {
         throw new Error(`${stream} is read`);
       },
     },
-    reveal: async (event: RecordedEvent) => event as RevealedEvent,
+    decryptEvent: async (event: RecordedEvent) => event as RevealedEvent,
     logger: silentLogger,
   };
   const end = () => log.at(-1)?.position ?? 0n;

@@ -44,7 +44,7 @@ async function world() {
     const none = { countBefore: async () => 0 };
     const cleanup = createCleanup({
       ...kernel,
-      settled: { ...kernel.settled, wait: async () => true },
+      projectionProgress: { ...kernel.projectionProgress, wait: async () => true },
       clock: {
         now: () => ahead,
         confirmedNow: async () => ahead,

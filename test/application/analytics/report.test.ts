@@ -21,7 +21,7 @@ const reportsOf = (read: DayReader['read'], { madeAgo = 0, before = '', retentio
     retention: async () => ({ before }),
     retentionDays,
     days: { read, countDays: async () => 0, countBefore: async () => 0 },
-    settled: {
+    projectionProgress: {
       latestOf: () => 0n,
       latest: () => 0n,
       position: () => 0n,

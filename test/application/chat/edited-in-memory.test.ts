@@ -24,11 +24,11 @@ describe('a message that was edited very often', () => {
     expect(state.body.content).to.equal('119');
 
     const opened: string[] = [];
-    const reveal: DecryptEvent = (from, event) => {
+    const decryptEvent: DecryptEvent = (from, event) => {
       opened.push(event.type);
-      return kernel.reveal(from, event);
+      return kernel.decryptEvent(from, event);
     };
-    const read = await createAggregateStore(kernel.log, reveal).load(messageAggregate, stream);
+    const read = await createAggregateStore(kernel.log, decryptEvent).load(messageAggregate, stream);
     expect(read.state).to.deep.equal(state);
     expect([...new Set(opened)]).to.deep.equal(['MessagePosted', 'MessageEdited', 'ReactionAdded']);
   });

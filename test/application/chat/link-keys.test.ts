@@ -66,7 +66,7 @@ function fixture() {
     async known(email: string): Promise<string> {
       const found = await kernel.log.read(streamOf(email));
       const [asked] = found as readonly RecordedEvent<ChatEvent<'LinkRequested'>>[];
-      return (await kernel.reveal(catalog, asked!)).data.secret.email;
+      return (await kernel.decryptEvent(catalog, asked!)).data.secret.email;
     },
   };
 }

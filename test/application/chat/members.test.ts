@@ -30,7 +30,7 @@ describe('the members that a channel is to have', function () {
       clock,
       feedPosition: () => 0n,
     });
-    channels = createChannels({ ...node.kernel, admission, places: node.places });
+    channels = createChannels({ ...node.kernel, admission, visibility: node.visibility });
   });
   after(async () => {
     await node?.stop();

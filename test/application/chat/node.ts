@@ -84,7 +84,7 @@ export async function startChatNode(
         for (const event of events as readonly RecordedEvent<ChatEvent>[]) {
           if (!(event.type in catalog.events)) continue;
           streams.onEvent(event);
-          messaging.onEvent(await kernel.reveal(catalog, event));
+          messaging.onEvent(await kernel.decryptEvent(catalog, event));
         }
       }
     },

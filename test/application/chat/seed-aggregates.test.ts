@@ -26,7 +26,7 @@ describe('what the relay of the chat has folded', () => {
         return found;
       },
     };
-    const streams = createAggregateStore(log, node.reveal);
+    const streams = createAggregateStore(log, node.decryptEvent);
     const users = async () => [...(await streams.load(rosterAggregate, ROSTER)).state.users.values()];
     const all = await node.log.read(ROSTER);
     if (typeof all === 'string') throw new Error(all);

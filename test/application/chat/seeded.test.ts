@@ -53,7 +53,7 @@ const people: readonly ChatEvent[] = [
   left('dee'),
   erased('cy'),
 ];
-const places: readonly ChatEvent[] = specOf(channels).run([
+const visibility: readonly ChatEvent[] = specOf(channels).run([
   createChannel('General', { channelId: CHANNEL, members: [ADA, BOB] }),
   createChannel('Secret', { channelId: 'two', isPrivate: true }),
   updateChannel({ channelId: CHANNEL, members: [ADA] }),
@@ -114,11 +114,11 @@ const keyed = fc.array(fc.boolean(), { maxLength: 60, minLength: 60 });
 const history = fc
   .record({
     people: fc.array(rosterCommand, { maxLength: 25 }),
-    places: fc.array(channelsCommand, { maxLength: 25 }),
+    visibility: fc.array(channelsCommand, { maxLength: 25 }),
     which: fc.array(fc.nat(1), { maxLength: 60 }),
     keyed,
   })
-  .map(({ people, places, which, keyed }): readonly Step[] => {
+  .map(({ people, visibility, which, keyed }): readonly Step[] => {
     const first = admin('ada');
     const steps = (stream: string, events: readonly ChatEvent[]) => events.map((event) => ({ stream, event }));
     const all = interleaved(
@@ -129,7 +129,7 @@ const history = fc
             .run(people, [first as never])
             .events.slice(1),
         ]),
-        steps(CHANNELS, specOf(channels).run(eachMadeOnce(places)).events),
+        steps(CHANNELS, specOf(channels).run(eachMadeOnce(visibility)).events),
       ],
       which,
     );
@@ -141,17 +141,17 @@ const begin = () => starting(catalog, chat);
 describe('the audience of the chat, at a start', () => {
   it('is what it was where the window begins, wherever that is', async () => {
     const world = await begin();
-    const { follow, reveal, append, at } = world;
-    for (let n = 0; n < Math.max(people.length, places.length); n++) {
+    const { follow, decryptEvent, append, at } = world;
+    for (let n = 0; n < Math.max(people.length, visibility.length); n++) {
       if (people[n]) await append({ stream: ROSTER, event: people[n]! });
-      if (places[n]) await append({ stream: CHANNELS, event: places[n]! });
+      if (visibility[n]) await append({ stream: CHANNELS, event: visibility[n]! });
     }
     const { signal } = new AbortController();
     const read = await follow({ prefixes: ['chat.'], from: 'start', signal }).next();
     const { evolve, initialState, types } = audienceFold(chat);
     let state = initialState;
     for (const event of read.value.events) {
-      state = evolve(state, await reveal(catalog, event));
+      state = evolve(state, await decryptEvent(catalog, event));
       expect((await at(event.position)).state, `at ${event.type}`).to.deep.equal(state);
     }
     // Whatever the audience folds stands in those two.
@@ -183,7 +183,7 @@ describe('the audience of the chat, at a start', () => {
     let last = 0n;
     for (const step of steps) last = await append(step);
     await keep(last);
-    const position = await append({ stream: CHANNELS, event: places[0]! });
+    const position = await append({ stream: CHANNELS, event: visibility[0]! });
     const { state } = await at(position);
     expect(state.channels.channels.size).to.equal(1);
     expect(eventCount(state.reached)).to.equal(people.length + 1);
@@ -196,7 +196,7 @@ describe('the audience of the chat, at a start', () => {
     let last = 0n;
     for (const event of [admin(ADA), added('cy', { userName: 'Cleopatra' })])
       last = await append({ stream: ROSTER, event });
-    last = await append({ stream: CHANNELS, event: places[0]! });
+    last = await append({ stream: CHANNELS, event: visibility[0]! });
     await keep(last);
     const text = JSON.stringify(kept.get('chat')!.parts);
     for (const name of ['Cleopatra', '@example.org', 'General']) expect(text).not.to.include(name);

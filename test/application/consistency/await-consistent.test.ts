@@ -17,12 +17,12 @@ import { holdTimers } from '../../support/held-timers.js';
 describe('a query', () => {
   let time: HeldTime;
   let release: () => void;
-  let settled: ProjectionProgressTracker;
+  let projectionProgress: ProjectionProgressTracker;
 
   beforeEach(() => {
     time = heldTime();
     release = holdTimers(time);
-    settled = createProjectionProgress(['toys.contents', 'toys.shelf'], async () => undefined);
+    projectionProgress = createProjectionProgress(['toys.contents', 'toys.shelf'], async () => undefined);
   });
   afterEach(() => {
     time.pass(60_000);
@@ -32,42 +32,42 @@ describe('a query', () => {
   /** Comes to what it reflects once the rows are at `position`, and not at the one before. */
   async function waitsUntil(position: bigint, owed: RequiredWrites) {
     let reflected: Consistency | undefined;
-    void awaitConsistent(settled, 'toys.contents', owed).then((found) => {
+    void awaitConsistent(projectionProgress, 'toys.contents', owed).then((found) => {
       reflected = found;
     });
-    settled.advanced('toys.contents', position - 1n);
+    projectionProgress.advanced('toys.contents', position - 1n);
     await setImmediate();
     expect(reflected, `before ${position}`).to.equal(undefined);
-    settled.advanced('toys.contents', position);
+    projectionProgress.advanced('toys.contents', position);
     await setImmediate();
     expect(reflected, `at ${position}`).to.deep.equal({ position });
   }
 
   it('waits for what this node has acknowledged of the streams that it shows, and of no others', async () => {
-    settled.appended('toys.box-1', 5n);
-    settled.appended('toys.box-2', 7n);
-    settled.appended('toys.box-3', 9n);
+    projectionProgress.appended('toys.box-1', 5n);
+    projectionProgress.appended('toys.box-2', 7n);
+    projectionProgress.appended('toys.box-3', 9n);
     await waitsUntil(7n, { streams: ['toys.box-1', 'toys.box-2'] });
     await waitsUntil(9n, { streams: ['toys.box-3', 'toys.box-4'], seenByCaller: 8n });
   });
 
   it('waits for what the caller has seen, and for what is shown of streams too many to name', async () => {
-    settled.appended('toys.box-1', 5n);
+    projectionProgress.appended('toys.box-1', 5n);
     await waitsUntil(6n, { streams: ['toys.box-1'], seenByCaller: 6n });
     await waitsUntil(8n, { lastAppend: 8n, seenByCaller: 7n });
     await waitsUntil(11n, { lastAppend: 10n, seenByCaller: 11n });
   });
 
   it('waits for where the log was when the node began, whatever is owed', async () => {
-    settled.startedAt('toys', 4n);
+    projectionProgress.startedAt('toys', 4n);
     await waitsUntil(4n, {});
   });
 
   it('says up to where its rows are, and that this is not all when it can wait no longer', async () => {
-    settled.advanced('toys.contents', 3n);
-    const late = awaitConsistent(settled, 'toys.contents', { seenByCaller: 5n });
-    settled.advanced('toys.contents', 4n);
-    settled.advanced('toys.shelf', 5n);
+    projectionProgress.advanced('toys.contents', 3n);
+    const late = awaitConsistent(projectionProgress, 'toys.contents', { seenByCaller: 5n });
+    projectionProgress.advanced('toys.contents', 4n);
+    projectionProgress.advanced('toys.shelf', 5n);
     time.pass(2000);
     expect(await late).to.deep.equal({ position: 4n, consistency: 'pending' });
   });

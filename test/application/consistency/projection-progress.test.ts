@@ -8,35 +8,35 @@ describe('what a node has acknowledged', () => {
   const never = async () => undefined;
 
   it('is known of a stream until all projections of its service have seen it', () => {
-    const settled = createProjectionProgress(PROJECTIONS, never);
-    settled.appended('toys.box-1', 5n);
-    settled.appended('toys.box-1', 3n);
-    settled.appended('toys.box-2', 9n);
-    expect(settled.latest(['toys.box-1'])).to.equal(5n);
-    expect(settled.latest(['toys.box-1', 'toys.box-2', 'toys.box-3'])).to.equal(9n);
-    settled.advanced('toys.contents', 5n);
-    expect(settled.latest(['toys.box-1']), 'the shelf has not').to.equal(5n);
-    settled.advanced('toys.shelf', 5n);
-    expect(settled.latest(['toys.box-1'])).to.equal(0n);
-    expect(settled.latest(['toys.box-2'])).to.equal(9n);
+    const projectionProgress = createProjectionProgress(PROJECTIONS, never);
+    projectionProgress.appended('toys.box-1', 5n);
+    projectionProgress.appended('toys.box-1', 3n);
+    projectionProgress.appended('toys.box-2', 9n);
+    expect(projectionProgress.latest(['toys.box-1'])).to.equal(5n);
+    expect(projectionProgress.latest(['toys.box-1', 'toys.box-2', 'toys.box-3'])).to.equal(9n);
+    projectionProgress.advanced('toys.contents', 5n);
+    expect(projectionProgress.latest(['toys.box-1']), 'the shelf has not').to.equal(5n);
+    projectionProgress.advanced('toys.shelf', 5n);
+    expect(projectionProgress.latest(['toys.box-1'])).to.equal(0n);
+    expect(projectionProgress.latest(['toys.box-2'])).to.equal(9n);
   });
 
   it('is never taken for seen, nor remembered without end, where nothing tells how far the projections are', () => {
-    const settled = createProjectionProgress(PROJECTIONS, never);
+    const projectionProgress = createProjectionProgress(PROJECTIONS, never);
     const streams = 50_000;
-    for (let at = 1; at <= streams; at++) settled.appended(`toys.box-${at}`, BigInt(at));
+    for (let at = 1; at <= streams; at++) projectionProgress.appended(`toys.box-${at}`, BigInt(at));
     for (const at of [1, 20_000, 39_999, 45_000, streams]) {
-      const latest = settled.latest([`toys.box-${at}`]);
+      const latest = projectionProgress.latest([`toys.box-${at}`]);
       expect(latest >= BigInt(at), `box ${at}`).to.equal(true);
     }
     // The newest are known by themselves; the rest by one position of them all.
-    expect(settled.latest([`toys.box-${streams - 1}`])).to.equal(BigInt(streams - 1));
-    expect(settled.latest(['toys.box-1'])).to.equal(settled.latest(['toys.box-2']));
-    expect(settled.latest(['games.box-1'])).to.equal(0n);
+    expect(projectionProgress.latest([`toys.box-${streams - 1}`])).to.equal(BigInt(streams - 1));
+    expect(projectionProgress.latest(['toys.box-1'])).to.equal(projectionProgress.latest(['toys.box-2']));
+    expect(projectionProgress.latest(['games.box-1'])).to.equal(0n);
   });
 
   it('is gone through only when all projections of its service have come further', () => {
-    const settled = createProjectionProgress(PROJECTIONS, never);
+    const projectionProgress = createProjectionProgress(PROJECTIONS, never);
     let looked = 0;
     /** A position that knows how often it was compared. */
     const counted = (at: bigint) =>
@@ -46,32 +46,32 @@ describe('what a node has acknowledged', () => {
           return at;
         },
       }) as unknown as bigint;
-    for (let box = 1; box <= 1000; box++) settled.appended(`toys.box-${box}`, counted(10n));
+    for (let box = 1; box <= 1000; box++) projectionProgress.appended(`toys.box-${box}`, counted(10n));
     looked = 0;
-    for (let at = 1n; at <= 500n; at++) settled.advanced('toys.contents', at);
+    for (let at = 1n; at <= 500n; at++) projectionProgress.advanced('toys.contents', at);
     expect(looked, 'while the shelf stands still').to.equal(0);
-    settled.advanced('toys.shelf', 9n);
+    projectionProgress.advanced('toys.shelf', 9n);
     expect(looked).to.equal(1000);
-    settled.advanced('toys.shelf', 10n);
-    expect(settled.latest(['toys.box-1', 'toys.box-1000'])).to.equal(0n);
+    projectionProgress.advanced('toys.shelf', 10n);
+    expect(projectionProgress.latest(['toys.box-1', 'toys.box-1000'])).to.equal(0n);
   });
 
   it('is asked of the store only while no projector of the node tells it', async () => {
     const asked: string[] = [];
-    const settled = createProjectionProgress(PROJECTIONS, async (projection) => {
+    const projectionProgress = createProjectionProgress(PROJECTIONS, async (projection) => {
       asked.push(projection);
       return undefined;
     });
     const most = 60_000;
-    const waits = ['toys.contents', 'games.table'].map((each) => settled.wait(each, 1_000_000n, most));
+    const waits = ['toys.contents', 'games.table'].map((each) => projectionProgress.wait(each, 1_000_000n, most));
     const times = (name: string) => asked.filter((each) => each === name).length;
     // A write may take as long as several polls: it is told of no more often.
-    settled.advanced('toys.contents', 1n);
+    projectionProgress.advanced('toys.contents', 1n);
     while (times('games.table') < 5) await setImmediate();
     expect(times('toys.contents')).to.equal(0);
     // It has stopped: another node's may have gone on.
     while (times('toys.contents') === 0) await setImmediate();
-    for (const each of ['toys.contents', 'games.table']) settled.advanced(each, 1_000_000n);
+    for (const each of ['toys.contents', 'games.table']) projectionProgress.advanced(each, 1_000_000n);
     expect(await Promise.all(waits)).to.deep.equal([true, true]);
   });
 });

@@ -28,7 +28,7 @@ describe('in memory, alerting after a start', () => {
         return found;
       },
     };
-    const streams = createAggregateStore(log, other.reveal);
+    const streams = createAggregateStore(log, other.decryptEvent);
     const { state: policy } = await currentAlertPolicy(streams);
     expect(policy).to.deep.equal((await one.alerts.policy()).policy);
     const { state } = await streams.load(alertAggregate, alertStream('error_threshold'));

@@ -4,13 +4,13 @@ import { createIndexHealth } from '../../../application/logs/health.js';
 
 function fixture() {
   let [now, position] = [1_800_000_000_000, 0n];
-  const settled = {
+  const projectionProgress = {
     position: (projection: string) => (projection === 'logs.records' ? position : 0n),
     wait: async (_: string, asked: bigint) => position >= asked,
     latest: () => 0n,
     latestOf: () => 0n,
   };
-  const health = createIndexHealth({ settled, clock: { now: () => now } });
+  const health = createIndexHealth({ projectionProgress, clock: { now: () => now } });
   return {
     health,
     pass: (ms: number) => {

@@ -44,7 +44,7 @@ describe('in memory, retention', () => {
         return found;
       },
     };
-    const { state, revision } = await createAggregateStore(log, kernel.reveal).load(
+    const { state, revision } = await createAggregateStore(log, kernel.decryptEvent).load(
       retentionAggregate,
       RETENTION_STREAM,
     );

@@ -40,7 +40,7 @@ function house() {
         return kernel.log.read(...asked);
       },
     };
-    const streams = createAggregateStore(log, kernel.reveal);
+    const streams = createAggregateStore(log, kernel.decryptEvent);
     const { handle } = commandsOf({ ...kernel, log, streams });
     // It has heard of none.
     const room = () => undefined;

@@ -44,8 +44,8 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
     },
   };
   const waited: Position[] = [];
-  const settled = {
-    ...kernel.settled,
+  const projectionProgress = {
+    ...kernel.projectionProgress,
     wait: async (_: string, position: Position) => {
       waited.push(position);
       return lag === 0;
@@ -60,7 +60,7 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
     },
   };
   const shown = createRoomCache(kernel.streams);
-  const ports = { ...kernel, streams, clock, rows, settled, shown };
+  const ports = { ...kernel, streams, clock, rows, projectionProgress, shown };
   return {
     ...kernel,
     rows,

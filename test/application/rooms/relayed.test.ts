@@ -50,7 +50,7 @@ async function opened() {
   const feed = async () => {
     for await (const { events, position } of node.follow({ prefixes: ['rooms.'], from: fed, signal })) {
       for (const each of events as readonly RecordedEvent<RoomsEvent>[])
-        relay.publish(await node.reveal(catalog, each));
+        relay.publish(await node.decryptEvent(catalog, each));
       fed = position ?? fed;
       return;
     }
@@ -58,8 +58,8 @@ async function opened() {
   /** The node starts again: it is fed from somewhere in the log, and begins with what a snapshot was of before that. */
   const restart = async (from: bigint, kept: bigint) => {
     const { snapshots } = snapshotsInMemory();
-    const reveal = (event: RecordedEvent) => node.reveal(catalog, event);
-    const ports = { ...node, reveal, snapshots, logger: silentLogger, signal };
+    const decryptEvent = (event: RecordedEvent) => node.decryptEvent(catalog, event);
+    const ports = { ...node, decryptEvent, snapshots, logger: silentLogger, signal };
     const seedAt = (at: bigint) => restoreFold('rooms', audienceFold(rooms), { horizon: at, from: at }, ports);
     await snapshots.write('rooms', 1, kept, rooms.snapshot!.parts((await seedAt(kept)).state));
     const [before, { state, window }] = [relay.state(), await seedAt(from)];

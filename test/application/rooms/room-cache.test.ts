@@ -114,7 +114,7 @@ describe('a room that is read again', function () {
     expect((await read(room, undefined, elsewhere.position)).ids).to.have.length(2);
     expect(reads()).to.equal(2);
     const another = await post(room, 2, other);
-    await node.kernel.settled.wait('rooms.state', another.position);
+    await node.kernel.projectionProgress.wait('rooms.state', another.position);
     await hear(messagesStream(room.roomId));
     expect((await read(room)).ids).to.have.length(3);
   });
@@ -124,7 +124,7 @@ describe('a room that is read again', function () {
     const [room, other] = [await node.create('Ada'), await node.create('Bob')];
     await post(room, 0);
     const elsewhere = await post(other, 0);
-    await node.kernel.settled.wait('rooms.state', elsewhere.position);
+    await node.kernel.projectionProgress.wait('rooms.state', elsewhere.position);
     expect((await read(room)).position >= elsewhere.position, 'from rows').to.equal(true);
     const later = await post(other, 1);
     expect((await read(room)).position < later.position, 'not heard of yet').to.equal(true);

@@ -75,7 +75,12 @@ describe('rooms on two nodes', function () {
         return inStep;
       };
       const { shown } = one;
-      return createRoomQueries({ ...kernel, shown, clock, settled: { ...kernel.settled, latest, wait } });
+      return createRoomQueries({
+        ...kernel,
+        shown,
+        clock,
+        projectionProgress: { ...kernel.projectionProgress, latest, wait },
+      });
     };
     const seen = told + 1_000_000n;
     expect(accepted(await reading(true).state(caller, undefined, seen))).not.to.have.property('consistency');

@@ -27,14 +27,14 @@ describe('what is sealed', () => {
     return { asked, told, tell, vault: vault as unknown as CachingVault };
   }
   const put = (data: object, type = 'ToyPut') => eventAt(1n, type, { box: '1', toy: 'bear', ...data });
-  const reveal = async (event: RecordedEvent, answer: Parameters<typeof fixture>[0]) => {
+  const decryptEvent = async (event: RecordedEvent, answer: Parameters<typeof fixture>[0]) => {
     const { vault, asked, told, tell } = fixture(answer);
     const { data, erased } = await createEventDecryptor(vault, tell)(toys, event);
     return { secret: (data as { secret?: unknown }).secret, erased, asked, told };
   };
 
   it('is opened with the key of its subject', async () => {
-    const found = await reveal(put({ secret: 'xyz' }), async () => ({ note: 'hello' }));
+    const found = await decryptEvent(put({ secret: 'xyz' }), async () => ({ note: 'hello' }));
     expect(found).to.deep.include({ secret: { note: 'hello' }, erased: false, told: [] });
     // Not said to be opened but once.
     expect(found.asked).to.deep.equal([['toys.box-1', 'xyz', undefined]]);
@@ -47,25 +47,25 @@ describe('what is sealed', () => {
   });
 
   it('is shown as erased when its key is destroyed, which is nothing to tell', async () => {
-    const found = await reveal(put({ secret: 'xyz' }), async () => undefined);
+    const found = await decryptEvent(put({ secret: 'xyz' }), async () => undefined);
     expect(found).to.deep.include({ secret: { note: 'erased' }, erased: true, told: [] });
   });
 
   it('is shown as erased and told of when it can never be opened', async () => {
     const event = put({ secret: 'xyz' });
-    const found = await reveal(event, () => Promise.reject(BROKEN));
+    const found = await decryptEvent(event, () => Promise.reject(BROKEN));
     expect(found).to.deep.include({ secret: { note: 'erased' }, erased: true, told: [[BROKEN, event]] });
   });
 
   it('is waited for when its key can not be had now', async () => {
     const away = new UnavailableError('away');
-    expect(await failure(reveal(put({ secret: 'xyz' }), () => Promise.reject(away)))).to.equal(away);
+    expect(await failure(decryptEvent(put({ secret: 'xyz' }), () => Promise.reject(away)))).to.equal(away);
   });
 
   it('is what the catalog says, and no other text of that name', async () => {
-    const clear = await reveal(put({ secret: 'mine' }, 'NotesErased'), () => expect.fail());
+    const clear = await decryptEvent(put({ secret: 'mine' }, 'NotesErased'), () => expect.fail());
     expect(clear).to.deep.include({ secret: 'mine', erased: false });
-    const none = await reveal(put({}), () => expect.fail());
+    const none = await decryptEvent(put({}), () => expect.fail());
     expect(none).to.deep.include({ secret: undefined, erased: false });
   });
 
@@ -89,12 +89,12 @@ describe('what is sealed', () => {
     const lines: object[] = [];
     let counted = 0;
     const logger = { error: (fields: object) => void lines.push(fields) } as never;
-    const { told, count } = createUndecryptableCounter(logger, () => counted++);
+    const { onUndecryptable, count } = createUndecryptableCounter(logger, () => counted++);
     const event = put({});
-    told(BROKEN, event);
-    told(new UndecryptableError('toys.box-1', 'abc'));
-    told(new UndecryptableError('toys.box-1', 'def'));
-    told(new UndecryptableError('toys.box-2', 'abc'));
+    onUndecryptable(BROKEN, event);
+    onUndecryptable(new UndecryptableError('toys.box-1', 'abc'));
+    onUndecryptable(new UndecryptableError('toys.box-1', 'def'));
+    onUndecryptable(new UndecryptableError('toys.box-2', 'abc'));
     expect([count(), counted]).to.deep.equal([3, 3]);
     expect(lines).to.have.length(2);
     const where = { event: event.id, stream: event.stream, position: '1' };
@@ -103,8 +103,8 @@ describe('what is sealed', () => {
   });
 
   it('and can not be opened is not counted without end', () => {
-    const { told, count } = createUndecryptableCounter({ error: () => {} } as never, () => {});
-    for (let nth = 0; nth < 20_000; nth++) told(new UndecryptableError('toys.box-1', String(nth)));
+    const { onUndecryptable, count } = createUndecryptableCounter({ error: () => {} } as never, () => {});
+    for (let nth = 0; nth < 20_000; nth++) onUndecryptable(new UndecryptableError('toys.box-1', String(nth)));
     expect(count()).to.equal(10_000);
   });
 });

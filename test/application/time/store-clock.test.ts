@@ -47,7 +47,9 @@ describe('a clock that is wrong', () => {
     };
     const settled = async (roomId: string) => {
       const { kernel } = node;
-      expect(await kernel.settled.wait('rooms.state', kernel.settled.latest([roomStream(roomId)]))).to.equal(true);
+      expect(
+        await kernel.projectionProgress.wait('rooms.state', kernel.projectionProgress.latest([roomStream(roomId)])),
+      ).to.equal(true);
     };
 
     it('ends no room before its time, and lets people in as before', async () => {

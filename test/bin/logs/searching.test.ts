@@ -28,7 +28,7 @@ describe('the thread that searches', function () {
       kernel: node.kernel,
       serving: () => ({
         build: node.kernel.served.collection(records.name),
-        version: node.kernel.settled.position('logs.records'),
+        version: node.kernel.projectionProgress.position('logs.records'),
       }),
       budgetMs,
       onCache: (cache) => caches.push(cache),

@@ -135,13 +135,13 @@ describe('the images of the chat', function () {
 
   it('are uploaded, and seen, by whoever sees the place', async () => {
     const { admin, ada, bob, cyd } = world;
-    const places: [string, readonly number[]][] = [
+    const visibility: [string, readonly number[]][] = [
       [inChannel(open), [200, 200, 200, 200, 401]],
       [inChannel(secret), [200, 200, 404, 200, 401]],
       [inConversation(direct), [200, 200, 404, 404, 401]],
       [inThread(parent), [200, 200, 200, 200, 401]],
     ];
-    for (const [path, expected] of places) {
+    for (const [path, expected] of visibility) {
       const name = await uploaded(ada, path);
       const everybody = [ada, bob, cyd, admin, undefined];
       const seen = await Promise.all(everybody.map((who) => statusOf(who, `${path}/${name}`)));

@@ -161,10 +161,10 @@ describe('the law of the event stream of the chat', function () {
   };
 
   /** Something that somebody does, wherever; what is refused changes nothing. */
-  async function act(pick: ReturnType<typeof random>, places: string[], said: Any[]) {
+  async function act(pick: ReturnType<typeof random>, visibility: string[], said: Any[]) {
     const who = world[NAMES[pick(4)]!];
     const other = world[NAMES[pick(4)]!];
-    const place = places[pick(places.length)]!;
+    const place = visibility[pick(visibility.length)]!;
     const message = said[pick(said.length)] ?? { id: 'none', replies: [] };
     const reply = message.replies?.[pick(message.replies.length || 1)] ?? 'none';
     const at = place.startsWith('dm:') ? `/conversations/${place}` : `/channels/${place}`;
@@ -177,7 +177,7 @@ describe('the law of the event stream of the chat', function () {
           isPrivate: pick(2) === 0,
           members: [other.id],
         });
-        return void (channel && places.push(channel.id));
+        return void (channel && visibility.push(channel.id));
       }
       case 1: {
         const members = NAMES.filter(() => pick(2) === 0).map((name) => world[name].id);
@@ -185,7 +185,7 @@ describe('the law of the event stream of the chat', function () {
       }
       case 2: {
         const { conversation } = await as('POST', '/conversations', { targetUserId: other.id });
-        return void (conversation && !places.includes(conversation.id) && places.push(conversation.id));
+        return void (conversation && !visibility.includes(conversation.id) && visibility.push(conversation.id));
       }
       case 3:
         return pick(4) === 0 ? as('DELETE', at) : as('PUT', '/users/me', { userName: content });
@@ -222,12 +222,12 @@ describe('the law of the event stream of the chat', function () {
     it(`holds for everybody, whatever is done, and for who connects later (${seed})`, async () => {
       const pick = random(seed * 7919);
       const general = (await world.done(world.ada, 'GET', '/channels')).channels[0].id;
-      const places: string[] = [general];
+      const visibility: string[] = [general];
       const said: Any[] = [];
-      for (let n = 0; n < 40; n++) await act(pick, places, said);
+      for (let n = 0; n < 40; n++) await act(pick, visibility, said);
       const views = await Promise.all(NAMES.map((name) => read(world[name])));
       // Some of it happens before they listen.
-      for (let n = 0; n < 20; n++) await act(pick, places, said);
+      for (let n = 0; n < 20; n++) await act(pick, visibility, said);
       const streams = await Promise.all(
         NAMES.map((name, at) =>
           Listening.to(world.base, {
@@ -236,7 +236,7 @@ describe('the law of the event stream of the chat', function () {
           }),
         ),
       );
-      for (let n = 0; n < 80; n++) await act(pick, places, said);
+      for (let n = 0; n < 80; n++) await act(pick, visibility, said);
       // Which everybody is told of.
       const { channel: last } = await world.done(world.admin, 'POST', '/channels', { name: `end ${seed}` });
       for (const [at, name] of NAMES.entries()) {

@@ -247,15 +247,15 @@ describe('searching the chat', function () {
         })
         .map(({ id }) => id)
         .reverse();
-    const places = [public_, private_];
+    const visibility = [public_, private_];
     for (const q of [...sample(content, 20), 'x', '𝕏', 'a', 'o', 'babe', 'nunu', 'bob no']) {
       for (const [who, sees] of [
         [ada, () => true],
         [bob, (place: string) => place === public_],
       ] as const) {
         const all: string[] = [];
-        for (const channelId of places) all.push(...(await ids(who, { q, channelId, limit: 500 })));
-        const expected = places.flatMap((place) => scan(q, (each) => each === place && sees(each)));
+        for (const channelId of visibility) all.push(...(await ids(who, { q, channelId, limit: 500 })));
+        const expected = visibility.flatMap((place) => scan(q, (each) => each === place && sees(each)));
         expect(all, q).to.deep.equal(expected);
       }
       const mine = await ids(ada, { q, authorId: ada.id, channelId: public_, limit: 7 });

@@ -50,7 +50,7 @@ describe('a page that is waited for', function () {
     const reader = { caller: bob, request: { bearer: 'his' }, guards: { user: async () => then } };
     return respondWithPage(
       reader as never,
-      (who, seen) => at.places.channel(who, channel, seen),
+      (who, seen) => at.visibility.channel(who, channel, seen),
       async () => {
         await meanwhile();
         await say('about bob');
@@ -86,7 +86,7 @@ describe('a page that is waited for', function () {
       accepted(await node.messages.edit(ada, messageId, { content: 'about bob' }, context()));
       return other.history(...asked);
     };
-    accepted(await other.places.message(bob, messageId));
+    accepted(await other.visibility.message(bob, messageId));
     const own = { history: history as never, downloads: createBudget('few', 100), quotas: {} };
     const deps = { ...other, ...reader, ...own };
     const versions = messageRoutes(deps as never).find(({ path }) => path.endsWith('/history'))!;
@@ -118,7 +118,7 @@ describe('a page that is waited for', function () {
       for await (const { events } of node.kernel.follow(following))
         for (const event of events) {
           await isHeld;
-          node.onEvent((await node.kernel.reveal(catalog, event as never)) as never);
+          node.onEvent((await node.kernel.decryptEvent(catalog, event as never)) as never);
         }
     })();
     const ids = [await say('one'), await say('two'), await say('three')];

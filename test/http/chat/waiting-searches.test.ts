@@ -35,14 +35,14 @@ describe('a search that is waited for', () => {
       }));
       return hits.filter(({ channelId }) => isVisible(channelId));
     };
-    const settled = {
+    const projectionProgress = {
       latestOf: () => 0n,
       latest: () => 0n,
       wait: async () => true,
       position: () => (isFound ? 9n : 1n),
     };
     const admission = { load, roster: async () => ({ state: roster.initialState }) };
-    const search = createSearch({ index: { find }, settled, admission } as never);
+    const search = createSearch({ index: { find }, projectionProgress, admission } as never);
     const [route] = searchRoutes({ search, guards: { user: async () => then, admin: async () => then } });
     const answer = await route!.handle({ query: { q: 'b', limit: 50 } } as never, who);
     if (!('text' in answer)) return answer;

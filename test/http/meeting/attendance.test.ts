@@ -84,11 +84,11 @@ describe('the attendance of a meeting', function () {
 
   it('is looked for by nobody who has no token: whoever guesses has nothing read for them', async () => {
     const { roomId } = await made({});
-    const { streams, reveal } = await meetings.ground();
+    const { streams, decryptEvent } = await meetings.ground();
     const read = () => {
       throw new Error('the stream of the room was read');
     };
-    const guess = createAttendance({ log: { read }, streams, reveal });
+    const guess = createAttendance({ log: { read }, streams, decryptEvent });
     expect(await guess(roomId, 'guessed', 'eve')).to.include({ rejected: 'meeting/unauthorized' });
   });
 

@@ -23,11 +23,11 @@ describe('who was in many meetings', () => {
     const attendance = createAttendance({
       log: { read: read as unknown as EventLog['read'] },
       streams: { reload: async () => ({ state, revision: 0, position: 1n }) as never },
-      reveal: (async (_: unknown, event: unknown) => event) as unknown as DecryptEvent,
+      decryptEvent: (async (_: unknown, event: unknown) => event) as unknown as DecryptEvent,
     });
     return { held, attendance };
   }
-  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const projectionProgress = () => new Promise((resolve) => setImmediate(resolve));
 
   it('is read a few pages at a time, by turns of those who ask', async () => {
     const { held, attendance } = reading();
@@ -35,13 +35,13 @@ describe('who was in many meetings', () => {
     const asked = ['eve', 'eve', 'eve', 'eve', 'ada'].map((whose) =>
       attendance('ABC234', token, whose).then(() => done.push(whose)),
     );
-    await settled();
+    await projectionProgress();
     expect(held, 'at once').to.have.length(2);
     let most = 0;
     for (let went = 0; went < asked.length; went++) {
       most = Math.max(most, held.length);
       held.shift()!();
-      await settled();
+      await projectionProgress();
     }
     await Promise.all(asked);
     expect(most).to.equal(2);
@@ -63,7 +63,7 @@ describe('who was in many meetings', () => {
     const letGo = async () => {
       for (let all = held.splice(0); all.length > 0; all = held.splice(0)) {
         for (const each of all) each();
-        await settled();
+        await projectionProgress();
       }
     };
     await letGo();

@@ -101,7 +101,7 @@ function node(monotonic?: Clock, returnMs = 20_000) {
     /** The relay hears of all that stands in the log. */
     async catchUp() {
       for (const event of held.splice(0)) {
-        relay.publish(await kernel.reveal(catalog, event as RecordedEvent<MeetingEvent>));
+        relay.publish(await kernel.decryptEvent(catalog, event as RecordedEvent<MeetingEvent>));
         census.advance(event.position);
       }
     },

@@ -74,7 +74,7 @@ describe('files of the chat', function () {
     const now = () => Date.now() + hours * HOUR;
     const clock: ConfirmedClock = { now, confirmedNow: async () => now(), inSync: () => true };
     const position = await node.kernel.head();
-    expect(await node.kernel.settled.wait('chat.files', position)).to.equal(true);
+    expect(await node.kernel.projectionProgress.wait('chat.files', position)).to.equal(true);
     const run = createFileSweep({ ...node.kernel, streams, clock, context: () => context(), fileStore });
     await run(new AbortController().signal);
   }
@@ -141,14 +141,14 @@ describe('files of the chat', function () {
     const attachments = [{ filename: file.filename, originalName: '', contentType: '', size: 0 }];
     accepted(await node.messages.post(ada, accepted(made).body.channel.id, { attachments }, context()));
     let looked = 0;
-    const places: typeof node.places = {
-      ...node.places,
+    const visibility: typeof node.visibility = {
+      ...node.visibility,
       message: (...asked) => {
         looked++;
-        return node.places.message(...asked);
+        return node.visibility.message(...asked);
       },
     };
-    const files = createFiles({ ...node.kernel, ...node, fileStore: storeLater(0), places });
+    const files = createFiles({ ...node.kernel, ...node, fileStore: storeLater(0), visibility });
     const [bob, eve] = [await node.join('bob'), await node.join('eve', true)];
     expect('rejected' in (await files.file(bob, file.filename))).to.equal(true);
     expect(looked).to.equal(0);

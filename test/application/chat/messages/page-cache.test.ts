@@ -55,7 +55,7 @@ describe('the newest messages of a channel', function () {
 
   /** As the rows have them, now that they show everything. */
   async function rows(at: string, limit = 50) {
-    const pages = createPageQueries({ ...node.kernel, ...node, acknowledged: createWritePositions() });
+    const pages = createPageQueries({ ...node.kernel, ...node, writePositions: createWritePositions() });
     const { found } = await pages.newest(at, limit, await node.kernel.head());
     const { state } = await node.admission.roster();
     return JSON.parse(JSON.stringify(found.map(({ message }) => messageView(state, message))));

@@ -12,7 +12,7 @@ describe('pages that many ask for at once', function () {
   const MANY = 60;
   let servers: Servers;
   let node: ChatNode;
-  const places: string[] = [];
+  const visibility: string[] = [];
   const said: string[] = [];
   let parent = '';
 
@@ -21,9 +21,9 @@ describe('pages that many ask for at once', function () {
     node = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
     const ada = await node.join('ada');
     for (const name of ['one', 'two'])
-      places.push(accepted(await node.channels.create(ada, { name }, context())).body.channel.id);
+      visibility.push(accepted(await node.channels.create(ada, { name }, context())).body.channel.id);
     for (const content of ['first', 'second', 'third']) {
-      const { message } = accepted(await node.messages.post(ada, places[0]!, { content }, context())).body;
+      const { message } = accepted(await node.messages.post(ada, visibility[0]!, { content }, context())).body;
       said.push(message.id);
       parent = message.id;
       accepted(await node.messages.pin('PinMessage', ada, message.id, context()));
@@ -39,16 +39,16 @@ describe('pages that many ask for at once', function () {
     Object.values(JSON.parse(Buffer.from(accepted(page).json).toString()))[0] as never;
 
   const kinds: readonly [string, number, (limit: number) => Promise<RenderedPage | Rejection>, number][] = [
-    ['long ones of the newest messages', 500, (limit) => node.reading.messages(somebody, places[0]!, { limit }), 3],
+    ['long ones of the newest messages', 500, (limit) => node.reading.messages(somebody, visibility[0]!, { limit }), 3],
     [
       'long ones of older messages',
       500,
-      (limit) => node.reading.messages(somebody, places[0]!, { limit, before: said[1]! }),
+      (limit) => node.reading.messages(somebody, visibility[0]!, { limit, before: said[1]! }),
       1,
     ],
-    ['long ones of replies', 500, (limit) => node.reading.replies(somebody, places[0]!, parent, { limit }), 1],
-    ['short ones', 50, (limit) => node.reading.messages(somebody, places[0]!, { limit, before: said[2]! }), 2],
-    ['pins', 100, () => node.reading.pins(somebody, places[0]!), 3],
+    ['long ones of replies', 500, (limit) => node.reading.replies(somebody, visibility[0]!, parent, { limit }), 1],
+    ['short ones', 50, (limit) => node.reading.messages(somebody, visibility[0]!, { limit, before: said[2]! }), 2],
+    ['pins', 100, () => node.reading.pins(somebody, visibility[0]!), 3],
   ];
 
   for (const [name, limit, read, found] of kinds)
@@ -64,7 +64,7 @@ describe('pages that many ask for at once', function () {
     for (const count of [MANY, 400]) {
       const order: string[] = [];
       const ask = async (userId: string, limit: number) => {
-        shown(await node.reading.messages({ userId }, places[0]!, { limit }));
+        shown(await node.reading.messages({ userId }, visibility[0]!, { limit }));
         order.push(userId);
       };
       const greedy = Array.from({ length: count }, (_, n) => ask('greedy', 102 + n));
@@ -76,9 +76,9 @@ describe('pages that many ask for at once', function () {
   it('are made once for many who wait for the same, also of what somebody has said since', async () => {
     const ada = await node.join('eve');
     const before = node.finds();
-    const read = (seen?: bigint) => node.reading.messages(somebody, places[1]!, { limit: 500 }, seen);
+    const read = (seen?: bigint) => node.reading.messages(somebody, visibility[1]!, { limit: 500 }, seen);
     const first = Array.from({ length: MANY }, () => read());
-    const posted = accepted(await node.messages.post(ada, places[1]!, { content: 'since' }, context()));
+    const posted = accepted(await node.messages.post(ada, visibility[1]!, { content: 'since' }, context()));
     const later = await read(posted.position);
     expect(shown(later).map(({ id }) => id)).to.deep.equal([posted.body.message.id]);
     expect(accepted(later).position >= posted.position).to.equal(true);

@@ -14,7 +14,7 @@ describe('searching the chat', () => {
           return [];
         },
       },
-      settled: { latest: () => 0n, latestOf: () => 0n, position: () => 0n, wait: async () => true } as never,
+      projectionProgress: { latest: () => 0n, latestOf: () => 0n, position: () => 0n, wait: async () => true } as never,
       admission: {
         roster: async () => ({ state: { users } }),
         load: async () => ({ state: { channels: new Map() } }),

@@ -32,7 +32,7 @@ describe('the history of alerts', () => {
         return sorted.filter(passes).slice(0, limit) as Row[];
       },
     };
-    const settled = {
+    const projectionProgress = {
       position: () => 0n,
       latest: () => 70n,
       latestOf: () => 70n,
@@ -41,7 +41,7 @@ describe('the history of alerts', () => {
         return inStep;
       },
     };
-    return { read: createAlertHistory({ rows, settled }), waited };
+    return { read: createAlertHistory({ rows, projectionProgress }), waited };
   }
 
   it('is told newest first, page by page, none left out or told twice', async () => {

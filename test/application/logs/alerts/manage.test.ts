@@ -13,7 +13,7 @@ import { answer, type Respond } from '../../../support/receiver.js';
 describe('alerting', function () {
   this.timeout(120_000);
   const alerting = useAlerting();
-  const { start, put, history, settled, on } = alerting;
+  const { start, put, history, projectionProgress, on } = alerting;
 
   it('raises an alert at once when the policy that finds it is set, and delivers it signed', async () => {
     const node = await start({ secret: 'between us' });
@@ -33,7 +33,7 @@ describe('alerting', function () {
     expect(headers)
       .to.have.property('x-annals-signature')
       .that.matches(/^t=\d+,v1=[0-9a-f]{64}$/);
-    const { alerts } = await settled(node, (page) => page.alerts[0]?.webhook.delivered);
+    const { alerts } = await projectionProgress(node, (page) => page.alerts[0]?.webhook.delivered);
     expect(alerts).to.have.length(1);
     expect(alerts[0]).to.deep.include({ id: alertId, rule: 'error_threshold', state: 'active', triggeredAt });
     expect(alerts[0]?.webhook).to.include({ delivered: true, attempts: 1, status: 204 });
@@ -47,7 +47,7 @@ describe('alerting', function () {
     await Promise.all(alerting.nodes.splice(0).map((node) => node.stop()));
     const third = await start();
     await third.evaluate();
-    const { alerts } = await settled(third, (page) => page.alerts[0]?.webhook.delivered);
+    const { alerts } = await projectionProgress(third, (page) => page.alerts[0]?.webhook.delivered);
     expect(alerts).to.have.length(1);
     expect(alerting.receiver.received).to.have.length(1);
   });
@@ -58,7 +58,7 @@ describe('alerting', function () {
     alerting.now.errors = 25;
     await alerting.receiver.came(1);
     alerting.now.errors = 0;
-    const { alerts } = await settled(node, (page) => page.alerts[0]?.state === 'resolved');
+    const { alerts } = await projectionProgress(node, (page) => page.alerts[0]?.state === 'resolved');
     expect(alerts[0]).to.include({ resolution: 'recovered' });
     expect(Date.parse(alerts[0]?.resolvedAt ?? '')).to.be.greaterThan(Date.parse(alerts[0]?.triggeredAt ?? ''));
   });
@@ -126,7 +126,7 @@ describe('alerting', function () {
     for (let index = 0; index < 3; index++) await node.evaluate();
     alerting.now.errors = 0;
     await node.evaluate();
-    await settled(node, ({ alerts }) => alerts.every(({ webhook }) => webhook.delivered));
+    await projectionProgress(node, ({ alerts }) => alerts.every(({ webhook }) => webhook.delivered));
     const { signal } = new AbortController();
     expect(await node.kernel.lifecycle.check(alertHistory, { signal })).to.deep.equal([]);
   });
@@ -136,7 +136,7 @@ describe('alerting', function () {
     alerting.now.errors = 25;
     alerting.receiver.respond = answer(500);
     await put(node, { ...on(), webhookRetryAttempts: 1 });
-    const { alerts } = await settled(node, (page) => page.alerts[0]?.webhook.attempts === 2);
+    const { alerts } = await projectionProgress(node, (page) => page.alerts[0]?.webhook.attempts === 2);
     expect(alerts[0]?.webhook).to.include({ delivered: false, attempts: 2, status: 500 });
     expect(alerts[0]?.webhook.reason).to.equal('the receiver answered 500');
   });
@@ -150,7 +150,7 @@ describe('alerting', function () {
     await alerting.nodes.pop()?.stop();
     alerting.receiver.respond = answer(200);
     const second = await start();
-    const { alerts } = await settled(second, (page) => page.alerts[0]?.webhook.delivered);
+    const { alerts } = await projectionProgress(second, (page) => page.alerts[0]?.webhook.delivered);
     expect(alerts).to.have.length(1);
     expect(alerting.receiver.received.map(({ headers }) => headers['x-annals-delivery'])).to.deep.equal([
       alerts[0]?.id,
@@ -176,7 +176,7 @@ describe('alerting', function () {
     await once(child, 'exit');
     alerting.receiver.respond = answer(200);
     const next = await start({ name });
-    const { alerts } = await settled(next, (page) => page.alerts[0]?.webhook.delivered);
+    const { alerts } = await projectionProgress(next, (page) => page.alerts[0]?.webhook.delivered);
     expect(alerts).to.have.length(1);
     expect(alerting.receiver.received).to.have.length(2);
   });
@@ -185,7 +185,7 @@ describe('alerting', function () {
     const node = await start();
     alerting.now.errors = 25;
     await put(node, on());
-    await settled(node, (page) => page.alerts[0]?.webhook.delivered);
+    await projectionProgress(node, (page) => page.alerts[0]?.webhook.delivered);
     const events = await node.kernel.log.read('logs.alert-error_threshold');
     const raised = Array.isArray(events) ? events.find(({ type }) => type === 'AlertRaised') : undefined;
     expect(raised).not.to.equal(undefined);

@@ -30,12 +30,12 @@ describe('a request with an Idempotency-Key', () => {
 
   /** A node's ingest, each with a clock of its own and perhaps a log that fails. */
   function ingestOf(node: LogsNode, now: number, append?: EventLog['append']) {
-    const { vault, streams, settled, release, appended } = node.kernel;
+    const { vault, streams, projectionProgress, release, appended } = node.kernel;
     const log = { ...node.kernel.log, ...(append && { append }) };
     const appender = createGroupCommit({ log, logger: silentLogger, appended });
     const budget = createBudget('intake', INGEST_BYTES);
     const clock = { now: () => now };
-    return createIngest({ log, appender, vault, streams, settled, clock, release, budget, appended });
+    return createIngest({ log, appender, vault, streams, projectionProgress, clock, release, budget, appended });
   }
   type Node = ReturnType<typeof ingestOf>;
   const [FIRST, SECOND] = [Date.UTC(2026, 10, 21, 9, 59), Date.UTC(2026, 10, 22)];

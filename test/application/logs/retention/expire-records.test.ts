@@ -35,10 +35,10 @@ describe('expired records', () => {
   });
 
   const startIngest = () => {
-    const { log, vault, streams, settled, release, appended } = node.kernel;
+    const { log, vault, streams, projectionProgress, release, appended } = node.kernel;
     const appender = createGroupCommit({ log, logger: silentLogger, appended });
     const budget = createBudget('intake', INGEST_BYTES);
-    return createIngest({ log, appender, vault, streams, settled, clock, release, budget, appended });
+    return createIngest({ log, appender, vault, streams, projectionProgress, clock, release, budget, appended });
   };
   const put = async (given: readonly object[], more = {}, producerId = 'api', into = startIngest()) => {
     const context = { ...node.kernel.systemContext('test'), ...more };
@@ -51,7 +51,7 @@ describe('expired records', () => {
 
   it('go by instant and by receipt, audit records later', async () => {
     const { kernel, receipts } = node;
-    const { handle, vault, log, settled, systemContext } = kernel;
+    const { handle, vault, log, projectionProgress, systemContext } = kernel;
     const at = (message: string, days: number, more = {}) => ({ message, time: START + days * DAY, ...more });
     await put([at('old', 0), at('old audit', 0, { audit: true }), at('of the future', 100)]);
     const key = { commandId: 'a-key', fingerprint: 'a-body' };
@@ -70,7 +70,7 @@ describe('expired records', () => {
     const facts = await log.read(RETENTION_STREAM);
     if (typeof facts === 'string') throw new Error(facts);
     expect(facts.map(({ type }) => type)).to.deep.equal(['RecordsExpired', 'BatchesErased']);
-    await settled.wait('logs.records', facts.at(-1)?.position ?? 0n);
+    await projectionProgress.wait('logs.records', facts.at(-1)?.position ?? 0n);
     const kept = ['old audit', 'old audit keyed', 'written late', 'young', 'of an age to come'];
     // Of the first day of March nothing is kept but what is for audits; "written late" is of the second.
     expect(await names()).to.deep.equal(kept);
@@ -92,14 +92,14 @@ describe('expired records', () => {
   });
 
   it('are followed by new ones where a clock was ahead by which the day of these has ended', async () => {
-    const { lifecycle, settled } = node.kernel;
+    const { lifecycle, projectionProgress } = node.kernel;
     const ingest = startIngest();
     now = START;
     const again = () => put([{ message: 'back in time' }], {}, 'api', ingest).catch((error) => error);
     expect(await again()).to.be.instanceOf(UnavailableError);
     const { receipt, ingested } = await again();
     expect(receipt.accepted).to.equal(1);
-    while (!(await settled.wait('logs.records', ingested.position)));
+    while (!(await projectionProgress.wait('logs.records', ingested.position)));
     expect(await names()).to.include('back in time');
     expect(await lifecycle.check(model, { signal })).to.deep.equal([]);
   });
