@@ -51,7 +51,7 @@ export type AppendOutcome =
   | { readonly outcome: 'appended'; readonly revision: number; readonly position: Position }
   /** Another append came first. `revision`: the current one, if the store reported it. */
   | { readonly outcome: 'conflict'; readonly revision?: number }
-  /** The stream is tombstoned. */
+  /** The stream is tombstoned, or the key of its secrets is destroyed. */
   | { readonly outcome: 'deleted' };
 
 export interface ReadOptions {

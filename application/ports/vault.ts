@@ -51,7 +51,8 @@ export interface Derivation {
   /** Derives a URL-safe identifier of 128 bits. */
   id(purpose: string, ...parts: readonly string[]): string;
   /**
-   * Derives the identifier of something a command creates: the command's time, then 96 bits, so that ids sort by time.
+   * Derives the identifier of something a command creates: the command's time, then 96 bits, so that new rows are neighbours in
+   * an index. Never sort by it.
    * 128 derived bits if the command id has no time.
    */
   idInTime(purpose: string, commandId: string): string;

@@ -102,6 +102,7 @@ export async function createKernel(options: KernelOptions) {
   );
 
   const undecryptable = createUndecryptableCounter(logger, () => options.onUndecryptable?.());
+  // Decryptors report which event failed; everything else sees an undecryptable secret as erased.
   const throwingVault = createVault(keys, aes256gcm);
   const vault = treatAsErased(throwingVault, undecryptable.onUndecryptable);
   const codec = createCodec(catalogs, vault);

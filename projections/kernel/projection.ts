@@ -108,7 +108,10 @@ export function writesOf({ on }: AnyProjection, event: RecordedEvent): RowWrite[
 /** Revives a removed row on `put`. */
 const UNSET_GONE = { gone: '', goneAt: '' } as const;
 
-/** Converts a change to a write guarded by position: it does nothing if the row has this event already. */
+/**
+ * Converts a change to a write guarded by position: it does nothing if the row has this event already. `make` inserts:
+ * there the duplicate key says so.
+ */
 export function positionGuarded(change: RowChange, { position, recordedAt }: RecordedEvent): RowWrite {
   const at = longOf(position);
   const isOlder = { $lt: at };

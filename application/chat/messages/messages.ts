@@ -62,7 +62,7 @@ export function createMessages(ports: MessagePorts) {
     writePositions,
   } = ports;
 
-  /** Requires that the caller may see the channel or conversation. */
+  /** Does not check access: the route has checked that the caller sees the channel or conversation. */
   async function post(
     caller: Caller,
     channelId: string,

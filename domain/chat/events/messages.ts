@@ -98,7 +98,7 @@ export const messageEvents = {
       author: id,
       by: id,
       deletedAt: time,
-      /** Log position of `MessagePosted`, which is truncated: pages of older messages still find the place. */
+      /** Log position of `MessagePosted`, which is truncated later: pages `before` this message still need it. */
       postedPosition: id,
     }),
   ),
