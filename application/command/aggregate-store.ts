@@ -7,7 +7,7 @@ import {
   evolveOf,
   type Rejection,
 } from '../../domain/shared/index.js';
-import { createFreshSingleFlight } from '../concurrency/index.js';
+import { createFreshSingleFlight, sliceExpired, yieldToEventLoop } from '../concurrency/index.js';
 import type { Cache, DecryptEvent, EventLog, Position, RecordedEvent, RevealedEvent } from '../ports/index.js';
 import { asErasedEvent } from '../secrets/index.js';
 import { type AggregateCacheOptions, createAggregateCache } from './aggregate-cache.js';
@@ -104,6 +104,9 @@ interface CacheEntry {
   readonly isUnverified?: boolean;
 }
 
+/** Events decrypted before other work may run; each may be large. */
+const DECRYPTED_TOGETHER = 16;
+
 export function createAggregateStore(
   log: EventLog,
   decrypt: DecryptEvent,
@@ -120,11 +123,15 @@ export function createAggregateStore(
   ): Promise<LoadedAggregate<S>> {
     const evolve = evolveOf<S, E>(kind.decider);
     let { state, revision, position } = base;
-    // Decrypts in parallel, because keys come from another server; folds in order.
-    for (const event of await Promise.all(events.map((each) => decryptIfRead(kind, each)))) {
-      state = evolve(state, event);
-      ({ revision, position } = event);
-      recordCommand(kind, base.keyed, event.metadata, { first: revision, last: revision });
+    for (let from = 0; from < events.length; from += DECRYPTED_TOGETHER) {
+      if (from > 0 && sliceExpired()) await yieldToEventLoop();
+      // Decrypts in parallel, because keys come from another server; folds in order.
+      const part = events.slice(from, from + DECRYPTED_TOGETHER);
+      for (const event of await Promise.all(part.map((each) => decryptIfRead(kind, each)))) {
+        state = evolve(state, event);
+        ({ revision, position } = event);
+        recordCommand(kind, base.keyed, event.metadata, { first: revision, last: revision });
+      }
     }
     return { ...base, state, revision, position };
   }

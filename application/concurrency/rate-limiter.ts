@@ -19,8 +19,11 @@ export const combine = (...limiters: readonly RateLimiter[]): RateLimiter => ({
 /** Limiters in memory; beyond that the least recently used one starts anew. */
 const MAX_LIMITERS = 50_000;
 
-/** Creates one limiter per name. */
+/** Creates one limiter per name. Only `consume` stores it: refused requests with new names must not evict others. */
 export function createRateLimiters(create: () => RateLimiter): (name: string) => RateLimiter {
   const limiters = new LRUCache<string, RateLimiter>({ max: MAX_LIMITERS, memoMethod: create });
-  return (name) => limiters.memo(name);
+  return (name) => ({
+    wait: (amount) => (limiters.get(name) ?? create()).wait(amount),
+    consume: (amount) => limiters.memo(name).consume(amount),
+  });
 }
