@@ -3,7 +3,7 @@ const { npm_lifecycle_event: script, EVENTSTORE_URL: eventStore, MONGODB_URL: mo
 
 module.exports = {
   'node-option': ['enable-source-maps'],
-  require: ['./dist/test/support/ending.js', './dist/test/support/failures.js'],
+  require: ['./dist/test/support/mocha-hooks.js'],
   parallel: script === 'test' && !eventStore && !mongo,
   jobs: 4,
   timeout: 120_000,

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { anonymousMB, processorMs } from '@annals/engines/testing/process-usage.js';
 import { ask, devLogin } from '../support/chat-client.js';
-import type { Server } from '../support/server.js';
+import type { Server } from '../support/server-process.js';
 import { fill } from './chat-fill.js';
 import { load, type Request } from './load.js';
 import { startUsual } from './started.js';

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { processorMs } from '@annals/engines/testing/process-usage.js';
-import { ANNALS, type Server, startServer } from '../support/server.js';
+import { ANNALS, type Server, startServer } from '../support/server-process.js';
 import { HIT_FLAGS, hits, makeSite } from './hits.js';
 import { load, makeRooms, type Person, posts, type Request, reads, roomWithMessages } from './load.js';
 import { body } from './logs.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { ask, devLogin } from '../support/chat-client.js';
 import { pdf } from '../support/chat-uploads.js';
-import type { Server } from '../support/server.js';
+import type { Server } from '../support/server-process.js';
 import { startUsual } from './started.js';
 
 const MEBIBYTE = 1024 * 1024;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { anonymousMB, processorMs } from '@annals/engines/testing/process-usage.js';
 import type { WebSocket } from 'ws';
-import { type Attendee, byRoom, connect, join, leave, roomIdOf, settled, talk } from './crowd.js';
+import { type Attendee, byRoom, connect, join, leave, roomIdOf, settled, talk } from './meeting-clients.js';
 import { startUsual } from './started.js';
 
 const PER_ROOM = 8;

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { EventStoreDBClient, streamNameFilter } from '@eventstore/db-client';
-import { ANNALS } from '../support/server.js';
+import { ANNALS } from '../support/server-process.js';
 import { load, makeRooms, posts } from './load.js';
 import { startUsual } from './started.js';
 

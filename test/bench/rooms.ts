@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { anonymousMB } from '@annals/engines/testing/process-usage.js';
-import type { Server } from '../support/server.js';
+import type { Server } from '../support/server-process.js';
 import { envelope, load, makeRooms, posts, reads, roomWithMessages, signingPublicKey } from './load.js';
 import { startUsual } from './started.js';
 

@@ -1,6 +1,6 @@
 /** The server as its users start it, flags of node and all: what is measured is what they have. */
 import { readFileSync } from 'node:fs';
-import { type Server, startServer } from '../support/server.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
 const start: string = JSON.parse(manifest).scripts.start;

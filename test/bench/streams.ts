@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { WebSocket } from 'ws';
 import { ask, devLogin } from '../support/chat-client.js';
-import type { Server } from '../support/server.js';
+import type { Server } from '../support/server-process.js';
 import { startUsual } from './started.js';
 
 /** Microseconds of processor that the server has had. */

@@ -2,8 +2,8 @@
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { ask } from '../support/chat-client.js';
-import { bytesIn } from '../support/on-disk.js';
-import { startServer } from '../support/server.js';
+import { bytesIn } from '../support/directory-contents.js';
+import { startServer } from '../support/server-process.js';
 
 const ADMIN = 'an-admin-token-for-tests';
 /** Phrases that occur nowhere else: paths, events and referrers, and what browsers say. */

@@ -3,8 +3,8 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { ask, devLogin, type Member } from '../support/chat-client.js';
-import { run } from '../support/program.js';
-import { type Server, startServer } from '../support/server.js';
+import { run } from '../support/command-line.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 describe('the audit log of the chat, for an operator', function () {
   this.timeout(180_000);

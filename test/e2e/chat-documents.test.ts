@@ -2,8 +2,8 @@
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { ask, devLogin } from '../support/chat-client.js';
-import { Examined } from '../support/examined.js';
-import { type Server, startServer } from '../support/server.js';
+import { Examined } from '../support/openapi-check.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 describe('the document of the chat', function () {
   this.timeout(120_000);

@@ -7,10 +7,10 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { type Answered, ask, devLogin, type Member } from '../support/chat-client.js';
-import { SAMPLES } from '../support/chat-files.js';
+import { SAMPLES } from '../support/chat-file-fixtures.js';
 import { pdf, read, uploaded, uploadFile } from '../support/chat-uploads.js';
-import { bytesIn, filesIn, shownIn } from '../support/on-disk.js';
-import { type Server, startServer } from '../support/server.js';
+import { bytesIn, filesIn, shownIn } from '../support/directory-contents.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 const EMAIL = 'admin@localhost';
 

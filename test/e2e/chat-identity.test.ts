@@ -3,10 +3,10 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { ask, devLogin, Listening } from '../support/chat-client.js';
-import { bytesIn } from '../support/on-disk.js';
-import { run } from '../support/program.js';
-import { type Server, startServer } from '../support/server.js';
-import { startPostOffice } from '../support/smtp.js';
+import { run } from '../support/command-line.js';
+import { bytesIn } from '../support/directory-contents.js';
+import { type Server, startServer } from '../support/server-process.js';
+import { startPostOffice } from '../support/smtp-server.js';
 
 const OPEN = ['chat', '--auth-is-invite-required', 'false'];
 const SECRET = ['--auth-jwt-secret', 'f3b1c0de-5eed-4b1d-8f00-0123456789ab'];

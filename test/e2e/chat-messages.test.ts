@@ -4,8 +4,8 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { type Answered, ask, devLogin, Listening, type Member } from '../support/chat-client.js';
-import { bytesIn } from '../support/on-disk.js';
-import { type Server, startServer } from '../support/server.js';
+import { bytesIn } from '../support/directory-contents.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 const FLAGS = ['chat', '--auth-is-invite-required', 'false', '--auth-max-active-sessions', '50'];
 

@@ -4,10 +4,10 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { Examined, JSON_BODY } from '../support/examined.js';
+import { Examined, JSON_BODY } from '../support/openapi-check.js';
 import { newSigner } from '../support/room-crypto.js';
-import { envelope } from '../support/rooms.js';
-import { type Server, startServer } from '../support/server.js';
+import { envelope } from '../support/room-fixtures.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 const ADMIN = 'an-admin-token-for-tests';
 const EMAIL = 'ada@example.com';

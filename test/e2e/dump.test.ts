@@ -10,7 +10,7 @@ import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
 import { sessionToken } from '../../application/rooms/tokens.js';
 import { createRoom } from '../support/room-client.js';
-import { type Server, startServer } from '../support/server.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 describe('a dump of log and keys', function () {
   this.timeout(120_000);

@@ -3,9 +3,9 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { serialize } from 'bson';
 import { expect } from 'chai';
 import type { Page } from '../../application/logs/query/query-service.js';
+import { bytesIn, filesIn } from '../support/directory-contents.js';
 import { logClient } from '../support/log-client.js';
-import { bytesIn, filesIn } from '../support/on-disk.js';
-import { startServer } from '../support/server.js';
+import { startServer } from '../support/server-process.js';
 
 /** Fields, values and words that occur nowhere but in these records; the messages become event names. */
 const RECORDS = [

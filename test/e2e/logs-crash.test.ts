@@ -5,7 +5,7 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { Entry } from '../../application/logs/query/query-service.js';
 import { logClient } from '../support/log-client.js';
-import { startServer } from '../support/server.js';
+import { startServer } from '../support/server-process.js';
 
 /** LOG_KILLS=30 for a long run. */
 const ROUNDS = Number(process.env.LOG_KILLS ?? 2);

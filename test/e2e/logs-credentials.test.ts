@@ -3,7 +3,7 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { Page } from '../../application/logs/query/query-service.js';
 import { type LogClient, logClient } from '../support/log-client.js';
-import { type Server, startServer } from '../support/server.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 describe('the log service with credentials', () => {
   const directory = temporaryDirectory();

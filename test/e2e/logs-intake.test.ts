@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { type LogClient, logClient } from '../support/log-client.js';
-import { type Server, startServer } from '../support/server.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 const MIB = 1024 * 1024;
 const gzip = { 'content-encoding': 'gzip' };

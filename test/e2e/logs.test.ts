@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { type LogClient, logClient } from '../support/log-client.js';
-import { type Server, startServer } from '../support/server.js';
-import { answers } from './logs/answers.js';
-import { follows } from './logs/following.js';
-import { takesIn } from './logs/intake.js';
-import { rebuilds } from './logs/rebuilding.js';
-import { logsUnderTest } from './logs/under-test.js';
+import { type Server, startServer } from '../support/server-process.js';
+import { takesIn } from './logs/ingest-suite.js';
+import { answers } from './logs/query-suite.js';
+import { rebuilds } from './logs/rebuild-suite.js';
+import { logsUnderTest } from './logs/shared-service.js';
+import { follows } from './logs/tail-suite.js';
 
 describe('the log service', () => {
   const directory = temporaryDirectory();

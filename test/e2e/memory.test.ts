@@ -5,7 +5,7 @@ import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { call, type Entered } from '../support/room-client.js';
 import { newSigner, random, text } from '../support/room-crypto.js';
-import { type Server, startServer } from '../support/server.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 describe('the memory of a server', function () {
   this.timeout(120_000);

@@ -8,7 +8,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { call, createRoom, settledState } from '../support/room-client.js';
-import { ANNALS, FREE_PORTS, type Server, startServer } from '../support/server.js';
+import { ANNALS, FREE_PORTS, type Server, startServer } from '../support/server-process.js';
 
 function isAlive(pid: number): boolean {
   try {

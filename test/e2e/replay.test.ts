@@ -1,9 +1,9 @@
 /** `annals replay` beside a running server: where it starts, and what it prints where. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { run, start } from '../support/program.js';
+import { run, start } from '../support/command-line.js';
 import { createRoom } from '../support/room-client.js';
-import { type Server, startServer } from '../support/server.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 describe('annals replay', function () {
   this.timeout(120_000);

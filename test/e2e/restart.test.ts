@@ -9,11 +9,11 @@ import { Binary } from 'mongodb';
 import { createKernel, type Kernel } from '../../bin/node/kernel.js';
 import { secretSource } from '../../bin/node/secret.js';
 import { services } from '../../bin/services/all.js';
+import { run } from '../support/command-line.js';
 import { logClient, tailed } from '../support/log-client.js';
-import { run } from '../support/program.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
-import { freePort, type Server, startServer } from '../support/server.js';
-import { streams } from './restart/streams.js';
+import { freePort, type Server, startServer } from '../support/server-process.js';
+import { streams } from './restart/streams-suite.js';
 
 interface Ready {
   readonly ok: boolean;

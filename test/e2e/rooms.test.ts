@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { filesIn } from '../support/on-disk.js';
+import { filesIn } from '../support/directory-contents.js';
 import { createRoom, joinRoom, type StoredMessage } from '../support/room-client.js';
 import { random, text } from '../support/room-crypto.js';
-import { type Server, startServer } from '../support/server.js';
-import { rules } from './rooms/rules.js';
-import { streams } from './rooms/streams.js';
-import { roomUnderTest } from './rooms/under-test.js';
+import { type Server, startServer } from '../support/server-process.js';
+import { rules } from './rooms/rules-suite.js';
+import { roomUnderTest } from './rooms/shared-service.js';
+import { streams } from './rooms/streams-suite.js';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

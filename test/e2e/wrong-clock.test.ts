@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type Running, start } from '../support/program.js';
+import { type Running, start } from '../support/command-line.js';
 import { call, createRoom } from '../support/room-client.js';
-import { type Server, startServer } from '../support/server.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 const HOUR_MS = 3_600_000;
 

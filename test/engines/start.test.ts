@@ -14,7 +14,7 @@ import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { connectEventStore } from '../../adapters/eventstore/client.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
-import { freePort } from '../support/server.js';
+import { freePort } from '../support/server-process.js';
 
 /** A process that says all this at once. */
 function saying(child: ChildProcess, ...messages: readonly ChildMessage[]): void {

@@ -3,32 +3,28 @@ import { type Engines, startEngines } from '@annals/engines/internal/supervisor/
 import { eventually } from '@annals/engines/testing/condition.js';
 import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { type CuttingProxy, startProxy } from '../support/proxy.js';
 import { call, createRoom, type RoomClient } from '../support/room-client.js';
-import { type Server, startServer } from '../support/server.js';
-
-const ADDRESS = /127\.0\.0\.1:(\d+)/;
-const portOf = (url: string) => Number(ADDRESS.exec(url)?.[1]);
-const through = ({ port }: CuttingProxy, url: string) => url.replace(ADDRESS, `127.0.0.1:${port}`);
+import { type Server, startServer } from '../support/server-process.js';
+import { startProxy, type TcpProxy } from '../support/tcp-proxy.js';
 
 describe('a connection that dies in the middle', function () {
   this.timeout(120_000);
   const directory = temporaryDirectory();
   const engineDirectory = temporaryDirectory();
   let servers: Engines;
-  let log: CuttingProxy;
-  let models: CuttingProxy;
+  let log: TcpProxy;
+  let models: TcpProxy;
   let server: Server;
   let room: RoomClient;
 
   before(async () => {
     servers = await startEngines({ dataDir: engineDirectory.path, logger: silentLogger });
-    log = await startProxy(portOf(servers.eventStoreUrl));
-    models = await startProxy(portOf(servers.mongoUrl));
+    log = await startProxy(servers.eventStoreUrl);
+    models = await startProxy(servers.mongoUrl);
     server = await startServer(directory.path, ['rooms', 'logs'], {
-      ANNALS_EVENT_STORE_URL: through(log, servers.eventStoreUrl),
+      ANNALS_EVENT_STORE_URL: log.url,
       // Else the driver asks the server for the addresses of its set, and goes there.
-      ANNALS_MONGO_URL: through(models, servers.mongoUrl).replace(/replicaSet=\w+/, 'directConnection=true'),
+      ANNALS_MONGO_URL: models.url.replace(/replicaSet=\w+/, 'directConnection=true'),
     });
     room = await createRoom(base('rooms'), 'Ada');
   });

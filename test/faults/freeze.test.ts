@@ -4,7 +4,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createRoom, type RoomClient } from '../support/room-client.js';
-import { type Server, startServer } from '../support/server.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 /** The contract's deadlines: of any request, and of health and metrics. */
 const ANSWER_MS = 10_000;

@@ -2,8 +2,8 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { come, joinedIn, open, peopleAt } from '../support/meeting-people.js';
-import { type Server, startServer } from '../support/server.js';
+import { come, joinedIn, open, peopleAt } from '../support/meeting-client.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 describe('a meeting whose log is frozen', function () {
   this.timeout(90_000);

@@ -1,8 +1,8 @@
 /** A start beside a store that is frozen: it fails, and the process ends, so that whoever supervises it starts it again. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { run } from '../support/program.js';
-import { FREE_PORTS, type Server, startServer } from '../support/server.js';
+import { run } from '../support/command-line.js';
+import { FREE_PORTS, type Server, startServer } from '../support/server-process.js';
 
 describe('a start beside a frozen store', function () {
   this.timeout(120_000);

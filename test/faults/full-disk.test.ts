@@ -7,7 +7,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { call, createRoom } from '../support/room-client.js';
-import { type Server, startServer } from '../support/server.js';
+import { type Server, startServer } from '../support/server-process.js';
 
 interface State {
   readonly messages: readonly { readonly id: string }[];

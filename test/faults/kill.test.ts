@@ -13,8 +13,8 @@ import { roomStream } from '../../domain/rooms/room.js';
 import { servedStream } from '../../domain/shared/active-projection.js';
 import { state } from '../../projections/rooms/room-state.js';
 import { type Answered, call } from '../support/room-client.js';
-import { ANNALS, type Server, startServer } from '../support/server.js';
-import { startValve, type Valve } from '../support/valve.js';
+import { ANNALS, type Server, startServer } from '../support/server-process.js';
+import { startProxy, type TcpProxy } from '../support/tcp-proxy.js';
 
 const text = (bytes: number) => randomBytes(bytes).toString('base64url');
 const signingPublicKey = { kty: 'EC', crv: 'P-256', x: text(32), y: text(32) };
@@ -91,8 +91,8 @@ describe('a server killed at the worst moment', function () {
   this.timeout(120_000);
   const [data, own] = [temporaryDirectory(), temporaryDirectory()];
   let engines: Engines;
-  let store: Valve;
-  let mongo: Valve;
+  let store: TcpProxy;
+  let mongo: TcpProxy;
   let kernel: Kernel;
   let server: Server | undefined;
   const { enter, message, send, expectOnce } = client(() => server);
@@ -104,8 +104,8 @@ describe('a server killed at the worst moment', function () {
   /** Kills it, and starts it again with stores that answer. */
   const killAndStart = async () => {
     await server?.stop('SIGKILL');
-    store.release();
-    mongo.release();
+    store.releaseAnswers();
+    mongo.releaseAnswers();
     await start();
   };
   const typesIn = async (stream: string) => {
@@ -115,7 +115,7 @@ describe('a server killed at the worst moment', function () {
 
   before(async () => {
     engines = await startEngines({ dataDir: data.path, logger: silentLogger });
-    [store, mongo] = [await startValve(engines.eventStoreUrl), await startValve(engines.mongoUrl)];
+    [store, mongo] = [await startProxy(engines.eventStoreUrl), await startProxy(engines.mongoUrl)];
     kernel = await createKernel({
       ...engines,
       mongoDatabase: 'annals',
@@ -140,7 +140,7 @@ describe('a server killed at the worst moment', function () {
     const first = rooms.map((room) => message(room));
     for (const sent of first) sent.answer = await send(sent);
     const second = rooms.map((room) => message(room, 1));
-    store.hold();
+    store.holdAnswers();
     const unanswered = Promise.allSettled(second.map(send));
     for (const { roomId } of rooms) await eventually(async () => (await typesIn(messagesStream(roomId))).length === 2);
     await killAndStart();
@@ -165,7 +165,7 @@ describe('a server killed at the worst moment', function () {
     const first = await lastWritten();
     await eventually(async () => (await saved()) >= first);
     const more = Array.from({ length: 5 }, (_, index) => message(room, index + 1));
-    mongo.hold();
+    mongo.holdAnswers();
     const answers = Promise.allSettled(more.map(send));
     await eventually(async () => {
       const found = await rows.find({ room: room.roomId }).toArray();
@@ -182,7 +182,7 @@ describe('a server killed at the worst moment', function () {
     const sent = rooms.map((room) => message(room));
     for (const each of sent) each.answer = await send(each);
     const { collection: before } = (await kernel.lifecycle.current(state)).state!;
-    mongo.hold();
+    mongo.holdAnswers();
     const urls = ['--event-store-url', engines.eventStoreUrl, '--mongo-url', engines.mongoUrl];
     const rebuilding = annals('reindex', 'rooms.state', ...urls, '--data-dir', own.path);
     await eventually(async () => (await typesIn(servedStream(state.name))).length > 1);
@@ -198,7 +198,7 @@ describe('a server killed at the worst moment', function () {
     const room = await enter();
     const sent = message(room);
     sent.answer = await send(sent);
-    store.hold();
+    store.holdAnswers();
     const burn = { ...sent, path: `/rooms/${room.roomId}/burn`, key: randomUUID() };
     const unanswered = Promise.allSettled([send(burn)]);
     await eventually(async () => (await typesIn(roomStream(room.roomId))).includes('RoomBurned'));

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { come, type Heard, open, type Person, peopleAt } from '../support/meeting-people.js';
-import { bytesIn, shownIn } from '../support/on-disk.js';
-import { type Server, startServer } from '../support/server.js';
-import { startValve } from '../support/valve.js';
+import { bytesIn, shownIn } from '../support/directory-contents.js';
+import { come, type Heard, open, type Person, peopleAt } from '../support/meeting-client.js';
+import { type Server, startServer } from '../support/server-process.js';
+import { startProxy } from '../support/tcp-proxy.js';
 
 const PLENTY = ['--meeting-connect-per-minute', '100000', '--meeting-create-per-minute', '100000'];
 /** People of a node that is gone leave soon. */
@@ -239,18 +239,18 @@ describe('meetings on nodes that come and go', function () {
   });
 
   it('let nobody sit in a room whose connection ended before the log had answered', async () => {
-    const valve = await startValve(engines.eventStoreUrl);
+    const proxy = await startProxy(engines.eventStoreUrl);
     try {
-      const bases = [await start(0), await start(1, ['--event-store-url', valve.url])];
+      const bases = [await start(0), await start(1, ['--event-store-url', proxy.url])];
       const ada = await come(bases[0]!, 'SILENT', 'Ada', { isHost: true });
       const bob = await come(bases[1]!, 'SILENT', 'Bob');
       await ada.hears(isAbout('participant-joined', bob.id));
       const cleo = await open(bases[1]!);
-      valve.hold();
+      proxy.holdAnswers();
       cleo.say('join', { roomId: 'SILENT', name: 'Cleo' });
       const { participantId } = await ada.hears(({ name }) => name === 'Cleo');
       expect((await cleo.closed).code).to.equal(1013);
-      valve.release();
+      proxy.releaseAnswers();
       await ada.hears(isAbout('participant-left', String(participantId)));
       // Bob's connection has not ended.
       bob.say('raise-hand');
@@ -258,7 +258,7 @@ describe('meetings on nodes that come and go', function () {
       for (const each of [ada, bob]) each.say('leave');
       await eventually(async () => (await peopleAt(bases[0]!)) === 0);
     } finally {
-      await valve.close();
+      await proxy.close();
     }
   });
 

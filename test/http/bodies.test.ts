@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { problem } from '../../adapters/http/server/problem.js';
 import { listLimit } from '../../adapters/http/server/validate.js';
-import { echo, serveToys, type Toys } from './toy.js';
+import { echo, serveToys, type Toys } from './toy-http-service.js';
 
 const toy = {
   type: 'object',

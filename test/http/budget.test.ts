@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { BODY_COST } from '../../adapters/http/server/budgets.js';
 import { createBudget } from '../../application/concurrency/fair-share-budget.js';
-import { echo, serveToys, type Toys } from './toy.js';
+import { echo, serveToys, type Toys } from './toy-http-service.js';
 
 /** What one network has of it is two thirds. */
 const MOST = 1500 * 1.5;

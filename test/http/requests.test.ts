@@ -4,7 +4,7 @@ import { cors } from '../../adapters/http/security/cors.js';
 import { createClientAddress } from '../../adapters/platform/config/client-address.js';
 import type { CommandContext } from '../../application/ports/index.js';
 import { UnavailableError } from '../../application/ports/index.js';
-import { echo, serveToys, type Toys } from './toy.js';
+import { echo, serveToys, type Toys } from './toy-http-service.js';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { problem } from '../../adapters/http/server/problem.js';
 import type { RejectionKind } from '../../domain/shared/decider.js';
-import { echo, serveToys, type Toys } from './toy.js';
+import { echo, serveToys, type Toys } from './toy-http-service.js';
 
 describe('routing', () => {
   let toys: Toys;

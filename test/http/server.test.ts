@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Sink } from '../../adapters/realtime/relay/sink.js';
-import { sendBytes } from '../support/raw.js';
-import { echo, serveToys as serve, type Toys } from './toy.js';
+import { sendBytes } from '../support/raw-http.js';
+import { echo, serveToys as serve, type Toys } from './toy-http-service.js';
 
 describe('listening', () => {
   const served: Toys[] = [];

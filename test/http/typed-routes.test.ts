@@ -4,7 +4,7 @@ import { type Admit, type ParamsOf, type Request, route } from '../../adapters/h
 import { listLimit } from '../../adapters/http/server/validate.js';
 import type { Rejection } from '../../domain/shared/decider.js';
 import { object } from '../../domain/shared/schema.js';
-import { serveToys } from './toy.js';
+import { serveToys } from './toy-http-service.js';
 
 type Same<One, Other> = (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
 /** Compiles where both are the same type. */

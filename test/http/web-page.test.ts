@@ -1,7 +1,7 @@
 /** Pages as they are served: the document revalidated, its parts kept, nothing of it from elsewhere. */
 import { expect } from 'chai';
 import { acceptsHtml, createWebPage, readOnce } from '../../adapters/http/server/web-page.js';
-import { serveToys, type Toys } from './toy.js';
+import { serveToys, type Toys } from './toy-http-service.js';
 
 const html = { headers: { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' } };
 

@@ -1,5 +1,5 @@
 /** A node that does alerting, as a process of its own that can be killed; it always counts 25 errors. */
-import { startAlertNode } from './alerts.js';
+import { startAlertNode } from './alert-node.js';
 
 const [eventStoreUrl = '', mongoUrl = '', name = ''] = process.argv.slice(2);
 const node = await startAlertNode({

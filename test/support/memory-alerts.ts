@@ -7,9 +7,9 @@ import { createWebhookTester } from '../../application/logs/alerts/test-webhook.
 import type { WebhookOutcome, WebhookRequest } from '../../application/ports/webhooks.js';
 import { alertStream } from '../../domain/logs/alert.js';
 import { alertEvents } from '../../domain/logs/alert-events.js';
-import { taken } from './memory-intake.js';
+import { taken } from './memory-ingest.js';
 import { memoryKernel, memoryWorld } from './memory-kernel.js';
-import { context } from './toys.js';
+import { context } from './toy-service.js';
 
 export const NOON = Date.UTC(2026, 10, 21, 12);
 const catalogs = [{ service: 'logs', events: alertEvents }];

@@ -1,6 +1,6 @@
 /**
  * The road of a command over a log and keys in memory: what several nodes of one world share. The sentences of
- * `test/application/road.ts` are true of it as they are of the servers.
+ * `test/application/command/two-nodes.ts` are true of it as they are of the servers.
  */
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import type { JSONEventData, ResolvedEvent } from '@eventstore/db-client';
@@ -18,8 +18,8 @@ import {
 } from '../../application/secrets/decrypt-events.js';
 import { createVault, type KeyStore } from '../../application/secrets/vault.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
-import { commandsOf } from './commands.js';
-import { checkpointsInMemory, leasesInMemory } from './ports.js';
+import { commandsOf } from './command-handler.js';
+import { checkpointsInMemory, leasesInMemory } from './memory-ports.js';
 
 interface Stored extends JSONEventData {
   readonly streamId: string;

@@ -1,8 +1,6 @@
-/** Settings of nodes whose tests and benches send faster than people and their browsers do. */
-import { NO_CHAT_LIMITS } from './chat-limits.js';
-
-/** Turns the limits by the minute off, by flags. */
+/** Flags that turn rate limits per minute off, for tests and benchmarks that send faster than people do. */
 export const NO_LIMITS: { readonly [flag: string]: string } = {
-  ...NO_CHAT_LIMITS,
+  '--chat-messages-per-minute': '0',
+  '--chat-webhook-messages-per-minute': '0',
   '--analytics-hits-per-minute': '0',
 };

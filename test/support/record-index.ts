@@ -15,8 +15,8 @@ import type { Row } from '../../projections/kernel/projection.js';
 import { createRecordIndex } from '../../projections/logs/index/reader.js';
 import { records } from '../../projections/logs/index/records.js';
 import { NOON, record } from '../domain/logs/arbitrary.js';
-import { startGround } from './ground.js';
-import { recordText } from './logs.js';
+import { recordText } from './log-node.js';
+import { startGround } from './test-kernel.js';
 
 /** What one request brings. */
 export interface Request {

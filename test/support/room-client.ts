@@ -1,7 +1,7 @@
 /** A client of the rooms, written from the contract alone: encrypts, signs, verifies, decrypts. */
 import type { webcrypto } from 'node:crypto';
 import { newChain, newRoomSecret, newSigner, openEnvelope, random, type SealedEnvelope, text } from './room-crypto.js';
-import type { Server } from './server.js';
+import type { Server } from './server-process.js';
 
 export interface Participant {
   readonly id: string;

@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { reportOutages } from '../../adapters/platform/observability/outages.js';
 import { StoreFullError } from '../../application/ports/errors.js';
 import { type Logger, UnavailableError } from '../../application/ports/index.js';
-import { heldTime } from '../support/held-time.js';
+import { fakeClock } from '../support/fake-clock.js';
 
 describe('the report of outages', () => {
   let lines: [level: string, message: string, fields: object][];
   let isBack: boolean;
-  const time = heldTime();
+  const time = fakeClock();
   let logger: Logger;
   beforeEach(() => {
     [lines, isBack] = [[], false];

@@ -7,8 +7,8 @@ import { createClientAddress, isLoopback, networkOf } from '../../adapters/platf
 import { createLogger, type LoggerOptions } from '../../adapters/platform/observability/logger.js';
 import { installShutdown, once, type SignalHost, type Step } from '../../adapters/platform/process/shutdown.js';
 import { UnavailableError } from '../../application/ports/index.js';
-import { keepLines } from '../http/toy.js';
-import { heldTime } from '../support/held-time.js';
+import { keepLines } from '../http/toy-http-service.js';
+import { fakeClock } from '../support/fake-clock.js';
 
 describe('the log', () => {
   function logTo(options: Partial<LoggerOptions> = {}) {
@@ -265,7 +265,7 @@ describe('stopping', () => {
   });
 
   it('ends at once when the signal comes again, but not for one that comes several times at once', async () => {
-    const time = heldTime();
+    const time = fakeClock();
     const host = new Host();
     const { logger, lines } = keepLines();
     let runs = 0;

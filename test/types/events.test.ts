@@ -14,7 +14,7 @@ import { type Decider, type Evolve, evolveOf } from '../../domain/shared/decider
 import { type EventHandlers, handlerFor } from '../../domain/shared/event-handlers.js';
 import { object } from '../../domain/shared/schema.js';
 import type { Projection } from '../../projections/kernel/projection.js';
-import { eventAt } from '../support/ports.js';
+import { eventAt } from '../support/memory-ports.js';
 
 const text = { type: 'string' } as const;
 const count = { type: 'integer', minimum: 0 } as const;

@@ -1,7 +1,7 @@
 /** The dashboard where there is little to compare with, and more values than a list has room for. */
 import { expect } from 'chai';
 import { FIREFOX } from '../support/analytics-node.js';
-import { noScroll, picture, says, useDashboard } from '../support/dashboard.js';
+import { noScroll, picture, says, useDashboard } from '../support/dashboard-page.js';
 
 const PHONE = { width: 390, height: 844 };
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ADMIN, asAdmin } from '../support/analytics-node.js';
 import { accessible } from '../support/browser.js';
 import { ask } from '../support/chat-client.js';
-import { ADA, button, says, signInByToken, useDashboard } from '../support/dashboard.js';
+import { ADA, button, says, signInByToken, useDashboard } from '../support/dashboard-page.js';
 
 describe('the dashboard, left open', function () {
   this.timeout(120_000);

@@ -13,7 +13,7 @@ import {
   says,
   signInByToken,
   useDashboard,
-} from '../support/dashboard.js';
+} from '../support/dashboard-page.js';
 
 const PHONE = { width: 390, height: 844 };
 const EVIL = '<img src=x onerror="document.title=1">';

@@ -4,15 +4,14 @@ import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { accessible, CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
 import { useMeeting } from '../support/meeting-node.js';
-import { openTab, type Tab } from '../support/meeting-tab.js';
-import { type CuttingProxy, startProxy } from '../support/proxy.js';
-import { startValve } from '../support/valve.js';
+import { openTab, type Tab } from '../support/meeting-page.js';
+import { startProxy, type TcpProxy } from '../support/tcp-proxy.js';
 
 describe('the meeting page without a connection', function () {
   this.timeout(240_000);
   const meetings = useMeeting();
   let browser: Browser;
-  let proxy: CuttingProxy;
+  let proxy: TcpProxy;
   let tabs: Tab[] = [];
   before(async function () {
     if (!hasBrowser) this.skip();
@@ -93,14 +92,14 @@ describe('the meeting page without a connection', function () {
   });
 
   it('says of a message that was under way that it may not have arrived, and sends it again if asked to', async () => {
-    const valve = await startValve(meetings.base);
+    const silent = await startProxy(meetings.base);
     try {
-      const { ada, bob } = await two({}, valve.url);
-      valve.hold();
+      const { ada, bob } = await two({}, silent.url);
+      silent.holdAnswers();
       await ada.say('Is this heard?');
       await bob.reads('Is this heard?');
       await ada.page.locator('#outbox').getByText('Sending…').waitFor();
-      valve.release();
+      silent.releaseAnswers();
       await ada.page.locator('#outbox').getByText('May not have been sent').waitFor();
       await ada.page.locator('#trouble').waitFor({ state: 'hidden' });
       expect(await says(bob, 'Is this heard?')).to.have.length(1);
@@ -108,7 +107,7 @@ describe('the meeting page without a connection', function () {
       await ada.reads('Is this heard?');
       await ada.page.locator('#outbox').waitFor({ state: 'hidden' });
     } finally {
-      await valve.close();
+      await silent.close();
     }
   });
 

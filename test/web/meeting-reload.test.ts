@@ -3,15 +3,15 @@ import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
 import { useMeeting } from '../support/meeting-node.js';
-import { openTab, type Tab } from '../support/meeting-tab.js';
-import { type CuttingProxy, startProxy } from '../support/proxy.js';
+import { openTab, type Tab } from '../support/meeting-page.js';
+import { startProxy, type TcpProxy } from '../support/tcp-proxy.js';
 
 describe('a reload of the meeting page', function () {
   this.timeout(240_000);
   const meetings = useMeeting();
   let browser: Browser;
   /** Of Ada, and of Bob. */
-  const proxies: CuttingProxy[] = [];
+  const proxies: TcpProxy[] = [];
   let tabs: Tab[] = [];
   before(async function () {
     if (!hasBrowser) this.skip();

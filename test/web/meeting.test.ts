@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { accessible, CONNECTING, hasBrowser, startBrowser } from '../support/browser.js';
+import { come } from '../support/meeting-client.js';
 import { useMeeting } from '../support/meeting-node.js';
-import { come } from '../support/meeting-people.js';
-import { openTab, type Tab, type Video } from '../support/meeting-tab.js';
-import { freePort } from '../support/server.js';
+import { openTab, type Tab, type Video } from '../support/meeting-page.js';
+import { freePort } from '../support/server-process.js';
 
 describe('the page to try meetings with', function () {
   this.timeout(240_000);

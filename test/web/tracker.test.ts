@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { asAdmin, useAnalytics } from '../support/analytics-node.js';
 import { hasBrowser, startBrowser } from '../support/browser.js';
 import { ask } from '../support/chat-client.js';
-import { serveTagged } from '../support/tagged-pages.js';
+import { serveTagged } from '../support/tracked-page.js';
 
 /** What a page of these tests can be told to do in its own words. */
 declare const annals: { event(name: string, properties?: object): void; pageview(): void };

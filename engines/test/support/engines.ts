@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '../../supervisor/supervisor.js';
-import { startSharedEngine } from './engine-house.js';
+import { startSharedEngine } from './shared-engines.js';
 
 export interface Servers {
   readonly eventStoreUrl: string;

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { killOnExit } from './children.js';
-import { startSharedEngine } from './engine-house.js';
+import { startSharedEngine } from './shared-engines.js';
 
 /** Secret of the embedded engine in tests with hand-made calls. */
 export const SECRET = 'the secret of these tests';

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { killOnExit } from './children.js';
-import { startSharedEngine } from './engine-house.js';
 import { SECRET } from './raw-client.js';
+import { startSharedEngine } from './shared-engines.js';
 
 /** True if the tests run against a real server, which must not be killed or manipulated. */
 export const isReal = process.env.MONGODB_URL !== undefined;

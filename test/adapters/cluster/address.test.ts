@@ -3,7 +3,7 @@ import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { openCluster } from '../../../adapters/cluster/cluster.js';
 import { rulesOf, settings } from '../../../bin/settings.js';
-import { KEY } from '../../support/mesh.js';
+import { KEY } from '../../support/cluster-nodes.js';
 
 async function addressOf(host: string, wanted?: string): Promise<string> {
   const mesh = await openCluster({

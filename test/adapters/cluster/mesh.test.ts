@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { heldTime } from '../../support/held-time.js';
-import { said, useMesh } from '../../support/mesh.js';
-import { startValve } from '../../support/valve.js';
+import { said, useMesh } from '../../support/cluster-nodes.js';
+import { fakeClock } from '../../support/fake-clock.js';
+import { startProxy } from '../../support/tcp-proxy.js';
 
 /** Something that is let go on by hand. */
 function gate() {
@@ -82,31 +82,31 @@ describe('the mesh', () => {
   });
 
   it('lets go within a few pings who waits for a node that is frozen: what it was told is lost, and told so', async () => {
-    const time = heldTime();
-    const valves: Awaited<ReturnType<typeof startValve>>[] = [];
+    const time = fakeClock();
+    const proxies: Awaited<ReturnType<typeof startProxy>>[] = [];
     const ann = await nodes.node('ann', { time });
     const bob = await nodes.node('bob', {
       hear: () => new Promise<boolean>(() => {}),
       async reached(port) {
-        valves.push(await startValve(`ws://127.0.0.1:${port}`));
-        return valves[0]!.url.slice('ws://'.length);
+        proxies.push(await startProxy(`ws://127.0.0.1:${port}`));
+        return proxies[0]!.url.slice('ws://'.length);
       },
     });
     try {
       const asked = ann.mesh.request('bob', 'eve', said('first'));
       const after = ann.mesh.request('bob', 'eve', said('second'));
       await eventually(() => bob.heard.length > 0);
-      valves[0]!.hold();
+      proxies[0]!.holdAnswers();
       for (let ping = 0; ping < 10; ping++) time.pass(1000);
       expect(await Promise.all([asked, after])).to.deep.equal([false, false]);
       expect(bob.heard).to.deep.equal(['first']);
     } finally {
-      await Promise.all(valves.map(({ close }) => close()));
+      await Promise.all(proxies.map(({ close }) => close()));
     }
   });
 
   it('does not take itself for dead where it was paused, and the others answer', async () => {
-    const time = heldTime();
+    const time = fakeClock();
     const ann = await nodes.node('ann', { time });
     const bob = await nodes.node('bob');
     expect(await ann.mesh.request('bob', 'eve', said('x'))).to.equal(true);
@@ -117,22 +117,22 @@ describe('the mesh', () => {
   });
 
   it('comes back to a node whose connection was cut', async () => {
-    const valves: Awaited<ReturnType<typeof startValve>>[] = [];
+    const proxies: Awaited<ReturnType<typeof startProxy>>[] = [];
     const ann = await nodes.node('ann');
     const bob = await nodes.node('bob', {
       async reached(port) {
-        valves.push(await startValve(`ws://127.0.0.1:${port}`));
-        return valves[0]!.url.slice('ws://'.length);
+        proxies.push(await startProxy(`ws://127.0.0.1:${port}`));
+        return proxies[0]!.url.slice('ws://'.length);
       },
     });
     try {
       expect(await ann.mesh.request('bob', 'eve', said('before'))).to.equal(true);
-      valves[0]!.release();
+      proxies[0]!.releaseAnswers();
       await eventually(() => ann.connected() === 0);
       await eventually(() => ann.mesh.request('bob', 'eve', said('after')));
       expect(bob.heard).to.deep.equal(['before', 'after']);
     } finally {
-      await Promise.all(valves.map(({ close }) => close()));
+      await Promise.all(proxies.map(({ close }) => close()));
     }
   });
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createSignedTokens } from '../../../adapters/crypto/signed-tokens.js';
-import { alteredTokens } from '../../support/altered-tokens.js';
+import { alteredTokens } from '../../support/forged-tokens.js';
 
 describe('a signed token', () => {
   const signed = createSignedTokens(randomBytes(32));

@@ -25,8 +25,7 @@ import { createAppendDeadline } from '../../../adapters/eventstore/append-deadli
 import { callStore, readAll } from '../../../adapters/eventstore/call.js';
 import { STORE_CALL_MS } from '../../../application/concurrency/deadline.js';
 import { CorruptEventError, type Logger, UnavailableError } from '../../../application/ports/index.js';
-import { type HeldTime, heldTime } from '../../support/held-time.js';
-import { holdTimers } from '../../support/held-timers.js';
+import { type FakeClock, fakeClock, useFakeTimers } from '../../support/fake-clock.js';
 
 /** As gRPC hands it on, with whatever the driver looks for. */
 const raw = (code: number, details = ''): ServiceError => {
@@ -64,13 +63,13 @@ const AWAY = [
 ];
 
 describe('a call to the event store', () => {
-  let time: HeldTime;
+  let time: FakeClock;
   let realTimers: () => void;
   const { now } = performance;
 
   beforeEach(() => {
-    time = heldTime();
-    realTimers = holdTimers(time);
+    time = fakeClock();
+    realTimers = useFakeTimers(time);
     performance.now = () => time.now();
   });
   afterEach(() => {

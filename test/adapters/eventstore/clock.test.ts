@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { Kernel } from '../../../bin/node/kernel.js';
-import { box, context, startToys } from '../../support/toys.js';
+import { box, context, startToys } from '../../support/toy-service.js';
 
 const HOUR_MS = 3_600_000;
 const AGES = { 'an hour': HOUR_MS, 'fifty years': 50 * 365 * 24 * HOUR_MS };

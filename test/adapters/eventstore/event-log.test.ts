@@ -5,7 +5,7 @@ import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import type { EventLog } from '../../../application/ports/index.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
-import { startToys } from '../../support/toys.js';
+import { startToys } from '../../support/toy-service.js';
 
 describe('a stream of the log', () => {
   let servers: Servers;

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import type { EventStoreDBClient, ResolvedEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { readHeadPosition } from '../../../adapters/eventstore/subscription.js';
-import { stored } from './driver.js';
+import { stored } from './fake-driver.js';
 
 describe('the head of the log', () => {
   it('is the position of the newest event, and undefined for an empty log', async () => {

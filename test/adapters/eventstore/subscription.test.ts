@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Codec } from '../../../adapters/eventstore/codec.js';
 import { createSubscription } from '../../../adapters/eventstore/subscription.js';
 import type { Batch, Logger } from '../../../application/ports/index.js';
-import { type Asked, isSettled, Subscription, stored } from './driver.js';
+import { type Asked, isSettled, Subscription, stored } from './fake-driver.js';
 
 /** What it can't decode is of another release. */
 const codec = {

@@ -5,7 +5,7 @@ import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
-import { box, context, startToys } from '../../support/toys.js';
+import { box, context, startToys } from '../../support/toy-service.js';
 
 describe('an event of another release', () => {
   let servers: Servers;

@@ -27,8 +27,7 @@ import { connectMongo } from '../../../adapters/mongo/client.js';
 import { STORE_CALL_MS } from '../../../application/concurrency/deadline.js';
 import { isTransient, StoreFullError } from '../../../application/ports/errors.js';
 import { UnavailableError } from '../../../application/ports/index.js';
-import { heldTime } from '../../support/held-time.js';
-import { holdTimers } from '../../support/held-timers.js';
+import { fakeClock, useFakeTimers } from '../../support/fake-clock.js';
 
 /** More than sockets take in one go, so that the driver waits while it writes. */
 const LARGE = 'x'.repeat(12 * 1024 * 1024);
@@ -137,8 +136,8 @@ describe('what MongoDB says', () => {
   });
 
   it('is awaited for as long as a call may take, and longer where all that is stored is worked through', async () => {
-    const time = heldTime();
-    const realTimers = holdTimers(time);
+    const time = fakeClock();
+    const realTimers = useFakeTimers(time);
     try {
       const silent = () => new Promise<never>(() => {});
       const names = ['findOne', 'createIndex', 'createIndexes', 'drop', 'dropDatabase'] as const;
@@ -182,13 +181,13 @@ describe('what MongoDB says', () => {
     };
     const cursor = () => new MongoClient('mongodb://127.0.0.1:1').db('any').collection('rows').find();
     const BATCHES = [[{ _id: 1 }, { _id: 2 }], [{ _id: 3 }], [{ _id: 4 }]];
-    let time: ReturnType<typeof heldTime>;
+    let time: ReturnType<typeof fakeClock>;
     let realTimers: () => void;
     const { now } = performance;
     let passed = 0;
     beforeEach(() => {
-      time = heldTime();
-      realTimers = holdTimers(time);
+      time = fakeClock();
+      realTimers = useFakeTimers(time);
       passed = 0;
       performance.now = () => passed;
     });

@@ -9,7 +9,7 @@ import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
 import { hitsCollected, trafficStream } from '../../../domain/analytics/hit-batch.js';
 import type { DaysExpired } from '../../../domain/analytics/retention.js';
 import { SITES } from '../../../domain/analytics/sites.js';
-import { registerSite } from '../../support/analytics.js';
+import { registerSite } from '../../support/analytics-fixtures.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 const MADE = Date.UTC(2026, 9, 1, 12);

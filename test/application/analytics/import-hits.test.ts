@@ -5,7 +5,7 @@ import { createHitImporter } from '../../../application/analytics/import-hits.js
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
 import { RETENTION } from '../../../domain/analytics/retention.js';
 import { SITES } from '../../../domain/analytics/sites.js';
-import { registerSite } from '../../support/analytics.js';
+import { registerSite } from '../../support/analytics-fixtures.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);

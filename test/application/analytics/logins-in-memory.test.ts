@@ -4,7 +4,7 @@ import { createLogins } from '../../../application/analytics/login.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
-import { context } from '../../support/toys.js';
+import { context } from '../../support/toy-service.js';
 
 const ADA = 'ada@example.com';
 

@@ -7,7 +7,7 @@ import type { ProjectionProgress } from '../../../application/ports/index.js';
 import { deserializeDay, emptyDay, LISTS, serializeDay } from '../../../domain/analytics/day.js';
 import { daysOf, lastDays } from '../../../domain/analytics/period.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { talliesOf } from '../../support/analytics.js';
+import { talliesOf } from '../../support/analytics-fixtures.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { loginMailReaction } from '../../../application/analytics/send-login-link-reaction.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
-import { eventAt } from '../../support/ports.js';
+import { eventAt } from '../../support/memory-ports.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 

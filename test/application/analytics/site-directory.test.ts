@@ -4,7 +4,7 @@ import { sitesAggregate } from '../../../application/analytics/aggregates.js';
 import { createSiteDirectory } from '../../../application/analytics/site-directory.js';
 import { catalog, siteSubject } from '../../../domain/analytics/catalog.js';
 import { SITES } from '../../../domain/analytics/sites.js';
-import { deleteSite, registerSite } from '../../support/analytics.js';
+import { deleteSite, registerSite } from '../../support/analytics-fixtures.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 describe('the directory of sites', () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { NoSuchStream, type ReplayFilter, replay } from '../../../application/audit/replay.js';
 import type { RecordedEvent } from '../../../application/ports/index.js';
 import { type MemoryKernel, memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
-import { box, context, toys } from '../../support/toys.js';
+import { box, context, toys } from '../../support/toy-service.js';
 
 const games = { ...toys, service: 'games' };
 

@@ -10,9 +10,9 @@ import { createKernel } from '../../../bin/node/kernel.js';
 import { createMessaging, messagingProjections } from '../../../bin/services/chat/messaging.js';
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import { commandsOf } from '../../support/commands.js';
+import { commandsOf } from '../../support/command-handler.js';
 import { project } from '../../support/projector.js';
-import { context } from '../../support/toys.js';
+import { context } from '../../support/toy-service.js';
 
 /** Who reads, where it does not matter who. */
 export const somebody = { userId: 'somebody' };

@@ -7,8 +7,8 @@ import { createAggregateStore } from '../../../application/command/aggregate-sto
 import type { EventLog } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/chat/catalog.js';
 import { ROSTER } from '../../../domain/chat/roster.js';
-import { added, admin, renamed } from '../../support/chat.js';
-import { starting } from '../../support/seeding.js';
+import { added, admin, renamed } from '../../support/chat-user-fixtures.js';
+import { starting } from '../../support/snapshot-spec.js';
 
 describe('what the relay of the chat has folded', () => {
   it('is what the roster is read on from, also where the feed has shown what came since before that', async () => {

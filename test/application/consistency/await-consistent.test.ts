@@ -11,17 +11,16 @@ import {
   createProjectionProgress,
   type ProjectionProgressTracker,
 } from '../../../application/consistency/projection-progress.js';
-import { type HeldTime, heldTime } from '../../support/held-time.js';
-import { holdTimers } from '../../support/held-timers.js';
+import { type FakeClock, fakeClock, useFakeTimers } from '../../support/fake-clock.js';
 
 describe('a query', () => {
-  let time: HeldTime;
+  let time: FakeClock;
   let release: () => void;
   let projectionProgress: ProjectionProgressTracker;
 
   beforeEach(() => {
-    time = heldTime();
-    release = holdTimers(time);
+    time = fakeClock();
+    release = useFakeTimers(time);
     projectionProgress = createProjectionProgress(['toys.contents', 'toys.shelf'], async () => undefined);
   });
   afterEach(() => {

@@ -9,10 +9,10 @@ import { chatSent } from '../../../domain/meeting/meeting-chat.js';
 import { room } from '../../../domain/meeting/room.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
-import { hosted, joined, meetingId, NOON, requested, roomId } from '../../support/meeting.js';
-import { failure } from '../../support/memory-intake.js';
+import { hosted, joined, meetingId, NOON, requested, roomId } from '../../support/meeting-fixtures.js';
+import { failure } from '../../support/memory-ingest.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
-import { context } from '../../support/toys.js';
+import { context } from '../../support/toy-service.js';
 
 const HOUR_MS = 3_600_000;
 

@@ -6,8 +6,8 @@ import { createRoomMetrics } from '../../../application/meeting/room-metrics.js'
 import type { ClusterSignaling } from '../../../application/meeting/signaling-port.js';
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import { applyEvents, initialState, type RoomState } from '../../../domain/meeting/state.js';
-import { joined, left, opened } from '../../support/meeting.js';
-import { useMesh } from '../../support/mesh.js';
+import { useMesh } from '../../support/cluster-nodes.js';
+import { joined, left, opened } from '../../support/meeting-fixtures.js';
 
 const at = (node: string, ...events: readonly RoomEvent[]) =>
   events.map((event) => ({ ...event, data: { ...event.data, node } }) as RoomEvent);

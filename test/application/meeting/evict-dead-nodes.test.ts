@@ -6,9 +6,9 @@ import { createDeadNodeEviction } from '../../../application/meeting/evict-dead-
 import { catalog, meetingSubject } from '../../../domain/meeting/catalog.js';
 import type { RoomCommand } from '../../../domain/meeting/room.js';
 import { type RoomState, roomStream } from '../../../domain/meeting/state.js';
-import { commandsOf } from '../../support/commands.js';
-import { heldTime } from '../../support/held-time.js';
-import { joinRoom, meetingId, NOON, openRoom, roomId } from '../../support/meeting.js';
+import { commandsOf } from '../../support/command-handler.js';
+import { fakeClock } from '../../support/fake-clock.js';
+import { joinRoom, meetingId, NOON, openRoom, roomId } from '../../support/meeting-fixtures.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 
 const RETURN_MS = 20_000;
@@ -17,7 +17,7 @@ const stream = roomStream(roomId);
 describe('a node that is gone', () => {
   async function installation() {
     const world = memoryWorld();
-    const time = heldTime();
+    const time = fakeClock();
     const alive = new Set(['north', 'south']);
     const context = { actor: 'test', correlationId: 'c' };
     let commands = 0;

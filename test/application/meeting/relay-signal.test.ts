@@ -4,7 +4,7 @@ import { SIGNAL_BYTES } from '../../../application/meeting/message-limits.js';
 import { createSignalRelay } from '../../../application/meeting/relay-signal.js';
 import { applyEvents, initialState } from '../../../domain/meeting/state.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { joined, opened, roomId } from '../../support/meeting.js';
+import { joined, opened, roomId } from '../../support/meeting-fixtures.js';
 
 describe('what one person of a meeting tells another', () => {
   const state = applyEvents(initialState, [opened(), joined('ada', true), joined('bob'), joined('cleo')]);

@@ -9,8 +9,8 @@ import type { RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
-import { HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
-import { context } from '../../support/toys.js';
+import { HOUR, NOON, signingPublicKey } from '../../support/room-fixtures.js';
+import { context } from '../../support/toy-service.js';
 import { ada, TOKEN, useMemoryNodes } from './memory-node.js';
 import { accepted, done } from './node.js';
 

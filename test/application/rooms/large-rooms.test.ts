@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { createRoomQueries } from '../../../application/rooms/queries.js';
 import { createRoomCache } from '../../../application/rooms/room-cache.js';
 import { memoryWorld } from '../../support/memory-kernel.js';
-import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
-import { context } from '../../support/toys.js';
+import { envelope, HOUR, NOON, signingPublicKey } from '../../support/room-fixtures.js';
+import { context } from '../../support/toy-service.js';
 import { memoryNode } from './memory-node.js';
 import { accepted, done, shownBy } from './node.js';
 

@@ -9,8 +9,8 @@ import { catalog } from '../../../domain/rooms/catalog.js';
 import { messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
-import { envelope, HOUR, NOON, signingPublicKey } from '../../support/rooms.js';
-import { context } from '../../support/toys.js';
+import { envelope, HOUR, NOON, signingPublicKey } from '../../support/room-fixtures.js';
+import { context } from '../../support/toy-service.js';
 import { accepted, done } from './node.js';
 
 export type MemoryNode = ReturnType<typeof memoryNode>;

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { Position } from '../../../application/ports/index.js';
 import type { JoinResult } from '../../../application/rooms/commands.js';
-import { envelope, NOON } from '../../support/rooms.js';
-import { context } from '../../support/toys.js';
+import { envelope, NOON } from '../../support/room-fixtures.js';
+import { context } from '../../support/toy-service.js';
 import { useMemoryNodes } from './memory-node.js';
 import { accepted, done, shownBy } from './node.js';
 

@@ -11,11 +11,11 @@ import { runReaction } from '../../../application/subscription/reaction-runner.j
 import { catalog } from '../../../domain/rooms/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { state } from '../../../projections/rooms/room-state.js';
-import { commandsOf } from '../../support/commands.js';
+import { commandsOf } from '../../support/command-handler.js';
 import { startGround } from '../../support/node.js';
 import { project } from '../../support/projector.js';
-import { signingPublicKey } from '../../support/rooms.js';
-import { context } from '../../support/toys.js';
+import { signingPublicKey } from '../../support/room-fixtures.js';
+import { context } from '../../support/toy-service.js';
 
 export type Node = Awaited<ReturnType<typeof startNode>>;
 

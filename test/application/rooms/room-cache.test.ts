@@ -8,8 +8,8 @@ import { createRoomCache, isComplete } from '../../../application/rooms/room-cac
 import { MAX_MESSAGES, messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { handlerFor } from '../../../domain/shared/event-handlers.js';
-import { envelope } from '../../support/rooms.js';
-import { context } from '../../support/toys.js';
+import { envelope } from '../../support/room-fixtures.js';
+import { context } from '../../support/toy-service.js';
 import { accepted, done, type Node, shownBy, startNode } from './node.js';
 
 describe('a room that is read again', function () {

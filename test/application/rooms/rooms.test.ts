@@ -11,8 +11,8 @@ import { hashOf } from '../../../application/rooms/tokens.js';
 import { MAX_MESSAGES, messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
 import { state } from '../../../projections/rooms/room-state.js';
-import { envelope, HOUR, signingPublicKey } from '../../support/rooms.js';
-import { context } from '../../support/toys.js';
+import { envelope, HOUR, signingPublicKey } from '../../support/room-fixtures.js';
+import { context } from '../../support/toy-service.js';
 import { accepted, done, type Node, shownBy, startNode } from './node.js';
 
 /** The window in which the messages of a participant are counted. */

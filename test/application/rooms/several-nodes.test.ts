@@ -7,8 +7,8 @@ import { eraseReaction } from '../../../application/rooms/erase-room-reaction.js
 import { createRoomQueries } from '../../../application/rooms/queries.js';
 import type { RoomsEvent } from '../../../domain/rooms/catalog.js';
 import { roomStream } from '../../../domain/rooms/room.js';
-import { envelope } from '../../support/rooms.js';
-import { context } from '../../support/toys.js';
+import { envelope } from '../../support/room-fixtures.js';
+import { context } from '../../support/toy-service.js';
 import { accepted, done, type Node, startNode } from './node.js';
 
 describe('rooms on two nodes', function () {

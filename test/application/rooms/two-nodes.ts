@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { type EventLog, UnavailableError } from '../../../application/ports/index.js';
-import { signingPublicKey } from '../../support/rooms.js';
-import { context } from '../../support/toys.js';
+import { signingPublicKey } from '../../support/room-fixtures.js';
+import { context } from '../../support/toy-service.js';
 import { type Node, startNode } from './node.js';
 
 /** A command under a key; `body` tells two requests apart. */

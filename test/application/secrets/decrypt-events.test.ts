@@ -8,9 +8,9 @@ import {
   treatAsErased,
 } from '../../../application/secrets/decrypt-events.js';
 import type { CachingVault } from '../../../application/secrets/vault.js';
-import { failure } from '../../support/memory-intake.js';
-import { eventAt } from '../../support/ports.js';
-import { toys } from '../../support/toys.js';
+import { failure } from '../../support/memory-ingest.js';
+import { eventAt } from '../../support/memory-ports.js';
+import { toys } from '../../support/toy-service.js';
 
 describe('what is sealed', () => {
   const BROKEN = new UndecryptableError('toys.box-1', 'abc');

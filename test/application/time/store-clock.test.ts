@@ -10,8 +10,8 @@ import { createStoreClock } from '../../../application/time/store-clock.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
 import { RETENTION_STREAM } from '../../../domain/logs/retention.js';
 import { roomStream } from '../../../domain/rooms/room.js';
-import { heldTime } from '../../support/held-time.js';
-import { type LogsNode, startLogsNode } from '../../support/logs.js';
+import { fakeClock } from '../../support/fake-clock.js';
+import { type LogsNode, startLogsNode } from '../../support/log-node.js';
 import { type Node, startNode } from '../rooms/node.js';
 
 const HOUR_MS = 3_600_000;
@@ -126,7 +126,7 @@ describe('a clock beside that of the store', () => {
   const minutes = (n: number) => n * 60_000;
 
   function beside() {
-    const [mine, store, passed] = [heldTime(start), heldTime(start), heldTime(0)];
+    const [mine, store, passed] = [fakeClock(start), fakeClock(start), fakeClock(0)];
     const told: string[] = [];
     let asked = 0;
     const note = (_: object, message: string) => void told.push(message);
@@ -217,7 +217,7 @@ describe('a clock beside that of the store', () => {
   it('asks a store that does not answer no more than once a second for a clock that was set', async () => {
     let isAway = false;
     let asked = 0;
-    const [mine, passed] = [heldTime(start), heldTime(0)];
+    const [mine, passed] = [fakeClock(start), fakeClock(0)];
     const queryTime = async () => {
       asked++;
       if (isAway) throw new UnavailableError('away');

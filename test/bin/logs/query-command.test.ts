@@ -1,8 +1,8 @@
 /** `annals logs query` and `aggregate` as processes: what they ask, print and exit with. */
 import { expect } from 'chai';
 import { formatEntry, pretty } from '../../../bin/commands/logs/format.js';
-import { entry, json, type LogService, useAnnalsLogs } from '../../support/log-service.js';
-import { run, start } from '../../support/program.js';
+import { run, start } from '../../support/command-line.js';
+import { entry, json, type LogService, useAnnalsLogs } from '../../support/fake-log-service.js';
 
 describe('annals logs query', () => {
   const annals = useAnnalsLogs();

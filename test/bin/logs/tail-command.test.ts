@@ -1,7 +1,7 @@
 /** `annals logs tail` as a process: the newest, then what comes, over broken connections, until it is interrupted. */
 import { expect } from 'chai';
-import { entry, json, useAnnalsLogs } from '../../support/log-service.js';
-import { start } from '../../support/program.js';
+import { start } from '../../support/command-line.js';
+import { entry, json, useAnnalsLogs } from '../../support/fake-log-service.js';
 
 /** A module that collects garbage on a signal, and says so. */
 const COLLECTING = `data:text/javascript,${encodeURIComponent(

@@ -9,7 +9,7 @@ import { retention } from '../../../domain/analytics/retention.js';
 import { sites } from '../../../domain/analytics/sites.js';
 import { visitorSubject } from '../../../domain/analytics/visitor-key-subject.js';
 import { visitors } from '../../../domain/analytics/visitor-keys.js';
-import { changeSite, deleteSite, registerSite } from '../../support/analytics.js';
+import { changeSite, deleteSite, registerSite } from '../../support/analytics-fixtures.js';
 import { specifyCatalog } from '../../support/catalog-spec.js';
 import { specOf } from '../../support/decider-spec.js';
 

@@ -14,7 +14,7 @@ import {
 import { OTHER } from '../../../domain/analytics/frequent-values.js';
 import { daysOf, lastDays, previousPeriod } from '../../../domain/analytics/period.js';
 import { buildReport } from '../../../domain/analytics/report.js';
-import { talliesOf } from '../../support/analytics.js';
+import { talliesOf } from '../../support/analytics-fixtures.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 

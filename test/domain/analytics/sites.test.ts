@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { parseSiteFields, parseSiteId, suggestSiteId } from '../../../domain/analytics/site-fields.js';
 import { MAX_SITES, type SitesCommand, sites, sortSites } from '../../../domain/analytics/sites.js';
 import { isRejection } from '../../../domain/shared/decider.js';
-import { changeSite, deleteSite, registered, registerSite, secretOf } from '../../support/analytics.js';
+import { changeSite, deleteSite, registered, registerSite, secretOf } from '../../support/analytics-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, run } = specOf(sites);

@@ -16,25 +16,7 @@ import { server } from '../../../domain/chat/server-settings.js';
 import { session } from '../../../domain/chat/session.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { specifyCatalog } from '../../support/catalog-spec.js';
-import {
-  add,
-  admin,
-  changeRole,
-  eraseUser,
-  leave,
-  MINUTE,
-  NOON,
-  open,
-  recordMail,
-  refresh,
-  register,
-  remove,
-  rename,
-  requestLink,
-  setPassword,
-  spendLink,
-} from '../../support/chat.js';
-import { attach, detach, release, review, upload } from '../../support/chat-files.js';
+import { attach, detach, release, review, upload } from '../../support/chat-file-fixtures.js';
 import {
   asUser,
   BOB,
@@ -56,7 +38,25 @@ import {
   unpin,
   unreact,
   updateChannel,
-} from '../../support/chat-messages.js';
+} from '../../support/chat-message-fixtures.js';
+import {
+  add,
+  admin,
+  changeRole,
+  eraseUser,
+  leave,
+  MINUTE,
+  NOON,
+  open,
+  recordMail,
+  refresh,
+  register,
+  remove,
+  rename,
+  requestLink,
+  setPassword,
+  spendLink,
+} from '../../support/chat-user-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const emitted: readonly DomainEvent[] = [

@@ -23,7 +23,7 @@ import {
   eraseChannel,
   NOON,
   updateChannel,
-} from '../../support/chat-messages.js';
+} from '../../support/chat-message-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, run } = specOf(channels);

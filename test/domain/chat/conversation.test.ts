@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { conversation } from '../../../domain/chat/conversation.js';
 import { conversationOf, isDirect, participantsOf } from '../../../domain/chat/conversation-id.js';
-import { ADA, BOB, CYD, DIRECT, NOON, startConversation } from '../../support/chat-messages.js';
+import { ADA, BOB, CYD, DIRECT, NOON, startConversation } from '../../support/chat-message-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, run } = specOf(conversation);

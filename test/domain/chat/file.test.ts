@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { FileCommand } from '../../../domain/chat/file.js';
 import { file, MAX_ATTACHMENTS, MAX_HOLDERS, UNATTACHED_MS } from '../../../domain/chat/file.js';
-import { attach, detach, FILE, release, review, upload } from '../../support/chat-files.js';
-import { ADA, BOB, CHANNEL, CYD, NOON } from '../../support/chat-messages.js';
+import { attach, detach, FILE, release, review, upload } from '../../support/chat-file-fixtures.js';
+import { ADA, BOB, CHANNEL, CYD, NOON } from '../../support/chat-message-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, run } = specOf(file);

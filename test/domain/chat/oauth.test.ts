@@ -1,6 +1,6 @@
 /** The state of a sign-in by way of a provider comes back once. */
 import { oauth } from '../../../domain/chat/oauth.js';
-import { NOON } from '../../support/chat.js';
+import { NOON } from '../../support/chat-user-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given } = specOf(oauth);

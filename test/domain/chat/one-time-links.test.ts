@@ -11,7 +11,7 @@ import {
   recordMail,
   requestLink,
   spendLink,
-} from '../../support/chat.js';
+} from '../../support/chat-user-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, after } = specOf(address);

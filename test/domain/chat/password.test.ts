@@ -1,7 +1,7 @@
 /** What is kept of a password, and what can be one. */
 import { expect } from 'chai';
 import { isPassword, password } from '../../../domain/chat/password.js';
-import { passwordSet, setPassword } from '../../support/chat.js';
+import { passwordSet, setPassword } from '../../support/chat-user-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, after } = specOf(password);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type PresenceCommand, presence, STATUSES, type Status } from '../../../domain/chat/presence.js';
-import { NOON } from '../../support/chat.js';
+import { NOON } from '../../support/chat-user-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { run } = specOf(presence);

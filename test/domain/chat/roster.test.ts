@@ -27,7 +27,7 @@ import {
   renamed,
   roleChanged,
   signIn,
-} from '../../support/chat.js';
+} from '../../support/chat-user-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, after, run } = specOf(roster);

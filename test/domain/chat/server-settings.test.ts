@@ -1,6 +1,6 @@
 /** The rules of the server's settings. */
 import { server } from '../../../domain/chat/server-settings.js';
-import { NOON } from '../../support/chat.js';
+import { NOON } from '../../support/chat-user-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given } = specOf(server);

@@ -1,7 +1,7 @@
 /** The rules of sessions: three of them, refresh tokens that are used once, thirty seconds of grace for the second tab. */
 import { expect } from 'chai';
 import { activeSessions, session } from '../../../domain/chat/session.js';
-import { ended, MINUTE, NOON, open, opened, refresh, refreshed, WEEK } from '../../support/chat.js';
+import { ended, MINUTE, NOON, open, opened, refresh, refreshed, WEEK } from '../../support/chat-user-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 
 const { given, after } = specOf(session);

@@ -4,7 +4,7 @@ import { chatSent, reactionSent } from '../../../domain/meeting/meeting-chat.js'
 import { room } from '../../../domain/meeting/room.js';
 import { specifyCatalog } from '../../support/catalog-spec.js';
 import { specOf } from '../../support/decider-spec.js';
-import { everything, meetingId, NOON, roomId } from '../../support/meeting.js';
+import { everything, meetingId, NOON, roomId } from '../../support/meeting-fixtures.js';
 
 const saying = { roomId, meetingId, participantId: 'ada', sentAt: NOON };
 

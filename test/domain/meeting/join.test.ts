@@ -20,7 +20,7 @@ import {
   promoted,
   requested,
   roomId,
-} from '../../support/meeting.js';
+} from '../../support/meeting-fixtures.js';
 
 const { given } = specOf(room);
 const ada = [opened(), joined('ada', true)];

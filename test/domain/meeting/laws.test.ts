@@ -7,7 +7,7 @@ import { type RoomCommand, room } from '../../../domain/meeting/room.js';
 import { MAX_DEPARTED } from '../../../domain/meeting/state.js';
 import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import { golden } from '../../support/golden.js';
-import { DAY, HOUR, joinRoom, meetingId, NOON, openRoom, RETURN_MS, roomId } from '../../support/meeting.js';
+import { DAY, HOUR, joinRoom, meetingId, NOON, openRoom, RETURN_MS, roomId } from '../../support/meeting-fixtures.js';
 
 const evolve = evolveOf(room);
 const person = fc.constantFrom('ada', 'bob', 'cleo', 'dan', 'eve', 'fay');

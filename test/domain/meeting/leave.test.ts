@@ -26,7 +26,7 @@ import {
   promoted,
   requested,
   roomId,
-} from '../../support/meeting.js';
+} from '../../support/meeting-fixtures.js';
 
 const { given } = specOf(room);
 const three = [opened(), joined('ada', true), joined('bob'), joined('cleo')];

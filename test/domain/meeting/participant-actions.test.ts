@@ -13,7 +13,7 @@ import {
   promoted,
   requested,
   roomId,
-} from '../../support/meeting.js';
+} from '../../support/meeting-fixtures.js';
 
 const { given } = specOf(room);
 const both = [opened(), joined('ada', true), joined('bob')];

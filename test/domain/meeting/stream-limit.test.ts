@@ -21,7 +21,7 @@ import {
   openRoom,
   requested,
   roomId,
-} from '../../support/meeting.js';
+} from '../../support/meeting-fixtures.js';
 
 const { given, after } = specOf(room);
 const raised = happened('HandRaised', { participantId: 'bob', raisedAt: NOON });

@@ -23,7 +23,7 @@ import {
   requested,
   roomId,
   unlocked,
-} from '../../support/meeting.js';
+} from '../../support/meeting-fixtures.js';
 
 const { given } = specOf(room);
 const ada = [opened(), joined('ada', true)];

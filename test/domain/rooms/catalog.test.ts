@@ -5,7 +5,16 @@ import { room } from '../../../domain/rooms/room.js';
 import type { DomainEvent } from '../../../domain/shared/decider.js';
 import { specifyCatalog } from '../../support/catalog-spec.js';
 import { specOf } from '../../support/decider-spec.js';
-import { burnRoom, createInvite, createRoom, HOUR, joinRoom, NOON, postMessage, roomId } from '../../support/rooms.js';
+import {
+  burnRoom,
+  createInvite,
+  createRoom,
+  HOUR,
+  joinRoom,
+  NOON,
+  postMessage,
+  roomId,
+} from '../../support/room-fixtures.js';
 
 const emitted: readonly DomainEvent[] = [
   ...specOf(room).run([

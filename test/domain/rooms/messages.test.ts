@@ -10,7 +10,7 @@ import {
 } from '../../../domain/rooms/messages.js';
 import { isRejection } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
-import { NOON, posted, postMessage } from '../../support/rooms.js';
+import { NOON, posted, postMessage } from '../../support/room-fixtures.js';
 
 const { given, after, run } = specOf(messages);
 const MINUTE = 60_000;

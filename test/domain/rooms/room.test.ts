@@ -27,7 +27,7 @@ import {
   redeemed,
   roomId,
   signingPublicKey,
-} from '../../support/rooms.js';
+} from '../../support/room-fixtures.js';
 
 const { given, after, run } = specOf(room);
 const ada = [created, joined('ada')];

@@ -5,7 +5,7 @@ import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 import { createLogins } from '../../../application/analytics/login.js';
 import { catalog } from '../../../domain/analytics/catalog.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
-import { context } from '../../support/toys.js';
+import { context } from '../../support/toy-service.js';
 
 /** Time in which nothing is waited for. */
 const AT_ONCE = {

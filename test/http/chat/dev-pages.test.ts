@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { chat } from '../../../bin/services/chat.js';
 import { type RunningNode, startNode } from '../../support/node.js';
-import { send } from '../../support/raw.js';
+import { send } from '../../support/raw-http.js';
 
 const FLAGS = { '--chat-port': '0' };
 

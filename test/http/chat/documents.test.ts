@@ -2,7 +2,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
-import { Examined } from '../../support/examined.js';
+import { Examined } from '../../support/openapi-check.js';
 
 const WRONG: readonly { readonly [name: string]: string }[] = [
   { 'content-type': 'text/plain' },

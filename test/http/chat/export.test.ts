@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ask, type Member } from '../../support/chat-client.js';
 import { useChat } from '../../support/chat-node.js';
-import { run, start } from '../../support/program.js';
+import { run, start } from '../../support/command-line.js';
 
 describe('the export of the chat', function () {
   this.timeout(120_000);

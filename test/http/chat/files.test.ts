@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Answered } from '../../support/chat-client.js';
-import { SAMPLES } from '../../support/chat-files.js';
+import { SAMPLES } from '../../support/chat-file-fixtures.js';
 import { pdf, read, uploaded, uploadFile } from '../../support/chat-uploads.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Member } from '../../support/chat-client.js';
-import { SAMPLES } from '../../support/chat-files.js';
+import { SAMPLES } from '../../support/chat-file-fixtures.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
 
 const MEBIBYTE = 1024 * 1024;

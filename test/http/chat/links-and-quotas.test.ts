@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ask } from '../../support/chat-client.js';
 import { type Chats, inMode, startChats } from '../../support/chat-installation.js';
-import { type PostOffice, startPostOffice } from '../../support/smtp.js';
+import { type PostOffice, startPostOffice } from '../../support/smtp-server.js';
 
 const PASSWORD = 'correct horse';
 const SESSIONS = 3;

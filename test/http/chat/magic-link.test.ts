@@ -1,10 +1,10 @@
 /** Magic-link mode over HTTP, with mail: links work once, the newest only, and tell nothing of who is there. */
 import { expect } from 'chai';
 import { decodeJwt, SignJWT } from 'jose';
-import { alteredTokens } from '../../support/altered-tokens.js';
 import { type Answered, ask } from '../../support/chat-client.js';
 import { type Chats, inMode, JWT_SECRET, startChats } from '../../support/chat-installation.js';
-import { type Letter, type PostOffice, startPostOffice } from '../../support/smtp.js';
+import { alteredTokens } from '../../support/forged-tokens.js';
+import { type Letter, type PostOffice, startPostOffice } from '../../support/smtp-server.js';
 
 const status = ({ status }: Answered) => status;
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createLinkHandler, LINK_SENT } from '../../../adapters/http/chat/request-link.js';
 import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { CommandContext } from '../../../application/ports/index.js';
-import { heldTime } from '../../support/held-time.js';
+import { fakeClock } from '../../support/fake-clock.js';
 
 const asked = (address: string, email: string) => {
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
@@ -43,7 +43,7 @@ describe('links that are asked for', () => {
   });
 
   it('are answered at the same time, however long it takes to see whose the email is', async () => {
-    const time = heldTime();
+    const time = fakeClock();
     /** When it is answered what took so long, both in ms after it was asked for. */
     async function answeredAfter(tookMs: number) {
       const request = () =>

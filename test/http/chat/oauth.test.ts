@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
 import { ask } from '../../support/chat-client.js';
 import { type Chats, startChats } from '../../support/chat-installation.js';
-import { away, back, granted, locationOf, type Provider, startProvider } from '../../support/oauth.js';
+import { away, back, granted, locationOf, type Provider, startProvider } from '../../support/oauth-provider.js';
 
 const ada = { email: 'ada@example.org', email_verified: true, name: 'Ada Lovelace' };
 

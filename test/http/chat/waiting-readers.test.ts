@@ -12,7 +12,7 @@ import { catalog } from '../../../domain/chat/catalog.js';
 import { notAdmin } from '../../../domain/chat/roster.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 import { accepted, type ChatNode, startChatNode } from '../../application/chat/node.js';
-import { context } from '../../support/toys.js';
+import { context } from '../../support/toy-service.js';
 
 describe('a page that is waited for', function () {
   this.timeout(60_000);

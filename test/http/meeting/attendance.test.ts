@@ -4,7 +4,7 @@ import { createAttendance } from '../../../application/meeting/attendance.js';
 import { createEraseMeetings } from '../../../application/meeting/erase-meetings.js';
 import { roomStream } from '../../../domain/meeting/state.js';
 import { ask } from '../../support/chat-client.js';
-import { DAY, doesTo, joinRoom, leaveRoom, returning } from '../../support/meeting.js';
+import { DAY, doesTo, joinRoom, leaveRoom, returning } from '../../support/meeting-fixtures.js';
 import { useMeeting } from '../../support/meeting-node.js';
 
 describe('the attendance of a meeting', function () {

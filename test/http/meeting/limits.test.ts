@@ -2,9 +2,9 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
+import { come, type Heard, open, type Person } from '../../support/meeting-client.js';
 import { useMeeting } from '../../support/meeting-node.js';
-import { come, type Heard, open, type Person } from '../../support/meeting-people.js';
-import { send } from '../../support/raw.js';
+import { send } from '../../support/raw-http.js';
 
 const CODES = ['INVALID_MESSAGE', 'UNKNOWN_MESSAGE_TYPE'];
 

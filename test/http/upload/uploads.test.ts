@@ -8,8 +8,8 @@ import { aes256gcm } from '../../../adapters/crypto/cipher.js';
 import { createDirectoryStore } from '../../../adapters/filesystem/directory-store.js';
 import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
 import { createSealedFiles } from '../../../application/files/encrypted-blobs.js';
-import { heldTime } from '../../support/held-time.js';
-import { echo, serveToys, type Toys } from '../toy.js';
+import { fakeClock } from '../../support/fake-clock.js';
+import { echo, serveToys, type Toys } from '../toy-http-service.js';
 
 const LIMIT = 100_000;
 
@@ -17,7 +17,7 @@ describe('uploads', () => {
   let toys: Toys;
   let directory: ReturnType<typeof temporaryDirectory>;
   const budget = createBudget('uploads', 2);
-  const time = heldTime();
+  const time = fakeClock();
   before(async () => {
     directory = temporaryDirectory();
     const files = createSealedFiles(createDirectoryStore(directory.path), aes256gcm, 16);

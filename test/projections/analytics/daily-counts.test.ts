@@ -14,8 +14,8 @@ import { days } from '../../../projections/analytics/daily-counts.js';
 import { createDayReader } from '../../../projections/analytics/daily-counts-reader.js';
 import { DAYS, type DayRow } from '../../../projections/analytics/daily-counts-rows.js';
 import { collectionName } from '../../../projections/kernel/projection.js';
-import { entriesOf } from '../../support/analytics.js';
-import { deliveries, happened } from '../../support/analytics-days.js';
+import { deliveries, happened } from '../../support/analytics-deliveries.js';
+import { entriesOf } from '../../support/analytics-fixtures.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;

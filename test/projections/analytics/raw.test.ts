@@ -4,8 +4,8 @@ import { Long } from 'mongodb';
 import type { AnalyticsEvent } from '../../../domain/analytics/catalog.js';
 import { hitsCollected } from '../../../domain/analytics/hit-batch.js';
 import { createRawCounter, type RawRow, raw } from '../../../projections/analytics/raw.js';
-import { startGround } from '../../support/ground.js';
 import { projectionSpec, sealed } from '../../support/projection-spec.js';
+import { startGround } from '../../support/test-kernel.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 

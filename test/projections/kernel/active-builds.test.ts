@@ -9,7 +9,7 @@ import {
   type OwnProjection,
   runOf,
 } from '../../../projections/kernel/projection.js';
-import { contents } from '../../support/toys.js';
+import { contents } from '../../support/toy-service.js';
 
 describe('the build that is served', () => {
   const build = (collection: string, revision: number, projection = contents.name) => ({

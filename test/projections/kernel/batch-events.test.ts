@@ -3,8 +3,8 @@ import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import type { Batch, Subscribe } from '../../../application/ports/index.js';
 import { type BatchLimits, batchEvents } from '../../../projections/kernel/batch-events.js';
-import { useBuildWorld } from '../../support/build-world.js';
-import { eventAt } from '../../support/ports.js';
+import { eventAt } from '../../support/memory-ports.js';
+import { useBuildWorld } from '../../support/memory-rebuild.js';
 
 describe('batches that are gathered', () => {
   const world = useBuildWorld();

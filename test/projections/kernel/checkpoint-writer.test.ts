@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createCheckpointWriter } from '../../../projections/kernel/checkpoint-writer.js';
-import { holdTimers } from '../../support/held-timers.js';
+import { useFakeTimers } from '../../support/fake-clock.js';
 
 describe('how far builds have come', () => {
   it('is saved of those alone that have moved, and of all of them again where it was not', async () => {
@@ -35,7 +35,7 @@ describe('how far builds have come', () => {
   it('is tried again ever less often, up to every 5 s, and soon again once it was', async () => {
     const waits: number[] = [];
     const asked = { collection: 'a', position: 3n, onAdvance: () => {} };
-    const release = holdTimers({
+    const release = useFakeTimers({
       after(ms, work) {
         waits.push(ms);
         setImmediate(work);

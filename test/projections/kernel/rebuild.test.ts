@@ -7,7 +7,7 @@ import { Long } from 'mongodb';
 import type { Kernel } from '../../../bin/node/kernel.js';
 import type { Projector } from '../../../projections/kernel/projector.js';
 import { project } from '../../support/projector.js';
-import { box, contents, context, startToys } from '../../support/toys.js';
+import { box, contents, context, startToys } from '../../support/toy-service.js';
 
 /** Several of them do not come in together. */
 const LARGE = 'bear'.repeat(10_000);

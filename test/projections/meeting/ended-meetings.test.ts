@@ -2,7 +2,7 @@
 import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import { roomStream } from '../../../domain/meeting/state.js';
 import { endedMeetings as model } from '../../../projections/meeting/ended-meetings.js';
-import { ended, HOUR, happened, meetingId, NOON, opened, roomId } from '../../support/meeting.js';
+import { ended, HOUR, happened, meetingId, NOON, opened, roomId } from '../../support/meeting-fixtures.js';
 import { projectionSpec } from '../../support/projection-spec.js';
 
 describe('the rows of meetings that are over', function () {

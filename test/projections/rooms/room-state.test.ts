@@ -26,7 +26,7 @@ import {
   redeemed,
   roomId,
   signingPublicKey,
-} from '../../support/rooms.js';
+} from '../../support/room-fixtures.js';
 
 const other = (event: RoomsEvent): RoomsEvent => ({ ...event, data: { ...event.data, roomId: 'other' } }) as RoomsEvent;
 const postedTimes = (count: number) => Array.from({ length: count }, (_, n) => posted(`m${n}`));

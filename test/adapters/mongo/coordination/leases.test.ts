@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { Long } from 'mongodb';
 import { createLeases } from '../../../../adapters/mongo/coordination/leases.js';
 import type { Lease } from '../../../../application/ports/index.js';
-import { type HeldTime, heldTime } from '../../../support/held-time.js';
-import { given, isHeld, LEASE_MS, useLeases } from '../../../support/leases.js';
+import { type FakeClock, fakeClock } from '../../../support/fake-clock.js';
+import { given, isHeld, LEASE_MS, useLeases } from '../../../support/mongo-leases.js';
 
 describe('a lease', () => {
   const nodes = useLeases();
@@ -15,7 +15,7 @@ describe('a lease', () => {
 
   it('is one node at a time, until it lapses and not a moment before', async () => {
     // This node's timers do not run: it has died.
-    const dead = heldTime(nodes.time.now());
+    const dead = fakeClock(nodes.time.now());
     await given(nodes.ann(dead).acquire(nodes.name));
     nodes.time.pass(LEASE_MS - 1);
     expect(await nodes.bob().acquire(nodes.name)).to.equal(undefined);
@@ -32,7 +32,7 @@ describe('a lease', () => {
       ...options,
       onDuplicate: (owner) => void told.push(owner),
     });
-    const apart = heldTime(nodes.time.now());
+    const apart = fakeClock(nodes.time.now());
     const copy = createLeases(nodes.mongo.models, 'copied', {
       ...options,
       monotonic: apart,
@@ -72,13 +72,13 @@ describe('a lease', () => {
   });
 
   it('is seen as held until it was watched for all of its time and not renewed, whatever the clocks say', async () => {
-    const renew = (by: HeldTime) =>
+    const renew = (by: FakeClock) =>
       nodes.mongo.models
         .collection<{ _id: string }>('leases')
         .updateOne({ _id: nodes.name }, { $set: { until: new Date(by.now() + LEASE_MS) } });
     for (const apart of [-7_200_000, -120_000, -LEASE_MS, LEASE_MS, 120_000, 7_200_000]) {
       nodes.name = `build:${randomUUID()}`;
-      const other = heldTime(nodes.time.now() + apart);
+      const other = fakeClock(nodes.time.now() + apart);
       await given(nodes.ann(other).acquire(nodes.name));
       const watching = nodes.bob();
       for (let round = 0; round < 4; round++) {
@@ -105,7 +105,7 @@ describe('a lease', () => {
   });
 
   it('is seen as held when it was renewed just before a look, however long that takes', async () => {
-    const other = heldTime(nodes.time.now());
+    const other = fakeClock(nodes.time.now());
     await given(nodes.ann(other).acquire(nodes.name));
     const rows = nodes.mongo.models.collection('leases');
     let slow = false;
@@ -127,7 +127,7 @@ describe('a lease', () => {
   });
 
   it('lapses when it is not renewed in its time, however far ahead its holder’s clock was', async () => {
-    const hours = heldTime(nodes.time.now() + 7_200_000);
+    const hours = fakeClock(nodes.time.now() + 7_200_000);
     const lease = await given(nodes.ann(hours).acquire(nodes.name));
     const waiting = nodes.bob();
     // As long as it is renewed it is held.
@@ -203,7 +203,7 @@ describe('a lease', () => {
   });
 
   it('is not taken from its new holder by the old one, whether that renews or releases it', async () => {
-    const paused = heldTime(nodes.time.now());
+    const paused = fakeClock(nodes.time.now());
     const old = await given(nodes.ann(paused).acquire(nodes.name));
     nodes.time.pass(LEASE_MS);
     const present = await given(nodes.bob().acquire(nodes.name));
@@ -219,7 +219,7 @@ describe('a lease', () => {
   it('is lost when another has it, at the next renewal', async () => {
     const lease = await given(nodes.ann().acquire(nodes.name));
     // Started again under its old name, it takes the lease up at once.
-    const again = await given(nodes.ann(heldTime(nodes.time.now())).acquire(nodes.name));
+    const again = await given(nodes.ann(fakeClock(nodes.time.now())).acquire(nodes.name));
     expect(again.fence > lease.fence).to.equal(true);
     nodes.time.pass(LEASE_MS / 2);
     await eventually(() => isRenewalOver(lease));

@@ -9,7 +9,7 @@ import {
   type MembersOptions,
   type OpenMembers,
 } from '../../../../adapters/mongo/coordination/membership.js';
-import { type HeldTime, heldTime } from '../../../support/held-time.js';
+import { type FakeClock, fakeClock } from '../../../support/fake-clock.js';
 
 const BEAT_MS = 1500;
 const LOST_MS = 6000;
@@ -32,7 +32,7 @@ describe('the members', () => {
   });
   after(() => server?.stop());
 
-  async function member(run: string, time: HeldTime, more: MembersOptions = {}): Promise<OpenMembers> {
+  async function member(run: string, time: FakeClock, more: MembersOptions = {}): Promise<OpenMembers> {
     const options = { beatMs: BEAT_MS, lostMs: LOST_MS, clock: time, after: time.after, ...more };
     const joined = await joinMembers(mongo.models, { run, address: `${run}:1` }, options);
     open.push(joined);
@@ -42,7 +42,7 @@ describe('the members', () => {
   const beats = async (run: string) => (await rows().findOne({ _id: run }))?.beats ?? 0;
 
   /** Time passes for some, beat by beat, and all that they do in it is done. */
-  async function pass(ms: number, ...those: readonly (readonly [string, HeldTime])[]) {
+  async function pass(ms: number, ...those: readonly (readonly [string, FakeClock])[]) {
     for (let passed = 0; passed < ms; passed += BEAT_MS)
       for (const [run, time] of those) {
         const before = await beats(run);
@@ -52,10 +52,10 @@ describe('the members', () => {
   }
 
   it('say whom they can not reach, to whom it is', async () => {
-    const hers = heldTime();
+    const hers = fakeClock();
     let unreached: readonly string[] = [];
     const ann = await member('ann', hers, { listUnreachable: () => unreached });
-    const bob = await member('bob', heldTime());
+    const bob = await member('bob', fakeClock());
     expect(bob.unreachedBy()).to.deep.equal([]);
     unreached = ['bob', 'gone'];
     await pass(BEAT_MS, ['ann', hers]);
@@ -65,7 +65,7 @@ describe('the members', () => {
   });
 
   it('know each other from the beginning, and who comes and goes', async () => {
-    const [hers, his] = [heldTime(), heldTime(5)];
+    const [hers, his] = [fakeClock(), fakeClock(5)];
     const ann = await member('ann', hers);
     const bob = await member('bob', his);
     expect([...bob.liveNodes()].sort()).to.deep.equal(['ann', 'bob']);
@@ -80,7 +80,7 @@ describe('the members', () => {
   });
 
   it('lose who has not said for its time that they live, by nobody’s clock but their own', async () => {
-    const [hers, his] = [heldTime(), heldTime(99)];
+    const [hers, his] = [fakeClock(), fakeClock(99)];
     const ann = await member('ann', hers);
     await member('bob', his);
     await pass(30_000, ['ann', hers], ['bob', his]);
@@ -96,7 +96,7 @@ describe('the members', () => {
   });
 
   it('blame nobody for the time in which they did not look themselves', async () => {
-    const [hers, his] = [heldTime(), heldTime()];
+    const [hers, his] = [fakeClock(), fakeClock()];
     const ann = await member('ann', hers);
     await member('bob', his);
     await ann.look();
@@ -108,7 +108,7 @@ describe('the members', () => {
   });
 
   it('clear away what is left of who was killed, and believe one who was only frozen for so long', async () => {
-    const [hers, his] = [heldTime(), heldTime()];
+    const [hers, his] = [fakeClock(), fakeClock()];
     const ann = await member('ann', hers);
     await member('bob', his);
     await pass(70_000, ['ann', hers]);
@@ -118,7 +118,7 @@ describe('the members', () => {
   });
 
   it('go on where the database does not answer for a while', async () => {
-    const time = heldTime();
+    const time = fakeClock();
     const failures: unknown[] = [];
     let isAway = false;
     const collection = rows();
@@ -141,7 +141,7 @@ describe('the members', () => {
       { clock: time, after: time.after, onError: (error) => void failures.push(error) },
     );
     open.push(ann);
-    await member('bob', heldTime());
+    await member('bob', fakeClock());
     await ann.look();
     isAway = true;
     for (let beat = 1; beat <= 10; beat++) {

@@ -5,7 +5,7 @@ import type { RecordedEvent } from '../../../../application/ports/index.js';
 import type { Kernel } from '../../../../bin/node/kernel.js';
 import type { DomainEvent } from '../../../../domain/shared/decider.js';
 import type { Projection } from '../../../../projections/kernel/projection.js';
-import { type Ground, startGround } from '../../../support/ground.js';
+import { type Ground, startGround } from '../../../support/test-kernel.js';
 
 /** As many rows an event as it says, and one that every event touches. */
 const counters: Projection<DomainEvent> = {

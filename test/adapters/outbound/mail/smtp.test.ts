@@ -2,7 +2,7 @@
 import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { createMailer } from '../../../../adapters/outbound/mail/smtp.js';
-import { type PostOffice, startPostOffice } from '../../../support/smtp.js';
+import { type PostOffice, startPostOffice } from '../../../support/smtp-server.js';
 
 describe('mail over SMTP', function () {
   this.timeout(60_000);

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createOAuthClient } from '../../../../adapters/outbound/oauth/client.js';
 import { PRESETS } from '../../../../adapters/outbound/oauth/presets.js';
 import type { OAuthProvider } from '../../../../application/ports/identity.js';
-import { granted, type Provider, startProvider } from '../../../support/oauth.js';
+import { granted, type Provider, startProvider } from '../../../support/oauth-provider.js';
 
 const VERIFIER = 'a verifier that nobody guesses, of more than forty characters';
 

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { createWebhooks } from '../../../../adapters/outbound/webhook/deliver.js';
 import type { Resolve } from '../../../../adapters/outbound/webhook/target.js';
 import type { WebhookRequest } from '../../../../application/ports/webhooks.js';
-import { answer, type Receiver, startReceiver } from '../../../support/receiver.js';
+import { answer, type Receiver, startReceiver } from '../../../support/webhook-receiver.js';
 
 const payload = { source: 'annals', rule: 'error_threshold' };
 

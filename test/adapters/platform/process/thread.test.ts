@@ -15,7 +15,7 @@ class Tired extends Error {
 describe('a thread', function () {
   this.timeout(30_000);
   const thread = createWorkerThread({
-    module: new URL('./ticking.js', import.meta.url),
+    module: new URL('./thread-entry.js', import.meta.url),
     data: { some: 'data' },
     handlers: { triple: (_, number: number) => 3 * number },
     errorClasses: [Tired],
@@ -68,7 +68,7 @@ describe('a thread', function () {
     });
 
   it('keeps no process from ending', async () => {
-    const alone = killOnExit(fork(fileURLToPath(new URL('./left-alone.js', import.meta.url))));
+    const alone = killOnExit(fork(fileURLToPath(new URL('./idle-process.js', import.meta.url))));
     expect(await once(alone, 'exit')).to.deep.equal([0, null]);
   });
 

@@ -10,8 +10,8 @@ import { openapi } from '../../../../adapters/http/server/openapi.js';
 import type { Guard } from '../../../../adapters/http/server/policy.js';
 import { problem } from '../../../../adapters/http/server/problem.js';
 import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
-import { toyPolicy } from '../../../http/toy.js';
-import { serveTalk, type Talk } from './talk.js';
+import { toyPolicy } from '../../../http/toy-http-service.js';
+import { serveTalk, type Talk } from './toy-chat.js';
 
 const HANDSHAKE = {
   Connection: 'Upgrade',

@@ -16,8 +16,8 @@ import { type ConfirmedClock, CorruptEventError } from '../../../../application/
 import { fileSubject } from '../../../../domain/chat/events/files.js';
 import { userSubject } from '../../../../domain/chat/events/roster.js';
 import { fileIdOf } from '../../../../domain/chat/file-names.js';
-import { SAMPLES } from '../../../support/chat-files.js';
-import { context } from '../../../support/toys.js';
+import { SAMPLES } from '../../../support/chat-file-fixtures.js';
+import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
 
 const HOUR = 3_600_000;

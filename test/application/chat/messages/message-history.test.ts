@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { messageAggregate } from '../../../../application/chat/aggregates.js';
 import { createHistory } from '../../../../application/chat/messages/message-history.js';
 import { messageStream } from '../../../../domain/chat/message.js';
-import { context } from '../../../support/toys.js';
+import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
 
 describe('the versions of a message', function () {

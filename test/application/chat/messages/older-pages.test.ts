@@ -8,7 +8,7 @@ import type { Caller } from '../../../../application/chat/sign-in/authenticate.j
 import { messagingProjections } from '../../../../bin/services/chat/messaging.js';
 import { ROSTER, roster } from '../../../../domain/chat/roster.js';
 import { project } from '../../../support/projector.js';
-import { context } from '../../../support/toys.js';
+import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, somebody, startChatNode } from '../node.js';
 
 describe('pages of older messages', function () {

@@ -9,7 +9,7 @@ import { createPageQueries } from '../../../../application/chat/messages/page-qu
 import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
 import { messageView } from '../../../../application/chat/view-models.js';
 import { roster } from '../../../../domain/chat/roster.js';
-import { context } from '../../../support/toys.js';
+import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, somebody, startChatNode } from '../node.js';
 
 const plain = (id: string, content = '') => ({

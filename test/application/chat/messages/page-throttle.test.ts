@@ -4,7 +4,7 @@ import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import type { RenderedPage } from '../../../../application/chat/messages/read-messages.js';
 import type { Rejection } from '../../../../domain/shared/decider.js';
-import { context } from '../../../support/toys.js';
+import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, somebody, startChatNode } from '../node.js';
 
 describe('pages that many ask for at once', function () {

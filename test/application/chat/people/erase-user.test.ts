@@ -8,7 +8,7 @@ import type { ChatEvent } from '../../../../domain/chat/catalog.js';
 import { CHANNELS } from '../../../../domain/chat/channels.js';
 import { messageStream } from '../../../../domain/chat/message.js';
 import { handlerFor } from '../../../../domain/shared/event-handlers.js';
-import { context } from '../../../support/toys.js';
+import { context } from '../../../support/toy-service.js';
 import { accepted, type ChatNode, startChatNode } from '../node.js';
 
 describe('what was deleted of the chat', function () {

@@ -10,7 +10,7 @@ import type { Rows } from '../../../../application/ports/index.js';
 import { catalog } from '../../../../domain/chat/catalog.js';
 import { presenceStream } from '../../../../domain/chat/presence.js';
 import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
-import { context } from '../../../support/toys.js';
+import { context } from '../../../support/toy-service.js';
 
 const { signal } = new AbortController();
 

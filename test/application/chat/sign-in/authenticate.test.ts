@@ -10,9 +10,9 @@ import { catalog } from '../../../../domain/chat/catalog.js';
 import { ROSTER, type RosterCommand } from '../../../../domain/chat/roster.js';
 import { type SessionCommand, sessionStream } from '../../../../domain/chat/session.js';
 import { isRejection } from '../../../../domain/shared/decider.js';
-import { NOON, newcomer, open } from '../../../support/chat.js';
+import { NOON, newcomer, open } from '../../../support/chat-user-fixtures.js';
 import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
-import { context } from '../../../support/toys.js';
+import { context } from '../../../support/toy-service.js';
 
 const clock = { now: () => NOON };
 const ada = { id: 'ada', userName: 'ada', isAdmin: true };

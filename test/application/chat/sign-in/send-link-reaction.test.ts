@@ -11,9 +11,9 @@ import type { Mail } from '../../../../application/ports/identity.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { type ChatEvent, catalog } from '../../../../domain/chat/catalog.js';
 import { isRejection } from '../../../../domain/shared/decider.js';
-import { NOON } from '../../../support/chat.js';
+import { NOON } from '../../../support/chat-user-fixtures.js';
 import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
-import { context } from '../../../support/toys.js';
+import { context } from '../../../support/toy-service.js';
 
 const ADA = 'ada@example.org';
 const user = { id: 'ada', email: ADA, userName: 'Ada', isAdmin: false, createdAt: NOON, isGone: false };

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createAlertHistory } from '../../../../application/logs/alerts/history.js';
 import type { Rows } from '../../../../application/ports/index.js';
-import { taken } from '../../../support/memory-intake.js';
+import { taken } from '../../../support/memory-ingest.js';
 
 describe('the history of alerts', () => {
   const row = (id: string, raisedAt: number, more = {}) => ({

@@ -7,8 +7,8 @@ import { killOnExit } from '@annals/engines/testing/children.js';
 import { expect } from 'chai';
 import { asEvent } from '../../../../application/command/event-guards.js';
 import { alertHistory } from '../../../../projections/logs/alerts.js';
-import { useAlerting } from '../../../support/alerts.js';
-import { answer, type Respond } from '../../../support/receiver.js';
+import { useAlerting } from '../../../support/alert-node.js';
+import { answer, type Respond } from '../../../support/webhook-receiver.js';
 
 describe('alerting', function () {
   this.timeout(120_000);

@@ -8,7 +8,7 @@ import { createIngest } from '../../../../application/logs/ingest/ingest-records
 import { INGEST_BYTES } from '../../../../application/logs/ingest/limits.js';
 import { type EventLog, UnavailableError } from '../../../../application/ports/index.js';
 import { requestStream } from '../../../../domain/logs/retention-bucket.js';
-import { foundIn, type LogsNode, startLogsNode } from '../../../support/logs.js';
+import { foundIn, type LogsNode, startLogsNode } from '../../../support/log-node.js';
 
 describe('a request with an Idempotency-Key', () => {
   let servers: Servers;

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Records } from '../../../../application/logs/ingest/ingest-records.js';
 import { createFileTailer } from '../../../../application/logs/ingest/tail-files.js';
 import { createBatches } from '../../../../domain/logs/batch.js';
-import { context } from '../../../support/toys.js';
+import { context } from '../../../support/toy-service.js';
 
 /** More than a batch holds. */
 const LENGTH = 10_001;

@@ -13,7 +13,7 @@ import { catalog } from '../../../../domain/logs/catalog.js';
 import { RETENTION_STREAM, retention } from '../../../../domain/logs/retention.js';
 import { bucketSubject, requestStream } from '../../../../domain/logs/retention-bucket.js';
 import { records as model } from '../../../../projections/logs/index/records.js';
-import { foundIn, type LogsNode, startLogsNode } from '../../../support/logs.js';
+import { foundIn, type LogsNode, startLogsNode } from '../../../support/log-node.js';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 2, 1, 12);

@@ -13,7 +13,7 @@ import { markErasedRequests } from '../../../../projections/logs/index/ingest-re
 import { records } from '../../../../projections/logs/index/records.js';
 import type { BlockRow, RequestRow } from '../../../../projections/logs/index/rows.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
-import { foundIn } from '../../../support/logs.js';
+import { foundIn } from '../../../support/log-node.js';
 import { held, type IndexGround, leisurely, requests, startIndexGround } from '../../../support/record-index.js';
 
 describe('the expiry of log records', function () {

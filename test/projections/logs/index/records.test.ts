@@ -11,7 +11,7 @@ import type { IdentifiedRecord } from '../../../../domain/logs/record.js';
 import { records } from '../../../../projections/logs/index/records.js';
 import { BLOCK_INDEXES } from '../../../../projections/logs/index/rows.js';
 import { filter, NOON } from '../../../domain/logs/arbitrary.js';
-import { foundIn } from '../../../support/logs.js';
+import { foundIn } from '../../../support/log-node.js';
 import { held, type IndexGround, requests, startIndexGround } from '../../../support/record-index.js';
 
 describe('the index of log records', function () {

@@ -1,0 +1,158 @@
+/** Who comes to the port of the nodes and is none, or speaks as none: gets nothing, and nobody else notices. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { expect } from 'chai';
+import { WebSocket } from 'ws';
+import { pskTls } from '../../../adapters/cluster/psk-tls.js';
+import { KEY, said, useMesh } from '../../support/cluster-nodes.js';
+import { fakeClock } from '../../support/fake-clock.js';
+
+/** However it came to that. */
+const closed = (socket: Socket | WebSocket) =>
+  new Promise<number>((resolve) => void socket.once('close', (code: number) => resolve(code)));
+
+/** All that comes until the other end closes. */
+async function all(socket: Socket): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => void chunks.push(chunk));
+  socket.on('error', () => {});
+  await closed(socket);
+  return Buffer.concat(chunks);
+}
+
+describe('the port of the nodes', () => {
+  const nodes = useMesh();
+
+  /** A node that speaks as it likes. */
+  async function dial(port: number, headers: Record<string, string>, key = KEY) {
+    const socket = new WebSocket(`wss://127.0.0.1:${port}/`, { ...pskTls(key).client, headers });
+    socket.on('error', () => {});
+    const over = closed(socket);
+    const opened = await new Promise<boolean>((resolve) => {
+      socket.once('open', () => resolve(true));
+      void over.then(() => resolve(false));
+    });
+    return { socket, opened, over };
+  }
+
+  it('is closed to another installation, on either side', async () => {
+    const ann = await nodes.node('ann');
+    const eve = await nodes.node('eve', { key: Buffer.alloc(32, 1) });
+    expect((await dial(ann.port, { 'mesh-from': 'eve', 'mesh-to': 'ann' })).opened).to.equal(true);
+    const other = await dial(ann.port, { 'mesh-from': 'eve', 'mesh-to': 'ann' }, Buffer.alloc(32, 1));
+    expect(other.opened).to.equal(false);
+    expect(await eve.mesh.request('ann', 'x', said('x'))).to.equal(false);
+    expect(await ann.mesh.request('eve', 'x', said('x'))).to.equal(false);
+    expect([ann.heard, eve.heard]).to.deep.equal([[], []]);
+  });
+
+  it('takes no proof a second time: all that a node has sent, sent again, says nothing', async () => {
+    const recorded: Buffer[] = [];
+    let target = 0;
+    const recorder = createServer((client) => {
+      const upstream = connect(target, '127.0.0.1');
+      client.on('data', (chunk) => {
+        recorded.push(chunk);
+        upstream.write(chunk);
+      });
+      upstream.on('data', (chunk) => void client.write(chunk));
+      for (const each of [client, upstream]) {
+        each.on('error', () => {});
+        each.on('close', () => {
+          client.destroy();
+          upstream.destroy();
+        });
+      }
+    }).listen(0, '127.0.0.1');
+    await once(recorder, 'listening');
+    try {
+      const bob = await nodes.node('bob', {
+        async reached(port) {
+          target = port;
+          return `127.0.0.1:${(recorder.address() as AddressInfo).port}`;
+        },
+      });
+      const ann = await nodes.node('ann');
+      expect(await ann.mesh.request('bob', 'x', said('once'))).to.equal(true);
+      expect(Buffer.concat(recorded).includes('once')).to.equal(false);
+      const again = connect(bob.port, '127.0.0.1');
+      for (const chunk of recorded) again.write(chunk);
+      await all(again);
+      expect(bob.heard).to.deep.equal(['once']);
+    } finally {
+      recorder.close();
+    }
+  });
+
+  it('tells a stranger nothing, whatever they send', async () => {
+    const ann = await nodes.node('ann');
+    for (const text of ['GET / HTTP/1.1\r\nHost: a\r\n\r\n', '\0'.repeat(100_000), 'SSH-2.0-x\r\n']) {
+      const socket = connect(ann.port, '127.0.0.1');
+      const answered = all(socket);
+      socket.write(text);
+      // An alert of TLS at most: seven bytes.
+      expect((await answered).length).to.be.at.most(7);
+    }
+  });
+
+  it('cuts who says nothing, first the longest of too many, and lets nodes in all the while', async () => {
+    const ann = await nodes.node('ann');
+    const strangers = Array.from({ length: 100 }, () => connect(ann.port, '127.0.0.1'));
+    let cut = 0;
+    const ends = strangers.map((socket) => all(socket).then(() => void cut++));
+    await eventually(() => cut === 36);
+    const bob = await nodes.node('bob');
+    expect(await bob.mesh.request('ann', 'x', said('x'))).to.equal(true);
+    await Promise.all(ends);
+    expect(await bob.mesh.request('ann', 'x', said('y'))).to.equal(true);
+  }).timeout(20_000);
+
+  it('serves a node nothing but a connection, and none to a name that it does not bear', async () => {
+    const ann = await nodes.node('ann');
+    for (const headers of [{ 'mesh-from': 'bob', 'mesh-to': 'other' }, { 'mesh-to': 'ann' }, {}])
+      expect((await dial(ann.port, headers as Record<string, string>)).opened).to.equal(false);
+    expect(ann.heard).to.deep.equal([]);
+  });
+
+  it('ends a connection on which something is no message of nodes, or too large; the others go on', async () => {
+    const ann = await nodes.node('ann');
+    const bob = await nodes.node('bob');
+    const header = (text: string, length = text.length) => {
+      const size = Buffer.alloc(4);
+      size.writeUInt32BE(length);
+      return Buffer.concat([size, Buffer.from(text)]);
+    };
+    const wrong = [
+      'text',
+      Buffer.alloc(0),
+      Buffer.from([1]),
+      header('{}', 1000),
+      header('{nothing}'),
+      header('null'),
+      header('{"channel":1,"head":{}}'),
+      header('{"channel":"toy","head":{"to":1}}'),
+      header('{"channel":"toy","head":{},"number":"1"}'),
+      Buffer.alloc(2 * 1024 * 1024, header('{"channel":"toy","head":{}}')),
+    ];
+    for (const each of wrong) {
+      const { socket, opened, over } = await dial(ann.port, { 'mesh-from': 'eve', 'mesh-to': 'ann' });
+      expect(opened).to.equal(true);
+      socket.send(each);
+      expect([1002, 1009]).to.include(await over);
+    }
+    expect(ann.heard).to.deep.equal([]);
+    expect(await bob.mesh.request('ann', 'x', said('x'))).to.equal(true);
+  });
+
+  it('cuts a node of which half a message has come and then nothing, when it answers no more', async () => {
+    const time = fakeClock();
+    const ann = await nodes.node('ann', { time });
+    const { socket, over } = await dial(ann.port, { 'mesh-from': 'eve', 'mesh-to': 'ann' });
+    socket.pause();
+    socket.send(Buffer.alloc(10), { fin: false });
+    for (let ping = 0; ping < 10; ping++) time.pass(1000);
+    socket.resume();
+    expect(await over).to.equal(1006);
+  });
+});

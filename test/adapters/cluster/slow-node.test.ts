@@ -1,0 +1,94 @@
+/** A node that takes nothing for a while: what waits for it is bounded, and what is lost is lost as a whole. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { expect } from 'chai';
+import { said, useMesh } from '../../support/cluster-nodes.js';
+
+/** A way to a port that can be shut: what is sent into it then stays with whoever sends it. */
+async function startDam(port: number) {
+  const clients = new Set<Socket>();
+  const server: Server = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1');
+    clients.add(client);
+    client.pipe(upstream).pipe(client);
+    for (const each of [client, upstream])
+      each
+        .on('error', () => {})
+        .on('close', () => {
+          clients.delete(client);
+          client.destroy();
+          upstream.destroy();
+        });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    shut() {
+      for (const client of clients) client.unpipe().pause();
+    },
+    async close() {
+      server.close();
+      for (const client of clients) client.destroy();
+    },
+  };
+}
+
+describe('a node that takes nothing', () => {
+  const nodes = useMesh();
+  let dam: Awaited<ReturnType<typeof startDam>>;
+  afterEach(() => dam?.close());
+
+  it('is kept no more than some megabytes for, whatever is told it; the rest is lost, and counted', async () => {
+    const ann = await nodes.node('ann');
+    const bob = await nodes.node('bob', {
+      async reached(port) {
+        dam = await startDam(port);
+        return dam.address;
+      },
+    });
+    expect(await ann.mesh.request('bob', 'eve', said('first'))).to.equal(true);
+    dam.shut();
+    const megabyte = 'm'.repeat(1024 * 1024);
+    let count = 0;
+    // The network takes some megabytes itself, and only when it may.
+    await eventually(() => {
+      for (let each = 0; each < 10; each++) ann.mesh.send('bob', said(`${count++} ${megabyte}`));
+      return ann.lost() > 50;
+    });
+    expect(count - ann.lost()).to.be.below(40);
+    expect(bob.heard).to.deep.equal(['first']);
+  });
+
+  it('is asked for no more than some megabytes at a time, by however many', async () => {
+    const ann = await nodes.node('ann');
+    let came = 0;
+    const bob = await nodes.node('bob', {
+      hear() {
+        came++;
+        return new Promise<boolean>(() => {});
+      },
+    });
+    const half = 'h'.repeat(512 * 1024);
+    const asked = Array.from({ length: 100 }, (_, who) => ann.mesh.request('bob', `target ${who}`, said(half)));
+    await eventually(() => came === 32);
+    // Nothing that is told waits behind it, or more would have come by then.
+    ann.mesh.send('bob', said('told'));
+    await eventually(() => bob.heard.includes('told'));
+    expect(came).to.equal(33);
+    await bob.close();
+    expect(await Promise.all(asked)).to.deep.equal(Array<boolean>(100).fill(false));
+  });
+
+  it('is told nothing that it would end the connection by, and hears what comes after it', async () => {
+    const ann = await nodes.node('ann');
+    const bob = await nodes.node('bob');
+    const tooLarge = said('m'.repeat(1200 * 1024));
+    ann.mesh.send('bob', tooLarge);
+    expect(await ann.mesh.request('bob', 'eve', tooLarge)).to.equal(false);
+    expect(ann.lost()).to.equal(2);
+    ann.mesh.send('bob', said('told'));
+    expect(await ann.mesh.request('bob', 'eve', said('asked'))).to.equal(true);
+    expect(bob.heard).to.deep.equal(['told', 'asked']);
+  });
+});

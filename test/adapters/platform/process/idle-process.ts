@@ -1,0 +1,16 @@
+/** A process that has asked a thread something, and then has nothing left to do, for tests. */
+import { silentLogger } from '@annals/engines/testing/engines.js';
+import { createWorkerThread } from '../../../../adapters/platform/process/worker.js';
+
+const thread = createWorkerThread({
+  module: new URL('./thread-entry.js', import.meta.url),
+  data: undefined,
+  handlers: {},
+  errorClasses: [],
+  heapMb: 48,
+  logger: silentLogger,
+});
+// What waits for a thread holds its process by other things.
+const waiting = setInterval(() => {}, 1000);
+if ((await thread.call('double', [2])) !== 4) process.exitCode = 1;
+clearInterval(waiting);

@@ -1,0 +1,190 @@
+/** A client that was away is given what it missed, or told that it missed too much. */
+import { expect } from 'chai';
+import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
+import {
+  at,
+  connectAs,
+  entered,
+  head,
+  left,
+  record,
+  relayWith,
+  said,
+  types,
+  wardAudience,
+} from '../../../support/toy-audience.js';
+
+describe('a client that comes back', () => {
+  it('greets, and lets a client that left at once resume from the greeting', () => {
+    const { relay, publish } = relayWith([entered('ann')]);
+    const first = record();
+    relay.connect({ ...connectAs('ann'), greeting: { type: 'CONNECTED' } }, first);
+    expect(first.sent).to.deep.equal([{ message: { type: 'CONNECTED' }, position: 1n }]);
+    first.leave();
+    publish(said('missed'));
+    const second = record();
+    relay.connect({ ...connectAs('ann'), after: first.cursor()!, greeting: { type: 'CONNECTED' } }, second);
+    expect(types(second)).to.deep.equal(['CONNECTED', 'Said']);
+    expect(second.sent[0]).not.to.have.property('position');
+    relay.close();
+  });
+
+  it('says RESET once when a client was away for longer than the ring remembers', () => {
+    const { relay, publish } = relayWith([entered('ann')], 3);
+    publish(said('1'), said('2'), said('3'), said('4'));
+    const late = record();
+    relay.connect({ ...connectAs('ann'), after: 1n }, late);
+    expect(late.sent).to.deep.equal([{ message: { type: 'RESET' }, position: 5n }]);
+    const inTime = record();
+    relay.connect({ ...connectAs('ann'), after: 2n }, inTime);
+    expect(types(inTime)).to.deep.equal(['Said', 'Said', 'Said']);
+    relay.close();
+  });
+
+  it('says RESET to a cursor from before it began, or that nobody ever gave', () => {
+    const relay = createRelay({ audience: wardAudience, head, from: 100n });
+    relay.publish(at(101, entered('ann')));
+    for (const after of [-1n, 0n, 99n]) {
+      const client = record();
+      relay.connect({ ...connectAs('ann'), after }, client);
+      expect(types(client)).to.deep.equal(['RESET']);
+    }
+    const client = record();
+    relay.connect({ ...connectAs('ann'), after: 100n }, client);
+    expect(types(client)).to.deep.equal(['Ward', 'Entered']);
+    relay.close();
+  });
+
+  it('gives what was missed as fast as it is read, and then what is new', () => {
+    const { relay, publish } = relayWith([entered('ann')]);
+    const texts = Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(10_000)}`);
+    publish(...texts.map((text) => said(text)));
+    const slow = record();
+    slow.reading = false;
+    relay.connect({ ...connectAs('ann'), after: 1n }, slow);
+    for (let round = 0; slow.sent.length < 310; round++) {
+      expect(slow.unread).to.be.within(1, 128 * 1024);
+      if (round < 10) publish(said(`new ${round}`));
+      slow.read();
+    }
+    expect(slow.sent.map(({ message: { payload } }) => (payload as { text: string }).text)).to.deep.equal([
+      ...texts,
+      ...Array.from({ length: 10 }, (_, round) => `new ${round}`),
+    ]);
+    expect(slow.ended).to.equal(undefined);
+    relay.close();
+  });
+
+  it('is given no more than it may still see of what it missed, nor of what it was too slow for', () => {
+    const { relay, publish } = relayWith([entered('ann')]);
+    const seesWard: NonNullable<Parameters<typeof relay.connect>[0]['entitled']> = ({ message }, { w = [] }) =>
+      message.type !== 'Said' || w.includes('ann');
+    const entitled = { ...connectAs('ann'), entitled: seesWard };
+    const [quick, slow] = [record(), record()];
+    relay.connect(entitled, quick);
+    relay.connect(entitled, slow);
+    slow.reading = false;
+    publish(said('x'.repeat(70_000)), said('waits'), left('ann'), said('is not for ann'), entered('ann'));
+    publish(said('again'), left('ann'));
+    slow.read();
+    expect(types(quick)).to.deep.equal(['Said', 'Said', 'Left', 'Ward', 'Entered', 'Said', 'Left']);
+    expect(types(slow)).to.deep.equal(['Said', 'Left', 'Ward', 'Entered', 'Left']);
+    const late = record();
+    relay.connect({ ...entitled, after: 1n }, late);
+    expect(types(late)).to.deep.equal(['Left', 'Ward', 'Entered', 'Left']);
+    relay.close();
+  });
+
+  it('keeps no more than a few megabytes, however large the messages are', () => {
+    const { relay, publish } = relayWith([entered('ann')]);
+    for (let index = 0; index < 3000; index++) publish(said(`${index} ${'x'.repeat(30_000)}`));
+    expect(relay.kept()).to.be.within(4 * 1024 * 1024, 8 * 1024 * 1024);
+    const [late, inTime] = [record(), record()];
+    relay.connect({ ...connectAs('ann'), after: 10n }, late);
+    expect(late.sent).to.deep.equal([{ message: { type: 'RESET' }, position: 3001n }]);
+    relay.connect({ ...connectAs('ann'), after: 2990n }, inTime);
+    expect(types(inTime)).to.deep.equal(Array.from({ length: 11 }, () => 'Said'));
+    relay.close();
+  });
+
+  it('says RESET once to a cursor that the log has not come to, as after a restored backup', async () => {
+    const relay = createRelay({ audience: wardAudience, head: async () => 5n });
+    relay.publish(at(5, entered('ann')));
+    const client = record();
+    const told = new Promise<void>((resolve) => {
+      const { send } = client;
+      client.send = (each) => {
+        send(each);
+        if (each.json.includes('RESET')) resolve();
+      };
+    });
+    relay.connect({ ...connectAs('ann'), after: 90n }, client);
+    await told;
+    relay.publish(at(6, said('new')));
+    expect(types(client)).to.deep.equal(['RESET', 'Said']);
+    expect(client.cursor()).to.equal(6n);
+    relay.close();
+  });
+
+  it('goes on without RESET at the end of the log, which this node has not come to', async () => {
+    let ends = 3n;
+    let known = () => {};
+    const asked = new Promise<void>((resolve) => {
+      known = resolve;
+    });
+    const relay = createRelay({ audience: wardAudience, head: () => asked.then(() => ends) });
+    relay.publish(at(1, entered('ann')));
+    const [client, later] = [record(), record()];
+    relay.connect({ ...connectAs('ann'), after: 3n }, client);
+    // The node has come further than the answer says, which was given before.
+    relay.connect({ ...connectAs('ann'), after: 4n }, later);
+    for (let position = 2; position <= 5; position++) relay.publish(at(position, said('here')));
+    known();
+    await new Promise(setImmediate);
+    ends = 9n;
+    expect(client.sent.map(({ position }) => position)).to.deep.equal([4n, 5n]);
+    expect(later.sent.map(({ position }) => position)).to.deep.equal([5n]);
+    const last = record();
+    relay.connect({ ...connectAs('ann'), after: 9n }, last);
+    await new Promise(setImmediate);
+    expect(types(last)).to.deep.equal([]);
+    relay.close();
+  });
+
+  it('lets a client ask again when nobody knows where the log ends', async () => {
+    const relay = createRelay({ audience: wardAudience, head: () => Promise.reject(new Error('away')) });
+    const client = record();
+    const over = new Promise<void>((resolve) => client.onClose(resolve));
+    relay.connect({ ...connectAs('ann'), after: 90n }, client);
+    await over;
+    expect([client.ended, client.sent]).to.deep.equal(['resume', []]);
+    relay.close();
+  });
+
+  it('withholds what a client may no longer see from what it missed', () => {
+    const { relay, publish } = relayWith([entered('ann')]);
+    publish(said('before'), left('ann'));
+    const client = record();
+    relay.connect(
+      {
+        ...connectAs('ann'),
+        after: 1n,
+        entitled: ({ message }, now) => message.type !== 'Said' || !!now.w?.includes('ann'),
+      },
+      client,
+    );
+    expect(types(client)).to.deep.equal(['Left']);
+    relay.close();
+  });
+
+  it('gives nothing twice to a client that has seen more elsewhere', async () => {
+    const { relay, publish } = relayWith([entered('ann')]);
+    const ahead = record();
+    relay.connect({ ...connectAs('ann'), after: 3n, greeting: { type: 'CONNECTED' } }, ahead);
+    publish(said('seen'), said('seen too'), said('new'));
+    expect(ahead.sent.map(({ position }) => position)).to.deep.equal([3n, 4n]);
+    await new Promise(setImmediate);
+    expect(types(ahead)).to.deep.equal(['CONNECTED', 'Said']);
+    relay.close();
+  });
+});

@@ -1,0 +1,170 @@
+/** Clients that read slowly: heartbeats, their cursor, what is told outside the log, and when they are cut. */
+import { expect } from 'chai';
+import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
+import { frame } from '../../../../adapters/realtime/relay/sink.js';
+import { fakeClock, useFakeIntervals } from '../../../support/fake-clock.js';
+import { at, connectAs, entered, head, record, said, types, wardAudience } from '../../../support/toy-audience.js';
+
+const BEAT_MS = 1000;
+const KiB = 1024;
+
+describe('a client of the relay that reads slowly', () => {
+  let time: ReturnType<typeof fakeClock>;
+  let relay: ReturnType<typeof start>;
+  let next: number;
+  let release: () => void;
+
+  const start = (ringSize = 100) => createRelay({ audience: wardAudience, head, beatMs: BEAT_MS, ringSize });
+  const publish = (...events: readonly ReturnType<typeof said>[]) => {
+    for (const event of events) relay.publish(at(next++, event));
+  };
+  const slow = () => {
+    const client = record();
+    client.reading = false;
+    return client;
+  };
+  const texts = ({ sent }: ReturnType<typeof record>) =>
+    sent.map(({ message: { payload } }) => (payload as { text: string }).text.slice(0, 5));
+
+  beforeEach(() => {
+    time = fakeClock();
+    release = useFakeIntervals(time);
+    next = 1;
+    relay = start();
+    publish(entered('ann'));
+  });
+  afterEach(() => {
+    relay.close();
+    expect(time.isDue(BEAT_MS), 'a heartbeat of nobody').to.equal(false);
+    release();
+  });
+
+  it('is told by heartbeats of nothing that still waits for it', () => {
+    const ann = slow();
+    relay.connect(connectAs('ann'), ann);
+    publish(said('first'.padEnd(70_000, '.')), said('2'), said('3'), said('4'));
+    for (let beats = 0; beats < 3; beats++) time.pass(BEAT_MS);
+    expect(ann.cursor()).to.equal(2n);
+    ann.reading = true;
+    ann.read();
+    expect(texts(ann)).to.deep.equal(['first', '2', '3', '4']);
+    expect(ann.cursor()).to.equal(5n);
+  });
+
+  it('loses nothing when it goes between a heartbeat and what waits for it', () => {
+    const ann = slow();
+    relay.connect(connectAs('ann'), ann);
+    publish(said('first'.padEnd(70_000, '.')), said('2'), said('3'));
+    time.pass(BEAT_MS);
+    ann.leave();
+    const back = record();
+    relay.connect({ ...connectAs('ann'), after: ann.cursor()! }, back);
+    expect(texts(back)).to.deep.equal(['2', '3']);
+  });
+
+  it('gets no heartbeat while it reads nothing: each would wait in memory', () => {
+    const ann = slow();
+    let beats = 0;
+    relay.connect(connectAs('ann'), { ...ann, beat: () => void beats++ });
+    const before = beats;
+    publish(said('x'.repeat(70_000)), said('waits'));
+    for (let count = 0; count < 3; count++) time.pass(BEAT_MS);
+    expect(beats - before).to.equal(0);
+  });
+
+  it('is not cut for what it was told while it was behind before', () => {
+    const ann = slow();
+    relay.connect(connectAs('ann'), ann);
+    // 4 MiB in all, but never more than 200 KiB unread.
+    for (let phase = 0; phase < 40; phase++) {
+      publish(said('x'.repeat(70_000)), said('behind it'));
+      relay.sendEphemeral(['person:ann'], frame({ type: 'Typing', payload: 'x'.repeat(100 * KiB) }));
+      expect(ann.ended, `phase ${phase}`).to.equal(undefined);
+      ann.read();
+      ann.read();
+    }
+    expect(types(ann)).to.deep.equal(Array.from({ length: 40 }, () => ['Said', 'Said', 'Typing']).flat());
+  });
+
+  it('is cut for signals only where more than 2 MiB of all that it was sent are unread', () => {
+    const ann = slow();
+    relay.connect(connectAs('ann'), ann);
+    publish(said('x'.repeat(70_000)), said('behind it'));
+    const signal = (size: number) => relay.sendEphemeral(['person:ann'], frame({ type: 'x'.repeat(size) }));
+    for (let count = 0; count < 19; count++) signal(100 * KiB);
+    expect(ann.ended).to.equal(undefined);
+    signal(200 * KiB);
+    expect(ann.ended).to.equal('cut');
+  });
+
+  it('is told outside the log in order, behind the events that happened before', () => {
+    const ann = slow();
+    relay.connect(connectAs('ann'), ann);
+    publish(said('x'.repeat(70_000)), said('behind it'));
+    for (const type of ['one', 'two', 'three']) relay.sendEphemeral(['person:ann'], frame({ type }));
+    ann.reading = true;
+    ann.read();
+    expect(types(ann)).to.deep.equal(['Said', 'Said', 'one', 'two', 'three']);
+  });
+
+  it('is not told what is not true any more when its turn has come', () => {
+    const ann = slow();
+    relay.connect(connectAs('ann'), ann);
+    publish(said('x'.repeat(70_000)), said('behind it'));
+    let isOver = false;
+    relay.sendEphemeral(['person:ann'], { json: '{"type":"Stale"}', isStale: () => isOver });
+    relay.sendEphemeral(['person:ann'], { json: '{"type":"Fresh"}', isStale: () => false });
+    isOver = true;
+    ann.read();
+    ann.read();
+    expect(types(ann)).to.deep.equal(['Said', 'Said', 'Fresh']);
+  });
+
+  it('is passed nothing on ahead of events that wait, though the network has taken some already', async () => {
+    const ann = slow();
+    relay.connect(connectAs('ann'), ann);
+    publish(said('x'.repeat(70_000)), said('behind it'));
+    // Less than before waits for the network, but not everything is taken yet.
+    ann.unread = 1000;
+    const passed = relay.sendWithBackpressure('person:ann', frame({ type: 'Piece' }));
+    await new Promise(setImmediate);
+    expect(types(ann)).to.deep.equal(['Said']);
+    ann.reading = true;
+    ann.read();
+    expect(await passed).to.equal(true);
+    expect(types(ann)).to.deep.equal(['Said', 'Said', 'Piece']);
+  });
+
+  it('is cut at the fourth heartbeat in which it has read nothing, and not before', () => {
+    const ann = slow();
+    relay.connect(connectAs('ann'), ann);
+    publish(said('x'.repeat(70_000)), said('waits'));
+    time.pass(3 * BEAT_MS);
+    expect(ann.ended).to.equal(undefined);
+    time.pass(BEAT_MS);
+    expect(ann.ended).to.equal('cut');
+  });
+
+  it('is never cut while it reads on, however far behind it stays', () => {
+    const ann = slow();
+    relay.connect(connectAs('ann'), ann);
+    for (let count = 0; count < 20; count++) publish(said('x'.repeat(70_000)));
+    for (let count = 0; count < 18; count++) {
+      time.pass(BEAT_MS);
+      expect(ann.ended).to.equal(undefined);
+      ann.read();
+    }
+    expect(ann.sent.length).to.equal(19);
+  });
+
+  it('is not reset by what others were told, nor by what came while it had read everything', () => {
+    relay.close();
+    relay = start(5);
+    publish(entered('ann'), entered('bob', 'other'));
+    const ann = record();
+    relay.connect(connectAs('ann'), ann);
+    for (let count = 0; count < 20; count++) publish(said('to bob', 'other'));
+    publish(said('hello'));
+    expect(types(ann)).to.deep.equal(['Said']);
+  });
+});

@@ -1,0 +1,278 @@
+/** The law of the relay over restarts: whoever came before the feed begins is known, and whoever left is told so. */
+import { silentLogger } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
+import { maxPosition } from '../../../../application/consistency/await-consistent.js';
+import type { RecordedEvent, RevealedEvent, Subscribe } from '../../../../application/ports/index.js';
+import { audienceFold } from '../../../../application/subscription/audience.js';
+import { restoreFold, type Snapshots } from '../../../../application/subscription/restore-fold.js';
+import { createResumeWindow, type WindowStart } from '../../../../application/subscription/resume-window.js';
+import { createSnapshotWriter } from '../../../../application/subscription/snapshot-writer.js';
+import { PersistentMap } from '../../../../domain/shared/persistent-map.js';
+import { snapshotsInMemory } from '../../../support/memory-ports.js';
+import {
+  at,
+  connectAs,
+  entered,
+  head,
+  left,
+  record,
+  said,
+  types,
+  type WardEvent,
+  wardAudience,
+} from '../../../support/toy-audience.js';
+
+type Placed = RevealedEvent<WardEvent>;
+
+const PEOPLE = ['ann', 'bob', 'cy'];
+const WARDS = ['w', 'v'];
+const person = fc.constantFrom(...PEOPLE);
+const ward = fc.constantFrom(...WARDS);
+const event: fc.Arbitrary<WardEvent> = fc.oneof(
+  { weight: 3, arbitrary: fc.tuple(person, ward).map(([who, where]) => entered(who, where)) },
+  { weight: 2, arbitrary: fc.tuple(person, ward).map(([who, where]) => left(who, where)) },
+  { weight: 4, arbitrary: fc.tuple(fc.string(), ward).map(([text, where]) => said(text, where)) },
+  { weight: 1, arbitrary: ward.map((each) => ({ type: 'Closed' as const, data: { ward: each } })) },
+);
+
+/** `window`: nodes leave it so far behind the end of the log, in tenths of it; `kept`: a snapshot is due. */
+const step = fc.oneof(
+  { weight: 8, arbitrary: event },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('window' as const), behind: fc.nat(10) }) },
+  { weight: 2, arbitrary: fc.constant({ type: 'kept' as const }) },
+  { weight: 1, arbitrary: fc.constant({ type: 'restart' as const }) },
+);
+
+const { signal } = new AbortController();
+
+/** Nodes one after the other over one log; with a relay that was there from the beginning and forgets nothing. */
+function world(snapshots: Snapshots) {
+  const log: Placed[] = [];
+  const state = { window: { horizon: 0n, from: 0n } as WindowStart, read: [] as bigint[] };
+  const ever = createRelay({ audience: wardAudience, head });
+  const ports = {
+    log: {
+      read(stream: string): never {
+        throw new Error(`${stream} is read`);
+      },
+    },
+    decryptEvent: async (event: RecordedEvent) => event as RevealedEvent,
+    logger: silentLogger,
+  };
+  const end = () => log.at(-1)?.position ?? 0n;
+  const follow: Subscribe = async function* ({ from, ...selection }) {
+    const isWanted = ({ type, stream }: Placed) =>
+      'types' in selection
+        ? selection.types.includes(type)
+        : selection.prefixes.some((prefix) => stream.startsWith(prefix));
+    const found = log.filter((each) => each.position > (from === 'start' ? 0n : from) && isWanted(each));
+    state.read.push(...found.map(({ position }) => position));
+    yield { events: found as unknown as RecordedEvent[], position: end(), caughtUp: true };
+  };
+
+  async function start() {
+    const from = { ...ports, follow, snapshots, signal };
+    const {
+      state: seed,
+      window,
+      position,
+    } = await restoreFold('wards', audienceFold(wardAudience), state.window, from);
+    const relay = createRelay({ audience: wardAudience, head, from: window.horizon, seed });
+    for (const each of log) if (each.position > window.from) relay.publish(each);
+    const keep = createSnapshotWriter({
+      service: 'wards',
+      form: wardAudience.snapshot!,
+      snapshots,
+      windows: { read: async () => state.window },
+      currentState: () => ({
+        state: relay.state(),
+        position: maxPosition(relay.position(), position),
+      }),
+    });
+    return { relay, window, keep };
+  }
+
+  return {
+    ever,
+    start,
+    end,
+    state,
+    append(what: WardEvent): Placed {
+      // Others write, too.
+      const next = at(end() + 10n, what);
+      log.push(next);
+      ever.publish(next);
+      return next;
+    },
+  };
+}
+
+describe('a relay that begins in the middle of the log', () => {
+  it('tells what one tells that was there from the beginning, or RESET where its window begins later', async () => {
+    const property = fc.asyncProperty(
+      fc.array(step, { maxLength: 40, size: 'max' }),
+      fc.nat(600),
+      async (steps, after) => {
+        const { ever, start, end, state, append } = world(snapshotsInMemory().snapshots);
+        let node = await start();
+        for (const each of steps) {
+          if (each.type === 'window') {
+            const from = (end() * BigInt(10 - each.behind)) / 10n;
+            state.window = { horizon: from, from };
+          } else if (each.type === 'kept') await node.keep();
+          else if (each.type === 'restart') node = await start();
+          else node.relay.publish(append(each));
+        }
+        node = await start();
+        expect(node.relay.state()).to.deep.equal(ever.state());
+        const told = PEOPLE.map((who) => {
+          const [back, steady] = [record(), record()];
+          node.relay.connect({ ...connectAs(who), after: BigInt(after) }, back);
+          ever.connect({ ...connectAs(who), after: BigInt(after) }, steady);
+          return { back, steady };
+        });
+        const next = append(said('after the restart'));
+        node.relay.publish(next);
+        for (const { back, steady } of told) {
+          if (after < node.window.horizon) expect(types(back)[0]).to.equal('RESET');
+          else expect(back.sent).to.deep.equal(steady.sent);
+        }
+        for (const { relay } of [node, { relay: ever }]) relay.close();
+      },
+    );
+    await fc.assert(property, { numRuns: 150 });
+  });
+
+  it('reads of the log what has been done since its snapshot, and nothing where nothing has', async () => {
+    const { snapshots, state: kept } = snapshotsInMemory();
+    const { start, end, state, append } = world(snapshots);
+    let node = await start();
+    const write = (what: WardEvent) => node.relay.publish(append(what));
+    const restart = async () => {
+      state.read = [];
+      state.window = { horizon: end(), from: end() };
+      await node.keep();
+      node = await start();
+      return state.read;
+    };
+    for (const each of [entered('ann'), said('1'), left('ann'), entered('bob')]) write(each);
+    expect(await restart(), 'no snapshot before').to.deep.equal([]);
+    expect(kept.written).to.equal(1);
+    await node.keep();
+    expect(kept.written, 'by the next node').to.equal(2);
+    for (const each of [said('2'), said('3')]) write(each);
+    expect(await restart()).to.deep.equal([]);
+    expect(kept, 'not whole where nobody came or went').to.include({ written: 2, extended: 1 });
+    write(entered('cy'));
+    const last = end();
+    state.window = { horizon: last, from: last };
+    state.read = [];
+    node = await start();
+    expect(state.read).to.deep.equal([last]);
+    expect(node.relay.state()).to.deep.equal({ w: ['bob', 'cy'] });
+  });
+
+  it('says whether it has written a whole snapshot, and writes nothing where all is as it was', async () => {
+    const { snapshots, state: kept } = snapshotsInMemory();
+    const { start, end, state, append } = world(snapshots);
+    const { relay, keep } = await start();
+    const write = (what: WardEvent) => {
+      relay.publish(append(what));
+      state.window = { horizon: end(), from: end() };
+    };
+    write(entered('ann'));
+    expect(await keep()).to.equal(true);
+    expect(await keep()).to.equal(false);
+    expect(kept).to.include({ written: 1, extended: 0 });
+    write(said('1'));
+    expect([await keep(), await keep()]).to.deep.equal([false, false]);
+    expect(kept).to.include({ written: 1, extended: 1 });
+    write(left('ann'));
+    expect(await keep()).to.equal(true);
+  });
+
+  it('keeps for the next start what was where the window begins then, not what is now', async () => {
+    const { snapshots, kept } = snapshotsInMemory();
+    const { start, end, state, append } = world(snapshots);
+    const node = await start();
+    node.relay.publish(append(entered('ann')));
+    const position = end();
+    await node.keep();
+    expect([...kept]).to.deep.equal([]);
+    for (const each of [entered('bob'), said('1')]) node.relay.publish(append(each));
+    state.window = { horizon: position, from: position };
+    await node.keep();
+    expect(kept.get('wards')).to.deep.include({ position, parts: [['w', ['ann']]] });
+  });
+
+  it('begins where its snapshot is, when the window is left further back by a node that was behind', async () => {
+    const { snapshots } = snapshotsInMemory();
+    const { start, end, state, append } = world(snapshots);
+    let node = await start();
+    for (const each of [entered('ann'), said('1'), left('ann')]) node.relay.publish(append(each));
+    state.window = { horizon: end(), from: end() };
+    await node.keep();
+    state.window = { horizon: 10n, from: 10n };
+    node = await start();
+    expect(node.window).to.deep.equal({ horizon: end(), from: end() });
+    expect(node.relay.state()).to.deep.equal({ w: [] });
+  });
+
+  it('owes its readers no more than its last event then, and after the next start, however far the others had written', async () => {
+    const { snapshots } = snapshotsInMemory();
+    const { start, end, state, append } = world(snapshots);
+    append(entered('ann'));
+    const last = append(said('1')).position;
+    const others = end() + 30n;
+    state.window = { horizon: 0n, from: others };
+    await (await start()).keep();
+    for (const left of [0n, 10n, last]) {
+      state.window = { horizon: left, from: left };
+      const window = createResumeWindow((await start()).window);
+      expect(window).to.include({ horizon: last, from: others, last });
+      window.advanceTo(others + 5n, 0);
+      state.window = { horizon: window.horizon, from: window.from };
+      expect(createResumeWindow((await start()).window)).to.include({ last, from: others + 5n });
+    }
+  });
+
+  it('folds anew what a release before has kept in another form', async () => {
+    const { snapshots, kept } = snapshotsInMemory();
+    const { start, end, state, append } = world(snapshots);
+    const node = await start();
+    node.relay.publish(append(entered('ann')));
+    state.window = { horizon: end(), from: end() };
+    kept.set('wards', { version: 0, position: end(), until: end(), parts: [['other', ['form']]] });
+    expect((await start()).relay.state()).to.deep.equal({ w: ['ann'] });
+  });
+
+  it('keeps of few streams a snapshot where so much has been done since that it is worth its parts', async () => {
+    const { snapshots, kept } = snapshotsInMemory();
+    const cursors = (events: number) => ({
+      one: { revision: events - 1, position: BigInt(events), keyed: PersistentMap.empty<never>() },
+    });
+    const parts = 4000;
+    let events = 999;
+    const keeper = () =>
+      createSnapshotWriter({
+        service: 'wards',
+        form: { version: 1, parts: () => Array.from({ length: parts }, () => 0), from: () => 0 },
+        cursors,
+        kept: kept.get('wards') && { events: Number(kept.get('wards')!.position), parts },
+        snapshots,
+        windows: { read: async () => ({ horizon: 9999n, from: 9999n }) },
+        currentState: () => ({ state: events, position: BigInt(events) }),
+      });
+    let keep = keeper();
+    const after = async (now: number) => {
+      events = now;
+      return keep();
+    };
+    expect([await after(999), await after(1000)]).to.deep.equal([false, true]);
+    expect([await after(2999), await after(3000)], 'a thousand, and one for four parts').to.deep.equal([false, true]);
+    keep = keeper();
+    expect([await after(4999), await after(5000)], 'by the next node').to.deep.equal([false, true]);
+  });
+});

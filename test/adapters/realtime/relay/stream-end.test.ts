@@ -1,0 +1,116 @@
+/** Events that tell several things, end streams of several keys, or erase a part of what was told before. */
+import { expect } from 'chai';
+import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
+import type { Audience } from '../../../../application/subscription/audience.js';
+import type { DomainEvent } from '../../../../domain/shared/decider.js';
+import { at, head, record, said, types } from '../../../support/toy-audience.js';
+
+type Thing =
+  | DomainEvent<'Note', { to: readonly string[]; about?: string; also?: string }>
+  | DomainEvent<'Over', { to: readonly string[]; code?: number }>
+  | DomainEvent<'Erased', { about: string }>
+  | DomainEvent<'Nothing'>;
+
+const audience: Audience<null, Thing> = {
+  initialState: null,
+  on: {
+    Note: {
+      deliver: ({ type, data: { to, about: resource, also } }) => [
+        { to, message: { type }, ...(resource !== undefined && { resource }) },
+        ...(also === undefined ? [] : [{ to, message: { type: 'Also' }, resource: also }]),
+      ],
+    },
+    Over: {
+      deliver: ({ type, data: { to, code } }) => [
+        { to, message: { type }, ends: true, ...(code !== undefined && { endCode: code }) },
+      ],
+    },
+    Erased: {
+      deliver: ({ type, data: { about: resource } }) => [{ to: ['room'], message: { type }, resource, erases: true }],
+    },
+    Nothing: {},
+  },
+};
+
+describe('an event of the relay', () => {
+  let relay: ReturnType<typeof begin>;
+  let position: number;
+  const begin = () => createRelay({ audience, head });
+  const publish = (...events: readonly Thing[]) => {
+    for (const event of events) relay.publish({ ...at(++position, said('')), ...event } as never);
+  };
+  beforeEach(() => {
+    relay = begin();
+    position = 0;
+  });
+  afterEach(() => relay.close());
+
+  it('ends the streams of all keys that it is for, with the code that it says', () => {
+    const clients = ['one', 'two', 'other'].map((key) => {
+      const codes: unknown[] = [];
+      const client = record();
+      const { end } = client;
+      client.end = (how, code) => {
+        codes.push(code);
+        end(how);
+      };
+      relay.connect({ keys: [key] }, client);
+      return { client, codes };
+    });
+    publish({ type: 'Over', data: { to: ['one', 'two'], code: 4003 } });
+    expect(clients.map(({ client, codes }) => [types(client), client.ended, codes])).to.deep.equal([
+      [['Over'], 'over', [4003]],
+      [['Over'], 'over', [4003]],
+      [[], undefined, []],
+    ]);
+  });
+
+  it('ends a stream of several of its keys once', () => {
+    const client = record();
+    relay.connect({ keys: ['one', 'two'] }, client);
+    publish({ type: 'Over', data: { to: ['one', 'two'] } });
+    expect([types(client), client.ended]).to.deep.equal([['Over'], 'over']);
+  });
+
+  it('that ends some takes nothing from others who were told the same', () => {
+    publish({ type: 'Note', data: { to: ['one', 'other'] } }, { type: 'Note', data: { to: ['one'] } });
+    publish({ type: 'Over', data: { to: ['one'] } });
+    const [gone, stays] = [record(), record()];
+    relay.connect({ keys: ['other'], after: 0n }, stays);
+    relay.connect({ keys: ['one'], after: 1n }, gone);
+    expect([types(stays), types(gone)]).to.deep.equal([['Note'], []]);
+  });
+
+  it('that erases something takes that out of what one event told, and leaves the rest', () => {
+    publish({ type: 'Note', data: { to: ['room'], about: 'kept', also: 'secret' } });
+    publish({ type: 'Erased', data: { about: 'secret' } });
+    const client = record();
+    relay.connect({ keys: ['room'], after: 0n }, client);
+    expect(client.sent).to.deep.equal([
+      { message: { type: 'Note' }, position: 1n },
+      { message: { type: 'Erased' }, position: 2n },
+    ]);
+  });
+
+  it('that comes again is not kept twice, and one that tells nothing moves the position on', () => {
+    publish({ type: 'Note', data: { to: ['room'] } });
+    const kept = relay.kept();
+    position = 0;
+    publish({ type: 'Note', data: { to: ['room'] } });
+    expect(relay.kept()).to.equal(kept);
+    publish({ type: 'Nothing', data: {} });
+    expect([relay.kept(), relay.position()]).to.deep.equal([kept, 2n]);
+    const client = record();
+    relay.connect({ keys: ['room'] }, client);
+    expect(client.cursor()).to.equal(2n);
+  });
+
+  it('is for those who get it at once as they were told of it: only what was missed is judged again', () => {
+    const [live, back] = [record(), record()];
+    const entitled = () => false;
+    relay.connect({ keys: ['room'], entitled }, live);
+    publish({ type: 'Note', data: { to: ['room'] } });
+    relay.connect({ keys: ['room'], entitled, after: 0n }, back);
+    expect([types(live), types(back)]).to.deep.equal([['Note'], []]);
+  });
+});

@@ -1,0 +1,91 @@
+/** What is said over WebSockets and not answered yet, whole or not: bounded for each, and for all together. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { expect } from 'chai';
+import { WebSocket } from 'ws';
+import { createBudgets } from '../../../../adapters/http/server/budgets.js';
+import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
+import { serveTalk, type Talk } from './toy-chat.js';
+
+const MiB = 1024 * 1024;
+
+describe('what waits of a conversation over a WebSocket', () => {
+  let talk: Talk;
+  afterEach(() => talk.close());
+
+  it('has the bytes that wait for an answer among the bodies of its network, few for each', async () => {
+    let go = () => {};
+    const going = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const bodies = createBudget('bodies', 4 * MiB);
+    talk = await serveTalk({ budgets: { ...createBudgets(), bodies }, meanwhile: () => going });
+    const talker = await talk.open();
+    for (let index = 0; index < 20; index++) talker.say('x'.repeat(200_000), { to: 'nobody' });
+    // One that is answered, and the first that waits.
+    await eventually(() => expect(bodies.used()).to.be.within(400_000, 600_000));
+    go();
+    await eventually(() => expect(talk.said).to.have.length(20));
+    await eventually(() => expect(bodies.used()).to.equal(0));
+    expect(talker.socket.readyState).to.equal(WebSocket.OPEN);
+  });
+
+  it('is held for nobody any more when who said it has left', async () => {
+    let go = () => {};
+    const going = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const bodies = createBudget('bodies', MiB);
+    talk = await serveTalk({ budgets: { ...createBudgets(), bodies }, meanwhile: () => going });
+    const talker = await talk.open();
+    for (let index = 0; index < 10; index++) talker.say('x'.repeat(1000), { to: 'nobody' });
+    await eventually(() => expect(bodies.used()).to.be.greaterThan(10_000));
+    talker.socket.terminate();
+    await eventually(() => expect(talk.left).to.have.length(1));
+    // Of the one that is answered still.
+    expect(bodies.used()).to.be.within(1000, 2000);
+    go();
+    await eventually(() => expect(bodies.used()).to.equal(0));
+    expect(talk.said).to.have.length(1);
+  });
+
+  it('is told that there is too much where a message finds no room, and goes on', async () => {
+    const bodies = createBudget('bodies', MiB);
+    talk = await serveTalk({ budgets: { ...createBudgets(), bodies } });
+    const talker = await talk.open();
+    const other = bodies.reserve('198.51.100.1');
+    other.acquire(MiB);
+    talker.say('no room for it');
+    await eventually(() => expect(talk.misunderstood).to.deep.equal([{ why: 'too-many' }]));
+    other.release();
+    talker.say('but for this');
+    await eventually(() => expect(talk.said).to.have.length(1));
+    await eventually(() => expect(bodies.used()).to.equal(0));
+  });
+
+  it('ends with 1013 for one of many who leave large messages unfinished', async () => {
+    const bodies = createBudget('bodies', MiB);
+    talk = await serveTalk({ budgets: { ...createBudgets(), bodies } });
+    const half = '{"type":"say","text":"'.padEnd(300_000, 'x');
+    const [first, second, third, honest] = await Promise.all(['a', 'b', 'c', 'd'].map((each) => talk.open(each)));
+    first!.socket.send(half, { fin: false });
+    await eventually(() => expect(bodies.used()).to.be.greaterThan(250_000));
+    second!.socket.send(half, { fin: false });
+    await eventually(() => expect(bodies.used()).to.be.greaterThan(500_000));
+    third!.socket.send(half, { fin: false });
+    expect((await third!.closed).code).to.equal(1013);
+    honest!.say('is heard');
+    await eventually(() => expect(honest!.heard).to.have.length(1));
+    first!.socket.send('"}', { fin: true });
+    await eventually(() => expect(first!.heard).to.have.length(1));
+    second!.socket.terminate();
+    await eventually(() => expect(bodies.used()).to.equal(0));
+  });
+
+  it('ends with 1008 for who sends a message in thousands of pieces', async () => {
+    talk = await serveTalk();
+    const talker = await talk.open();
+    talker.socket.send('"', { fin: false });
+    for (let pieces = 0; pieces < 5000; pieces++) talker.socket.send('x', { fin: false });
+    expect((await talker.closed).code).to.equal(1008);
+  });
+});

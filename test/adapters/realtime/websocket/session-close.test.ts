@@ -1,0 +1,79 @@
+/** What becomes of what a client of a WebSocket said before it went. */
+import { setImmediate } from 'node:timers/promises';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { expect } from 'chai';
+import type { WebSocket } from 'ws';
+import { fakeClock } from '../../../support/fake-clock.js';
+import { serveTalk, type Talk } from './toy-chat.js';
+
+describe('what is said before a WebSocket ends', () => {
+  let talk: Talk;
+  afterEach(() => talk.close());
+
+  it('is done of who went by themselves, and no more of it of who was sent away', async () => {
+    talk = await serveTalk({ meanwhile: () => setImmediate() });
+    const [ann, bob, eve] = await Promise.all([talk.open('a'), talk.open('b'), talk.open('b')]);
+    for (const each of ['one', 'two', 'three', 'four']) ann!.say(each);
+    ann!.socket.close();
+    await eventually(() => expect(talk.left).to.deep.equal(['a']));
+    expect(talk.said.map(({ text }) => text)).to.deep.equal(['one', 'two', 'three', 'four']);
+    talk.speakers[1]!.close(4003);
+    talk.speakers[2]!.close(4003);
+    for (const each of [bob!, eve!]) {
+      each.say('five');
+      expect((await each.closed).code).to.equal(4003);
+    }
+    await eventually(() => expect(talk.left).to.have.length(3));
+    expect(talk.said).to.have.length(4);
+  });
+
+  it('comes with the close code: of who went their own, of who was sent away the one we closed with', async () => {
+    talk = await serveTalk();
+    const ends: readonly (readonly [code: number, end: (socket: WebSocket, index: number) => void])[] = [
+      [1000, (socket) => socket.close(1000)],
+      [1001, (socket) => socket.close(1001)],
+      [1005, (socket) => socket.close()],
+      [1012, (socket) => socket.close(1012)],
+      [1006, (socket) => socket.terminate()],
+      [1006, (_, index) => talk.speakers[index]!.sink.cut()],
+      [1008, (_, index) => talk.speakers[index]!.close(1008)],
+      // Whoever does not answer was sent away all the same.
+      [
+        1013,
+        (socket, index) => {
+          talk.speakers[index]!.close(1013);
+          socket.terminate();
+        },
+      ],
+    ];
+    for (const [index, [code, end]] of ends.entries()) {
+      const { socket } = await talk.open();
+      end(socket, index);
+      await eventually(() => expect(talk.codes).to.have.length(index + 1));
+      expect(talk.codes[index]).to.equal(code);
+    }
+  });
+
+  it('takes who went for gone after two seconds, though not all is done of what they said', async () => {
+    const time = fakeClock();
+    let go = () => {};
+    const going = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    talk = await serveTalk({ after: time.after, clock: time, meanwhile: () => going });
+    const talker = await talk.open();
+    for (const each of ['one', 'two', 'three']) talker.say(each);
+    talker.socket.close();
+    await talker.closed;
+    await eventually(() => expect(talk.said).to.have.length(1));
+    await eventually(() => time.isDue(2000));
+    time.pass(1999);
+    expect(talk.left).to.deep.equal([]);
+    time.pass(1);
+    expect(talk.left).to.have.length(1);
+    go();
+    const other = await talk.open();
+    other.say('after that');
+    await eventually(() => expect(talk.said.map(({ text }) => text)).to.deep.equal(['one', 'after that']));
+  });
+});

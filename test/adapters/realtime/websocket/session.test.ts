@@ -1,0 +1,282 @@
+/** What is said over a WebSocket: understood or not, in order, at a bounded rate, and until the client has gone. */
+import { once } from 'node:events';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { expect } from 'chai';
+import { WebSocket } from 'ws';
+import { createBudgets } from '../../../../adapters/http/server/budgets.js';
+import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
+import { fakeClock } from '../../../support/fake-clock.js';
+import { PER_SECOND, serveTalk, type Talk } from './toy-chat.js';
+
+describe('a conversation over a WebSocket', () => {
+  let talk: Talk;
+  afterEach(() => talk.close());
+
+  it('is told to everybody in the room, in order, and to nobody else', async () => {
+    talk = await serveTalk();
+    const [ann, bob, eve] = await Promise.all([talk.open('a'), talk.open('a'), talk.open('b')]);
+    const texts = Array.from({ length: 200 }, (_, index) => `number ${index}`);
+    for (const each of texts) ann!.say(each);
+    await eventually(() => expect(bob!.heard.map(({ text }) => text)).to.deep.equal(texts));
+    await eventually(() => expect(ann!.heard).to.deep.equal(bob!.heard));
+    expect(eve!.heard).to.deep.equal([]);
+  });
+
+  it('goes on after what was not understood, and says why', async () => {
+    talk = await serveTalk();
+    const talker = await talk.open();
+    const { socket } = talker;
+    for (const each of ['', 'no json', '[]', '"say"', 'null', '{}', '{"type":1}']) socket.send(each);
+    socket.send(Buffer.from('{"type":"say","text":"as bytes"}'));
+    for (const each of ['{"type":"sing"}', '{"type":"__proto__"}', '{"type":"constructor"}']) socket.send(each);
+    socket.send('{"type":"say"}');
+    socket.send('{"type":"say","text":7}');
+    socket.send('{"type":"say","text":""}');
+    talker.say('understood', { more: 'is passed over' });
+    await eventually(() => expect(talk.said).to.have.length(1));
+    expect(talk.said[0]).to.deep.equal({ type: 'say', text: 'understood' });
+    expect(talk.misunderstood.map(({ why }) => why)).to.deep.equal([
+      ...Array(8).fill('unreadable'),
+      ...Array(3).fill('unknown-type'),
+      ...Array(3).fill('wrong'),
+    ]);
+    expect(talk.misunderstood.slice(-3).map((each) => 'error' in each && each.error.message)).to.deep.equal([
+      'Text is required',
+      'Text is invalid',
+      'Text is required',
+    ]);
+    expect(socket.readyState).to.equal(WebSocket.OPEN);
+  });
+
+  it('takes a message of 1 MiB, and ends with 1009 at one byte more, with 1007 at what is no text', async () => {
+    talk = await serveTalk();
+    const [fits, larger, broken] = await Promise.all([talk.open(), talk.open(), talk.open()]);
+    const around = JSON.stringify({ type: 'say', text: '' }).length;
+    fits!.say('x'.repeat(1024 * 1024 - around));
+    await eventually(() => expect(talk.said).to.have.length(1));
+    larger!.say('x'.repeat(1024 * 1024 - around + 1));
+    expect((await larger!.closed).code).to.equal(1009);
+    broken!.socket.send(Buffer.from([0x22, 0xff, 0x22]), { binary: false });
+    expect((await broken!.closed).code).to.equal(1007);
+    expect(talk.said).to.have.length(1);
+    expect(fits!.socket.readyState).to.equal(WebSocket.OPEN);
+  });
+
+  it('comes in pieces, too, with pings in between', async () => {
+    talk = await serveTalk();
+    const { socket } = await talk.open();
+    socket.send('{"type":"say",', { fin: false });
+    socket.ping();
+    socket.send('"text":"in pieces"}', { fin: true });
+    await eventually(() => expect(talk.said).to.deep.equal([{ type: 'say', text: 'in pieces' }]));
+  });
+
+  it('has one message after the other, and slows down who says more than is taken', async () => {
+    let go = () => {};
+    let under = 0;
+    const going = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    talk = await serveTalk({
+      async meanwhile() {
+        expect(++under).to.equal(1);
+        await going;
+        under--;
+      },
+    });
+    const [talker, other] = await Promise.all([talk.open('a'), talk.open('b')]);
+    const large = 'x'.repeat(500_000);
+    const count = 200;
+    for (let index = 0; index < count; index++) talker!.say(`${index} ${large}`, { to: 'nobody' });
+    await eventually(() => expect(talk.said).to.have.length(1));
+    // What the network between does not hold stays with its sender.
+    await eventually(() => expect(talker!.socket.bufferedAmount).to.be.greaterThan(50_000_000));
+    other!.socket.send('nobody else waits');
+    await eventually(() => expect(talk.misunderstood).to.have.length(1));
+    expect(talk.said).to.have.length(1);
+    go();
+    await eventually(() => expect(talk.said).to.have.length(count));
+    expect(talk.said.map(({ text }) => String(text).split(' ')[0])).to.deep.equal(
+      Array.from({ length: count }, (_, each) => String(each)),
+    );
+  });
+
+  describe('by the time that passes', () => {
+    let time: ReturnType<typeof fakeClock>;
+    beforeEach(async () => {
+      time = fakeClock();
+      talk = await serveTalk({ after: time.after, clock: time, perSecond: PER_SECOND });
+    });
+
+    it('may have so many messages a second: more are not understood, and who goes on is sent away', async () => {
+      const talker = await talk.open();
+      const say = (count: number) => {
+        for (let index = 0; index < count; index++) talker.say('again');
+      };
+      const [taken, refused] = [() => talk.said.length, () => talk.misunderstood.length];
+      say(PER_SECOND + 1);
+      await eventually(() => expect([taken(), refused()]).to.deep.equal([PER_SECOND, 1]));
+      expect(talk.misunderstood[0]).to.deep.equal({ why: 'too-many' });
+      time.pass(1000);
+      say(PER_SECOND);
+      await eventually(() => expect([taken(), refused()]).to.deep.equal([2 * PER_SECOND, 1]));
+      time.pass(1000);
+      say(PER_SECOND + 1);
+      await eventually(() => expect([taken(), refused()]).to.deep.equal([3 * PER_SECOND, 2]));
+      time.pass(999);
+      expect(talker.socket.readyState).to.equal(WebSocket.OPEN);
+      time.pass(1);
+      say(PER_SECOND + 1);
+      expect(await talker.closed).to.deep.equal({ code: 1008, reason: 'Too many messages' });
+      expect([taken(), refused()]).to.deep.equal([4 * PER_SECOND, 2]);
+    });
+
+    it('ends for who says twice too much in one second, though he never comes back', async () => {
+      const talker = await talk.open();
+      for (let index = 0; index <= 2 * PER_SECOND; index++) talker.say('again');
+      expect((await talker.closed).code).to.equal(1008);
+      expect([talk.said.length, talk.misunderstood.length]).to.deep.equal([PER_SECOND, PER_SECOND]);
+    });
+
+    it('is pinged every 25 s, and over for who has been silent for 60 s', async () => {
+      // Half-open, as far as anybody can tell.
+      const [lives, silent] = await Promise.all([talk.open('lives'), talk.open('silent', { autoPong: false })]);
+      for (let pings = 1; pings <= 3; pings++) {
+        const pinged = once(lives!.socket, 'ping');
+        time.pass(25_000);
+        await pinged;
+        // The answer has to come before more time passes.
+        lives!.socket.send('here');
+        await eventually(() => expect(talk.misunderstood).to.have.length(pings));
+      }
+      expect((await silent!.closed).code).to.equal(1006);
+      await eventually(() => expect(talk.left).to.deep.equal(['silent']));
+      expect(talk.codes).to.deep.equal([1006]);
+      expect(lives!.socket.readyState).to.equal(WebSocket.OPEN);
+    });
+  });
+
+  it('counts what waited for an answer before it over all of that time, and not as said in the second after it', async () => {
+    const time = fakeClock();
+    let go = () => {};
+    const going = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    talk = await serveTalk({ after: time.after, clock: time, perSecond: PER_SECOND, meanwhile: () => going });
+    const talker = await talk.open();
+    for (let index = 0; index < 3 * PER_SECOND + 2; index++) talker.say('honest');
+    await eventually(() => expect(talk.said).to.have.length(1));
+    time.pass(2000);
+    go();
+    // The first of all was of a second before.
+    await eventually(() =>
+      expect([talk.said.length, talk.misunderstood.length]).to.deep.equal([3 * PER_SECOND + 1, 1]),
+    );
+  });
+
+  it('is over within seconds for who has gone while nothing is read of him', async () => {
+    const time = fakeClock();
+    let go = () => {};
+    const going = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    talk = await serveTalk({ after: time.after, clock: time, meanwhile: () => going });
+    const talker = await talk.open('gone');
+    for (let index = 0; index < 40; index++) talker.say('x'.repeat(500_000), { to: 'nobody' });
+    await eventually(() => expect(talk.said).to.have.length(1));
+    talker.socket.terminate();
+    let seconds = 0;
+    await eventually(() => {
+      if (seconds++ < 20) time.pass(1000);
+      return talk.left.includes('gone');
+    });
+    go();
+  });
+
+  it('finds no more left of what may be under way than a request would', async () => {
+    let go = () => {};
+    const going = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const requests = createBudget('requests', 3);
+    talk = await serveTalk({ budgets: { ...createBudgets(), requests }, meanwhile: () => going });
+    const talkers = [await talk.open(), await talk.open(), await talk.open()];
+    for (const [index, each] of talkers.entries()) {
+      each.say('mine');
+      await eventually(() => expect(talk.said.length + talk.misunderstood.length).to.equal(index + 1));
+    }
+    expect([talk.said.length, talk.misunderstood]).to.deep.equal([2, [{ why: 'too-many' }]]);
+    go();
+    await eventually(() => expect(requests.used()).to.equal(0));
+    talkers[2]!.say('now');
+    await eventually(() => expect(talk.said).to.have.length(3));
+  });
+
+  it('ends as the service says, once all is delivered', async () => {
+    talk = await serveTalk();
+    const talker = await talk.open();
+    for (let index = 0; index < 50; index++) talk.speakers[0]!.sink.send({ json: `{"type":"said","text":"${index}"}` });
+    talk.speakers[0]!.close(4003, 'Kicked');
+    expect(await talker.closed).to.deep.equal({ code: 4003, reason: 'Kicked' });
+    expect(talker.heard).to.have.length(50);
+    await eventually(() => expect(talk.left).to.deep.equal(['a']));
+  });
+
+  it('ends with 1011 when the service fails, and only that one', async () => {
+    talk = await serveTalk({
+      meanwhile({ text }) {
+        if (text === 'fail') throw new Error('at once');
+        return text === 'fail later' ? Promise.reject(new Error('later')) : undefined;
+      },
+    });
+    const [first, second, third] = await Promise.all([talk.open(), talk.open(), talk.open()]);
+    first!.say('fail');
+    second!.say('fail later');
+    expect((await first!.closed).code).to.equal(1011);
+    expect((await second!.closed).code).to.equal(1011);
+    third!.say('goes on');
+    await eventually(() => expect(third!.heard).to.have.length(1));
+    const failures = talk.lines.filter(({ message }) => message === 'WebSocket session failed');
+    expect(failures.map(({ fields }) => String(fields.err))).to.have.members(['Error: at once', 'Error: later']);
+  });
+
+  it('ends with 1011 when the service fails to begin it', async () => {
+    talk = await serveTalk({
+      begun() {
+        throw new Error('at its beginning');
+      },
+    });
+    const talker = await talk.open();
+    expect((await talker.closed).code).to.equal(1011);
+    const failures = talk.lines.filter(({ level }) => level === 'error');
+    expect(failures.map(({ fields }) => String(fields.err))).to.deep.equal(['Error: at its beginning']);
+  });
+
+  it('is cut for who leaves unread what he is answered', async () => {
+    const answer = { json: JSON.stringify({ type: 'said', text: 'x'.repeat(100_000) }) };
+    talk = await serveTalk({ meanwhile: () => talk.speakers[0]!.sink.send(answer) });
+    const talker = await talk.open();
+    talker.socket.pause();
+    // Many more than the network between takes.
+    for (let said = 0; said < 500; said++) talker.say('again', { to: 'nobody' });
+    await eventually(() => expect(talk.left).to.deep.equal(['a']));
+    expect(talk.said.length).to.be.lessThan(500);
+    talker.socket.resume();
+    expect((await talker.closed).code).to.equal(1006);
+  });
+
+  it('is cut for who does not read what he is told, and goes on for the others', async () => {
+    talk = await serveTalk();
+    const [slow, other] = await Promise.all([talk.open(), talk.open()]);
+    slow!.socket.pause();
+    const text = 'x'.repeat(100_000);
+    for (let said = 1; !talk.left.length && said < 1000; said++) {
+      other!.say(text);
+      await eventually(() => expect(other!.heard).to.have.length(said));
+    }
+    expect(talk.left).to.deep.equal(['a']);
+    expect(other!.socket.readyState).to.equal(WebSocket.OPEN);
+    slow!.socket.resume();
+    expect((await slow!.closed).code).to.equal(1006);
+  });
+});

@@ -1,0 +1,153 @@
+/** A toy service of one WebSocket: who is in a room is told what is said there. */
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import type { ListenOptions } from '../../../../adapters/http/server/http-server.js';
+import type { ServicePolicy } from '../../../../adapters/http/server/policy.js';
+import { problem } from '../../../../adapters/http/server/problem.js';
+import { type Route, route } from '../../../../adapters/http/server/route.js';
+import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
+import { frame } from '../../../../adapters/realtime/relay/sink.js';
+import type { Message, MessageError, MessageOf } from '../../../../adapters/realtime/websocket/message-schema.js';
+import type { SessionControl, SessionHandler } from '../../../../adapters/realtime/websocket/session.js';
+import { serveToys, type Toys } from '../../../http/toy-http-service.js';
+
+export const PER_SECOND = 5;
+
+const clientMessages = {
+  say: {
+    type: 'object',
+    required: ['text'],
+    properties: { text: { type: 'string', minLength: 1 }, to: { type: 'string' } },
+  },
+  leave: { type: 'object', properties: {} },
+} as const;
+const serverMessages = {
+  said: { type: 'object', properties: { text: { type: 'string' } } },
+  sorry: { type: 'object', properties: { why: { type: 'string' } } },
+};
+
+export interface Talk extends Toys {
+  /** What the service was told, in order. */
+  readonly said: readonly Message[];
+  readonly misunderstood: readonly MessageError[];
+  readonly left: readonly string[];
+  /** The close codes of those who left. */
+  readonly codes: readonly number[];
+  readonly speakers: readonly SessionControl[];
+  open(room?: string, options?: ConstructorParameters<typeof WebSocket>[2]): Promise<Talker>;
+}
+
+export interface TalkOptions extends Partial<ListenOptions> {
+  /** What is done about a message before it is told on. */
+  readonly meanwhile?: (message: Message) => Promise<void> | void;
+  /** What is done when a conversation begins. */
+  readonly begun?: () => void;
+  readonly perSecond?: number;
+  readonly policy?: Partial<ServicePolicy>;
+}
+
+/** Served on a free port; closed by the caller. */
+export async function serveTalk({
+  meanwhile = () => {},
+  begun = () => {},
+  perSecond = 1_000_000,
+  policy,
+  ...options
+}: TalkOptions = {}): Promise<Talk> {
+  const said: Message[] = [];
+  const misunderstood: MessageError[] = [];
+  const left: string[] = [];
+  const codes: number[] = [];
+  const speakers: SessionControl[] = [];
+  const relay = createRelay({
+    audience: { initialState: undefined, on: {} },
+    head: async () => 0n,
+  });
+  const talk = route({
+    method: 'GET',
+    path: '/talk/:room',
+    summary: 'Talk',
+    socket: { clientMessages, serverMessages, perSecond },
+    answers: { 401: { description: 'Strangers may not' } },
+    admit: ({ params, headers }) => (headers['x-stranger'] ? problem(401, 'Strangers may not') : params.room),
+    handle: (_, room) => ({
+      converse(speaker): SessionHandler {
+        begun();
+        speakers.push(speaker);
+        relay.connect({ keys: [room] }, speaker.sink);
+        return {
+          onMessage(message: MessageOf<typeof clientMessages>) {
+            said.push(message);
+            const done = meanwhile(message);
+            const to = 'to' in message ? message.to : undefined;
+            const tell = () => void relay.sendEphemeral([to ?? room], frame({ ...message, type: 'said' }));
+            return done ? done.then(tell) : tell();
+          },
+          misunderstood(why) {
+            misunderstood.push(why);
+            speaker.sink.send({ json: JSON.stringify({ type: 'sorry', why: why.why }) });
+          },
+          onClose(code) {
+            left.push(room);
+            codes.push(code);
+          },
+        };
+      },
+    }),
+  });
+  const plain: Route = {
+    method: 'GET',
+    path: '/plain',
+    summary: 'Plain',
+    answers: { 200: { description: 'It' } },
+    handle: () => ({ status: 200, body: { plain: true } }),
+  };
+  const post: Route = {
+    ...plain,
+    method: 'POST',
+    path: '/post',
+    body: { type: 'object' } as const,
+    handle: ({ body }) => ({ status: 200, body: body as object }),
+  };
+  const toys = await serveToys([talk, plain, post], policy, options);
+  return {
+    ...toys,
+    said,
+    misunderstood,
+    left,
+    codes,
+    speakers,
+    async open(room = 'a', options) {
+      const talker = talkerOf(new WebSocket(`${toys.url.replace('http', 'ws')}/talk/${room}`, [], options));
+      await once(talker.socket, 'open');
+      return talker;
+    },
+    async close() {
+      relay.close();
+      await toys.close();
+    },
+  };
+}
+
+export interface Talker {
+  readonly socket: WebSocket;
+  /** What it was told, in order. */
+  readonly heard: readonly Message[];
+  say(text: string, more?: object): void;
+  /** The code and reason it was closed with. */
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+}
+
+export function talkerOf(socket: WebSocket): Talker {
+  const heard: Message[] = [];
+  socket.on('message', (data) => heard.push(JSON.parse(String(data))));
+  socket.on('error', () => {});
+  return {
+    socket,
+    heard,
+    say: (text, more) => socket.send(JSON.stringify({ type: 'say', text, ...more })),
+    closed: new Promise((resolve) => {
+      socket.once('close', (code, reason) => resolve({ code, reason: String(reason) }));
+    }),
+  };
+}

@@ -1,0 +1,61 @@
+/** What was done to what is others' is kept in the log once, and keeps no node of a release before from its own notes. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createAudit, preserveActs } from '../../../../application/chat/admin/audit-log.js';
+import type { RecordedEvent } from '../../../../application/ports/index.js';
+import { catalog } from '../../../../domain/chat/catalog.js';
+import { messageStream } from '../../../../domain/chat/message.js';
+import { handlerFor } from '../../../../domain/shared/event-handlers.js';
+import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
+import { context } from '../../../support/toy-service.js';
+
+const NOW = Date.UTC(2027, 0, 15);
+
+describe('the acts that are kept for auditors', () => {
+  const deleted = (n: number): RecordedEvent => ({
+    id: randomUUID(),
+    stream: messageStream(`m${n}`),
+    revision: 1,
+    version: 1,
+    recordedAt: NOW,
+    position: BigInt(100 + n),
+    type: 'MessageDeleted',
+    data: {
+      messageId: `m${n}`,
+      channelId: 'general',
+      author: 'bob',
+      by: 'admin',
+      deletedAt: NOW,
+      postedPosition: '1',
+    },
+    metadata: {},
+  });
+
+  /** A node of a world, of a release that knows these events. */
+  function node(world: ReturnType<typeof memoryWorld>, known = catalog) {
+    const kernel = memoryKernel(world, [known], { now: () => NOW });
+    const audit = createAudit({ ...kernel, rows: {} as never, clock: { now: () => NOW } });
+    const { on } = preserveActs(audit.note, kernel.derivation);
+    return { audit, keep: async (event: RecordedEvent) => handlerFor(on, event as never)?.(event as never) };
+  }
+
+  it('are kept once, also by a node that begins where another was killed', async () => {
+    const world = memoryWorld();
+    const acts = Array.from({ length: 500 }, (_, n) => deleted(n));
+    const first = node(world);
+    for (const act of acts) await first.keep(act);
+    const next = node(world);
+    for (const act of acts) await next.keep(act);
+    expect(world.all).to.have.length(acts.length);
+  });
+
+  it('let a release that does not know of them note what it notes', async () => {
+    const world = memoryWorld();
+    await node(world).keep(deleted(1));
+    const { ActKept: _, ...events } = catalog.events;
+    const before = node(world, { ...catalog, events } as unknown as typeof catalog);
+    const exported = { type: 'Exported', data: { by: 'admin', exportedAt: NOW } } as const;
+    await before.audit.note(exported, context());
+    expect(world.all).to.have.length(2);
+  });
+});

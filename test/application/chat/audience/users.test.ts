@@ -1,0 +1,112 @@
+/** What people of the chat are told of each other, and of what two say to each other alone. */
+import { expect } from 'chai';
+import { chat } from '../../../../application/chat/audience/audience.js';
+import type { RevealedEvent } from '../../../../application/ports/index.js';
+import { route } from '../../../../application/subscription/audience.js';
+import type { ChatEvent } from '../../../../domain/chat/catalog.js';
+import { conversation } from '../../../../domain/chat/conversation.js';
+import { message } from '../../../../domain/chat/message.js';
+import type { PresenceEvent } from '../../../../domain/chat/presence.js';
+import {
+  ADA,
+  BOB,
+  DIRECT,
+  deleteMessage,
+  editMessage,
+  postMessage,
+  react,
+  startConversation,
+  unreact,
+} from '../../../support/chat-message-fixtures.js';
+import {
+  added,
+  admin,
+  erased,
+  left,
+  NOON,
+  removed,
+  renamed,
+  roleChanged,
+} from '../../../support/chat-user-fixtures.js';
+import { specOf } from '../../../support/decider-spec.js';
+import { eventAt } from '../../../support/memory-ports.js';
+
+const PEOPLE = [admin('root'), added(ADA), added(BOB)];
+const EVERYBODY = ['everybody'];
+
+/** Who is told what of the last event, after those before it. */
+function delivered(...events: readonly ChatEvent[]) {
+  const recorded = events.map(
+    ({ type, data }, index) => eventAt(BigInt(index + 1), type, data as never) as unknown as RevealedEvent,
+  );
+  const last = recorded.pop()!;
+  const before = recorded.reduce((state, event) => route(chat, state, event).state, chat.initialState);
+  return route(chat, before, last).deliveries.map(({ to, message: { type, payload } }) => ({
+    to,
+    type,
+    payload,
+  }));
+}
+const heading = (events: readonly ChatEvent[]) => delivered(...events).map(({ to, type }) => [type, to]);
+
+describe('what people of the chat are told', () => {
+  const two = [ADA, BOB].map((each) => `user:${each}`);
+
+  it('goes to the two alone of what they say to each other, and says between whom', () => {
+    const { events } = specOf(message).run([
+      postMessage('psst', { channelId: DIRECT }),
+      editMessage('hush'),
+      react('+1'),
+      unreact('+1'),
+      deleteMessage(),
+    ]);
+    const all = events.map((_, index) => delivered(...PEOPLE, ...events.slice(0, index + 1)));
+    expect(all.map((each) => each.map(({ type }) => type))).to.deep.equal([
+      ['NEW_DM_MESSAGE'],
+      ['UPDATE_DM_MESSAGE'],
+      ['NEW_REACTION'],
+      ['DELETE_REACTION'],
+      ['DELETE_DM_MESSAGE'],
+    ]);
+    for (const [{ to, payload }] of all as [(typeof all)[number][number]][]) {
+      expect(to).to.have.members(two);
+      expect(payload).to.deep.include({
+        channelId: DIRECT,
+        conversationId: DIRECT,
+        participants: [ADA, BOB],
+      });
+    }
+  });
+
+  it('is of a conversation that is begun, for each, the other one', () => {
+    const { events } = specOf(conversation).run([startConversation()]);
+    const all = delivered(...PEOPLE, ...events);
+    expect(all.map(({ to, payload }) => [to, (payload as { otherUser: { id: string } }).otherUser.id])).to.deep.equal([
+      [[two[0]], BOB],
+      [[two[1]], ADA],
+    ]);
+  });
+
+  it('is who comes, goes and is called otherwise, for everybody', () => {
+    for (const [event, type] of [
+      [added('dan'), 'NEW_USER'],
+      [renamed(BOB, 'Robert'), 'UPDATE_USER'],
+      [roleChanged(BOB, true), 'UPDATE_USER'],
+      [removed(BOB), 'REMOVE_USER'],
+      [left(BOB), 'USER_EXIT'],
+    ] as const)
+      expect(heading([...PEOPLE, event])).to.deep.equal([[type, EVERYBODY]]);
+    expect(heading([...PEOPLE, removed(BOB), erased(BOB)])).to.deep.equal([]);
+  });
+
+  it('is who is there where that has changed, but not of who was removed', () => {
+    const changed = (status: string, former: string): PresenceEvent =>
+      ({
+        type: 'PresenceChanged',
+        data: { userId: BOB, status, former, lastSeen: NOON },
+      }) as unknown as PresenceEvent;
+    expect(heading([...PEOPLE, changed('online', 'offline')])).to.deep.equal([['PRESENCE_UPDATE', EVERYBODY]]);
+    expect(heading([...PEOPLE, changed('online', 'online')])).to.deep.equal([]);
+    expect(heading([...PEOPLE, removed(BOB), changed('offline', 'online')])).to.deep.equal([]);
+  });
+});

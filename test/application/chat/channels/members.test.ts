@@ -1,0 +1,54 @@
+/** Naming the members of a channel: however many nobody knows, the log is asked about them once. */
+import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import { type Channels, createChannels } from '../../../../application/chat/channels/channels.js';
+import { createAuthentication } from '../../../../application/chat/sign-in/authenticate.js';
+import { isRejection } from '../../../../domain/shared/decider.js';
+import { context } from '../../../support/toy-service.js';
+import { accepted, type ChatNode, startChatNode } from '../node.js';
+
+describe('the members that a channel is to have', function () {
+  this.timeout(60_000);
+  let servers: Servers;
+  let node: ChatNode;
+  let channels: Channels;
+  let reads = 0;
+
+  before(async () => {
+    servers = await startServers();
+    node = await startChatNode(servers, `test_${randomUUID().slice(0, 8)}`);
+    const { streams, clock } = node.kernel;
+    const reload: typeof streams.reload = (...asked) => {
+      reads++;
+      return streams.reload(...asked);
+    };
+    const counted = { ...streams, reload };
+    const admission = createAuthentication({
+      streams: counted,
+      tokens: {} as never,
+      clock,
+      feedPosition: () => 0n,
+    });
+    channels = createChannels({ ...node.kernel, admission, visibility: node.visibility });
+  });
+  after(async () => {
+    await node?.stop();
+    await servers?.stop();
+  });
+
+  it('are looked for together, whether they are made or changed', async () => {
+    const ada = await node.join('ada');
+    const { id } = accepted(await channels.create(ada, { name: 'one' }, context())).body.channel;
+    const members = Array.from({ length: 1000 }, (_, n) => `nobody${n}`);
+    for (const refused of [
+      () => channels.create(ada, { name: 'two', members }, context()),
+      () => channels.update(ada, id, { members }, context()),
+    ]) {
+      reads = 0;
+      const outcome = await refused();
+      expect(isRejection(outcome) && outcome.rejected).to.equal('chat/unknown-member');
+      expect(reads).to.be.at.most(5);
+    }
+  });
+});

@@ -1,0 +1,61 @@
+/** When links end: at the second that their token tells, whenever within a second they were asked for. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createDerivation } from '../../../../adapters/crypto/derivation.js';
+import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js';
+import { createOneTimeLinks } from '../../../../application/chat/sign-in/one-time-links.js';
+import type { RecordedEvent } from '../../../../application/ports/index.js';
+import { type ChatEvent, catalog } from '../../../../domain/chat/catalog.js';
+import { PURPOSES } from '../../../../domain/chat/events/one-time-links.js';
+import { isRejection } from '../../../../domain/shared/decider.js';
+import { NOON } from '../../../support/chat-user-fixtures.js';
+import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
+import { context } from '../../../support/toy-service.js';
+
+const EMAIL = 'ada@example.org';
+const LIFE = { 'magic-link': 900, reset: 900, invite: 604_800 } as const;
+
+describe('the end of a link', () => {
+  for (const purpose of PURPOSES)
+    it(`is the second that its token tells: ${purpose}`, async () => {
+      for (const [asked, come, isGood] of [
+        [0, 0, true],
+        [400, -1, true],
+        [400, 0, false],
+        [999, -1, true],
+        [999, 0, false],
+        [999, 999, false],
+      ] as const) {
+        const kernel = memoryKernel(memoryWorld(), [catalog]);
+        const signed = createSignedTokens(randomBytes(32));
+        const derivation = createDerivation(randomBytes(32));
+        const clock = { time: NOON + asked, now: () => clock.time };
+        const links = createOneTimeLinks({
+          ...kernel,
+          derivation,
+          signed,
+          clock,
+          admission: { user: async () => ({ id: 'ada' }) } as never,
+          isInviteRequired: true,
+          magicLinkExpirySeconds: LIFE['magic-link'],
+          inviteExpirySeconds: LIFE.invite,
+        });
+        const done = await links.request(purpose, EMAIL, context(randomUUID()));
+        if (isRejection(done)) throw new Error(done.rejected);
+        const [event] = (await kernel.log.read(
+          `chat.address-${derivation.id('chat.address', EMAIL)}`,
+        )) as readonly RecordedEvent<ChatEvent<'LinkRequested'>>[];
+        const token = await links.token({ ...event!.data, email: EMAIL });
+        const { iat, exp } = (await signed.read(token))!;
+        expect(exp - iat).to.equal(LIFE[purpose]);
+        // The first case comes in the middle of its life, the others just before the end and at it.
+        clock.time = (asked === 0 ? exp - LIFE[purpose] / 2 : exp) * 1000 + come;
+        const link = await links.read(token, [purpose]);
+        if (isRejection(link)) throw new Error(link.rejected);
+        const spent = await links.spend(link, context(randomUUID()));
+        expect(isRejection(spent) ? spent.rejected : 'good', `asked ${asked}, come ${come}`).to.equal(
+          isGood ? 'good' : 'chat/bad-link',
+        );
+      }
+    });
+});

@@ -1,0 +1,145 @@
+/** A sign-in takes a while: what becomes of its session when the password is another one before it has opened. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createDerivation } from '../../../../adapters/crypto/derivation.js';
+import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js';
+import { sessionAggregate } from '../../../../application/chat/aggregates.js';
+import { createJoin } from '../../../../application/chat/people/join.js';
+import { createAuthentication } from '../../../../application/chat/sign-in/authenticate.js';
+import { departureReaction } from '../../../../application/chat/sign-in/end-sessions-reaction.js';
+import { createPasswordSignIn } from '../../../../application/chat/sign-in/password-sign-in.js';
+import { createPasswords } from '../../../../application/chat/sign-in/password-store.js';
+import { createSessions, type SignedIn } from '../../../../application/chat/sign-in/sessions.js';
+import { createTokens } from '../../../../application/chat/sign-in/tokens.js';
+import type { RecordedEvent } from '../../../../application/ports/index.js';
+import { catalog } from '../../../../domain/chat/catalog.js';
+import { userStream } from '../../../../domain/chat/password.js';
+import { activeSessions, sessionStream } from '../../../../domain/chat/session.js';
+import { isRejection, type Rejection } from '../../../../domain/shared/decider.js';
+import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
+import { context } from '../../../support/toy-service.js';
+
+const from = { ip: '192.0.2.1', network: '192.0.2.1', userAgent: 'a browser' };
+const email = 'ada@example.org';
+/** Who is one all the time. */
+const ADMIN = 'an admin';
+
+/** Ada with the password `first`; what `meanwhile` does is done once hers was found to be right, or was set by a link. */
+async function startAda() {
+  let now = Date.now();
+  /** No two things happen in one millisecond. */
+  const clock = { now: () => now++ };
+  const kernel = memoryKernel(memoryWorld(), [catalog]);
+  const derivation = createDerivation(randomBytes(32));
+  const tokens = createTokens({
+    signed: createSignedTokens(randomBytes(32)),
+    derivation,
+    clock,
+    jwtExpirySeconds: 900,
+  });
+  const admission = createAuthentication({ ...kernel, tokens, clock, feedPosition: () => 0n });
+  const ports = { ...kernel, derivation, tokens, admission, clock };
+  const opening = createSessions({
+    ...ports,
+    jwtExpirySeconds: 900,
+    refreshTokenExpirySeconds: 3600,
+    maxActiveSessions: 3,
+    sessionQuota: () => ({ spend: async () => undefined, refund: async () => {} }),
+  });
+  let meanwhile = async () => {};
+  const sessions = {
+    ...opening,
+    open: async (...asked: Parameters<typeof opening.open>) => {
+      const once = meanwhile;
+      meanwhile = async () => {};
+      await once();
+      return opening.open(...asked);
+    },
+  };
+  const passwords = createPasswords({
+    ...ports,
+    hashing: {
+      hash: async (hash) => ({ salt: 'salt', hash }),
+      matches: async (given, kept) => given === kept?.hash,
+    },
+  });
+  const user: typeof admission.user = async (by) =>
+    'id' in by && by.id === ADMIN ? ({ id: ADMIN, isAdmin: true } as never) : admission.user(by);
+  const signIn = createPasswordSignIn({
+    ...ports,
+    admission: { ...admission, user },
+    join: createJoin(ports),
+    sessions,
+    passwords,
+    links: {
+      read: async () => ({ email }),
+      spend: async () => undefined,
+    } as never,
+    audit: { note: async () => {} } as never,
+  });
+  const given = (outcome: { readonly body: SignedIn } | Rejection) => {
+    if (isRejection(outcome)) throw new Error(outcome.rejected);
+    return outcome.body;
+  };
+  const command = () => context(randomUUID());
+  given(await signIn.register({ email, password: 'password one' }, from, command()));
+  const { id } = (await admission.user({ email }))!;
+  return {
+    during: (what: () => Promise<unknown>) => {
+      meanwhile = async () => void (await what());
+    },
+    login: (password: string) => signIn.login({ email, password }, from, command()).then(given),
+    setup: (password: string) => signIn.setup({ password, token: 'a link' }, from, command()).then(given),
+    reset: (password: string) => signIn.reset(id, password, ADMIN, command()),
+    /** A node that is killed just then does no more. */
+    setOnly: (password: string) => passwords.set(id, { salt: 'salt', hash: password }, { by: id }, command()),
+    async follow() {
+      const { on } = departureReaction(ports);
+      const events = await kernel.log.read(userStream(id), { from: 0, limit: 100 });
+      for (const event of events as readonly RecordedEvent[]) await on.PasswordSet?.(event as never);
+    },
+    isIn: async ({ accessToken }: SignedIn) => !isRejection(await admission.authenticate(accessToken)),
+    live: async () =>
+      activeSessions((await kernel.streams.reload(sessionAggregate, sessionStream(id))).state, Date.now()).length,
+  };
+}
+
+describe('a session that opens while its password is set to another one', () => {
+  it('ends where the admin did it', async () => {
+    const ada = await startAda();
+    ada.during(() => ada.reset('password two'));
+    await ada.login('password one');
+    expect(await ada.live()).to.equal(0);
+    await ada.login('password two');
+    expect(await ada.live()).to.equal(1);
+  });
+
+  it('ends where a link did it, whose own goes on', async () => {
+    const ada = await startAda();
+    let mine: SignedIn | undefined;
+    ada.during(async () => {
+      mine = await ada.setup('password two');
+    });
+    const thief = await ada.login('password one');
+    expect(await ada.live()).to.equal(1);
+    expect(await Promise.all([ada.isIn(mine!), ada.isIn(thief)])).to.deep.equal([true, false]);
+  });
+
+  it('ends by what follows, where the node that set it was killed before it ended any', async () => {
+    const ada = await startAda();
+    await ada.login('password one');
+    await ada.setOnly('password two');
+    await ada.follow();
+    expect(await ada.live()).to.equal(0);
+    await ada.login('password two');
+    await ada.follow();
+    expect(await ada.live()).to.equal(1);
+  });
+
+  it('ends where a link set the former one', async () => {
+    const ada = await startAda();
+    ada.during(() => ada.reset('password two'));
+    await ada.setup('password one again');
+    expect(await ada.live()).to.equal(0);
+  });
+});

@@ -1,0 +1,48 @@
+/** What is kept of the sessions of one user, which all is read before anything is decided of them. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createDerivation } from '../../../../adapters/crypto/derivation.js';
+import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js';
+import { createAuthentication } from '../../../../application/chat/sign-in/authenticate.js';
+import { createSessions } from '../../../../application/chat/sign-in/sessions.js';
+import { createTokens } from '../../../../application/chat/sign-in/tokens.js';
+import { catalog } from '../../../../domain/chat/catalog.js';
+import { SESSION_EVENTS, sessionStream } from '../../../../domain/chat/session.js';
+import { memoryKernel, memoryWorld } from '../../../support/memory-kernel.js';
+import { context } from '../../../support/toy-service.js';
+
+const WEEK = 7 * 86_400;
+const ada = { id: 'ada', userName: 'ada', isAdmin: true };
+const from = { ip: '192.0.2.1', userAgent: 'a browser' };
+
+describe('the sessions of a user', () => {
+  it('are kept by their newest events, so many and of so long', async () => {
+    const kernel = memoryKernel(memoryWorld(), [catalog]);
+    const derivation = createDerivation(randomBytes(32));
+    const signed = createSignedTokens(randomBytes(32));
+    const tokens = createTokens({ signed, derivation, clock: Date, jwtExpirySeconds: 900 });
+    const asked: object[] = [];
+    const log = {
+      ...kernel.log,
+      retain: async (...all: Parameters<typeof kernel.log.retain>) => {
+        asked.push(all);
+        await kernel.log.retain(...all);
+      },
+    };
+    const sessions = createSessions({
+      ...kernel,
+      log,
+      tokens,
+      admission: createAuthentication({ ...kernel, tokens, clock: Date, feedPosition: () => 0n }),
+      clock: Date,
+      jwtExpirySeconds: 900,
+      refreshTokenExpirySeconds: WEEK,
+      maxActiveSessions: 3,
+      sessionQuota: () => ({ spend: async () => undefined, refund: async () => {} }),
+    });
+    await kernel.vault.create('chat.user-ada');
+    for (let n = 0; n < 2; n++) await sessions.open(ada, from, context(randomUUID()));
+    const kept = { maxAgeSeconds: WEEK + 86_400, maxCount: SESSION_EVENTS };
+    expect(asked, 'once').to.deep.equal([[sessionStream('ada'), kept]]);
+  });
+});

@@ -1,0 +1,5 @@
+/** Commands while the servers do not answer. */
+import { whileTheLogIsAway } from './outage-suite.js';
+import { onServers } from './two-nodes.js';
+
+describe('a log that does not answer', () => whileTheLogIsAway(onServers));

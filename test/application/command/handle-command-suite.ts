@@ -1,0 +1,183 @@
+/** What is true of commands on the road to the log, on servers and in memory: done once, decided again on a conflict. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { AggregateStore } from '../../../application/command/aggregate-store.js';
+import type { Handled } from '../../../application/command/idempotency.js';
+import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
+import { commandsOf } from '../../support/command-handler.js';
+import { type Box, box, context, type PutToy, type ToyEvent } from '../../support/toy-service.js';
+import type { Road, StartRoads } from './two-nodes.js';
+
+const done = (outcome: Handled<Box> | Rejection): Handled<Box> => {
+  if (isRejection(outcome)) throw new Error(outcome.rejected);
+  return outcome;
+};
+
+export function handlingCommands(start: StartRoads) {
+  let one: Road;
+  let other: Road;
+  let stop: () => Promise<void>;
+  let id: string;
+  let stream: string;
+
+  before(async () => {
+    const started = await start();
+    [one, other] = [started.one, started.other];
+    stop = started.stop;
+  });
+  after(() => stop?.());
+  beforeEach(async () => {
+    id = randomUUID();
+    stream = `toys.box-${id}`;
+    await one.vault.create(stream);
+  });
+
+  const put = (kernel: Road, toy: string, more = {}, how = context()) =>
+    kernel.handle(box, stream, { box: id, toy, ...more }, how);
+
+  it('keeps every rule when two processes decide on one stream at once', async () => {
+    const toys = Array.from({ length: 40 }, (_, index) => `toy-${index}`);
+    const outcomes = await Promise.all(toys.map((toy, index) => put(index % 2 ? one : other, toy, { most: 10 })));
+    expect(outcomes.filter((outcome) => !isRejection(outcome))).to.have.length(10);
+    const { state } = await other.streams.reload(box, stream);
+    expect(state.toys).to.have.length(10);
+  });
+
+  it('writes nothing for what is already so', async () => {
+    const first = done(await put(one, 'bear'));
+    const second = done(await put(one, 'bear'));
+    expect(second.position).to.equal(first.position);
+    expect(await one.log.read(stream)).to.have.length(1);
+  });
+
+  it('refuses nothing for a reason that another process has just taken away, or given', async () => {
+    await put(one, 'bear');
+    await put(other, 'car');
+    expect((await done(await put(one, 'car')).state()).toys).to.deep.equal(['bear', 'car']);
+    expect(await one.log.read(stream)).to.have.length(2);
+    expect(await put(one, 'kite', { most: 2 })).to.include({ rejected: 'toys/full' });
+  });
+
+  it('takes nothing for already so that another process has just changed', async () => {
+    const latest = {
+      ...box,
+      decider: {
+        ...box.decider,
+        decide: ({ box: id, toy }: PutToy, { toys }: Box): readonly ToyEvent[] =>
+          toys.at(-1) === toy ? [] : [{ type: 'ToyPut', data: { box: id, toy, secret: { note: '' } } }],
+      },
+    };
+    await put(one, 'bear');
+    await put(other, 'car');
+    const outcome = done(await one.handle(latest, stream, { box: id, toy: 'bear' }, context()));
+    expect((await outcome.state()).toys).to.deep.equal(['bear', 'car', 'bear']);
+    expect(await one.log.read(stream)).to.have.length(3);
+  });
+
+  it('answers a repeated command with what its first run made', async () => {
+    const how = context(randomUUID(), 'body-1');
+    const first = done(await put(one, 'bear', {}, how));
+    await put(one, 'car');
+    const again = done(await put(one, 'bear', {}, how));
+    expect(again).to.deep.include({ repeated: true, position: first.position });
+    expect((await again.state()).toys).to.deep.equal(['bear']);
+    const elsewhere = done(await put(other, 'bear', {}, how));
+    expect(elsewhere).to.deep.include({ repeated: true, position: first.position });
+    expect(await one.log.read(stream)).to.have.length(2);
+  });
+
+  describe('that streams are born of', () => {
+    const cradle = { ...box, creates: ({ most }: PutToy) => most === 0 };
+    const born = (kernel: Road, how = context(), toy = 'bear') => {
+      const reads: string[] = [];
+      const streams: AggregateStore = {
+        ...kernel.streams,
+        load(...asked) {
+          reads.push('load');
+          return kernel.streams.load(...asked);
+        },
+        reload(...asked) {
+          reads.push('refresh');
+          return kernel.streams.reload(...asked);
+        },
+      };
+      const { handle } = commandsOf({ log: kernel.log, streams, clock: Date, appended: () => {} });
+      const roomy = { ...cradle, decider: { ...box.decider, decide } };
+      const outcome = handle(roomy, stream, { box: id, toy, most: 0 }, how);
+      return { outcome, reads };
+    };
+    const decide = (command: PutToy, state: Box) => box.decider.decide({ box: command.box, toy: command.toy }, state);
+
+    it('asks the log for nothing before it appends', async () => {
+      const { outcome, reads } = born(one);
+      expect((await done(await outcome).state()).toys).to.deep.equal(['bear']);
+      expect(reads).to.deep.equal([]);
+      expect(await one.log.read(stream)).to.have.length(1);
+    });
+
+    it('are looked at when somebody else was there first, with the same command or another one', async () => {
+      const how = context(randomUUID(), 'body');
+      const first = done(await born(one, how).outcome);
+      for (const kernel of [one, other]) {
+        expect(done(await born(kernel, how).outcome).position).to.equal(first.position);
+      }
+      const different = await born(other, context(how.commandId, 'another body'), 'car').outcome;
+      expect(different).to.include({ kind: 'misused-key' });
+      const already = done(await born(other, context(), 'bear').outcome);
+      expect(already.events).to.deep.equal([]);
+      expect(await one.log.read(stream)).to.have.length(1);
+    });
+  });
+
+  it('folds what no rule looks at unopened, and opens it for who asks what was written', async () => {
+    const how = context(randomUUID(), 'body');
+    await put(one, 'bear', { note: 'for Ada' }, how);
+    const shut = { ...box, decrypts: 'none' as const };
+    const { state, keyed } = await other.streams.reload(shut, stream);
+    expect(state).to.deep.equal({ toys: ['bear'], notes: ['erased'] });
+    const [written] = await other.streams.eventsOfCommand(shut, stream, keyed.get(how.commandId)!);
+    expect(written?.data).to.deep.include({ secret: { note: 'for Ada' } });
+  });
+
+  it('refuses a key that comes again with another request', async () => {
+    const commandId = randomUUID();
+    await put(one, 'bear', {}, context(commandId, 'body-1'));
+    const outcome = await put(one, 'car', {}, context(commandId, 'body-2'));
+    expect(outcome).to.include({
+      rejected: 'toys/idempotency-key-reused',
+      kind: 'misused-key',
+    });
+  });
+
+  it('runs the same command sent many times at once one time', async () => {
+    const how = context(randomUUID(), 'body');
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => put(index % 2 ? one : other, 'bear', {}, how)),
+    );
+    expect(new Set(outcomes.map((outcome) => done(outcome).position))).to.have.property('size', 1);
+    expect(await one.log.read(stream)).to.have.length(1);
+  });
+
+  it('gives readers the fallback once the key is destroyed, and takes nothing more', async () => {
+    await put(one, 'bear', { note: 'for Ada' });
+    expect((await done(await put(one, 'car')).state()).notes).to.deep.equal(['for Ada', '']);
+    await one.vault.destroy(stream);
+    const loaded = await one.streams.asOf(box, stream, 1);
+    expect(loaded.state.notes).to.deep.equal(['erased', 'erased']);
+    expect(await put(one, 'kite')).to.include({ kind: 'gone' });
+    expect(await one.log.read(stream)).to.have.length(2);
+  });
+
+  it('never makes a destroyed key again', async () => {
+    await one.vault.destroy(stream);
+    await one.vault.create(stream);
+    expect(await one.vault.seal(stream, { note: 'x' })).to.equal(undefined);
+  });
+
+  it('refuses an event that does not fit its schema, and stores nothing', async () => {
+    const misfit = { box: id, toy: 7 as unknown as string };
+    const outcome = await one.handle(box, stream, misfit, context()).catch((error: Error) => error.message);
+    expect(outcome).to.match(/does not fit its schema/);
+    expect(await one.log.read(stream)).to.equal('missing');
+  });
+}

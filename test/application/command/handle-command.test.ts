@@ -1,0 +1,5 @@
+/** Commands on the road to the log, on the servers. */
+import { handlingCommands } from './handle-command-suite.js';
+import { onServers } from './two-nodes.js';
+
+describe('handling a command', () => handlingCommands(onServers));

@@ -1,0 +1,80 @@
+/** What is true of the keyed commands that are known of a stream, on servers and in memory. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Handled } from '../../../application/command/idempotency.js';
+import type { Decider, Rejection } from '../../../domain/shared/decider.js';
+import { type Box, box, context, type PutToy, type ToyEvent } from '../../support/toy-service.js';
+import { countingReads, fill, freshNode } from './boxes.js';
+import { type Road, type StartRoads, useRoad } from './two-nodes.js';
+
+export function recallingCommands(start: StartRoads) {
+  const kernel = useRoad(start);
+
+  it('are known of the events that are read where events say all', async () => {
+    const decider: Decider<Box, PutToy, ToyEvent> = {
+      ...box.decider,
+      evolve: {
+        ToyPut: (_, { toy, secret }) => ({ toys: [toy], notes: [secret.note ?? ''] }),
+        NotesErased: (state) => state,
+      },
+    };
+    const says = { ...box, decider, isSnapshotEvent: () => true };
+    const id = randomUUID();
+    const stream = `toys.box-${id}`;
+    await kernel.vault.create(stream);
+    const put = (node: Pick<Road, 'handle'>, toy: string, body = 'same') =>
+      node.handle(says, stream, { box: id, toy }, context(`${id}-${toy}`, body)) as Promise<Handled<Box>>;
+    await put(kernel, 'bear');
+    await fill(kernel, stream, 1000, 0);
+    const doll = await put(kernel, 'doll');
+
+    const { log, events } = countingReads(kernel.log);
+    const node = freshNode({ log, decryptEvent: kernel.decryptEvent });
+    const again = await put(node, 'doll');
+    expect(again).to.include({ repeated: true, position: doll.position });
+    expect((await again.state()).toys).to.deep.equal(['doll']);
+    expect(await put(node, 'doll', 'another body')).to.include({ kind: 'misused-key' });
+    expect(await put(node, 'bear')).to.include({ repeated: false });
+    expect(await put(node, 'bear', 'another body')).to.include({ kind: 'misused-key' });
+    expect(events()).to.be.at.most(1000);
+  });
+
+  it('are known while the log keeps their events', async () => {
+    const { streams, handle } = freshNode(kernel);
+    const kept = { ...box, maxCount: 3 };
+    const id = randomUUID();
+    const stream = `toys.box-${id}`;
+    await kernel.vault.create(stream);
+    const put = (toy: string): Promise<Handled<unknown> | Rejection> =>
+      handle(kept, stream, { box: id, toy }, context(`${id}-${toy}`, 'same'));
+    for (const toy of ['a', 'b', 'c', 'd', 'e']) await put(toy);
+    const commands = async (each: typeof streams) => [...(await each.load(kept, stream)).keyed.keys()];
+    const newest = ['c', 'd', 'e'].map((toy) => `${id}-${toy}`);
+    expect(await commands(streams)).to.deep.equal(newest);
+    expect(await commands(freshNode(kernel).streams)).to.deep.equal(newest);
+    expect(await put('d')).to.include({ repeated: true });
+  });
+
+  it('are known by all that they wrote', async () => {
+    const { handle } = freshNode(kernel);
+    const pairs = {
+      ...box,
+      decider: {
+        ...box.decider,
+        decide: ({ box, toy }: PutToy): readonly ToyEvent[] =>
+          ['left', 'right'].map((side) => ({
+            type: 'ToyPut',
+            data: { box, toy: `${side} ${toy}`, secret: { note: '' } },
+          })),
+      },
+    };
+    const id = randomUUID();
+    const stream = `toys.box-${id}`;
+    await kernel.vault.create(stream);
+    await handle(pairs, stream, { box: id, toy: 'sock' }, context());
+    await handle(pairs, stream, { box: id, toy: 'shoe' }, context(id, 'same'));
+    expect([...(await freshNode(kernel).streams.load(pairs, stream)).keyed]).to.deep.equal([
+      [id, { first: 2, last: 3 }],
+    ]);
+  });
+}

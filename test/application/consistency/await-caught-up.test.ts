@@ -1,0 +1,38 @@
+/** Waiting for a read model to show everything: up to the last event of its service, whatever others write. */
+import { expect } from 'chai';
+import { createCaughtUpBarrier } from '../../../application/consistency/await-caught-up.js';
+import { eventAt, feed } from '../../support/memory-ports.js';
+
+describe('a read model that must show everything', () => {
+  const { signal } = new AbortController();
+
+  it('is waited for up to the last event that the log had, from where its build is', async () => {
+    const { follow, asked, give } = feed();
+    const waited: bigint[] = [];
+    const projectionProgress = { wait: async (_: string, position: bigint) => waited.push(position) > 2 };
+    const build = () => 'toys_contents_v1';
+    const checkpoints = { read: async (name: string) => (name === build() ? 10n : undefined) };
+    give([eventAt(20n), eventAt(30n)]);
+    give([], { position: 90n, caughtUp: true });
+    await createCaughtUpBarrier('toys.contents', { follow, checkpoints, projectionProgress, build })(signal);
+    expect(asked.map(({ from, ...selection }) => ['prefixes' in selection && selection.prefixes, from])).to.deep.equal([
+      [['toys.'], 10n],
+    ]);
+    expect(waited).to.deep.equal([30n, 30n, 30n]);
+  });
+
+  it('is not waited for any longer by who stops', async () => {
+    const { follow, give } = feed();
+    const stop = new AbortController();
+    const projectionProgress = {
+      async wait() {
+        stop.abort(new Error('stopped'));
+        return false;
+      },
+    };
+    const ports = { follow, projectionProgress, checkpoints: { read: async () => undefined }, build: () => undefined };
+    give([eventAt(20n)], { caughtUp: true });
+    const failure = await createCaughtUpBarrier('toys.contents', ports)(stop.signal).catch((error) => error);
+    expect(failure).to.have.property('message', 'stopped');
+  });
+});

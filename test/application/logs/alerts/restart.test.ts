@@ -1,0 +1,39 @@
+/** Alerting after a start: how much of the log it reads does not grow with what was changed and raised. */
+import { expect } from 'chai';
+import { createAggregateStore } from '../../../../application/command/aggregate-store.js';
+import { alertAggregate, currentAlertPolicy } from '../../../../application/logs/alerts/aggregates.js';
+import { alertStream } from '../../../../domain/logs/alert.js';
+import { memoryAlerts as fixture } from '../../../support/memory-alerts.js';
+import { memoryWorld } from '../../../support/memory-kernel.js';
+
+const URL = 'https://hooks.example.com/T0/secret';
+
+describe('in memory, alerting after a start', () => {
+  it('reads little of its streams after a start, however often it was changed and raised', async () => {
+    const world = memoryWorld();
+    const one = fixture(world);
+    await one.set({ enabled: true, webhookUrl: URL, cooldownMs: 0, intervalMs: 1000 });
+    one.it.errors = 50;
+    for (let n = 1; n <= 600; n++) {
+      one.it.now++;
+      await one.set({ errorThreshold: 1 + (n % 20) });
+    }
+    const other = fixture(world);
+    const read: number[] = [];
+    const log: typeof other.log = {
+      ...other.log,
+      async read(...asked) {
+        const found = await other.log.read(...asked);
+        read.push(found.length);
+        return found;
+      },
+    };
+    const streams = createAggregateStore(log, other.decryptEvent);
+    const { state: policy } = await currentAlertPolicy(streams);
+    expect(policy).to.deep.equal((await one.alerts.policy()).policy);
+    const { state } = await streams.load(alertAggregate, alertStream('error_threshold'));
+    expect(state).to.deep.equal((await one.streams.load(alertAggregate, alertStream('error_threshold'))).state);
+    expect(state.undelivered).to.have.length(100);
+    expect(read.reduce((sum, each) => sum + each)).to.be.at.most(1000);
+  });
+});

@@ -1,0 +1,188 @@
+/** Requests with a key on their way into a log in memory: stored once, whatever goes wrong on the way. */
+import { expect } from 'chai';
+import { type EventLog, UnavailableError } from '../../../../application/ports/index.js';
+import { requestStream } from '../../../../domain/logs/retention-bucket.js';
+import { withoutJitter } from '../../../support/fake-clock.js';
+import { DAY, failure, lines, type MemoryIntake, memoryIntake, taken } from '../../../support/memory-ingest.js';
+import { context } from '../../../support/toy-service.js';
+
+describe('in memory, a request with a key', () => {
+  let world: MemoryIntake['world'];
+  let kernel: MemoryIntake['kernel'];
+  let time: MemoryIntake['time'];
+  let ingestOf: MemoryIntake['ingestOf'];
+  let stored: MemoryIntake['stored'];
+  beforeEach(() => {
+    ({ world, kernel, time, ingestOf, stored } = memoryIntake());
+  });
+
+  const how = context('request-1', 'the-body');
+  const text = lines({ message: 'a' }, { message: 'b', audit: true });
+  const both = [requestStream('request-1', false), requestStream('request-1', true)];
+
+  it('is stored once, and answered alike whenever it comes again', async () => {
+    const [one, other] = [ingestOf(), ingestOf()];
+    const first = taken(await one.post(`${text}\nnonsense`, 'lines', 'api', how));
+    expect(first.receipt).to.deep.include({ accepted: 2, rejected: 1 });
+    time.now += DAY;
+    const again = taken(await other.post(`${text}\nnonsense`, 'lines', 'api', how));
+    expect(again.receipt).to.deep.equal(first.receipt);
+    expect(again.ingested.position).to.equal(first.ingested.position);
+    expect(await stored()).to.deep.equal(['a', 'b']);
+    expect([one.totals().accepted, other.totals().accepted]).to.deep.equal([2, 0]);
+    expect(one.told).to.deep.equal(both.map((stream) => [stream, 1]));
+  });
+
+  it('costs the log its appends and nothing more', async () => {
+    let reads = 0;
+    const ingest = ingestOf({
+      read: (...asked) => {
+        reads++;
+        return kernel.log.read(...asked);
+      },
+    });
+    taken(await ingest.post(text, 'lines', 'api', how));
+    expect(reads).to.equal(0);
+    taken(await ingest.post(text, 'lines', 'api', how));
+    expect(reads, 'what it was answered, and how much of each stream is there').to.equal(3);
+  });
+
+  it('is not another one under its key', async () => {
+    const ingest = ingestOf();
+    taken(await ingest.post(text, 'lines', 'api', how));
+    expect(await ingest.post(lines({ message: 'c' }), 'lines', 'api', context('request-1', 'other'))).to.include({
+      rejected: 'logs/idempotency-key-reused',
+      kind: 'misused-key',
+    });
+    expect(await stored()).to.deep.equal(['a', 'b']);
+  });
+
+  it('is completed by its repetition wherever it was broken off', async () => {
+    const large = lines(
+      ...Array.from({ length: 24 }, (_, nth) => ({
+        message: `m${nth}`,
+        audit: nth % 2 === 0,
+        text: 'x'.repeat(60_000),
+      })),
+    );
+    for (const appends of [1, 2, 3]) {
+      world.all.length = 0;
+      let left = appends;
+      const crashing = ingestOf(
+        {
+          append: (...given) => (left-- > 0 ? kernel.log.append(...given) : Promise.reject(new Error('killed'))),
+        },
+        10_000_000,
+      );
+      expect(String(await failure(crashing.post(large, 'lines', 'api', how)))).to.include('killed');
+      const { receipt } = taken(await ingestOf({}, 10_000_000).post(large, 'lines', 'api', how));
+      expect(receipt.accepted).to.equal(24);
+      expect((await stored()).toSorted()).to.have.length(24);
+      expect(new Set(await stored())).to.have.property('size', 24);
+    }
+  });
+
+  it('is there once though answers got lost, and tried again while the log is away', async () => {
+    let calls = 0;
+    const ingest = ingestOf({
+      async append(...given) {
+        const outcome = await kernel.log.append(...given);
+        if (++calls % 2 === 1) throw new UnavailableError('the answer got lost');
+        return outcome;
+      },
+    });
+    taken(await ingest.post(text, 'lines', 'api', how));
+    expect(await stored()).to.deep.equal(['a', 'b']);
+  });
+
+  it('has expired when its records have', async () => {
+    const ingest = ingestOf();
+    taken(await ingest.post(text, 'lines', 'api', how));
+    await kernel.log.tombstone(both[0]!);
+    expect(await ingest.post(text, 'lines', 'api', how)).to.include({
+      rejected: 'logs/request-expired',
+      kind: 'gone',
+    });
+  });
+
+  it('has expired, or is to be sent again, when what was first under its key is gone as it is looked for', async () => {
+    for (const [found, wanted] of [
+      ['deleted', 'logs/request-expired'],
+      ['missing', 'UnavailableError'],
+      [[], 'UnavailableError'],
+    ] as const) {
+      const ingest = ingestOf({ append: async () => ({ outcome: 'conflict' }), read: async () => found });
+      const done = await ingest.post(text, 'lines', 'api', how).catch((error) => error);
+      expect(done.rejected ?? done.name, String(found)).to.equal(wanted);
+    }
+  });
+
+  it('is to be sent again when its day is held to be over before it begins, and has expired only where it began', async () => {
+    const keyed = { ...context(), fingerprint: 'print' };
+    for (const kept of ['batch', 'audit']) {
+      const subject = `logs.${kept}-api-20260301`;
+      await kernel.vault.create(subject);
+      await kernel.vault.destroy(subject);
+      const text = lines({ message: 'a', audit: kept === 'audit' });
+      for (const asked of [context(), keyed])
+        expect(await failure(ingestOf().post(text, 'lines', 'api', asked)), kept).to.be.instanceOf(UnavailableError);
+    }
+    expect(await stored()).to.deep.equal([]);
+  });
+
+  it('is answered as ever when only its audit records have expired', async () => {
+    const first = taken(await ingestOf().post(text, 'lines', 'api', how));
+    await kernel.log.tombstone(both[1]!);
+    const again = ingestOf();
+    const { receipt, ingested } = taken(await again.post(text, 'lines', 'api', how));
+    expect(receipt).to.deep.equal(first.receipt);
+    expect(ingested.position).to.equal(100n);
+    expect(again.told).to.deep.equal([]);
+  });
+
+  it('is answered when its audit records expire while they are stored', async () => {
+    const ingest = ingestOf({
+      async append(stream, ...given) {
+        if (stream === both[1]) await kernel.log.tombstone(stream);
+        return kernel.log.append(stream, ...given);
+      },
+    });
+    const { receipt, ingested } = taken(await ingest.post(text, 'lines', 'api', how));
+    expect(receipt.accepted).to.equal(2);
+    expect(ingested.position).to.equal(await kernel.head());
+    expect(ingest.told).to.deep.equal([[both[0], 1]]);
+  });
+
+  it('is tried again a few times only while the log is away, or says what can not be', async () => {
+    const tries = async (between: Partial<EventLog>) => {
+      let calls = 0;
+      const ingest = ingestOf({
+        ...between,
+        append: async (...given) => {
+          calls++;
+          return between.append?.(...given) ?? kernel.log.append(...given);
+        },
+      });
+      const failed = await withoutJitter(() => failure(ingest.post(text, 'lines', 'api', how)));
+      expect(failed).to.be.instanceOf(UnavailableError);
+      return calls;
+    };
+    const away = () => Promise.reject(new UnavailableError('away'));
+    expect(await tries({ append: away })).to.equal(10);
+    const now = performance.now.bind(performance);
+    const long = () => {
+      performance.now = () => now() + 10_000;
+      return away();
+    };
+    const tried = await tries({ append: long }).finally(() => {
+      performance.now = now;
+    });
+    expect(tried, 'the request has no time left').to.equal(1);
+    // Others are said to be there, and never are.
+    expect(await tries({ append: async () => ({ outcome: 'conflict' }) })).to.equal(1);
+    const conflicting: EventLog['append'] = async (stream, ...given) =>
+      stream === both[1] ? { outcome: 'conflict' } : kernel.log.append(stream, ...given);
+    expect(await tries({ append: conflicting })).to.equal(1 + 10);
+    expect(await stored()).to.deep.equal(['a']);
+  });
+});

@@ -1,0 +1,34 @@
+/** What alert rules ask of the records, and how a record is shown. */
+import { expect } from 'chai';
+import { createLogQueries, entryOf, entryText } from '../../../../application/logs/query/query-service.js';
+import { createSearcher } from '../../../../application/logs/query/searcher.js';
+import { parseRecord } from '../../../../domain/logs/record.js';
+import { NOON } from '../../../domain/logs/arbitrary.js';
+import { memoryIndex } from '../../../support/memory-record-index.js';
+
+describe('what alert rules and readers are told', () => {
+  const levels = ['ERROR', 'FATAL', 'WARN', 'INFO'];
+  const of = (timestamp: number) => levels.map((level) => ({ timestamp, level, message: 'a' }));
+  const records = [NOON - 1, NOON, NOON + 1].flatMap(of);
+  const index = memoryIndex([{ producerId: 'api', audit: false, records }]);
+  const searcher = createSearcher({ index, clock: { now: () => NOON }, budgetMs: 1000 });
+  const queries = createLogQueries({ searcher, budgetMs: 1000, version: () => 0 });
+
+  it('is how many errors, fatal or not, are within two instants, and when the last record came', async () => {
+    expect(await queries.errorsBetween(NOON, NOON)).to.equal(2);
+    expect(await queries.errorsBetween(NOON - 1, NOON)).to.equal(4);
+    expect(await queries.errorsBetween(NOON - 9, NOON + 9)).to.equal(6);
+    expect(await queries.errorsBetween(NOON + 2, NOON + 9)).to.equal(0);
+    expect(await queries.lastRecordAt()).to.equal(await index.lastReceived());
+  });
+
+  it('is of each record the same in text as in parts', () => {
+    const texts = ['{"n":1}', '{"message":"a","event":"e","requestId":"r1","level":"warn"}'];
+    for (const text of texts) {
+      const record = { ...parseRecord(text, 'api', NOON), id: 'x' };
+      const shown = entryText(record, text);
+      expect(JSON.parse(shown)).to.deep.equal(entryOf(record));
+      expect(shown).to.include(`"data":${text}}`);
+    }
+  });
+});

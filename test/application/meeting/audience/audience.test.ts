@@ -1,0 +1,290 @@
+/** Who in a meeting is told what, in which order, without a socket. */
+import { expect } from 'chai';
+import type { Message } from '../../../../application/subscription/audience.js';
+import { type MeetingEvent, NAMELESS } from '../../../../domain/meeting/catalog.js';
+import { chatSent, reactionSent } from '../../../../domain/meeting/meeting-chat.js';
+import { told } from '../../../support/meeting-audience.js';
+import {
+  ended,
+  granted,
+  happened,
+  hosted,
+  joined,
+  kicked,
+  left,
+  locked,
+  lost,
+  meetingId,
+  NOON,
+  opened,
+  promoted,
+  requested,
+  roomId,
+  unlocked,
+} from '../../../support/meeting-fixtures.js';
+
+const message = (type: string, participantId: string, more: object = {}): Message => ({
+  type,
+  roomId,
+  participantId,
+  timestamp: NOON,
+  ...more,
+});
+const flags = { isMuted: false, isVideoOff: false, isHandRaised: false };
+const joinedAs = (id: string, isModerator = false, more: object = {}) =>
+  message('participant-joined', id, { name: id, isModerator, isMuted: false, isVideoOff: false, ...more });
+const own = (id: string) => ({ resumeToken: `token-of-${id}` });
+const updatedAs = (id: string, more: object = {}) =>
+  message('participant-updated', id, { isModerator: false, ...flags, ...more });
+const waits = (id: string, more: object = {}) => message('waiting-room', id, { name: id, ...more });
+const leftAs = (id: string) => message('participant-left', id);
+
+const three = [opened(), joined('ada', true), joined('bob'), joined('cleo')];
+const raised = (participantId: string) => happened('HandRaised', { participantId, raisedAt: NOON });
+const lowered = (participantId: string) => happened('HandLowered', { participantId, loweredAt: NOON });
+
+const sentAt = NOON - 5;
+const saying = (participantId: string) => ({ roomId, meetingId, participantId, sentAt });
+
+describe('the people of a meeting', () => {
+  it('all hear what one says, at one time, and who says it too', () => {
+    const heard = {
+      ...message('chat', 'bob', { name: 'bob', text: 'Hi', messageId: `${sentAt}-bob` }),
+      timestamp: sentAt,
+    };
+    expect(told(...three, chatSent(saying('bob'), 'Hi'))).to.deep.equal({
+      ada: [heard],
+      bob: [heard],
+      cleo: [heard],
+    });
+    const { ada } = told(...three, chatSent(saying('bob'), 'Hi', '1-ada'));
+    expect(ada).to.deep.equal([{ ...heard, replyTo: '1-ada' }]);
+  });
+
+  it('but for who reacts see how they do', () => {
+    const seen = { ...message('reaction', 'bob', { reaction: 'clap' }), timestamp: sentAt };
+    expect(told(...three, reactionSent(saying('bob'), 'clap'))).to.deep.equal({ ada: [seen], cleo: [seen] });
+  });
+
+  it('do not hear who is not there, or not any more, or was in another meeting', () => {
+    for (const events of [
+      [...three, chatSent(saying('dan'), 'Hi')],
+      [...three, left('bob'), chatSent(saying('bob'), 'Hi')],
+      [...three, kicked('bob', 'ada'), reactionSent(saying('bob'), 'clap')],
+      [...three, locked('ada'), requested('dan'), chatSent(saying('dan'), 'Hi')],
+      [...three, chatSent({ ...saying('bob'), meetingId: 'earlier' }, 'Hi')],
+      [chatSent(saying('bob'), 'Hi')],
+    ])
+      expect(told(...events)).to.deep.equal({});
+  });
+
+  it('hear of a newcomer, who hears of that first, and then of all who are there in order of joining', () => {
+    expect(told(opened(), joined('ada', true))).to.deep.equal({ ada: [joinedAs('ada', true, own('ada'))] });
+    expect(told(...three)).to.deep.equal({
+      ada: [joinedAs('cleo')],
+      bob: [joinedAs('cleo')],
+      cleo: [joinedAs('cleo', false, own('cleo')), joinedAs('ada', true), joinedAs('bob')],
+    });
+  });
+
+  it('are told, when they come, of hands, of the lock and of a recording', () => {
+    const recording = happened('RecordingStarted', { startedAt: NOON, by: 'ada' });
+    const { dan } = told(...three, raised('bob'), recording, locked('ada'), requested('dan'), granted('dan', 'ada'));
+    expect(dan).to.deep.equal([
+      joinedAs('dan', false, own('dan')),
+      joinedAs('ada', true),
+      joinedAs('bob'),
+      joinedAs('cleo'),
+      updatedAs('bob', { isHandRaised: true }),
+      message('room-locked', 'ada', { lockedBy: 'ada' }),
+      message('recording-started', 'ada', { startedBy: 'ada' }),
+    ]);
+  });
+
+  it('see newcomers as they were muted and went dark, not as they came', () => {
+    const dark = happened('ParticipantUpdated', {
+      participantId: 'bob',
+      updatedAt: NOON,
+      ...flags,
+      isMuted: true,
+      isVideoOff: true,
+    });
+    const { cleo } = told(opened(), joined('ada', true), joined('bob'), dark, joined('cleo'));
+    expect(cleo?.[2]).to.deep.equal({ ...joinedAs('bob'), isMuted: true, isVideoOff: true });
+  });
+
+  describe('where it is locked', () => {
+    const shut = [...three, promoted('bob', 'ada'), locked('ada')];
+
+    it('lead who waits to those who decide, and to nobody else', () => {
+      expect(told(...shut, requested('dan'))).to.deep.equal({
+        ada: [waits('dan')],
+        bob: [waits('dan')],
+        dan: [waits('dan', own('dan'))],
+      });
+    });
+
+    it('see who is admitted like everybody who comes', () => {
+      const by = told(...shut, requested('dan'), granted('dan', 'ada'));
+      for (const each of ['ada', 'bob', 'cleo']) expect(by[each]).to.deep.equal([joinedAs('dan')]);
+      expect(by.dan?.[0]).to.deep.equal(joinedAs('dan', false, own('dan')));
+    });
+
+    it('do not see who is rejected, who is told why and has to go', () => {
+      const refused = happened('EntryRefused', {
+        participantId: 'dan',
+        refusedAt: NOON,
+        by: 'ada',
+        secret: { reason: 'Not today' },
+      });
+      expect(told(...shut, requested('dan'), refused)).to.deep.equal({
+        ada: [leftAs('dan')],
+        bob: [leftAs('dan')],
+        dan: [message('reject-user', 'ada', { targetId: 'dan', reason: 'Not today', ends: true })],
+      });
+    });
+
+    it('learn who waits no more, if they decide', () => {
+      const withdrawn = happened('EntryWithdrawn', { participantId: 'dan', withdrawnAt: NOON });
+      expect(told(...shut, requested('dan'), withdrawn)).to.deep.equal({
+        ada: [leftAs('dan')],
+        bob: [leftAs('dan')],
+      });
+    });
+
+    it('are told to come back where their node was only taken for dead, and so are those inside', () => {
+      const over = (id: string) => ({ ...leftAs(id), ends: true });
+      const withdrawn = happened('EntryWithdrawn', { participantId: 'dan', withdrawnAt: NOON, isLost: true });
+      expect(told(...shut, requested('dan'), withdrawn)).to.deep.equal({
+        ada: [leftAs('dan')],
+        bob: [leftAs('dan')],
+        dan: [over('dan')],
+      });
+      expect(told(...three, lost('cleo'))).to.deep.equal({
+        ada: [leftAs('cleo')],
+        bob: [leftAs('cleo')],
+        cleo: [over('cleo')],
+      });
+    });
+
+    it('learn of those who still wait when they are promoted, or come to decide', () => {
+      const waiting = [requested('dan'), requested('eve')];
+      expect(told(...shut, ...waiting, promoted('cleo', 'ada')).cleo).to.deep.equal([
+        message('moderator-action', 'ada', { targetId: 'cleo', action: 'make-moderator' }),
+        updatedAs('cleo', { isModerator: true }),
+        waits('dan'),
+        waits('eve'),
+      ]);
+      expect(told(...shut, ...waiting, joined('fay', true)).fay?.slice(-2)).to.deep.equal([waits('dan'), waits('eve')]);
+      expect(told(...shut, ...waiting, joined('fay')).fay?.at(-1)?.type).to.equal('room-locked');
+    });
+
+    it('hear when they may wait no more', () => {
+      const over = told(hosted, joined('ada', true), locked('ada'), requested('bob'), left('ada'), ended());
+      expect(over).to.deep.equal({
+        bob: [message('error', 'bob', { code: 'ROOM_NOT_FOUND', message: 'The meeting has ended' })],
+      });
+    });
+  });
+
+  it('all hear of locks and recordings, and who did it', () => {
+    const heard: readonly (readonly [MeetingEvent, Message])[] = [
+      [locked('ada'), message('room-locked', 'ada', { lockedBy: 'ada' })],
+      [unlocked('ada'), message('room-unlocked', 'ada', { unlockedBy: 'ada' })],
+      [
+        happened('RecordingStarted', { startedAt: NOON, by: 'ada' }),
+        message('recording-started', 'ada', { startedBy: 'ada' }),
+      ],
+      [
+        happened('RecordingStopped', { stoppedAt: NOON, by: 'ada' }),
+        message('recording-stopped', 'ada', { stoppedBy: 'ada' }),
+      ],
+    ];
+    for (const [event, expected] of heard)
+      expect(told(...three, event)).to.deep.equal({ ada: [expected], bob: [expected], cleo: [expected] });
+    // With who records it is over, however they went.
+    const during = [...three, happened('RecordingStarted', { startedAt: NOON, by: 'bob' })];
+    const over = [leftAs('bob'), message('recording-stopped', 'bob', { stoppedBy: 'bob' })];
+    for (const gone of [left('bob'), lost('bob'), kicked('bob', 'ada')])
+      expect(told(...during, gone)).to.deep.include({ ada: over, cleo: over });
+  });
+
+  it('but not they themselves hear of what they say of themselves', () => {
+    const update = happened('ParticipantUpdated', {
+      participantId: 'bob',
+      updatedAt: NOON,
+      ...flags,
+      isVideoOff: true,
+    });
+    const seen = updatedAs('bob', { isVideoOff: true });
+    expect(told(...three, update)).to.deep.equal({ ada: [seen], cleo: [seen] });
+    const up = [message('raise-hand', 'bob'), updatedAs('bob', { isHandRaised: true })];
+    expect(told(...three, raised('bob'))).to.deep.equal({ ada: up, cleo: up });
+    const down = [message('lower-hand', 'bob'), updatedAs('bob')];
+    expect(told(...three, raised('bob'), lowered('bob'))).to.deep.equal({ ada: down, cleo: down });
+  });
+
+  it('see what a moderator makes of somebody, who is told of it', () => {
+    const muted = happened('ParticipantMuted', { participantId: 'bob', mutedAt: NOON, by: 'ada' });
+    const unmuted = happened('ParticipantUnmuted', { participantId: 'bob', unmutedAt: NOON, by: 'ada' });
+    const action = (what: string) => message('moderator-action', 'ada', { targetId: 'bob', action: what });
+    for (const [events, what, seen] of [
+      [[muted], 'mute', updatedAs('bob', { isMuted: true })],
+      [[muted, unmuted], 'unmute', updatedAs('bob')],
+      [[promoted('bob', 'ada')], 'make-moderator', updatedAs('bob', { isModerator: true })],
+    ] as const)
+      expect(told(...three, ...events)).to.deep.equal({
+        ada: [seen],
+        bob: [action(what), seen],
+        cleo: [seen],
+      });
+  });
+
+  it('see who is kicked go, and that is the last who is kicked is told', () => {
+    const action = message('moderator-action', 'ada', { targetId: 'bob', action: 'kick', ends: true });
+    expect(told(...three, kicked('bob', 'ada'))).to.deep.equal({
+      ada: [leftAs('bob')],
+      bob: [action],
+      cleo: [leftAs('bob')],
+    });
+  });
+
+  it('see who leaves go, and who leads then, who is told so', () => {
+    expect(told(...three, left('ada'))).to.deep.equal({ bob: [leftAs('ada')], cleo: [leftAs('ada')] });
+    const seen = updatedAs('bob', { isModerator: true });
+    expect(told(...three, left('ada'), promoted('bob'))).to.deep.equal({
+      bob: [message('moderator-action', 'bob', { targetId: 'bob', action: 'make-moderator' }), seen],
+      cleo: [seen],
+    });
+  });
+
+  it('are told all anew where they come back over another socket, and nobody else hears of it', () => {
+    const returned = (participantId: string) =>
+      happened('ParticipantReturned', { participantId, returnedAt: NOON, node: 'south', seat: 'two' });
+    expect(told(...three, returned('bob'))).to.deep.equal({
+      bob: [joinedAs('bob', false, own('bob')), joinedAs('ada', true), joinedAs('cleo')],
+    });
+    // Their own hand too: nobody else tells them that it is still up.
+    expect(told(...three, raised('bob'), returned('bob')).bob?.at(-1)).to.deep.equal(
+      updatedAs('bob', { isHandRaised: true }),
+    );
+    expect(told(...three, locked('ada'), requested('dan'), returned('dan'))).to.deep.equal({
+      dan: [waits('dan', own('dan'))],
+    });
+  });
+
+  it('have no name that is erased', () => {
+    const erased = { ...joined('ada', true), erased: true };
+    const nameless = { ...erased, data: { ...erased.data, secret: { name: NAMELESS } } };
+    const { bob } = told(opened(), nameless, joined('bob'));
+    expect(bob?.[1]?.name).to.equal(NAMELESS);
+  });
+
+  it('are nobody’s business of another meeting in the same room', () => {
+    const again = opened({ meetingId: 'second' });
+    const { bob } = told(hosted, joined('ada', true), left('ada'), ended(), again, joined('bob', true));
+    expect(bob).to.deep.equal([joinedAs('bob', true, own('bob'))]);
+    const erased = { type: 'MeetingErased', data: { roomId, meetingId, erasedAt: NOON } } as const;
+    expect(told(hosted, joined('ada', true), left('ada'), ended(), erased)).to.deep.equal({});
+  });
+});

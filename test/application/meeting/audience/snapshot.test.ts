@@ -1,0 +1,120 @@
+/** Who is in which meeting is known to a relay that begins anywhere in the log. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createMeetingAudience } from '../../../../application/meeting/audience/audience.js';
+import { catalog, meetingSubject, NAMELESS, type RoomEvent } from '../../../../domain/meeting/catalog.js';
+import { type RoomCommand, room } from '../../../../domain/meeting/room.js';
+import { roomStream } from '../../../../domain/meeting/state.js';
+import { specOf } from '../../../support/decider-spec.js';
+import {
+  does,
+  doesTo,
+  hostRoom,
+  joined,
+  joinRoom,
+  leaveRoom,
+  meetingId,
+  opened,
+  openRoom,
+  requested,
+  roomId,
+} from '../../../support/meeting-fixtures.js';
+import { interleaved, type Step, starting } from '../../../support/snapshot-spec.js';
+
+const who = fc.constantFrom('ada', 'bob', 'cleo', 'dan');
+const command: fc.Arbitrary<RoomCommand> = fc.oneof(
+  { weight: 6, arbitrary: who.map((id) => joinRoom(id)) },
+  { weight: 3, arbitrary: who.map((id) => hostRoom(id)) },
+  fc.constant(openRoom()),
+  { weight: 3, arbitrary: who.map((id) => leaveRoom(id)) },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(who, fc.constantFrom('RaiseHand', 'LowerHand', 'LockRoom', 'UnlockRoom', 'StartRecording' as const))
+      .map(([id, what]) => does(id, what as 'LockRoom')),
+  },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(who, who, fc.constantFrom('KickParticipant', 'AdmitUser', 'PromoteParticipant'))
+      .map(([by, id, what]) => doesTo(by, what as never, id)),
+  },
+);
+
+/** What happens in a room, as in one of another name, and of another meeting. */
+const eventsIn = (name: string) =>
+  fc.array(command, { maxLength: 25 }).map((commands): readonly Step[] =>
+    specOf(room)
+      .run(commands)
+      .events.map(({ type, data }) => ({
+        stream: roomStream(name),
+        event: { type, data: { ...data, roomId: name, meetingId: `of-${name}` } },
+      })),
+  );
+
+const begin = () => starting(catalog, createMeetingAudience({ resumeToken: (id) => `token-of-${id}` }));
+const step = (event: RoomEvent): Step => ({ stream: roomStream(roomId), event });
+
+describe('the audience of the meetings, at a start', () => {
+  it('is the same by a snapshot of any moment before, also where a meeting is erased since', async () => {
+    const property = fc.asyncProperty(
+      fc.tuple(eventsIn('one'), eventsIn('two')),
+      fc.array(fc.nat(1), { maxLength: 60 }),
+      fc.nat(60),
+      fc.boolean(),
+      async (rooms, which, when, isErased) => {
+        const steps = interleaved(rooms, which);
+        fc.pre(steps.length > 0);
+        const { append, keep, expectSame, vault } = await begin();
+        const positions: bigint[] = [];
+        for (const each of steps) positions.push(await append(each));
+        const index = when % positions.length;
+        await keep(positions[index]!);
+        if (isErased) await vault.destroy(meetingSubject({ meetingId: 'of-one' }));
+        await expectSame(positions.slice(index));
+      },
+    );
+    await fc.assert(property, { numRuns: 100 });
+  });
+
+  it('reads of the log what came after its snapshot, and not the streams of its rooms', async () => {
+    const { append, keep, at, read } = await begin();
+    let last = 0n;
+    for (const event of [opened(), joined('ada', true), joined('bob')]) last = await append(step(event));
+    await keep(last);
+    const position = await append(step(requested('cleo')));
+    const { state } = await at(position);
+    expect(state.get(roomId)!.people.map(({ name }) => name)).to.deep.equal(['ada', 'bob']);
+    expect(state.get(roomId)!.waiting.map(({ name }) => name)).to.deep.equal(['cleo']);
+    expect(read.map(({ position }) => position)).to.deep.equal([position]);
+  });
+
+  it('knows nobody in a meeting of which the log has only that it is erased', async () => {
+    const { append, keep, at } = await begin();
+    let last = 0n;
+    for (const event of [opened(), joined('ada', true)]) last = await append(step(event));
+    await keep(last);
+    // How it ended is scavenged.
+    const erased = { roomId, meetingId, erasedAt: 1 };
+    const position = await append(step({ type: 'MeetingErased', data: erased }));
+    expect([...(await at(position)).state]).to.deep.equal([]);
+    const other = { ...erased, meetingId: 'earlier' };
+    for (const event of [opened(), joined('bob', true)]) last = await append(step(event));
+    const { state } = await at(await append(step({ type: 'MeetingErased', data: other })));
+    expect(state.get(roomId)!.people).to.have.length(1);
+  });
+
+  it('names nobody in what is kept, and nobody who was erased comes back by it', async () => {
+    const { append, keep, at, kept, vault } = await begin();
+    const named = joined('p1', true);
+    const cleopatra = { ...named, data: { ...named.data, secret: { name: 'Cleopatra' } } };
+    let last = 0n;
+    for (const event of [opened(), cleopatra]) last = await append(step(event));
+    await keep(last);
+    expect(JSON.stringify(kept.get('meeting')!.parts)).not.to.include('Cleopatra');
+    const names = async () => (await at(last)).state.get(roomId)!.people.map(({ name }) => name);
+    expect(await names()).to.deep.equal(['Cleopatra']);
+    await vault.destroy(meetingSubject({ meetingId }));
+    expect(await names()).to.deep.equal([NAMELESS]);
+  });
+});

@@ -1,0 +1,177 @@
+/** The live feed over a log that a test hands it: what of an event is told to whom, and what it waits for. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { silentLogger } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import { type DecryptEvent, type RecordedEvent, UnavailableError } from '../../../application/ports/index.js';
+import { fanOut } from '../../../application/subscription/fan-out.js';
+import type { LiveEvent } from '../../../application/subscription/live-event.js';
+import { runLiveFeed } from '../../../application/subscription/live-feed.js';
+import type { WindowStart } from '../../../application/subscription/resume-window.js';
+import type { Catalog } from '../../../domain/shared/catalog.js';
+import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
+import { eventAt, feed } from '../../support/memory-ports.js';
+import { toys } from '../../support/toy-service.js';
+
+const large: Catalog = {
+  service: 'games',
+  events: {
+    GamePut: {
+      versions: [{ schema: {} }],
+      sealed: { subject: () => 'games.box-1', erased: {}, large: true },
+    },
+  },
+};
+
+describe('the live feed of a log', () => {
+  let stop: AbortController;
+  let running: Promise<void>[];
+  beforeEach(() => {
+    [stop, running] = [new AbortController(), []];
+  });
+  afterEach(async () => {
+    stop.abort();
+    await Promise.all(running);
+  });
+
+  function fixture(more: Partial<Parameters<typeof runLiveFeed>[0]> = {}) {
+    const log = feed();
+    const kernel = memoryKernel(memoryWorld(), [toys]);
+    const [told, switched, opened]: [LiveEvent[], RecordedEvent[], string[]] = [[], [], []];
+    const it = { away: false };
+    const decryptEvent: DecryptEvent = async (_, event) => {
+      opened.push(event.type);
+      if (it.away) throw new UnavailableError('the keys are away');
+      return { ...event, erased: false } as never;
+    };
+    const start = () => {
+      const one = runLiveFeed({
+        ...kernel,
+        follow: log.follow,
+        catalogs: [toys, large],
+        windows: new Map(['toys', 'games'].map((service) => [service, { horizon: 0n, from: 0n }])),
+        begun: 0n,
+        saved: { save: async () => {} },
+        decryptEvent,
+        decryptLiveEvent: decryptEvent,
+        publish: (_, event) => void told.push(event),
+        switched: (event) => void switched.push(event),
+        logger: silentLogger,
+        signal: stop.signal,
+        ...more,
+      });
+      running.push(one.stopped);
+      return one;
+    };
+    return { log, kernel, told, switched, opened, it, start };
+  }
+  const ofGames = (position: bigint) => ({ ...eventAt(position, 'GamePut'), stream: 'games.box-1' });
+
+  it('passes on sealed what is large, and tells nobody of what is the system’s or of no service of its', async () => {
+    const { log, told, opened, start } = fixture();
+    start();
+    const others = { ...eventAt(3n), stream: 'dolls.box-1' };
+    log.give([eventAt(1n), ofGames(2n), others, eventAt(4n, '$streamDeleted'), eventAt(5n, 'OfTomorrow')]);
+    await eventually(() => told.length === 3);
+    const opening = told.map((event) => [event.type, event.position, 'erased' in event]);
+    expect(opening).to.deep.equal([
+      ['ToyPut', 1n, true],
+      ['GamePut', 2n, false],
+      ['OfTomorrow', 5n, true],
+    ]);
+    expect(opened).to.deep.equal(['ToyPut', 'OfTomorrow']);
+  });
+
+  it('holds no window back for a switch of builds, which no client is given', async () => {
+    const saved: WindowStart[] = [];
+    const { log, start } = fixture({
+      saved: { save: async (windows) => void saved.push({ ...windows.get('toys')! }) },
+    });
+    start();
+    log.give([eventAt(1n, 'ProjectionSwitched'), ofGames(2n)], { caughtUp: true });
+    await eventually(() => saved.at(-1)?.from === 2n);
+  });
+
+  it('tells which build is served from now on, and of nothing else as if it were that', async () => {
+    const { log, told, switched, start } = fixture();
+    start();
+    log.give([eventAt(1n), eventAt(2n, 'ProjectionSwitched'), eventAt(3n)]);
+    await eventually(() => told.length === 3);
+    expect(switched.map(({ position }) => position)).to.deep.equal([2n]);
+  });
+
+  it('makes the node forget the key and the streams of what is erased, and of nothing else', async () => {
+    const forgotten: string[] = [];
+    const { log, kernel, told, start } = fixture();
+    kernel.vault.forget = (subject) => void forgotten.push(`key of ${subject}`);
+    kernel.streams.forget = (stream) => void forgotten.push(stream);
+    start();
+    const erased = { ...eventAt(2n, 'NotesErased', { box: '1' }), stream: 'toys.erasures-1' };
+    log.give([eventAt(1n), erased]);
+    await eventually(() => told.length === 2);
+    expect(forgotten).to.deep.equal(['key of toys.box-1', 'toys.box-1', 'toys.erasures-1']);
+  });
+
+  it('waits for keys that are away, for several events at once, and is live again when all are told', async () => {
+    const { log, told, it, opened, start } = fixture();
+    const { status, ready } = start();
+    it.away = true;
+    log.give([eventAt(1n), eventAt(2n)], { caughtUp: true });
+    // Tried in vain more than once.
+    await eventually(() => opened.length > 2);
+    expect([status(), told.length]).to.deep.equal(['waiting', 0]);
+    it.away = false;
+    expect(await ready).to.deep.equal(
+      new Map([
+        ['toys', 2n],
+        ['games', 0n],
+      ]),
+    );
+    expect([status(), told.length]).to.deep.equal(['live', 2]);
+  });
+
+  it('lets go of what nobody has come back for in a quarter of an hour, by the time that the log tells', async () => {
+    const saved: WindowStart[] = [];
+    const { log, start } = fixture({
+      saved: { save: async (windows) => void saved.push({ ...windows.get('toys')! }) },
+    });
+    start();
+    const at = (position: bigint, recordedAt: number) => ({ ...ofGames(position), recordedAt });
+    log.give([{ ...eventAt(1n), recordedAt: 0 }, at(2n, 900_000)], { caughtUp: true });
+    await eventually(() => saved.at(-1)?.from === 0n);
+    log.give([at(3n, 900_001)]);
+    await eventually(() => saved.at(-1)?.from === 3n);
+    expect(saved.at(-1)?.horizon).to.equal(1n);
+  });
+
+  it('tells an event to each of a service, whatever becomes of it at others, and loudly where it was not taken', async () => {
+    const [told, errors]: [string[], unknown[]] = [[], []];
+    const listen = (name: string) => (event: LiveEvent) => {
+      told.push(`${name} ${event.position}`);
+      if (name !== 'last' && event.position === 1n) throw new Error(name);
+    };
+    const publish = fanOut(listen('first'), listen('second'), listen('last'));
+    const error = (about: { err?: unknown }) => void errors.push(about.err);
+    const { log, start } = fixture({
+      publish: (_, event) => publish(event),
+      logger: { ...silentLogger, error },
+    });
+    start();
+    log.give([eventAt(1n), eventAt(2n)]);
+    await eventually(() => told.length === 6);
+    expect(told).to.deep.equal(['first 1', 'second 1', 'last 1', 'first 2', 'second 2', 'last 2']);
+    const [failed, ...more] = errors as AggregateError[];
+    expect(failed?.errors.map(({ message }) => message)).to.deep.equal(['first', 'second']);
+    expect(more).to.deep.equal([]);
+  });
+
+  it('ends while it waits, and tells nothing that it could not open', async () => {
+    const { log, told, it, start } = fixture();
+    const { status, stopped } = start();
+    it.away = true;
+    log.give([eventAt(1n)], { caughtUp: true });
+    await eventually(() => status() === 'waiting');
+    stop.abort();
+    await stopped;
+    expect([told.length, status()]).to.deep.equal([0, 'waiting']);
+  });
+});

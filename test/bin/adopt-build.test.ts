@@ -1,0 +1,73 @@
+/** Builds that another process has made: every node goes over to them, whatever is away just then. */
+import { randomUUID } from 'node:crypto';
+import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import { asEvent } from '../../application/command/event-guards.js';
+import { type RecordedEvent, UnavailableError } from '../../application/ports/index.js';
+import type { Kernel } from '../../bin/node/kernel.js';
+import { switchBuild } from '../../bin/node/switch-build.js';
+import type { ProjectionSwitched } from '../../domain/shared/active-projection.js';
+import { servedStream } from '../../domain/shared/active-projection.js';
+import { contents, startToys } from '../support/toy-service.js';
+
+describe('a new build', () => {
+  let servers: Servers;
+  let kernels: Kernel[];
+  let stop: AbortController;
+
+  before(async () => {
+    servers = await startServers();
+  });
+  after(() => servers?.stop());
+  beforeEach(async () => {
+    const database = `test_${randomUUID().slice(0, 8)}`;
+    stop = new AbortController();
+    kernels = await Promise.all([startToys(servers, database), startToys(servers, database)]);
+    for (const { lifecycle, served } of kernels)
+      await lifecycle.ensureActive([contents], served, { signal: stop.signal });
+  });
+  afterEach(async () => {
+    stop.abort();
+    await kernels[0]?.mongo.models.dropDatabase();
+    await Promise.all(kernels.map((each) => each.close()));
+  });
+
+  /** Rebuilds on one node; gives the new build, and the event that says so. */
+  async function rebuilt(): Promise<[string, RecordedEvent<ProjectionSwitched>]> {
+    const collection = await kernels[0]!.lifecycle.rebuild(contents, { signal: stop.signal });
+    const switches = await kernels[0]!.log.read(servedStream(contents.name));
+    if (typeof switches === 'string') throw new Error(switches);
+    return [collection, asEvent(switches.at(-1)!)];
+  }
+
+  it('is read from by a node whose database was away when the log spoke of it', async () => {
+    const node = kernels[1]!;
+    const [collection, event] = await rebuilt();
+    let away = true;
+    const checkpoints: typeof node.checkpoints = {
+      ...node.checkpoints,
+      async read(name) {
+        if (!away) return node.checkpoints.read(name);
+        away = false;
+        throw new UnavailableError('MongoDB does not answer');
+      },
+    };
+    await switchBuild({ ...node, checkpoints }, [contents], event, silentLogger, stop.signal);
+    expect(node.served.collection(contents.name)).to.equal(collection);
+  });
+
+  it('is not waited for once a newer one is read from', async () => {
+    const node = kernels[1]!;
+    const [, first] = await rebuilt();
+    const [newest, second] = await rebuilt();
+    const checkpoints: typeof node.checkpoints = {
+      ...node.checkpoints,
+      async read() {
+        await switchBuild(node, [contents], second, silentLogger, stop.signal);
+        throw new UnavailableError('MongoDB does not answer');
+      },
+    };
+    await switchBuild({ ...node, checkpoints }, [contents], first, silentLogger, stop.signal);
+    expect(node.served.collection(contents.name)).to.equal(newest);
+  });
+});

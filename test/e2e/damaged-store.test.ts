@@ -1,0 +1,171 @@
+/** Stores that are not what they were: the program does not start on them, says so, and leaves nothing running. */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { lockDirectory } from '@annals/engines/internal/supervisor/directory-lock.js';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import { run } from '../support/command-line.js';
+import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
+import { ANNALS, FREE_PORTS, startServer } from '../support/server-process.js';
+
+/** Ends when it and all that it started have closed their output. */
+const starting = (command: 'serve' | 'engines', dataDir: string) =>
+  new Promise<{ code: unknown; stderr: string }>((resolve) => {
+    const more = command === 'serve' ? ['rooms', ...FREE_PORTS] : [];
+    execFile(process.execPath, [ANNALS, command, '--data-dir', dataDir, ...more], (error, _, stderr) =>
+      resolve({ code: error?.code ?? 0, stderr }),
+    );
+  });
+const serve = (dataDir: string) => starting('serve', dataDir);
+
+describe('a damaged store', function () {
+  this.timeout(120_000);
+  const directory = temporaryDirectory();
+  const whole = join(directory.path, 'whole');
+  const damaged = join(directory.path, 'damaged');
+  const files = {
+    eventstore: join(damaged, 'eventstore/log/data.mdb'),
+    mongo: join(damaged, 'mongo/data.mdb'),
+  };
+
+  /** A room with one message. */
+  let bob: RoomClient;
+  let marked: string;
+
+  before(async () => {
+    const server = await startServer(whole, ['rooms']);
+    const room = await createRoom(server.urls.rooms ?? '', 'Ada');
+    for (let n = 0; n < 20; n++) await room.post(`message ${n}`);
+    bob = await createRoom(server.urls.rooms ?? '', 'Bob');
+    ({ id: marked } = await bob.post('to be damaged'));
+    await bob.state();
+    expect(await server.stop()).to.equal(0);
+  });
+  beforeEach(() => {
+    rmSync(damaged, { recursive: true, force: true });
+    cpSync(whole, damaged, { recursive: true });
+  });
+  after(() => directory.remove());
+
+  /** Wherever the id of the one message stands in a file. */
+  function damageEach(file: string, damage: (bytes: Buffer, at: number) => void) {
+    const bytes = readFileSync(file);
+    let hits = 0;
+    for (let at = bytes.indexOf(marked); at >= 0; at = bytes.indexOf(marked, at + 1), hits++) damage(bytes, at);
+    expect(hits).to.be.at.least(1);
+    writeFileSync(file, bytes);
+  }
+
+  for (const [engine, file] of Object.entries(files)) {
+    // What starts the engines is the same in both commands; the one that would serve loads much besides.
+    for (const [what, damage, says, command] of [
+      ['empty', () => truncateSync(file, 0), /data\.mdb is empty, but a store was there: restore/, 'serve'],
+      ['missing', () => rmSync(file), /data\.mdb is missing, but a store was there: restore/, 'engines'],
+      [
+        'cut in its middle',
+        () => truncateSync(file, readFileSync(file).length >> 1),
+        /data\.mdb is damaged or cut short: restore/,
+        'engines',
+      ],
+      ['cut in its first page', () => truncateSync(file, 100), /damaged or cut short: restore/, 'engines'],
+    ] as const) {
+      it(`keeps the program from starting, in one line, when that of ${engine} is ${what}`, async () => {
+        damage();
+        const { code, stderr } = await starting(command, damaged);
+        expect(code).to.equal(1);
+        // Where the cut leaves half of an inner page, lmdb has a line of its own.
+        expect(stderr)
+          .to.match(/^(internal error, index points to [^\n]*\n+)*annals: [^\n]*\n$/)
+          .and.match(says);
+        lockDirectory(damaged).release();
+        lockDirectory(join(damaged, engine)).release();
+      });
+    }
+  }
+
+  it('is told from one of the other engine, which neither writes into', async () => {
+    const swap = () => {
+      const aside = join(damaged, 'aside');
+      renameSync(files.eventstore, aside);
+      renameSync(files.mongo, files.eventstore);
+      renameSync(aside, files.mongo);
+    };
+    swap();
+    const { code, stderr } = await serve(damaged);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^annals: [^\n]*holds something else[^\n]*restore[^\n]*\n$/);
+    swap();
+    for (const [engine, file] of Object.entries(files))
+      expect(readFileSync(file).equals(readFileSync(file.replace(damaged, whole))), engine).to.equal(true);
+  });
+
+  for (const [engine, other] of [
+    ['eventstore', 'mongo'],
+    ['mongo', 'eventstore'],
+  ] as const) {
+    it(`keeps the program from starting when only that of ${other} was restored, each time`, async () => {
+      for (const name of [engine, 'stores']) rmSync(join(damaged, name), { recursive: true });
+      for (const [time, command] of [
+        ['first', 'serve'],
+        ['second', 'engines'],
+      ] as const) {
+        const { code, stderr } = await starting(command, damaged);
+        expect(code, time).to.equal(1);
+        expect(stderr, time)
+          .to.match(/^annals: [^\n]*is empty[^\n]*restore[^\n]*\n$/)
+          .and.include(join(damaged, engine));
+      }
+      cpSync(join(whole, engine), join(damaged, engine), { recursive: true });
+      const server = await startServer(damaged, ['rooms']);
+      expect(await server.stop()).to.equal(0);
+    });
+  }
+
+  it('keeps the program from starting, and nothing running, when its address cannot be written', async () => {
+    mkdirSync(join(damaged, 'runtime.json.new'));
+    const { code, stderr } = await serve(damaged);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^annals: [^\n]*EISDIR[^\n]*\n$/);
+    for (const each of ['', 'eventstore', 'mongo']) lockDirectory(join(damaged, each)).release();
+  });
+
+  it('tells how many events it leaves out, in metrics and health, and goes on', async () => {
+    damageEach(files.eventstore, (bytes, at) => {
+      bytes[at + 2]! ^= 1;
+    });
+    const server = await startServer(damaged, ['rooms']);
+    const told = async () => {
+      const text = await (await fetch(`${server.urls.operations}/metrics`)).text();
+      return /^annals_damaged_events (\d+)$/m.exec(text)?.[1];
+    };
+    await eventually(async () => (await told()) === '1');
+    const { checks } = (await (await fetch(`${server.urls.operations}/health/ready`)).json()) as {
+      checks: { name: string; ok: boolean; detail?: string }[];
+    };
+    const check = checks.find(({ name }) => name === 'events of the log');
+    expect(check).to.include({ ok: true });
+    expect(check?.detail).to.match(/^1 .*skipped/);
+    expect((await createRoom(server.urls.rooms ?? '', 'Eve')).roomId).to.be.a('string');
+    expect(await server.stop()).to.equal(0);
+    expect(server.lines.filter((line) => line.includes('is damaged and left out'))).to.have.length(1);
+  });
+
+  it('is told where a row of a read model is damaged, with 503, until it is built anew', async () => {
+    damageEach(files.mongo, (bytes, at) => bytes.fill(0, at, at + 8));
+    const server = await startServer(damaged, ['rooms']);
+    const base = server.urls.rooms ?? '';
+    const state = () => call<RoomState>(base, 'GET', `/rooms/${bob.roomId}/state`, { token: bob.sessionToken });
+    expect((await state()).status).to.equal(503);
+    expect(server.lines.join('\n')).to.match(/annals\.rooms_state_v\w+ is damaged, [^\n]*annals reindex/);
+    expect((await run(['reindex', 'rooms.state', '--data-dir', damaged])).code).to.equal(0);
+    await eventually(async () => (await state()).body.messages?.some((message) => message.id === marked) ?? false);
+    expect(await server.stop()).to.equal(0);
+  });
+
+  it('is told from one that is whole', async () => {
+    const server = await startServer(damaged, ['rooms']);
+    expect(await server.stop()).to.equal(0);
+  });
+});

@@ -1,0 +1,54 @@
+/** The log service of a test, and what the parts of the test ask of it, each of its own records. */
+import type { Entry } from '../../../application/logs/query/query-service.js';
+import type { LogClient } from '../../support/log-client.js';
+import type { Server } from '../../support/server-process.js';
+
+export interface Receipt {
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly queued: boolean;
+  readonly producerId: string;
+  readonly receivedAt: string;
+  readonly errors: readonly { readonly line: number; readonly error: string }[];
+  readonly error?: string;
+}
+
+export interface Counted {
+  readonly groupBy: string;
+  readonly groupField?: string;
+  readonly buckets: readonly { readonly key: string; readonly count: number }[];
+  readonly total: number;
+}
+
+export const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** As it is while a test runs. */
+export interface Asked {
+  readonly server: Server;
+  /** Its address. */
+  readonly base: string;
+  readonly client: LogClient;
+  /** Tells the records of one test from those of the others. */
+  readonly run: string;
+}
+
+export const messages = (entries: readonly Entry[]) => entries.map(({ message }) => message);
+
+export type LogsUnderTest = ReturnType<typeof logsUnderTest>;
+
+/** `asked` is called anew each time: it is another in each test. */
+export function logsUnderTest(dataDir: string, asked: () => Asked) {
+  const mine = (query = '') => `field=run&value=${asked().run}${query && `&${query}`}`;
+  return {
+    dataDir,
+    asked,
+    mine,
+    post: (body: string | Uint8Array, type = 'application/x-ndjson', headers = {}) =>
+      asked().client.ask<Receipt>('POST', '/api/ingest', {
+        body,
+        headers: { 'content-type': type, ...headers },
+      }),
+    count: async (query: string) =>
+      (await asked().client.ask<Counted>('GET', `/api/logs/aggregate?${query}&${mine()}`)).body,
+  };
+}

@@ -1,0 +1,108 @@
+/** A log that was restored from a backup, beside read models of after it: what is done now is not taken for done. */
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { temporaryDirectory } from '@annals/engines/testing/engines.js';
+import { expect } from 'chai';
+import { run } from '../support/command-line.js';
+import { logClient } from '../support/log-client.js';
+import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
+import { type Server, startServer } from '../support/server-process.js';
+
+describe('a log restored from a backup', function () {
+  this.timeout(120_000);
+  const directory = temporaryDirectory();
+  const dataDir = join(directory.path, 'data');
+  const [log, backup] = [join(dataDir, 'eventstore'), join(directory.path, 'backup')];
+  let server: Server;
+
+  after(async () => {
+    await server?.stop('SIGKILL');
+    directory.remove();
+  });
+
+  const state = ({ roomId, sessionToken: token }: RoomClient) =>
+    call<RoomState>(server.urls.rooms ?? '', 'GET', `/rooms/${roomId}/state`, { token });
+  const logs = () => logClient(server.urls.logs ?? '');
+  const found = async (word: string) => {
+    const { body, headers } = await logs().ask<{ entries: object[] }>('GET', `/api/logs?q=${word}`);
+    return [body.entries.length, headers.get('consistency')];
+  };
+  const envelope = async (room: RoomClient, plain: string) => {
+    const answer = await call<{ message: { id: string } }>(
+      server.urls.rooms ?? '',
+      'POST',
+      `/rooms/${room.roomId}/messages`,
+      { token: room.sessionToken, body: await room.seal(plain) },
+    );
+    expect(answer.status).to.equal(201);
+    return answer.body.message.id;
+  };
+
+  it('is noticed by services that start only once the log has grown past what was lost', async () => {
+    server = await startServer(dataDir, ['rooms', 'logs']);
+    await logs().ingest([{ message: 'before' }]);
+    expect(await server.stop()).to.equal(0);
+    cpSync(log, backup, { recursive: true });
+    server = await startServer(dataDir, ['rooms', 'logs']);
+    await logs().ingest([{ message: 'lost' }]);
+    expect(await found('lost')).to.deep.equal([1, null]);
+    expect(await server.stop()).to.equal(0);
+
+    rmSync(log, { recursive: true });
+    cpSync(backup, log, { recursive: true });
+    server = await startServer(dataDir, ['rooms']);
+    const ada = await createRoom(server.urls.rooms ?? '', 'Ada');
+    for (let n = 0; n < 10; n++) await envelope(ada, 'x'.repeat(1000));
+    expect(await server.stop()).to.equal(0);
+
+    server = await startServer(dataDir, ['rooms', 'logs']);
+    await logs().ingest([{ message: 'restored' }]);
+    expect(await found('restored')).to.deep.equal([1, null]);
+    expect(await found('lost')).to.deep.equal([0, null]);
+    expect(await server.stop()).to.equal(0);
+    for (const each of [dataDir, backup]) rmSync(each, { recursive: true });
+  });
+
+  it('is what is served from then on, and what is posted, logged and burned then is seen and done', async () => {
+    server = await startServer(dataDir, ['rooms', 'logs']);
+    const ada = await createRoom(server.urls.rooms ?? '', 'Ada');
+    const kept = await envelope(ada, 'before the backup');
+    await logs().ingest([{ message: 'before' }]);
+    expect(await server.stop()).to.equal(0);
+    cpSync(log, backup, { recursive: true });
+
+    server = await startServer(dataDir, ['rooms', 'logs']);
+    for (let n = 0; n < 20; n++) await envelope(ada, `after the backup ${n}`);
+    await logs().ingest(Array.from({ length: 20 }, () => ({ message: 'lost' })));
+    const eve = await createRoom(server.urls.rooms ?? '', 'Eve');
+    await eve.burn();
+    await state(ada);
+    expect(await found('lost')).to.deep.equal([20, null]);
+    // What was served before is kept for a while, and it is what the restored log says is served.
+    expect((await logs().ask('POST', '/api/reindex')).status).to.equal(200);
+    expect(await server.stop()).to.equal(0);
+
+    rmSync(log, { recursive: true });
+    cpSync(backup, log, { recursive: true });
+    server = await startServer(dataDir, ['rooms', 'logs']);
+    expect(server.lines.filter((line) => line.includes('ahead of the log'))).to.have.length(2);
+    const first = await state(ada);
+    expect(first.body.messages.map(({ id }) => id)).to.deep.equal([kept]);
+    const posted = await envelope(ada, 'after the restoration');
+    const { body, headers } = await state(ada);
+    expect(headers.get('consistency')).to.equal(null);
+    expect(body.messages.map(({ id }) => id)).to.deep.equal([kept, posted]);
+    await logs().ingest([{ message: 'restored' }]);
+    expect(await found('restored')).to.deep.equal([1, null]);
+    expect(await found('lost')).to.deep.equal([0, null]);
+
+    // What follows an event in the world is done too.
+    const { roomId, sessionToken: token } = ada;
+    await call(server.urls.rooms ?? '', 'POST', `/rooms/${roomId}/burn`, { token });
+    await eventually(async () => {
+      const { stdout } = await run(['replay', '--service', 'rooms', '--data-dir', dataDir, '--format', 'ndjson']);
+      return stdout.includes('RoomErased');
+    });
+  });
+});

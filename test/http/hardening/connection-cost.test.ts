@@ -1,0 +1,133 @@
+/** What one connection may cost the others: requests that wait for no answer, and answers that nobody reads. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { expect } from 'chai';
+import { limitUnreadResponses } from '../../../adapters/http/hardening/slow-reader-limit.js';
+import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
+import { echo, serveToys, type Toys } from '../toy-http-service.js';
+
+const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+describe('one connection', () => {
+  const open: Socket[] = [];
+  afterEach(() => {
+    for (const socket of open.splice(0)) socket.destroy();
+  });
+
+  function dial(port: number): Socket {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    open.push(socket);
+    return socket;
+  }
+
+  describe('with many requests at once', () => {
+    let toys: Toys;
+    const begun: string[] = [];
+    let release = () => {};
+    before(async () => {
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const handle = async ({ params: { id = '' } }: { params: { readonly [name: string]: string } }) => {
+        begun.push(id);
+        if (id === 'held') await held;
+        return { status: 200, body: { id } };
+      };
+      toys = await serveToys([echo({ method: 'GET', path: '/toys/:id', handle })]);
+    });
+    beforeEach(() => begun.splice(0));
+    after(() => toys.close());
+
+    it('has the next begun when the one before is answered, and all answered in order', async () => {
+      const socket = dial(toys.port);
+      let received = '';
+      socket.on('data', (piece) => {
+        received += piece;
+      });
+      const ids = ['held', '1', '2', '3'];
+      socket.write(ids.map((id) => GET(`/toys/${id}`)).join(''));
+      await eventually(() => begun.length > 0);
+      expect((await toys.ask('/toys/other')).json).to.deep.equal({ id: 'other' });
+      expect(begun).to.deep.equal(['held', 'other']);
+      release();
+      await eventually(() => received.includes('{"id":"3"}'));
+      expect([...received.matchAll(/"id":"(\w+)"/g)].map(([, id]) => id)).to.deep.equal(ids);
+    });
+
+    it('is cut when it sends thousands without waiting, with none of the rest begun', async () => {
+      const socket = dial(toys.port);
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.write(GET('/toys/1').repeat(5000));
+      await closed;
+      expect(begun.length).to.be.below(200);
+      expect((await toys.ask('/toys/other')).status).to.equal(200);
+    });
+  });
+
+  describe('that does not read its answer', () => {
+    const LARGE = Buffer.alloc(16 * 1024 * 1024, 'x');
+
+    /** Answers everything with what is larger than a network takes unread. */
+    async function serving(bound: ReturnType<typeof limitUnreadResponses>) {
+      const sockets: Socket[] = [];
+      const server = createServer((_, response) => {
+        bound(response);
+        response.end(LARGE);
+      });
+      server.on('connection', (socket) => sockets.push(socket));
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      return {
+        sockets,
+        async ask() {
+          const before = sockets.length;
+          dial(port).pause().write(GET('/'));
+          await eventually(() => sockets.length > before && sockets.at(-1)!.writableLength > 0);
+        },
+        async close() {
+          for (const socket of sockets) socket.destroy();
+          server.close();
+          await once(server, 'close');
+        },
+      };
+    }
+
+    it('is cut after a while', async () => {
+      const server = await serving(
+        limitUnreadResponses({
+          budget: createBudget('unread', 100 * LARGE.length),
+          networkOf: () => 'x',
+          stalledMs: 20,
+        }),
+      );
+      await server.ask();
+      await eventually(() => server.sockets[0]!.destroyed);
+      await server.close();
+    });
+
+    it('is cut before its time when others wait to be read, the longest first', async () => {
+      const networks = ['a', 'b', 'c', 'd'];
+      const budget = createBudget('unread', 2.5 * LARGE.length);
+      const server = await serving(limitUnreadResponses({ budget, networkOf: () => networks.shift() ?? '' }));
+      for (let asked = 0; asked < 4; asked++) await server.ask();
+      await eventually(() => server.sockets.filter(({ destroyed }) => destroyed).length === 2);
+      expect(server.sockets.map(({ destroyed }) => destroyed)).to.deep.equal([true, true, false, false]);
+      await server.close();
+      await eventually(() => budget.used() === 0);
+    });
+
+    it('is cut for one of its own network where that has had its share, and others wait on', async () => {
+      const networks = ['other', 'greedy', 'greedy', 'greedy'];
+      const budget = createBudget('unread', 5 * LARGE.length);
+      const server = await serving(limitUnreadResponses({ budget, networkOf: () => networks.shift() ?? '' }));
+      for (let asked = 0; asked < 4; asked++) await server.ask();
+      await eventually(() => server.sockets.some(({ destroyed }) => destroyed));
+      expect(server.sockets.map(({ destroyed }) => destroyed)).to.deep.equal([false, true, false, false]);
+      await server.close();
+    });
+  });
+});

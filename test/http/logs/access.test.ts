@@ -1,0 +1,160 @@
+/** Who is let in at all: what a web page must not get through, whose browser may be. */
+import { expect } from 'chai';
+import { type LogsAccess, logsPolicy } from '../../../adapters/http/logs/policy.js';
+import { send } from '../../support/raw-http.js';
+import { asking, echo, serveToys, type Toys } from '../toy-http-service.js';
+
+describe('an open log service', () => {
+  async function opened(access: Partial<LogsAccess>, work: (toys: Toys) => Promise<void>) {
+    const policy = logsPolicy('1.0.0', { open: true, password: false, host: '127.0.0.1', ...access });
+    const toys = await serveToys([echo({ method: 'GET', path: '/toys' })], policy);
+    await work(toys).finally(toys.close);
+  }
+
+  it('answers this machine, whatever it calls itself', () =>
+    opened({}, async (toys) => {
+      for (const host of ['localhost', 'LOCALHOST:80', '127.0.0.1:3003', '127.8.8.8', '[::1]:3003', '[::1]']) {
+        expect(await asking(toys)({ host }), host).to.equal(200);
+      }
+      for (const origin of ['http://localhost:5173', 'https://127.0.0.1', 'http://[::1]:8080']) {
+        expect(await asking(toys)({ host: 'localhost', origin }), origin).to.equal(200);
+      }
+    }));
+
+  it('refuses a page of another site, also its preflight, whatever path it asks for', () =>
+    opened({}, async (toys) => {
+      for (const origin of [
+        'https://evil.example',
+        'null',
+        '',
+        'http://localhost.evil.example',
+        'http://127.0.0.1.evil.example',
+        'http://evil.example:80@localhost',
+        'chrome-extension://localhost',
+        'file://',
+      ]) {
+        for (const method of ['GET', 'OPTIONS', 'PUT']) {
+          expect(await asking(toys)({ host: 'localhost', origin }, method), `${method} ${origin}`).to.equal(403);
+        }
+      }
+      const headers = { host: 'localhost', origin: 'https://evil.example' };
+      const refused = await send(toys.url, { method: 'GET', path: '/no/such/path', headers });
+      expect([refused.status, typeof JSON.parse(refused.text).error]).to.deep.equal([403, 'string']);
+      expect(refused.headers).not.to.have.property('access-control-allow-origin');
+    }));
+
+  it('refuses a name that was made to point here', () =>
+    opened({}, async (toys) => {
+      for (const host of ['evil.example', 'evil.example:3003', 'localhost.evil.example', '127.0.0.1.nip.io']) {
+        expect(await asking(toys)({ host }), host).to.equal(403);
+      }
+    }));
+
+  it('refuses what a page of another site embeds, and answers who follows a link', () =>
+    opened({}, async (toys) => {
+      const embedded = (mode: string, destination: string, site = 'cross-site') =>
+        asking(toys)({
+          host: 'localhost',
+          'sec-fetch-site': site,
+          'sec-fetch-mode': mode,
+          'sec-fetch-dest': destination,
+        });
+      for (const destination of ['image', 'script', 'empty', 'style'])
+        expect(await embedded('no-cors', destination), destination).to.equal(403);
+      expect(await embedded('navigate', 'iframe')).to.equal(403);
+      expect(await embedded('navigate', 'document')).to.equal(200);
+      for (const site of ['same-origin', 'same-site', 'none'])
+        expect(await embedded('no-cors', 'image', site), site).to.equal(200);
+    }));
+
+  it('goes by the host of an absolute target, whatever the Host header says', () =>
+    opened({}, async (toys) => {
+      const status = async (path: string, host: string) =>
+        (await send(toys.url, { method: 'GET', path, headers: { host } })).status;
+      for (const target of [
+        'http://evil.example/toys',
+        'HTTP://evil.example:80/toys?a=http://localhost/',
+        'https://127.0.0.1.evil.example/toys',
+        'http://localhost@evil.example/toys',
+        'http:///toys',
+        'http://evil.example?/toys',
+      ])
+        expect(await status(target, 'localhost'), target).to.be.oneOf([400, 403]);
+      expect(await status('http://evil.example/toys', 'localhost')).to.equal(403);
+      expect(await status('http://localhost:3003/toys', 'evil.example')).to.equal(200);
+      expect(await status('/toys?to=http://evil.example/', 'localhost')).to.equal(200);
+    }));
+
+  it('answers under the address listened on and that of its appUrl', () =>
+    opened({ host: 'logs.lan', appUrl: 'https://logs.example.com/here' }, async (toys) => {
+      for (const host of ['logs.lan:3003', 'logs.example.com', 'Logs.Example.com:8443']) {
+        expect(await asking(toys)({ host }), host).to.equal(200);
+      }
+      expect(await asking(toys)({ host: 'example.com' })).to.equal(403);
+    }));
+
+  it('lets the pages of listed origins in, and of all where the list says so', async () => {
+    await opened({ origins: ['https://a.example'] }, async (toys) => {
+      const from = (origin: string) => asking(toys)({ host: 'localhost', origin });
+      expect(await from('https://a.example')).to.equal(200);
+      expect(await from('https://b.example')).to.equal(403);
+    });
+    await opened({ origins: ['*'] }, async (toys) => {
+      expect(await asking(toys)({ host: 'localhost', origin: 'https://b.example' })).to.equal(200);
+      expect(await asking(toys)({ host: 'b.example', origin: 'https://b.example' })).to.equal(403);
+    });
+  });
+
+  it('answers everybody who has credentials, where it asks for them', () =>
+    opened({ open: false }, async (toys) => {
+      expect(await asking(toys)({ host: 'logs.example', origin: 'https://a.example' })).to.equal(200);
+    }));
+});
+
+describe('a log service that takes a password', () => {
+  const headers = { host: 'logs.example', authorization: 'Basic YW5uOnBhc3Mtd29yZA==' };
+  const foreign = { ...headers, origin: 'https://evil.example' };
+  let toys: Toys;
+  before(async () => {
+    const origins = ['*', 'https://a.example'];
+    const policy = logsPolicy('1.0.0', {
+      open: false,
+      password: true,
+      host: 'x',
+      appUrl: 'https://app.example/logs',
+      origins,
+    });
+    const routes = [echo({ path: '/toys', anyContentType: true, body: {} }), echo({ method: 'GET', path: '/toys' })];
+    toys = await serveToys(routes, policy);
+  });
+  after(() => toys.close());
+  const posting = (given: { [name: string]: string }) => asking(toys)(given, 'POST');
+
+  it('does nothing for a page of another origin whose browser adds it unasked', async () => {
+    for (const type of ['text/plain;charset=UTF-8', 'multipart/form-data; boundary=a', 'TEXT/PLAIN'])
+      expect(await posting({ ...foreign, 'content-type': type }), type).to.equal(403);
+    expect(await posting(foreign)).to.equal(403);
+    expect(await posting({ ...foreign, origin: 'null' })).to.equal(403);
+    const embedded = {
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'no-cors',
+      'sec-fetch-dest': 'image',
+    };
+    expect(await asking(toys)({ ...headers, ...embedded })).to.equal(403);
+  });
+
+  it('takes what the browser asked about first, what its own pages and listed ones send, and all that is no page', async () => {
+    for (const given of [
+      { ...foreign, 'content-type': 'application/json' },
+      { ...foreign, 'content-type': 'application/x-ndjson' },
+      { ...headers, origin: 'http://logs.example' },
+      { ...headers, origin: 'https://app.example' },
+      { ...headers, origin: 'https://behind.example', 'sec-fetch-site': 'same-origin' },
+      { ...headers, origin: 'https://a.example' },
+      headers,
+      { ...foreign, authorization: 'Bearer token' },
+    ])
+      expect(await posting(given), JSON.stringify(given)).to.equal(200);
+    expect(await asking(toys)(foreign)).to.equal(200);
+  });
+});

@@ -1,0 +1,100 @@
+/** What queries of records reflect, and that they end with whoever asked. */
+import { expect } from 'chai';
+import { queryRoutes } from '../../../adapters/http/logs/query.js';
+import type { Answer } from '../../../adapters/http/server/answer.js';
+import { createConsistentLogQueries } from '../../../application/logs/query/consistent-query.js';
+import type { LogQueries } from '../../../application/logs/query/query-service.js';
+import type { Position, ProjectionProgress } from '../../../application/ports/index.js';
+import { echo, serveToys, type Toys } from '../toy-http-service.js';
+
+const ASKED = ['/api/logs', '/api/logs/aggregate?groupBy=level'];
+
+describe('queries of records over HTTP', () => {
+  let shown: Position;
+  let appended: Position;
+  /** Of the queries that were asked, in order. */
+  let signals: AbortSignal[];
+  let answer: () => Promise<unknown>;
+  let toys: Toys;
+
+  const projectionProgress: ProjectionProgress = {
+    wait: async (_, wanted) => shown >= wanted,
+    latest: () => 0n,
+    latestOf: () => 0n,
+    position: () => shown,
+  };
+  const queries: Pick<LogQueries, 'page' | 'aggregate' | 'budgetMs'> = {
+    budgetMs: 60_000,
+    async page(_, signal) {
+      signals.push(signal!);
+      await answer();
+      return { json: Buffer.from('{}') };
+    },
+    async aggregate(_filter, _grouping, _limit, signal) {
+      signals.push(signal!);
+      await answer();
+      return { buckets: [], total: 0 };
+    },
+  };
+
+  before(async () => {
+    const admit = () => ({ producerId: 'api' }) as never;
+    const reading = createConsistentLogQueries({ queries, projectionProgress, latest: () => appended });
+    const routes = queryRoutes({ reading, admit, security: [] });
+    const never = echo({ method: 'GET', path: '/never', handle: () => new Promise<Answer>(() => {}) });
+    toys = await serveToys([...routes, never], {}, { answerMs: 1 });
+  });
+  after(() => toys.close());
+  beforeEach(() => {
+    [shown, appended, signals] = [20n, 10n, []];
+    answer = async () => {};
+  });
+
+  for (const path of ASKED) {
+    it(`say that they do not yet show what the caller has seen: ${path}`, async () => {
+      const ask = async (position: string) => {
+        const { headers } = await toys.ask(path, { headers: { 'if-position': position } });
+        return [headers.get('position'), headers.get('consistency')];
+      };
+      expect(await ask('20')).to.deep.equal(['20', null]);
+      expect(await ask('21')).to.deep.equal(['20', 'pending']);
+      shown = 21n;
+      expect(await ask('21')).to.deep.equal(['21', null]);
+    });
+
+    it(`say that they do not yet show what this node has appended: ${path}`, async () => {
+      appended = 30n;
+      expect((await toys.ask(path)).headers.get('consistency')).to.equal('pending');
+      expect((await toys.ask(path, { headers: { 'if-position': '5' } })).headers.get('consistency')).to.equal(
+        'pending',
+      );
+      shown = 30n;
+      expect((await toys.ask(path)).headers.get('consistency')).to.equal(null);
+    });
+
+    it(`may take as long as their own budget says: ${path}`, async () => {
+      answer = async () => expect((await toys.ask('/never')).status).to.equal(503);
+      expect((await toys.ask(path)).status).to.equal(200);
+    });
+
+    it(`are told when the client goes away: ${path}`, async () => {
+      const leaving = new AbortController();
+      const told = new Promise<void>((resolve) => {
+        answer = () =>
+          new Promise<void>((done) => {
+            signals[0]?.addEventListener('abort', () => {
+              resolve();
+              done();
+            });
+            leaving.abort();
+          });
+      });
+      await toys.ask(path, { signal: leaving.signal }).then(
+        () => expect.fail('it was answered'),
+        () => {},
+      );
+      await told;
+      expect(signals[0]?.aborted).to.equal(true);
+    });
+  }
+});

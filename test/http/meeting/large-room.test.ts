@@ -1,0 +1,55 @@
+/** A meeting room in which very much has happened, over sockets: what people are told, and that they can go. */
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { expect } from 'chai';
+import { newEvent } from '../../../application/command/event-envelope.js';
+import { roomAggregate } from '../../../application/meeting/aggregates.js';
+import type { RoomEvent } from '../../../domain/meeting/catalog.js';
+import { roomStream } from '../../../domain/meeting/state.js';
+import { come, peopleAt } from '../../support/meeting-client.js';
+import { useMeeting } from '../../support/meeting-node.js';
+
+const ROOM = 'LENGTH';
+const AT_ONCE = 500;
+
+describe('a meeting room with 20,000 facts', function () {
+  this.timeout(120_000);
+  const meetings = useMeeting();
+
+  /** As another node would append them. */
+  async function fill(participantId: string, count: number) {
+    const { log, streams, systemContext } = await meetings.ground();
+    const stream = roomStream(ROOM);
+    let { revision, state } = await streams.reload(roomAggregate, stream);
+    const data = { roomId: ROOM, meetingId: state.meetingId, participantId, raisedAt: Date.now() };
+    const raised: RoomEvent = { type: 'HandRaised', data };
+    const origin = { service: 'meeting', release: 'test' };
+    while (revision + 1 < count) {
+      const context = { ...systemContext('test'), commandId: randomUUID() };
+      const events = Array.from({ length: Math.min(AT_ONCE, count - revision - 1) }, (_, index) =>
+        newEvent(origin, stream, raised, index, context),
+      );
+      const outcome = await log.append(stream, revision, events);
+      if (outcome.outcome !== 'appended') throw new Error(outcome.outcome);
+      ({ revision } = outcome);
+    }
+  }
+
+  it('refuses who would change themselves, on nodes that remember it and that do not, and lets people come and go', async () => {
+    const ada = await come(meetings.base, ROOM, 'Ada', { isHost: true });
+    await fill(ada.id, 20_000);
+    const other = await meetings.start();
+    const bob = await come(other, ROOM, 'Bob');
+    for (const each of [ada, bob]) {
+      each.say('participant-updated', { isMuted: true });
+      const refused = await each.hears(({ code }) => code === 'INVALID_MESSAGE');
+      expect(refused).to.include({ type: 'error', roomId: ROOM, participantId: each.id });
+      expect(refused.message).to.match(/event limit/);
+    }
+    ada.say('moderator-action', { targetId: bob.id, action: 'kick' });
+    expect((await bob.closed).code).to.equal(4003);
+    ada.say('leave');
+    await eventually(async () => (await peopleAt(other)) === 0);
+    ada.socket.terminate();
+  });
+});

@@ -1,0 +1,128 @@
+/** Coming back to a meeting: who proves who they were takes their place again, and nobody stays behind in it. */
+import { expect } from 'chai';
+import { come, type Heard, open, type Person, told } from '../../support/meeting-client.js';
+import { useMeeting } from '../../support/meeting-node.js';
+
+describe('who comes back to a meeting', function () {
+  this.timeout(60_000);
+  const meetings = useMeeting({ '--server-trusted-proxies': '127.0.0.1' });
+  const people: Person[] = [];
+  let count = 0;
+  let roomId: string;
+  let [ada, bob]: Person[] = [];
+  beforeEach(async () => {
+    roomId = `BACK${String(++count).padStart(2, '0')}`;
+    ada = await come(meetings.base, roomId, 'Ada', { isHost: true, password: 'secret' });
+    bob = await come(meetings.base, roomId, 'Bob', { password: 'secret' });
+    people.push(ada, bob);
+  });
+  afterEach(() => {
+    for (const { socket } of people.splice(0)) socket.terminate();
+  });
+  const comes = async (more: object) => {
+    const person = await come(meetings.base, roomId, 'Whoever', more);
+    people.push(person);
+    return person;
+  };
+  const keyOf = ({ id: participantId, resumeToken }: Person) => ({ participantId, resumeToken });
+  const flags = { isMuted: false, isVideoOff: false };
+  const joined = (participantId: string, name: string, more: object = {}): Heard =>
+    ({
+      type: 'participant-joined',
+      roomId,
+      participantId,
+      name,
+      isModerator: false,
+      ...flags,
+      ...more,
+    }) as Heard;
+
+  it('is who they were, without a password, and the others hear nothing; the former socket is closed', async () => {
+    bob!.say('participant-updated', { isMuted: true, isHandRaised: true });
+    ada!.say('moderator-action', { targetId: bob!.id, action: 'make-moderator' });
+    await bob!.answered();
+    const id = bob!.id;
+    let again: Person;
+    const heard = await told({ ada: ada! }, ada!, async () => {
+      again = await comes(keyOf(bob!));
+    });
+    expect(heard).to.deep.equal({});
+    expect((await bob!.closed).code).to.equal(4001);
+    expect(again!.id).to.equal(id);
+    expect(again!.resumeToken).to.equal(bob!.resumeToken);
+    expect(again!.news()).to.deep.equal([
+      joined(id, 'Bob', { isMuted: true, isModerator: true }),
+      joined(ada!.id, 'Ada', { isModerator: true }),
+      {
+        type: 'participant-updated',
+        roomId,
+        participantId: id,
+        isModerator: true,
+        isMuted: true,
+        isVideoOff: false,
+        isHandRaised: true,
+      },
+    ]);
+    const now = await told({ ada: ada!, again: again! }, ada!, () => again!.say('chat', { text: 'Back' }));
+    expect(now.again).to.have.length(1);
+    expect(now.ada?.[0]).to.include({ participantId: id, name: 'Bob' });
+    again!.say('leave');
+    await ada!.hears((each) => each.type === 'participant-left' && each.participantId === id);
+    await ada!.answered();
+    expect(ada!.heard.filter(({ type }) => type === 'participant-left')).to.have.length(1);
+  });
+
+  it('may do so on the socket that they have', async () => {
+    const heard = await told({ ada: ada!, bob: bob! }, ada!, () =>
+      bob!.say('join', { roomId, name: 'Bob', ...keyOf(bob!) }),
+    );
+    expect(heard).to.deep.equal({
+      bob: [joined(bob!.id, 'Bob'), joined(ada!.id, 'Ada', { isModerator: true })],
+    });
+    expect(await told({ ada: ada!, bob: bob! }, ada!, () => bob!.say('raise-hand'))).to.have.keys('ada');
+  });
+
+  it('waits on, if they waited', async () => {
+    ada!.say('room-locked');
+    await ada!.answered();
+    const dan = await comes({ password: 'secret' });
+    const again = await comes(keyOf(dan));
+    expect(again.news()).to.deep.equal([{ type: 'waiting-room', roomId, participantId: dan.id, name: 'Whoever' }]);
+    expect((await dan.closed).code).to.equal(4001);
+    ada!.say('admit-user', { targetId: again.id });
+    await again.hears('participant-joined');
+  });
+
+  it('is nobody without the proof, or with that of another', async () => {
+    const { participantId, resumeToken } = keyOf(bob!);
+    for (const proof of [
+      { participantId },
+      { participantId, resumeToken: '' },
+      { participantId, resumeToken: ada!.resumeToken },
+      { participantId: ada!.id, resumeToken },
+    ]) {
+      const eve = await comes(proof);
+      expect(eve.news()[0]).to.include({ code: 'INVALID_PASSWORD' });
+    }
+  });
+
+  it('leaves where they were before they go to another room, whatever they prove', async () => {
+    const other = `${roomId.slice(0, 5)}X`;
+    const [id, proof] = [bob!.id, keyOf(bob!)];
+    await told({ ada: ada!, bob: bob! }, ada!, () =>
+      bob!.say('join', { roomId: other, name: 'Bob', isHost: true, ...proof }),
+    );
+    expect(bob!.id).not.to.equal(id);
+    const left = { type: 'participant-left', participantId: id };
+    expect(ada!.heard.filter(({ type }) => type === left.type)).to.have.length(1);
+  });
+
+  it('is told nothing that was meant for where they were, before they are welcomed', async () => {
+    const again = await open(meetings.base);
+    people.push(again);
+    for (let n = 0; n < 50; n++) ada!.say('chat', { text: `n${n}` });
+    again.say('join', { roomId, name: 'Bob', ...keyOf(bob!) });
+    await again.answered();
+    expect(again.heard[0]).to.include({ type: 'participant-joined', participantId: bob!.id });
+  });
+});

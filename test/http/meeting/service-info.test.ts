@@ -1,0 +1,138 @@
+/** What the meeting service tells everybody: statistics, servers for connections, and seven headers on whatever it answers. */
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { WebSocket } from 'ws';
+import { ask } from '../../support/chat-client.js';
+import { useMeeting } from '../../support/meeting-node.js';
+import { send, sendBytes } from '../../support/raw-http.js';
+
+const SEVEN = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, POST, OPTIONS',
+  'access-control-allow-headers': 'Content-Type',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'x-xss-protection': '1; mode=block',
+  'referrer-policy': 'strict-origin-when-cross-origin',
+};
+
+describe('what the meeting service tells', function () {
+  this.timeout(60_000);
+  const meetings = useMeeting();
+  const { when } = meetings;
+
+  it('is its health in exactly six members', async () => {
+    const { body } = await when('GET', '/health').thenAnswered(200, { status: 'ok' });
+    expect(Object.keys(body)).to.have.members([
+      'status',
+      'totalRooms',
+      'totalParticipants',
+      'peakParticipants',
+      'uptime',
+      'version',
+    ]);
+    expect(body.uptime).to.be.a('number').and.be.greaterThan(0);
+    expect(body.version).to.match(/^\d+\.\d+\.\d+/);
+    expect(Number.isInteger(body.uptime)).to.equal(true);
+  });
+
+  it('is a STUN server where no other is configured', async () => {
+    const { body } = await when('GET', '/config').thenAnswered(200);
+    expect(body.iceServers).to.have.length(1);
+    expect(body.iceServers[0]).to.have.all.keys('urls');
+    expect(body.iceServers[0].urls).to.match(/^stun:/);
+  });
+
+  it('is an index at its root, and a document that names every route', async () => {
+    const { body } = await when('GET', '/').thenAnswered(200, { service: 'meeting' });
+    expect(body.links.signaling).to.equal('/ws');
+    const document = await when('GET', '/openapi.json').thenAnswered(200, { openapi: '3.1.0' });
+    expect(document.body.paths).to.include.keys('/', '/health', '/config', '/api/rooms');
+  });
+
+  it('is a page to try meetings with, at the same root, for browsers', async () => {
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    const page = await send(meetings.base, { method: 'GET', path: '/', headers: { accept } });
+    expect(page.status).to.equal(200);
+    expect(page.headers).to.include({ ...SEVEN, 'content-type': 'text/html; charset=utf-8' });
+    const [script] = /assets\/page-\w+\.js/.exec(page.text) ?? [];
+    const part = await send(meetings.base, { method: 'GET', path: `/${script}` });
+    expect(part.status).to.equal(200);
+    expect(part.headers).to.include(SEVEN);
+  });
+
+  it('has them on the answer that opens a WebSocket too', async () => {
+    const socket = new WebSocket(`${meetings.base.replace('http', 'ws')}/ws`, {
+      headers: { 'X-Request-Id': 'mine' },
+    });
+    const [{ headers }] = await once(socket, 'upgrade');
+    socket.terminate();
+    expect(headers).to.include({ ...SEVEN, 'x-request-id': 'mine' });
+  });
+
+  it('has the seven headers on every answer, errors included, and no other of CORS', async () => {
+    const answers: readonly (readonly [status: number, method: string, path: string, body?: string])[] = [
+      [200, 'GET', '/health'],
+      [200, 'HEAD', '/health'],
+      [200, 'GET', '/config'],
+      [200, 'GET', '/'],
+      [201, 'POST', '/api/rooms', '{}'],
+      [204, 'OPTIONS', '/api/rooms'],
+      [204, 'OPTIONS', '/nowhere'],
+      [400, 'POST', '/api/rooms', '{'],
+      [400, 'POST', '/api/rooms', '{"roomId":"short"}'],
+      [404, 'GET', '/nowhere'],
+      [426, 'GET', '/ws'],
+      [404, 'GET', '/%'],
+      [405, 'DELETE', '/api/rooms'],
+      [413, 'POST', '/api/rooms', `{"title":"${'x'.repeat(70_000)}"}`],
+    ];
+    const origin = { origin: 'https://a.example', 'content-type': 'application/json' };
+    for (const [status, method, path, body] of answers) {
+      const answer = await send(meetings.base, { method, path, headers: origin, body });
+      const what = `${method} ${path} ${answer.text.slice(0, 100)}`;
+      expect(answer.status, what).to.equal(status);
+      expect(answer.headers, what).to.include(SEVEN);
+      const cors = Object.keys(answer.headers).filter((name) => name.startsWith('access-control'));
+      expect(cors, what).to.have.length(3);
+    }
+    const broken = (await sendBytes(meetings.base, 'NOT HTTP\r\n\r\n')).toLowerCase();
+    for (const [name, value] of Object.entries(SEVEN)) expect(broken).to.contain(`${name}: ${value.toLowerCase()}\r\n`);
+  });
+});
+
+describe('the servers that clients of meetings are told of', function () {
+  this.timeout(60_000);
+  const secret = 'shared with the relay';
+  const meetings = useMeeting({ '--meeting-turn-url': 'turn:turn.example', '--meeting-turn-secret': secret });
+
+  it('have names and passwords that the TURN server can check, for an hour, and another for each who asks', async () => {
+    const told = async () => (await ask(meetings.base, 'GET', '/config')).body.iceServers[1];
+    const [one, other] = [await told(), await told()];
+    expect(one).to.have.all.keys('urls', 'username', 'credential');
+    expect(one.urls).to.equal('turn:turn.example');
+    expect(one.credential).to.equal(createHmac('sha1', secret).update(one.username).digest('base64'));
+    const until = Number(one.username.split(':')[0]) * 1000 - Date.now();
+    expect(until).to.be.within(3_500_000, 3_601_000);
+    expect(other.username).not.to.equal(one.username);
+  });
+});
+
+describe('the servers that all clients of meetings have in common', function () {
+  this.timeout(60_000);
+  const { when } = useMeeting({
+    '--meeting-turn-url': 'turns:turn.example',
+    '--meeting-turn-username': 'guest',
+    '--meeting-turn-credential': 'word',
+    '--meeting-ice-servers': '[{"urls":"stun:stun.example"}]',
+  });
+
+  it('are those of the configuration, in place of the public one', () =>
+    when('GET', '/config').thenAnswered(200, {
+      iceServers: [
+        { urls: 'stun:stun.example' },
+        { urls: 'turns:turn.example', username: 'guest', credential: 'word' },
+      ],
+    }));
+});

@@ -1,0 +1,184 @@
+/** The OpenAPI document of a service, made from its routes, and what the operations port tells. */
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect } from 'chai';
+import { operationsPolicy, operationsRoutes, type ProjectionStatus } from '../../adapters/http/operations.js';
+import { openapi, openapiRoute } from '../../adapters/http/server/openapi.js';
+import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
+import type { Route } from '../../adapters/http/server/route.js';
+import { createMetrics } from '../../adapters/platform/observability/metrics.js';
+import { echo, serveToys, type Toys, toyPolicy } from './toy-http-service.js';
+
+describe('the OpenAPI document', () => {
+  const policy = { ...toyPolicy, securitySchemes: { session: { type: 'http', scheme: 'bearer' } } };
+  const routes: readonly Route[] = [
+    echo({
+      path: '/toys/:toyId/parts/:partId',
+      security: 'session',
+      body: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
+      query: { type: 'object', required: ['q'], properties: { q: { type: 'string', description: 'Words' } } },
+      answers: {
+        201: { description: 'Made', schema: { type: 'object' } },
+        404: { description: 'No such toy' },
+      },
+      quota: {
+        perNetwork: createRateLimit(1, 1000),
+        rejected: 'toys/too-many',
+        description: 'Too many toys from this address',
+      },
+    }),
+    echo({ path: '/toys/:toyId/parts/:partId', method: 'DELETE' }),
+    echo({ path: '/log', body: 'bytes' }),
+    echo({ path: '/health', method: 'GET', answers: { 200: { description: 'OK', type: 'text/plain' } } }),
+  ];
+
+  it('is valid OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(openapi(policy, routes)));
+    expect(errors ?? []).to.deep.equal([]);
+    expect(valid).to.equal(true);
+  });
+
+  it('names every route, its parameters, body, answers and errors', () => {
+    const document = JSON.parse(JSON.stringify(openapi(policy, routes)));
+    for (const { path, method } of routes) {
+      const there = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')];
+      expect(there, path).to.have.property(method.toLowerCase());
+    }
+    const post = document.paths['/toys/{toyId}/parts/{partId}'].post;
+    expect(post.parameters.map(({ name }: { name: string }) => name)).to.include.members(['toyId', 'partId', 'q']);
+    expect(post.requestBody.content['application/json'].schema.required).to.deep.equal(['name']);
+    // What stands in a path may be nothing that there is, or no text.
+    expect(document.paths['/toys/{toyId}/parts/{partId}'].delete.responses).to.have.property('404');
+    expect(document.paths['/health'].get.responses).not.to.have.property('404');
+    expect(Object.keys(post.responses)).to.have.members([
+      '201',
+      '400',
+      '401',
+      '404',
+      '408',
+      '413',
+      '415',
+      '422',
+      '429',
+      '500',
+      '503',
+    ]);
+    expect(post.responses['429'].description).to.equal('Too many toys from this address');
+    expect(post.responses['429'].headers).to.have.property('Retry-After');
+    for (const [path, method] of [
+      ['/log', 'post'],
+      ['/health', 'get'],
+    ] as const)
+      expect(document.paths[path][method].responses).to.have.property('429');
+    expect(post.security).to.deep.equal([{ session: [] }]);
+    expect(document.paths['/health'].get.responses['200'].content).to.have.property('text/plain');
+  });
+
+  it('is served by its service, and names itself', async () => {
+    const toys = await serveToys([...routes, openapiRoute(policy, routes)], policy);
+    const { json } = await toys.ask('/openapi.json');
+    await toys.close();
+    expect(json.info).to.deep.equal({ title: 'Toys', version: '1.2.3' });
+    expect(json.paths).to.have.property('/openapi.json');
+  });
+});
+
+describe('the operations port', () => {
+  const policy = operationsPolicy('1.0.0');
+  const projection: ProjectionStatus = {
+    name: 'toys.shelf',
+    version: 2,
+    collection: 'toys_shelf_v2',
+    position: 9_007_199_254_740_993n,
+    lag: 7n,
+    owner: 'node-1',
+    status: 'live',
+  };
+  let ok = true;
+  let here: Toys;
+  let behindProxy: Toys;
+  before(async () => {
+    const status = {
+      ready: async () => ({ ok, checks: [{ name: 'log', ok }] }),
+      projections: async () => [projection],
+    };
+    const metrics = createMetrics();
+    const routes = operationsRoutes(policy, status, metrics, {
+      host: '127.0.0.1',
+      token: 'operations-token-1',
+    });
+    here = await serveToys(routes, policy);
+    behindProxy = await serveToys(routes, policy, { clientAddress: () => '203.0.113.1' });
+    metrics.answered({ service: 'toys', method: 'GET', route: '/toys', status: 200, ms: 3 });
+    metrics.appended('toys.shelf-1', 4);
+    metrics.conflicted('toys.shelf-1');
+    metrics.relay('toys').connected(3);
+    const sockets = metrics.sockets('toys');
+    for (const change of [1, 1, -1]) sockets.open(change);
+    sockets.slowed(1);
+    metrics.reacted('toys.mail', 'done');
+    metrics.cache({ name: 'toys', limitBytes: 100, bytes: () => 7 });
+  });
+  after(async () => {
+    await here.close();
+    await behindProxy.close();
+  });
+
+  it('says that the process lives and whether it is ready', async () => {
+    expect((await here.ask('/health/live')).json.ok).to.equal(true);
+    expect((await here.ask('/health/ready')).json).to.deep.equal({
+      ok: true,
+      checks: [{ name: 'log', ok: true }],
+    });
+    ok = false;
+    const { status, json, headers } = await here.ask('/health/ready');
+    ok = true;
+    expect(status).to.equal(503);
+    expect(Number(headers.get('retry-after'))).to.be.at.least(1);
+    expect(json).to.deep.equal({ error: 'Not ready', ok: false, checks: [{ name: 'log', ok: false }] });
+  });
+
+  it('gives metrics in the format of Prometheus', async () => {
+    const { text, headers } = await here.ask('/metrics');
+    expect(headers.get('content-type')).to.match(/^text\/plain; version=/);
+    for (const line of [
+      'annals_http_requests_total{service="toys",method="GET",route="/toys",status="200"} 1',
+      'annals_events_appended_total{service="toys"} 4',
+      'annals_append_conflicts_total{service="toys"} 1',
+      'annals_relay_connections{service="toys"} 3',
+      'annals_sockets{service="toys"} 1',
+      'annals_sockets_slowed{service="toys"} 1',
+      'annals_reactions_total{reaction="toys.mail",outcome="done"} 1',
+      'annals_cache_bytes{cache="toys"} 7',
+      'annals_cache_limit_bytes{cache="toys"} 100',
+      'annals_projection_lag{projection="toys.shelf"} 7',
+    ]) {
+      expect(text).to.include(`${line}\n`);
+    }
+    expect(text).to.match(/^process_cpu_seconds_total /m);
+  });
+
+  it('tells of projections with positions that lose no digit', async () => {
+    const { json } = await here.ask('/projections');
+    expect(json.projections).to.deep.equal([{ ...projection, position: '9007199254740993', lag: '7' }]);
+  });
+
+  it('is closed to other machines without the token', async () => {
+    for (const path of ['/health/live', '/health/ready', '/metrics', '/projections', '/openapi.json']) {
+      expect((await behindProxy.ask(path)).status, path).to.equal(401);
+      const wrong = await behindProxy.ask(path, { headers: { Authorization: 'Bearer operations-token-2' } });
+      expect(wrong.status, path).to.equal(401);
+      expect(wrong.headers.get('www-authenticate')).to.equal('Bearer');
+      const right = await behindProxy.ask(path, { headers: { Authorization: 'Bearer operations-token-1' } });
+      expect(right.status, path).to.equal(200);
+    }
+  });
+
+  it('does not take a proxy on this machine for a caller on this machine', async () => {
+    expect((await here.ask('/metrics', { headers: { 'X-Forwarded-For': '127.0.0.1' } })).status).to.equal(401);
+  });
+
+  it('documents itself', async () => {
+    const { valid } = await new Validator().validate((await here.ask('/openapi.json')).json);
+    expect(valid).to.equal(true);
+  });
+});

@@ -1,0 +1,43 @@
+/** A check of the index of what was said: told is what it says, not how that lies there. */
+import { expect } from 'chai';
+import { type Said, startSearchIndex } from '../../../support/search-index.js';
+
+const COUNT = 600;
+const place = { channelId: 'one', author: 'ada' };
+
+const posted = (at: number): Said => {
+  const secret = { content: `said ${at}`, attachments: [], images: [], mentions: [] };
+  const data = { ...place, messageId: `m${at}`, createdAt: at, quotedMessageId: null, secret };
+  return { type: 'MessagePosted', data };
+};
+const deleted = (at: number): Said => {
+  const data = { ...place, messageId: `m${at}`, by: 'ada', deletedAt: COUNT + at, postedPosition: '1' };
+  return { type: 'MessageDeleted', data };
+};
+
+describe('a check of what was said', function () {
+  this.timeout(60_000);
+  let index: Awaited<ReturnType<typeof startSearchIndex>>;
+  before(async () => {
+    index = await startSearchIndex();
+  });
+  after(() => index?.stop());
+
+  it('tells nothing of what has left the log once it was deleted, and of all that is not there', async () => {
+    const all = Array.from({ length: COUNT }, (_, at) => at);
+    const gone = all.filter((at) => at % 3 === 0);
+    const log = await index.recorded([...all.map(posted), ...gone.map(deleted)]);
+    const scavenged = log.filter((_, at) => at >= COUNT || at % 3 > 0);
+    await (await index.open('served'))(log);
+    await (await index.open('rebuilt'))(scavenged);
+    const served = await index.compared('served');
+    expect(served).to.have.length(COUNT - gone.length);
+    expect(await index.compared('rebuilt')).to.deep.equal(served);
+    expect(await index.scan('rebuilt')).not.to.deep.equal(await index.scan('served'));
+
+    await index.rows('served', 'packs').deleteOne({});
+    expect(await index.compared('served')).not.to.deep.equal(served);
+    await index.rows('rebuilt', 'runs').deleteOne({});
+    expect(await index.compared('rebuilt')).to.have.length.below(served.length);
+  });
+});

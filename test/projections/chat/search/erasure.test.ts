@@ -1,0 +1,32 @@
+/** The index of what was said when a channel is deleted: all of it goes, however much it is. */
+import { expect } from 'chai';
+import { NOON } from '../../../support/chat-message-fixtures.js';
+import { startSearchIndex } from '../../../support/search-index.js';
+
+describe('the index of what was said in a deleted channel', function () {
+  this.timeout(60_000);
+  let index: Awaited<ReturnType<typeof startSearchIndex>>;
+  before(async () => {
+    index = await startSearchIndex();
+  });
+  after(() => index?.stop());
+
+  it('forgets a channel piece by piece, and goes on where it was ended: a store is not done with all in one call', async () => {
+    const run = 'run000000001';
+    let left = Number.POSITIVE_INFINITY;
+    const assertHeld = () => {
+      if (--left < 0) throw new Error('the lease is lost');
+    };
+    const apply = await index.open(run, { assertHeld });
+    const rows = index.rows(run, 'runs');
+    const many = Array.from({ length: 2500 }, (_, n) => ({ _id: `one ${n}`, channel: 'one' }));
+    await rows.insertMany([...many, { _id: 'two', channel: 'two' } as never]);
+    const events = await index.recorded([{ type: 'ChannelErased', data: { channelId: 'one', erasedAt: NOON } }]);
+    left = 1;
+    expect(await apply(events).catch(({ message }) => message)).to.equal('the lease is lost');
+    expect(await rows.countDocuments()).to.equal(1501);
+    left = 100;
+    await apply(events);
+    expect((await rows.find().toArray()).map(({ _id }) => _id)).to.deep.equal(['two']);
+  });
+});

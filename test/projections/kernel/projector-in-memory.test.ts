@@ -1,0 +1,212 @@
+/** The rules of the projector’s loop: what it writes where, what it says and saves, and when it stops. */
+import { eventually } from '@annals/engines/testing/condition.js';
+import { expect } from 'chai';
+import type { ReadModel } from '../../../projections/kernel/projection.js';
+import { eventAt } from '../../support/memory-ports.js';
+import { shelf, useProjecting } from '../../support/memory-projector.js';
+import { contents } from '../../support/toy-service.js';
+
+const LEASE = 'projector:toys';
+
+describe('the projector', () => {
+  const world = useProjecting();
+  const { serve, project, rows, saved, begun, wrote, said } = world;
+
+  it('begins at the start where nothing was written, and says nothing is reached', async () => {
+    const projector = project();
+    expect(projector.status()).to.include({ status: 'standby', position: 0n });
+    await begun();
+    expect(world.log.asked[0]).to.deep.include({ prefixes: ['toys.'], from: 'start' });
+    expect(world.log.asked[0]).not.to.have.property('atOnce');
+    expect([world.reached, projector.status().status]).to.deep.equal([[], 'catching-up']);
+  });
+
+  it('writes what comes, says how far it is, and is live from the head of the log on', async () => {
+    const projector = project();
+    await begun();
+    world.log.give([eventAt(10n), eventAt(20n)]);
+    await eventually(() => world.reached.length === 1);
+    expect(rows()).to.deep.equal([10n, 20n]);
+    expect(projector.status()).to.include({ status: 'catching-up', position: 20n });
+    expect(projector.status().lagMs).to.equal(0);
+    expect(world.wanted).to.deep.equal([]);
+    world.log.give([], { position: 30n, caughtUp: true });
+    await eventually(() => world.wanted.length === 1);
+    expect(projector.status()).to.deep.equal({ status: 'live', position: 30n, lagMs: 0 });
+    // Nothing is known of how far that is.
+    world.log.give([], { caughtUp: true });
+    world.log.give([eventAt(40n)]);
+    await eventually(() => world.reached.length === 3);
+    expect(projector.status().status).to.equal('live');
+    expect(world.reached).to.deep.equal([
+      ['toys.contents', 20n],
+      ['toys.contents', 30n],
+      ['toys.contents', 40n],
+    ]);
+    expect(world.wanted).to.deep.equal([
+      ['toys.contents', 20],
+      ['toys.contents', 20],
+    ]);
+  });
+
+  it('tells of each of its models as soon as that is there, though another one takes long', async () => {
+    let done = () => {};
+    const taking = new Promise<void>((resolve) => {
+      done = resolve;
+    });
+    world.builds.held.set('toys_shelf_v1_b', taking);
+    project([contents, shelf]);
+    await begun();
+    world.log.give([eventAt(10n)]);
+    await eventually(() => world.reached.length === 1);
+    expect(world.reached).to.deep.equal([['toys.contents', 10n]]);
+    done();
+    await eventually(() => world.reached.length === 2);
+    expect(world.reached[1]).to.deep.equal(['toys.shelf', 10n]);
+  });
+
+  it('says how old what it is at is, while it has not caught up', async () => {
+    const projector = project();
+    await begun();
+    const anHourAgo = Date.now() - 3_600_000;
+    world.log.give([{ ...eventAt(10n), recordedAt: anHourAgo }]);
+    await eventually(() => world.reached.length === 1);
+    expect(projector.status().lagMs).to.be.at.least(3_600_000);
+    world.log.give([], { position: 20n });
+    await eventually(() => world.reached.length === 2);
+    expect(projector.status().lagMs).to.be.at.least(3_600_000);
+  });
+
+  it('begins behind the checkpoint that is furthest back, gives nobody twice, and tells at once', async () => {
+    world.checkpoints.kept.set('toys_contents_v1_b', { position: 50n, lease: 'build:toys', fence: 0n });
+    world.checkpoints.kept.set('toys_shelf_v1_b', { position: 30n, lease: 'build:toys', fence: 0n });
+    project([contents, shelf]);
+    await begun();
+    expect(world.log.asked[0]?.from).to.equal(30n);
+    expect(world.reached).to.deep.equal([
+      ['toys.contents', 50n],
+      ['toys.shelf', 30n],
+    ]);
+    world.log.give([eventAt(40n), eventAt(50n), eventAt(60n)]);
+    await wrote(60n);
+    expect([rows(), rows('toys_shelf_v1_b')]).to.deep.equal([[60n], [40n, 50n, 60n]]);
+  });
+
+  it('asks for as few events at once as its models can take', async () => {
+    const large = {
+      name: 'toys.shelf',
+      version: 1,
+      batchSize: 7,
+      open: async () => async () => {},
+    } as unknown as ReadModel;
+    project([contents, large]);
+    await begun();
+    expect(world.log.asked[0]?.atOnce).to.equal(7);
+  });
+
+  it('saves how far it is beside its work, and when it ends, under the fence of its lease', async () => {
+    const projector = project([contents, shelf]);
+    await begun();
+    world.log.give([eventAt(10n)]);
+    await eventually(() => saved() === 10n && saved('toys_shelf_v1_b') === 10n);
+    expect(world.checkpoints.kept.get('toys_contents_v1_b')?.fence).to.equal(1n);
+    const { saves } = world.checkpoints.state;
+    world.log.give([eventAt(20n)]);
+    await wrote(20n);
+    world.stop.abort();
+    await projector.stopped;
+    expect([saved(), saved('toys_shelf_v1_b')]).to.deep.equal([20n, 20n]);
+    expect(world.checkpoints.state.saves).to.be.greaterThan(saves);
+    expect([world.leases.held.size, world.leases.state.released]).to.deep.equal([0, 1]);
+  });
+
+  it('tries again to save, and says so, while MongoDB is away', async () => {
+    world.checkpoints.state.failure = new Error('MongoDB does not answer');
+    project();
+    await begun();
+    world.log.give([eventAt(10n)]);
+    const warning = await said('failed to save checkpoint; retrying');
+    expect([warning.level, warning.group, warning.err]).to.deep.equal([
+      'warn',
+      'toys',
+      world.checkpoints.state.failure,
+    ]);
+    expect(saved()).to.equal(undefined);
+    world.checkpoints.state.failure = undefined;
+    await eventually(() => saved() === 10n);
+    expect(world.log.asked).to.have.length(1);
+  });
+
+  it('stops when a newer leader has moved the checkpoint, and begins where that one is', async () => {
+    project();
+    await begun();
+    world.checkpoints.kept.set('toys_contents_v1_b', {
+      position: 70n,
+      lease: 'projector:toys',
+      fence: 1000n,
+    });
+    world.leases.state.fence = 2000n;
+    world.log.give([eventAt(10n)]);
+    await begun(2);
+    expect(world.log.asked[0]?.signal.aborted).to.equal(true);
+    expect([world.log.asked[1]?.from, saved()]).to.deep.equal([70n, 70n]);
+    expect(world.leases.state.released).to.equal(1);
+  });
+
+  it('stops when it loses its lease, and waits for another turn', async () => {
+    const projector = project();
+    await begun();
+    world.log.give([], { position: 5n, caughtUp: true });
+    await eventually(() => projector.status().status === 'live');
+    world.leases.taken.add(LEASE);
+    world.leases.lose(LEASE);
+    await eventually(() => projector.status().status === 'standby');
+    expect(world.log.asked[0]?.signal.aborted).to.equal(true);
+    world.leases.taken.clear();
+    await begun(2);
+    expect(world.log.asked[1]?.from).to.equal(5n);
+  });
+
+  it('tries an event that fails again for ever, loudly and ever less often, and then is what it was before', async () => {
+    const projector = project();
+    await begun();
+    world.log.give([], { position: 5n, caughtUp: true });
+    await eventually(() => projector.status().status === 'live');
+    world.builds.state.failure = new Error('a row is too large');
+    world.log.give([eventAt(10n)]);
+    await eventually(() => world.lines.length === 3);
+    expect(projector.status()).to.include({ status: 'failing', position: 5n });
+    expect(world.lines.map(({ level, message, after, retryMs }) => [level, message, after, retryMs])).to.deep.equal([
+      ['error', 'failed to apply events; retrying', '5', 100],
+      ['error', 'failed to apply events; retrying', '5', 200],
+      ['error', 'failed to apply events; retrying', '5', 400],
+    ]);
+    expect(world.lines[0]?.err).to.equal(world.builds.state.failure);
+    world.builds.state.failure = undefined;
+    await eventually(() => projector.status().status === 'live');
+    expect(rows()).to.deep.equal([10n]);
+    expect(world.log.asked).to.have.length(1);
+  });
+
+  it('does not try on when it has been stopped', async () => {
+    const projector = project();
+    await begun();
+    world.builds.state.failure = new Error('MongoDB does not answer');
+    world.log.give([eventAt(10n)]);
+    await said('failed to apply events; retrying');
+    world.stop.abort();
+    await projector.stopped;
+    expect(world.lines.some(({ message }) => message === 'projector stopped; restarting')).to.equal(false);
+    expect([rows(), saved()]).to.deep.equal([[], undefined]);
+  });
+
+  it('says why it could not begin, gives its lease back, and tries again', async () => {
+    const unknown = { ...contents, name: 'toys.unknown' };
+    project([unknown]);
+    const { err } = await said('projector stopped; restarting');
+    expect((err as Error).message).to.equal('toys.unknown has no active build');
+    await eventually(() => world.leases.held.size === 0);
+    serve('toys_unknown_v1_b', unknown);
+    await begun();
+  });
+});

@@ -1,0 +1,157 @@
+/** What the record index counts, by columns or by a look at every record, against a naive count. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { aggregate, type Grouping } from '../../../../application/logs/query/aggregate.js';
+import { yieldOnly } from '../../../../application/logs/query/query-budget.js';
+import type { BlockRef } from '../../../../application/logs/record-index.js';
+import { EVERYTHING, type Filter, matches } from '../../../../domain/logs/filter.js';
+import { filter, NOON } from '../../../domain/logs/arbitrary.js';
+import { grouping, keysOf } from '../../../support/log-groupings.js';
+import { foundIn } from '../../../support/log-node.js';
+import { type IndexGround, leisurely, many, requests, startIndexGround } from '../../../support/record-index.js';
+
+describe('the counts of log records', function () {
+  this.timeout(120_000);
+  let ground: IndexGround;
+
+  before(async () => {
+    ground = await startIndexGround();
+  });
+  after(() => ground?.stop());
+
+  it('counts exactly what a naive filter counts', async () => {
+    const pairs = fc.array(fc.tuple(filter, grouping), { minLength: 8, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(requests, pairs, async (all, asked) => {
+        const events = await ground.ingested(all);
+        const truth = await ground.placedRecords(events);
+        const name = await ground.build(events);
+        for (const [some, by] of asked) {
+          const counts = new Map<string, number>();
+          const passed = truth.filter((each) => matches(some, each));
+          for (const each of passed) for (const key of keysOf(by, each)) counts.set(key, (counts.get(key) ?? 0) + 1);
+          const { buckets, total } = await aggregate(
+            ground.indexOf(name),
+            { filter: some, grouping: by, ...leisurely },
+            1000,
+          );
+          expect(total).to.equal(passed.length);
+          expect(new Map(buckets.map(({ key, count }) => [key, count]))).to.deep.equal(counts);
+          const order = buckets.toSorted((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
+          expect(buckets).to.deep.equal(order);
+        }
+        await ground.kernel.builds.drop(name);
+      }),
+      { numRuns: 6 },
+    );
+  });
+
+  it('tells by columns alone what a look at every record of a full block tells', async () => {
+    const pairs = fc.array(fc.tuple(filter, grouping), { minLength: 8, maxLength: 8 });
+    // Of one day and no audit records: all of a request make one block.
+    const full = many.map((some) =>
+      Array.from({ length: Math.ceil(1200 / some.length) }, () => some)
+        .flat()
+        .map((data, n) => ({ ...data, timestamp: NOON - (n % 500) * 1000, audit: false })),
+    );
+    await fc.assert(
+      fc.asyncProperty(full, pairs, async (some, asked) => {
+        const events = await ground.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10);
+        const truth = await ground.placedRecords(events);
+        const name = await ground.build(events);
+        expect(await ground.sectionsCollection(name).countDocuments()).to.equal(3);
+        for (const [some, by] of asked) {
+          const passed = truth.filter((each) => matches(some, each));
+          expect(await foundIn(ground.indexOf(name), some, 'desc')).to.deep.equal(passed.toReversed());
+          const counts = new Map<string, number>();
+          for (const key of passed.flatMap((each) => keysOf(by, each))) counts.set(key, (counts.get(key) ?? 0) + 1);
+          const asking = { filter: some, grouping: by, ...leisurely };
+          const { buckets, total } = await aggregate(ground.indexOf(name), asking, 5000);
+          expect(total).to.equal(passed.length);
+          expect(new Map(buckets.map(({ key, count }) => [key, count]))).to.deep.equal(counts);
+        }
+        await ground.kernel.builds.drop(name);
+      }),
+      { numRuns: 3 },
+    );
+  });
+
+  it('opens of a full block only what is asked for', async () => {
+    const some = Array.from({ length: 900 }, (_, n) => ({
+      timestamp: NOON + n,
+      n,
+      status: n % 3,
+      event: 'e',
+      message: `word${n} ${'x'.repeat(200)}`,
+    }));
+    const name = await ground.build(
+      await ground.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10),
+    );
+    const sections = ground.sectionsCollection(name);
+    const rows = await sections.find().toArray();
+    const without = async (kind: string) => {
+      const gone = rows.filter(({ _id }) => _id.endsWith(`.${kind}`));
+      expect(gone).not.to.deep.equal([]);
+      await sections.deleteMany({ _id: { $in: gone.map(({ _id }) => _id) } });
+    };
+    const count = async (filter: Partial<Filter>, by: Grouping) => {
+      const asking = { filter: { fields: [], words: [], ...filter }, grouping: by, ...leisurely };
+      return (await aggregate(ground.indexOf(name), asking, 10)).buckets.map(({ key, count }) => `${key} ${count}`);
+    };
+    const byStatus = { by: 'field', path: 'status' } as const;
+    const words = { words: ['word7'] };
+    expect(await foundIn(ground.indexOf(name), { fields: [], ...words }, 'asc')).to.have.length(1);
+    // Too long for columns: the records tell.
+    const seventh = { path: 'message', value: some[7]!.message };
+    expect(await count({ fields: [seventh] }, byStatus)).to.deep.equal(['1 1']);
+    expect(await count({ ...words }, { by: 'field', path: 'message' })).to.deep.equal([`${seventh.value} 1`]);
+    await without('records');
+    expect(await count({}, byStatus)).to.deep.equal(['0 300', '1 300', '2 300']);
+    const one = { fields: [{ path: 'status', value: '1' }], from: NOON + 10, to: NOON + 99 };
+    expect(await count(one, byStatus)).to.deep.equal(['1 30']);
+    expect(await count({ levels: ['INFO'], event: 'e', from: NOON + 890 }, { by: 'event' })).to.deep.equal(['e 10']);
+    // Who needs the records sees that they are gone.
+    expect(await count(words, byStatus)).to.deep.equal([]);
+    await without('columns');
+    expect(await count({}, byStatus)).to.deep.equal([]);
+    await ground.kernel.builds.drop(name);
+  });
+
+  it('has no more open at once than there is room for, also where it is told late that records must be', async () => {
+    const some = Array.from({ length: 520 }, (_, n) => ({
+      timestamp: NOON,
+      message: `${n} ${'x'.repeat(1900)}`,
+    }));
+    const requests = Array.from({ length: 20 }, () => ({
+      producerId: 'api',
+      receivedAt: NOON,
+      records: some,
+    }));
+    const name = await ground.build(await ground.ingested(requests, 10));
+    const refs: BlockRef[] = [];
+    for await (const ref of ground.indexOf(name).blocks(EVERYTHING, 'desc', yieldOnly)) refs.push(ref);
+    expect(refs).to.have.length(20);
+    /** As long as it takes to read all one after the other: whoever else is let in has come by then. */
+    const others = () => foundIn(ground.indexOf(name), { ...EVERYTHING, words: ['519'] }, 'desc');
+    const room = 24 * 1024 * 1024;
+    let [open, most] = [0, 0];
+    let full = () => {};
+    const isFull = new Promise<void>((resolve) => {
+      full = resolve;
+    });
+    const read = async (ref: BlockRef) =>
+      ref.read(
+        async () => {
+          open += 2 * ref.size;
+          most = Math.max(most, open);
+          if (open + 2 * ref.size > room) others().then(full, full);
+          await isFull;
+          open -= 2 * ref.size;
+        },
+        { columns: [{ by: 'field', path: 'message' }] },
+      );
+    await Promise.all(refs.map(read));
+    expect(most).to.be.within(room / 2, room);
+    await ground.kernel.builds.drop(name);
+  });
+});

@@ -1,0 +1,119 @@
+/** Registers of full blocks: what they tell is what the blocks hold, however they came into one. */
+import { expect } from 'chai';
+import type { Filter } from '../../../../domain/logs/filter.js';
+import { bucketSubject } from '../../../../domain/logs/retention-bucket.js';
+import { DAY_MS } from '../../../../domain/logs/timestamp.js';
+import { FILTER_GROUPS, type FilterGroupRow, headersIn } from '../../../../projections/logs/index/filter-group.js';
+import { records } from '../../../../projections/logs/index/records.js';
+import { NOON } from '../../../domain/logs/arbitrary.js';
+import { foundIn } from '../../../support/log-node.js';
+import { held, type IndexGround, type Request, startIndexGround } from '../../../support/record-index.js';
+
+const BLOCKS = 37;
+/** As few as make a block of their own. */
+const EACH = 500;
+
+/** Each has a word that no other has, and a value that every fifth has. */
+const request = (nth: number, from = NOON): Request => ({
+  producerId: 'api',
+  receivedAt: NOON,
+  records: Array.from({ length: EACH }, (_, n) => ({
+    timestamp: from + (nth % 3) * 1000 + n,
+    note: n === 7 ? `only${nth}` : 'usual',
+    fifth: nth % 5,
+  })),
+});
+
+describe('registers of log records', function () {
+  this.timeout(120_000);
+  let ground: IndexGround;
+
+  before(async () => {
+    ground = await startIndexGround();
+  });
+  after(() => ground?.stop());
+
+  const filterGroupsOf = async (name: string) => {
+    const rows = ground.kernel.mongo.models.collection<FilterGroupRow>(`${name}.d20261121.sections`);
+    const found = await rows.find(FILTER_GROUPS).toArray();
+    return found.map((row) => headersIn(row).length);
+  };
+  const word = (each: string): Filter => ({ fields: [], words: [each] });
+  const count = async (name: string, filter: Filter) => (await foundIn(ground.indexOf(name), filter, 'desc')).length;
+  /** How many blocks would be opened. */
+  const looked = async (name: string, filter: Filter) => {
+    let blocks = 0;
+    const checkpoint = () => undefined;
+    for await (const _ of ground.indexOf(name).blocks(filter, 'asc', checkpoint)) blocks++;
+    return blocks;
+  };
+
+  it('take in many blocks together, and tell of each alone', async () => {
+    const events = await ground.ingested(
+      Array.from({ length: BLOCKS }, (_, nth) => request(nth)),
+      10,
+    );
+    expect(events).to.have.length(BLOCKS);
+    const name = await ground.build(...events.map((event) => [event]));
+    const registers = await filterGroupsOf(name);
+    expect(registers.reduce((sum, blocks) => sum + blocks, 0)).to.equal(BLOCKS);
+    expect(registers.filter((blocks) => blocks === 1).length).to.be.lessThan(16);
+    expect(registers.some((blocks) => blocks >= 16)).to.equal(true);
+    expect(await count(name, { fields: [], words: [] })).to.equal(BLOCKS * EACH);
+    for (const nth of [0, 1, 15, 16, 31, BLOCKS - 1]) {
+      expect(await count(name, word(`only${nth}`)), `only${nth}`).to.equal(1);
+      expect(await looked(name, word(`only${nth}`)), `only${nth}`).to.be.lessThan(4);
+    }
+    expect(await looked(name, word('nobody'))).to.be.lessThan(3);
+    const fifth: Filter = { fields: [{ path: 'fifth', value: '2' }], words: [] };
+    expect(await count(name, fifth)).to.equal(
+      EACH * Array.from({ length: BLOCKS }, (_, n) => n).filter((n) => n % 5 === 2).length,
+    );
+    expect(await count(name, { ...fifth, producerId: 'web' })).to.equal(0);
+    const early: Filter = { fields: [], words: [], to: NOON };
+    expect(await count(name, early)).to.equal(Math.ceil(BLOCKS / 3));
+
+    const atOnce = await ground.build(events);
+    expect(await filterGroupsOf(atOnce)).to.deep.equal([BLOCKS]);
+    expect(await ground.rowsOf(atOnce)).to.deep.equal(await ground.rowsOf(name));
+    await Promise.all([ground.kernel.builds.drop(name), ground.kernel.builds.drop(atOnce)]);
+  });
+
+  it('tell of a block once, though it came again, and of all that were in them before', async () => {
+    const events = await ground.ingested(
+      Array.from({ length: BLOCKS }, (_, nth) => request(nth)),
+      10,
+    );
+    const name = await ground.build(events.slice(0, 20), events.slice(12), events.slice(17, 19), events);
+    expect((await filterGroupsOf(name)).reduce((sum, blocks) => sum + blocks, 0)).to.be.greaterThan(BLOCKS);
+    expect(await count(name, { fields: [], words: [] })).to.equal(BLOCKS * EACH);
+    expect(await count(name, word('only18'))).to.equal(1);
+    const once = await ground.build(events);
+    expect(await ground.rowsOf(name)).to.deep.equal(await ground.rowsOf(once));
+    await Promise.all([ground.kernel.builds.drop(name), ground.kernel.builds.drop(once)]);
+  });
+
+  it('go with the records of a receipt that is over, all that belongs to them too', async () => {
+    const tomorrow = NOON + DAY_MS;
+    const requests = Array.from({ length: BLOCKS }, (_, nth) => request(nth, tomorrow));
+    const name = await ground.build(await ground.ingested(requests, 10));
+    const rows = ground.kernel.mongo.models.collection(`${name}.d20261122.sections`);
+    expect(await rows.countDocuments()).to.be.greaterThan(2 * BLOCKS);
+    const before = tomorrow - (tomorrow % DAY_MS);
+    const apply = await ground.kernel.builds.open(records, name, held);
+    await apply([ground.recorded({ before, auditBefore: 0 }, 'RecordsExpired')]);
+    expect(await rows.find().toArray()).to.deep.equal([]);
+    await ground.kernel.builds.drop(name);
+  });
+
+  it('are of so many blocks at most, and hide nothing when their key is gone before they are', async () => {
+    const requests = Array.from({ length: 66 }, (_, nth) => request(nth));
+    const events = await ground.ingested(requests, 10);
+    const name = await ground.build(events);
+    expect((await filterGroupsOf(name)).sort()).to.deep.equal([2, 64]);
+    for (const nth of [0, 63, 64, 65]) expect(await count(name, word(`only${nth}`))).to.equal(1);
+    await ground.kernel.vault.destroy(bucketSubject(events[0]!.data as never));
+    expect(await count(name, word('only1'))).to.equal(0);
+    await ground.kernel.builds.drop(name);
+  });
+});

@@ -1,0 +1,86 @@
+/** Full blocks of scattered records: told of by registers as those of a day are, and let go record by record. */
+import { expect } from 'chai';
+import { aggregate } from '../../../../application/logs/query/aggregate.js';
+import { EVERYTHING, type Filter } from '../../../../domain/logs/filter.js';
+import { DAY_MS } from '../../../../domain/logs/timestamp.js';
+import { FILTER_GROUPS } from '../../../../projections/logs/index/filter-group.js';
+import { createReceipts } from '../../../../projections/logs/index/ingest-receipts.js';
+import { NOON } from '../../../domain/logs/arbitrary.js';
+import { foundIn } from '../../../support/log-node.js';
+import { type IndexGround, leisurely, startIndexGround } from '../../../support/record-index.js';
+
+/** Enough for a register of many. */
+const BLOCKS = 18;
+/** As few as make a block of their own. */
+const EACH = 500;
+const MIDNIGHT = NOON - (NOON % DAY_MS);
+
+/** Of the first blocks all is early, of the last nothing, of the others every second record. */
+const isEarly = (block: number, n: number) => block < 3 || (block < 9 && n % 2 === 0);
+const recordOf = (block: number, n: number) => ({
+  timestamp: NOON + (isEarly(block, n) ? -2 : 2) * DAY_MS - n,
+  block,
+  n: block * EACH + n,
+  requestId: `r${block * EACH + n}`,
+});
+
+describe('full blocks of scattered log records', function () {
+  this.timeout(120_000);
+  let ground: IndexGround;
+
+  before(async () => {
+    ground = await startIndexGround();
+  });
+  after(() => ground?.stop());
+
+  const expired = (before: number) => ground.recorded({ before, auditBefore: 0 }, 'RecordsExpired');
+  const looked = async (name: string, filter: Filter) => {
+    let blocks = 0;
+    for await (const _ of ground.indexOf(name).blocks(filter, 'desc', leisurely.checkpoint)) blocks++;
+    return blocks;
+  };
+
+  it('lose what is over, by every way in which it is asked for, until there is nothing', async () => {
+    const events = await ground.ingested(
+      Array.from({ length: BLOCKS }, (_, block) => ({
+        producerId: 'api',
+        receivedAt: NOON + 100 * DAY_MS,
+        records: Array.from({ length: EACH }, (_, n) => recordOf(block, n)),
+      })),
+      10,
+    );
+    const over = expired(MIDNIGHT);
+    const name = await ground.build(events, [over]);
+    const left = Array.from({ length: BLOCKS * EACH }, (_, n) => n).filter(
+      (n) => !isEarly(Math.floor(n / EACH), n % EACH),
+    );
+    const found = async (filter: Partial<Filter>) =>
+      (await foundIn(ground.indexOf(name), { ...EVERYTHING, ...filter }, 'asc')).map(({ data }) => Number(data.n));
+
+    expect((await found({})).sort((a, b) => a - b)).to.deep.equal(left);
+    expect(await found({ correlationId: `r${4 * EACH + 1}` })).to.deep.equal([4 * EACH + 1]);
+    expect(await found({ correlationId: `r${4 * EACH}` })).to.deep.equal([]);
+    expect(await found({ fields: [{ path: 'n', value: String(4 * EACH) }] })).to.deep.equal([]);
+    expect(await found({ to: MIDNIGHT - 1 })).to.deep.equal([]);
+    expect(await found({ fields: [{ path: 'block', value: '4' }] })).to.have.length(EACH / 2);
+    expect(await looked(name, { ...EVERYTHING, fields: [{ path: 'block', value: '4' }] })).to.be.lessThan(3);
+    expect(await looked(name, EVERYTHING)).to.equal(BLOCKS - 3);
+    const grouping = { by: 'field', path: 'block' } as const;
+    const { buckets, total } = await aggregate(
+      ground.indexOf(name),
+      { filter: EVERYTHING, grouping, ...leisurely },
+      100,
+    );
+    expect(total).to.equal(left.length);
+    expect(new Map(buckets.map(({ key, count }) => [Number(key), count])).get(4)).to.equal(EACH / 2);
+    expect(await createReceipts(ground.kernel.mongo.models, () => name).count()).to.equal(left.length);
+
+    const apart = await ground.build(...events.map((event) => [event]), [over], [over]);
+    expect(await ground.rowsOf(apart)).to.deep.equal(await ground.rowsOf(name));
+    const gone = await ground.build(events, [over, expired(MIDNIGHT + 3 * DAY_MS)]);
+    const rows = ground.kernel.mongo.models.collection<{ _id: string }>(`${gone}.dscattered.sections`);
+    expect(await rows.countDocuments(FILTER_GROUPS)).to.equal(0);
+    expect(await rows.countDocuments()).to.equal(0);
+    await Promise.all([name, apart, gone].map((each) => ground.kernel.builds.drop(each)));
+  });
+});

@@ -1,0 +1,123 @@
+/** The dashboard in a real browser, on a node and with mail of its own, and what its readers do and see there. */
+import { readFile } from 'node:fs/promises';
+import { eventually } from '@annals/engines/testing/condition.js';
+import { expect } from 'chai';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { ADMIN, type AnalyticsNodes, useAnalytics } from './analytics-node.js';
+import { complaintsOf, hasBrowser, startBrowser } from './browser.js';
+import { type Letter, type PostOffice, startPostOffice } from './smtp-server.js';
+
+/** Who may sign in by a link. */
+export const ADA = 'ada@example.org';
+
+export interface Dashboard {
+  readonly analytics: AnalyticsNodes;
+  base(): string;
+  /** In a context of its own, which ends with the test; what its page complained of by then fails it. */
+  open(path?: string, options?: BrowserContextOptions): Promise<Page>;
+  /** With the admin token, at a site, once its report is there. */
+  openAt(site: string, options?: BrowserContextOptions): Promise<Page>;
+  /** The newest to somebody, once there are so many. */
+  letterTo(email: string, count?: number): Promise<Letter>;
+  /** How many have come. */
+  mails(): number;
+}
+
+/** To be called within `describe`: one server and one browser for all of its tests, which are skipped where there is none. */
+export function useDashboard(): Dashboard {
+  let office: PostOffice;
+  const flags: { [flag: string]: string } = {
+    '--analytics-allowed-emails': ADA,
+    '--email-host': '127.0.0.1',
+    '--email-from': 'stats@example.org',
+  };
+  before(async function () {
+    if (!hasBrowser) this.skip();
+    office = await startPostOffice();
+    flags['--email-port'] = String(office.port);
+  });
+  const analytics = useAnalytics(flags);
+  let browser: Browser;
+  let pages: { readonly page: Page; readonly complaints: readonly string[] }[] = [];
+  before(async () => {
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    office?.stop();
+  });
+  afterEach(async () => {
+    const ended = pages;
+    pages = [];
+    for (const { page } of ended) await page.context().close();
+    expect(ended.flatMap(({ complaints }) => complaints)).to.deep.equal([]);
+  });
+
+  const base = () => analytics.bases[0] ?? '';
+
+  async function open(path = '/', options: BrowserContextOptions = {}) {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    pages.push({ page, complaints: complaintsOf(page, base()) });
+    await page.goto(base() + path);
+    return page;
+  }
+
+  return {
+    analytics,
+    base,
+    open,
+    async openAt(site, options) {
+      const page = await open(`/?site=${site}`, options);
+      await signInByToken(page);
+      await page.locator('#totals').waitFor();
+      return page;
+    },
+    letterTo: (email, count) => office.letterTo(email, count),
+    mails: () => office.letters.length,
+  };
+}
+
+export async function signInByToken(page: Page, token = ADMIN): Promise<void> {
+  await page.getByText('I have the admin token').click();
+  await page.getByLabel('Admin token').fill(token);
+  await button(page, 'Sign in').click();
+}
+
+export const button = (page: Page, name: string | RegExp): Locator => page.getByRole('button', { name, exact: true });
+
+/** Resolves when a place shows a text. */
+export const says = (page: Page, place: string, text: string | RegExp): Promise<void> =>
+  page.locator(place).filter({ hasText: text }).waitFor();
+
+export async function noScroll(page: Page): Promise<void> {
+  expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).to.be.at.most(0);
+}
+
+/** Resolves when a point of the chart has this colour: red, green, blue. */
+export const draws = (page: Page, colour: readonly number[]): Promise<unknown> =>
+  eventually(() =>
+    page.evaluate<boolean>(
+      `(([r, g, b]) => {
+        const canvas = document.querySelector('#chart canvas');
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        for (let at = 0; at < data.length; at += 4)
+          if (data[at] === r && data[at + 1] === g && data[at + 2] === b && data[at + 3] === 255) return true;
+        return false;
+      })(${JSON.stringify(colour)})`,
+    ),
+  );
+
+/** For who wants to see it: into the folder that SCREENSHOTS names. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (folder) await page.screenshot({ path: `${folder}/dashboard-${name}.png`, fullPage: true });
+}
+
+/** The file that a button saves. */
+export async function saved(page: Page, name: string): Promise<{ readonly file: string; readonly text: string }> {
+  const saving = page.waitForEvent('download');
+  await button(page, name).click();
+  const download = await saving;
+  return { file: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
+}
