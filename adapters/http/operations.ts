@@ -3,7 +3,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../platform/config/client-address.js';
 import type { Metrics } from '../platform/observability/metrics.js';
 import { sameOrigin } from './security/cors.js';
-import { isLocalHost } from './security/host-guard.js';
+import { isLocalHost } from './security/cross-site-guard.js';
 import { openapiRoute } from './server/openapi.js';
 import type { ServicePolicy } from './server/policy.js';
 import { type Problem, problem } from './server/problem.js';

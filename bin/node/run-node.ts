@@ -6,7 +6,7 @@ import {
   type ConnectionLimit,
   createConnectionLimit,
   maxConnections,
-} from '../../adapters/http/hardening/connection-limit.js';
+} from '../../adapters/http/hardening/connection-limits.js';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
 import { createBudgets } from '../../adapters/http/server/budgets.js';
 import { type ListenOptions, listen } from '../../adapters/http/server/http-server.js';

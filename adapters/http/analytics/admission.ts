@@ -1,7 +1,7 @@
-/** Authenticates API requests by admin token or dashboard session cookie. */
+/** Authenticates API requests by admin token or dashboard session cookie (RFC 6265). */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { DashboardSession, Logins } from '../../../application/analytics/login.js';
-import { cookieOf, isSameOrigin } from '../server/cookies.js';
+import { isSameOrigin } from '../security/cross-site-guard.js';
 import { type Problem, problem } from '../server/problem.js';
 import type { Request } from '../server/route.js';
 
@@ -26,13 +26,28 @@ const UNAUTHORIZED = problem(401, 'Sign in first', {
   headers: CHALLENGE,
   extra: { authEnabled: true, authenticated: false },
 });
-const FORGED = problem(403, 'Requests that change data must come from a page of this service');
+export const FORGED = problem(403, 'Requests that change data must come from a page of this service');
 /** OpenAPI response of all routes that change data. */
 export const CROSS_ORIGIN_ANSWER = { description: 'The request came from a page of another origin' };
 const ADMIN: Admin = { actor: 'admin' };
 const SAFE_METHODS = ['GET', 'HEAD'];
 
+/** The session token of the first cookie with its name. */
+export function sessionTokenOf({ cookie = '' }: Request['headers']): string | undefined {
+  for (const pair of cookie.split(';')) {
+    const [key = '', ...value] = pair.split('=');
+    if (key.trim() === SESSION_COOKIE) return value.join('=').trim();
+  }
+  return undefined;
+}
+
+/** Formats a cookie that scripts can't read and cross-site commands don't send; `secure` means only over TLS. */
+export const sessionCookie = (token: string, maxAgeSeconds: number, secure: boolean): string =>
+  `${SESSION_COOKIE}=${token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${secure ? '; Secure' : ''}`;
+
 const digest = (text: string) => hash('sha256', text, 'buffer');
+
+type AdminRequest = Pick<Request, 'bearer' | 'headers' | 'method'>;
 
 export interface AdmissionDeps {
   readonly adminToken: string;
@@ -43,13 +58,11 @@ export interface AdmissionDeps {
 /** Compares digests, so that the comparison takes constant time for any input. */
 export function createAdminAuthenticator({ adminToken, logins, appUrl }: AdmissionDeps) {
   const expected = digest(adminToken);
-  return async ({ bearer, headers, method }: Pick<Request, 'bearer' | 'headers' | 'method'>) => {
+  return async ({ bearer, headers, method }: AdminRequest): Promise<Admin | Problem> => {
     if (bearer !== undefined) return timingSafeEqual(digest(bearer), expected) ? ADMIN : UNAUTHORIZED;
-    const session = await logins.find(cookieOf(headers, SESSION_COOKIE));
+    const session = await logins.find(sessionTokenOf(headers));
     if (!session) return UNAUTHORIZED;
     if (!SAFE_METHODS.includes(method) && !isSameOrigin(headers, appUrl)) return FORGED;
-    return { actor: `dashboard:${session.addressId}`, session } satisfies Admin;
+    return { actor: `dashboard:${session.addressId}`, session };
   };
 }
-
-export type AnalyticsAdmission = (request: Pick<Request, 'bearer' | 'headers' | 'method'>) => Promise<Admin | Problem>;

@@ -3,11 +3,10 @@ import type { Logins } from '../../../application/analytics/login.js';
 import { SESSION_MS } from '../../../domain/analytics/login.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { quantizeDuration, type StepTime } from '../hardening/constant-time-response.js';
-import { cookieOf, isSameOrigin, setCookie } from '../server/cookies.js';
-import { problem } from '../server/problem.js';
+import { isSameOrigin } from '../security/cross-site-guard.js';
 import type { RateLimit } from '../server/rate-limit.js';
 import { type Admit, type Route, route } from '../server/route.js';
-import { type Admin, CROSS_ORIGIN_ANSWER, SECURITY, SESSION_COOKIE } from './admission.js';
+import { type Admin, CROSS_ORIGIN_ANSWER, FORGED, SECURITY, sessionCookie, sessionTokenOf } from './admission.js';
 import * as schemas from './schemas.js';
 
 export interface AuthRouteDeps {
@@ -29,13 +28,12 @@ export const AUTH = {
 const LINK_REQUESTED = { message: 'If this address may sign in, a sign-in link has been mailed to it' };
 const ROLE = 'member';
 const SESSION_SECONDS = SESSION_MS / 1000;
-const FORGED = problem(403, 'Requests that change data must come from a page of this service');
 
 export function authRoutes({ logins, admit, linksPerNetwork, appUrl, time }: AuthRouteDeps): readonly Route[] {
   const tags = ['Signing in'];
   const secure = appUrl?.startsWith('https:') ?? false;
   const cookie = (token: string, maxAgeSeconds: number) => ({
-    'Set-Cookie': setCookie(SESSION_COOKIE, token, { maxAgeSeconds, secure }),
+    'Set-Cookie': sessionCookie(token, maxAgeSeconds, secure),
   });
 
   const me = route({
@@ -49,7 +47,7 @@ export function authRoutes({ logins, admit, linksPerNetwork, appUrl, time }: Aut
     admit,
     async handle({ context, headers }, { session, actor }) {
       const user = session ? { email: session.email, role: ROLE } : { email: null, role: 'admin' };
-      const token = cookieOf(headers, SESSION_COOKIE);
+      const token = sessionTokenOf(headers);
       const isNew = session !== undefined && (await logins.renew(session, context(actor, actor)));
       return {
         status: 200,
@@ -116,7 +114,7 @@ export function authRoutes({ logins, admit, linksPerNetwork, appUrl, time }: Aut
       403: CROSS_ORIGIN_ANSWER,
     },
     async handle({ headers, context }) {
-      const session = await logins.find(cookieOf(headers, SESSION_COOKIE));
+      const session = await logins.find(sessionTokenOf(headers));
       if (!session) return { status: 204, headers: cookie('', 0) };
       if (!isSameOrigin(headers, appUrl)) return FORGED;
       const actor = `dashboard:${session.addressId}`;

@@ -1,4 +1,4 @@
-/** Delays responses to multiples of a step, so that their duration does not reveal what was found. */
+/** Stops timing attacks: delays responses to multiples of a step, so that their duration does not reveal what was found. */
 import { type After, systemTimer } from '../../platform/process/timer.js';
 
 export interface StepTime {

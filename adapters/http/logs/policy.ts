@@ -1,7 +1,6 @@
 /** HTTP policy of the log service: CORS, security headers and origin checks. */
 import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../security/cors.js';
-import { createCsrfGuard } from '../security/csrf-guard.js';
-import { createHostGuard, type HostGuardOptions } from '../security/host-guard.js';
+import { createCsrfGuard, createHostGuard, type HostGuardOptions } from '../security/cross-site-guard.js';
 import type { ServicePolicy } from '../server/policy.js';
 
 /** OpenAPI security schemes: a bearer token, or username and password. */

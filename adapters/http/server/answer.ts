@@ -7,6 +7,7 @@ import type { Sink } from '../../realtime/relay/sink.js';
 import { openSse, SSE_HEADERS } from '../../realtime/sse-sink.js';
 import type { AcceptedSocket, SocketAnswer } from '../../realtime/websocket/session.js';
 import { openSocket } from '../../realtime/websocket/upgrade.js';
+import { STALLED_MS } from '../hardening/connection-limits.js';
 import type { ServicePolicy } from './policy.js';
 import { fromRejection, isProblem, type Problem } from './problem.js';
 
@@ -126,9 +127,6 @@ function writeReply(ctx: Context, reply: Reply): void {
   }
   if (headers) setHeaders(ctx, headers);
 }
-
-/** A client that reads nothing for this long is disconnected. */
-const STALLED_MS = 15_000;
 
 function writeBytes(ctx: Context, { length, content }: Bytes): void {
   const { req, res } = ctx;

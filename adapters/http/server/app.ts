@@ -4,14 +4,13 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { UnavailableError } from '../../../application/ports/index.js';
 import type { Sink } from '../../realtime/relay/sink.js';
-import type { ConnectionLimit } from '../hardening/connection-limit.js';
-import { findMalformation, hostOf } from '../hardening/malformed-request.js';
-import { requestIdOf } from '../security/headers.js';
+import type { ConnectionLimit } from '../hardening/connection-limits.js';
+import { findMalformation, hostOf } from '../hardening/malformed-requests.js';
 import { setHeaders, writeAnswer, writeProblem } from './answer.js';
 import { overBudgetProblem } from './budgets.js';
 import type { GuardedRequest, ServicePolicy } from './policy.js';
 import { type Problem, problem } from './problem.js';
-import { type RequestDeps, singleHeaders } from './request.js';
+import { type RequestDeps, requestIdOf, singleHeaders } from './request.js';
 import type { Route } from './route.js';
 import { createEndpoint } from './route-pipeline.js';
 

@@ -1,16 +1,13 @@
 /** The HTTP server of a service, with graceful shutdown. */
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { networkOf } from '../../platform/config/client-address.js';
 import { formatUrl } from '../../platform/process/format-url.js';
-import type { After } from '../../platform/process/timer.js';
 import type { Sink } from '../../realtime/relay/sink.js';
 import { asRequest, attach, putBackUpgrade } from '../../realtime/websocket/upgrade.js';
-import { drainBody } from '../hardening/chunk-limit.js';
-import { limitPipelining } from '../hardening/pipelining-limit.js';
-import { createProtocolErrorHandlers } from '../hardening/protocol-errors.js';
-import { watchBodyProgress } from '../hardening/slow-body-timeout.js';
-import { limitUnreadResponses } from '../hardening/slow-reader-limit.js';
+import { drainBody } from '../hardening/body-limits.js';
+import { limitPipelining, limitUnreadResponses } from '../hardening/connection-limits.js';
+import { createProtocolErrorHandlers } from '../hardening/malformed-requests.js';
 import { type AppDeps, createApp } from './app.js';
 import { type Budgets, createBudgets } from './budgets.js';
 import type { ServicePolicy } from './policy.js';
@@ -37,16 +34,6 @@ export interface Listening {
 
 /** Less than the shutdown time of the process, to leave time for later steps. */
 const GRACE_MS = 7_000;
-
-/** Drains the rest of a body that was already answered; the connection is kept while it arrives. */
-function drainRest(request: IncomingMessage, after?: After) {
-  if (request.complete) return;
-  const { socket } = request;
-  drainBody(request);
-  const unwatch = watchBodyProgress(socket, () => socket.destroy(), after);
-  request.once('close', unwatch);
-  request.once('end', unwatch);
-}
 
 /** Starts listening. Rejects if the address is in use or not of this machine. */
 export async function listen(
@@ -81,7 +68,7 @@ export async function listen(
     if (closing) response.setHeader('Connection', 'close');
     limitUnread(response);
     // Before node itself drains the body, without limits.
-    response.once('prefinish', () => drainRest(request, deps.after));
+    response.once('prefinish', () => drainBody(request, deps.after));
     void respond(request, response);
   });
   const server = createServer(

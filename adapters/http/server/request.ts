@@ -1,15 +1,14 @@
-/** Creates the `Request` of routes from koa's context; rarely used properties are computed lazily. */
+/** Creates the `Request` of routes from koa's context: parses the headers and the query, all of them untrusted. */
+import { isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
 import { newCommandId } from '../../../application/command/index.js';
 import type { Clock, CommandContext, Derivation, Logger, Position } from '../../../application/ports/index.js';
 import type { After } from '../../platform/process/timer.js';
-import { basicOf, bearerOf, cursorOf, idempotencyKeyOf, ifPositionOf, traceparentOf } from '../security/headers.js';
-import type { ReceivedBlobs } from '../upload/upload-spec.js';
 import type { Budgets } from './budgets.js';
-import { isProblem, type Problem } from './problem.js';
-import { parseQuery } from './query.js';
+import { isProblem, type Problem, problem } from './problem.js';
 import { quotaOf, type RouteQuota } from './rate-limit.js';
-import type { Request } from './route.js';
+import type { ReceivedBlobs, Request } from './route.js';
 
 export interface RequestDeps {
   readonly service: string;
@@ -171,4 +170,64 @@ function abortOnDisconnect({ res }: Context): AbortController {
   if (res.destroyed) controller.abort();
   res.once('close', () => res.writableFinished || controller.abort());
   return controller;
+}
+
+/** Repeated names become a list, which only list schemas accept. */
+function parseQuery(text: string): { [name: string]: unknown } {
+  // Without a prototype, so that `__proto__` is an ordinary name.
+  const query: { [name: string]: unknown } = Object.create(null);
+  if (text === '') return query;
+  for (const [name, value] of new URLSearchParams(text)) {
+    const previous = query[name];
+    if (previous === undefined) query[name] = value;
+    else if (Array.isArray(previous)) previous.push(value);
+    else query[name] = [previous, value];
+  }
+  return query;
+}
+
+/** The client's request id if it is safe to log, otherwise a new one. */
+export const requestIdOf = (value: string | undefined): string =>
+  value !== undefined && /^[\w.:-]{1,128}$/.test(value) ? value : randomUUID();
+
+/** The token of `Authorization: Bearer`, unverified. */
+const bearerOf = (authorization: string | undefined): string | undefined =>
+  /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+
+function basicOf(authorization: string | undefined) {
+  const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization ?? '')?.[1];
+  if (encoded === undefined) return undefined;
+  const bytes = Buffer.from(encoded, 'base64');
+  // The challenge requests UTF-8 (RFC 7617), but `btoa` in pages encodes Latin-1.
+  const decoded = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
+  const colon = decoded.indexOf(':');
+  if (colon < 0) return undefined;
+  return { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
+}
+
+/** Only in the W3C format, version 00. */
+const traceparentOf = (value: string | undefined): string | undefined =>
+  value !== undefined && /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/.test(value) ? value : undefined;
+
+/** Rejects invalid positions, as the requested consistency can't be guaranteed. */
+function ifPositionOf(value: string | undefined): Position | Problem | undefined {
+  if (value === undefined) return undefined;
+  return toPosition(value) ?? problem(400, 'If-Position is invalid');
+}
+
+function idempotencyKeyOf(value: string | undefined): string | Problem | undefined {
+  if (value === undefined || /^[\x20-\x7e]{1,255}$/.test(value)) return value;
+  return problem(400, 'Idempotency-Key is invalid: 1 to 255 printable characters');
+}
+
+/** Resume position of a stream. Invalid values count as too old to resume from. */
+function cursorOf(lastEventId: string | undefined): Position | undefined {
+  if (!lastEventId) return undefined;
+  return toPosition(lastEventId) ?? -1n;
+}
+
+/** Positions fit into 64 bits. */
+function toPosition(text: string): Position | undefined {
+  const position = /^\d{1,19}$/.test(text) ? BigInt(text) : undefined;
+  return position !== undefined && position < 2n ** 63n ? position : undefined;
 }

@@ -9,7 +9,7 @@ import { createReader } from '../../realtime/websocket/message-schema.js';
 import { upgradeProblem } from '../../realtime/websocket/upgrade.js';
 import { createUploadReader, type ReadUpload } from '../upload/upload-reader.js';
 import type { RouteResult } from './answer.js';
-import { bodyLimitOf, createBodyReader } from './body.js';
+import { createBodyReader } from './body.js';
 import { overBudgetProblem } from './budgets.js';
 import type { ServicePolicy } from './policy.js';
 import { isProblem, type Problem, problem } from './problem.js';
@@ -25,7 +25,7 @@ export function createEndpoint(route: Route, policy: ServicePolicy, deps: Reques
   const checkQuery = route.query && queryValidator(route.query);
   const checkBody = typeof route.body === 'object' ? bodyValidator(route.body, route.strictBody) : undefined;
   const readBody = route.body && !route.uploads ? createBodyReader(route, deps.after) : undefined;
-  const upload = route.uploads && createUploadReader(route.uploads, bodyLimitOf(route), deps.after);
+  const upload = route.uploads && createUploadReader(route.uploads, route.bodyLimit, deps.after);
   const socketOptions = route.socket && {
     perSecond: route.socket.perSecond,
     read: createReader(route.socket.clientMessages),

@@ -1,9 +1,9 @@
 /** Defines a route: input, responses and access. The OpenAPI document is generated from the same definition. */
 import type { Budget } from '../../../application/concurrency/index.js';
+import type { IncomingBlob, Receiving } from '../../../application/files/encrypted-blobs.js';
 import type { CommandContext, Logger, Position } from '../../../application/ports/index.js';
 import type { DataOf, JsonSchema, Rejection } from '../../../domain/shared/index.js';
 import type { MessageSchemas } from '../../realtime/websocket/message-schema.js';
-import type { ReceivedBlobs, Uploads } from '../upload/upload-spec.js';
 import type { Answer, Lasting } from './answer.js';
 import type { Problem } from './problem.js';
 import type { RouteQuota } from './rate-limit.js';
@@ -79,10 +79,7 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
   readonly budget?: Budget;
   /** Distinguishes callers of one network in the shares of a body budget. */
   readonly callerKey?: (caller: Caller) => string;
-  /**
-   * Large base64 members of the JSON, strings in the schema of `body`: streamed to storage, and passed in
-   * `Request.received`. The route's `budget` then counts concurrent bodies.
-   */
+  /** Members of `body` streamed to storage. The route's `budget` then counts concurrent bodies. */
   readonly uploads?: Uploads;
   /** Deadline of admission and handler together in ms, default 8 s. */
   readonly answerMs?: number;
@@ -107,6 +104,17 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
     caller: Caller,
   ) => MaybePromise<Answer | Lasting>;
 }
+
+/** Large base64 members of a JSON body: empty strings in `Request.body`, their content is in `Request.received`. */
+export interface Uploads {
+  /** Maximum decoded bytes by name. Longer content and invalid base64 are answered 400. */
+  readonly members: { readonly [name: string]: number };
+  /** Opens the storage for one member. */
+  receive(): Promise<Receiving>;
+}
+
+/** Received content by member name. */
+export type ReceivedBlobs = ReadonlyMap<string, IncomingBlob>;
 
 /** The messages of a WebSocket in both directions; closed lists. */
 export interface SocketSpec {

@@ -6,26 +6,13 @@ import type { Context } from 'koa';
 import type { Reservation } from '../../../application/concurrency/index.js';
 import type { IncomingBlob, Receiving } from '../../../application/files/encrypted-blobs.js';
 import type { After } from '../../platform/process/timer.js';
-import { watchChunks } from '../hardening/chunk-limit.js';
-import { watchBodyProgress } from '../hardening/slow-body-timeout.js';
-import {
-  badContentType,
-  badEncoding,
-  GZIP,
-  incomplete,
-  JSON_LIKE,
-  notGzip,
-  parse,
-  type ReadResult,
-  tooLarge,
-  tooManyChunks,
-  tooSlow,
-} from '../server/body.js';
+import { watchBody } from '../hardening/body-limits.js';
+import { announcedBody, DEFAULT_LIMIT, incomplete, notGzip, parse, type ReadResult, tooLarge } from '../server/body.js';
 import { overBudgetProblem } from '../server/budgets.js';
 import { isProblem, type Problem, problem } from '../server/problem.js';
+import type { ReceivedBlobs, Uploads } from '../server/route.js';
 import { createBase64 } from './base64.js';
 import { createMemberScanner, type MemberSink, RestTooLarge } from './json-member-scanner.js';
-import type { ReceivedBlobs, Uploads } from './upload-spec.js';
 
 export interface ReadUpload {
   readonly received: ReceivedBlobs;
@@ -43,7 +30,7 @@ const NO_BYTES = Buffer.alloc(0);
 /** @param limit Maximum bytes of the whole body, decompressed; more is answered 413. */
 export function createUploadReader(
   { members, receive }: Uploads,
-  limit: number,
+  limit = DEFAULT_LIMIT,
   after?: After,
 ): (ctx: Context, reservation: Reservation) => ReadUpload {
   return (ctx, reservation) => {
@@ -84,21 +71,17 @@ export function createUploadReader(
     }
 
     async function read(): Promise<ReadResult | Problem> {
-      const { headers } = ctx.req;
-      const { 'content-length': length, 'content-encoding': encoding, 'content-type': type } = headers;
-      if (headers['transfer-encoding'] === undefined && !Number(length)) return { bytes: NO_BYTES, json: {} };
-      if (type !== undefined && !JSON_LIKE.test(type)) return badContentType;
-      const isCompressed = encoding !== undefined && encoding.toLowerCase() !== 'identity';
-      if (isCompressed && !GZIP.test(encoding)) return badEncoding;
-      if (Number(length ?? 0) > limit) return tooLarge;
+      const announced = announcedBody(ctx.req, limit);
+      if (!announced) return { bytes: NO_BYTES, json: {} };
+      if (isProblem(announced)) return announced;
       // The reservation counts uploads.
       const shortage = reservation.acquire(1);
       if (shortage) return { ...overBudgetProblem(shortage), problem: 429 };
       const scanner = createMemberScanner(Object.keys(members), sink(), MAX_REST_BYTES);
       // Only requests with an idempotency key are compared by digest.
-      const digest = headers['idempotency-key'] === undefined ? undefined : createHash('sha256');
+      const digest = ctx.req.headers['idempotency-key'] === undefined ? undefined : createHash('sha256');
       let size = 0;
-      const failure = await forEachChunk(ctx, isCompressed, after, async (bytes) => {
+      const failure = await forEachChunk(ctx, announced.isCompressed, after, async (bytes) => {
         size += bytes.length;
         if (size > limit) throw new UploadRejected(tooLarge);
         digest?.update(bytes);
@@ -135,8 +118,7 @@ async function forEachChunk(
   const onClose = () => {
     if (!req.complete) abort(incomplete);
   };
-  const unwatchChunks = watchChunks(req, { onChunk: () => {}, onTooMany: () => abort(tooManyChunks) });
-  const unwatchProgress = watchBodyProgress(req.socket, () => abort(tooSlow), after);
+  const unwatch = watchBody(req, abort, after);
   req.once('close', onClose);
   try {
     req.pipe(source);
@@ -151,7 +133,6 @@ async function forEachChunk(
   } finally {
     req.off('close', onClose);
     req.unpipe(source);
-    unwatchProgress();
-    unwatchChunks();
+    unwatch();
   }
 }

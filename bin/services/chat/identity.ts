@@ -10,7 +10,7 @@ import type { ChatQuotas } from '../../../adapters/http/chat/quotas.js';
 import { LINKS_PER_NETWORK } from '../../../adapters/http/chat/request-link.js';
 import { authRoutes } from '../../../adapters/http/chat/session-routes.js';
 import { usersRoutes } from '../../../adapters/http/chat/users.js';
-import { createHostGuard, type HostGuardOptions } from '../../../adapters/http/security/host-guard.js';
+import { createHostGuard, type HostGuardOptions } from '../../../adapters/http/security/cross-site-guard.js';
 import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { Route } from '../../../adapters/http/server/route.js';
 import { createMailer } from '../../../adapters/outbound/mail/smtp.js';

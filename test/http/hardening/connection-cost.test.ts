@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { limitUnreadResponses } from '../../../adapters/http/hardening/slow-reader-limit.js';
+import { limitUnreadResponses } from '../../../adapters/http/hardening/connection-limits.js';
 import { createBudget } from '../../../application/concurrency/fair-share-budget.js';
 import { echo, serveToys, type Toys } from '../toy-http-service.js';
 

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { createConnectionLimit, maxConnections } from '../../../adapters/http/hardening/connection-limit.js';
+import { createConnectionLimit, maxConnections } from '../../../adapters/http/hardening/connection-limits.js';
 import { networkOf } from '../../../adapters/platform/config/client-address.js';
 import { type Budget, createBudget } from '../../../application/concurrency/fair-share-budget.js';
 import { serveTalk } from '../../adapters/realtime/websocket/toy-chat.js';

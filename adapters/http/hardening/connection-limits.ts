@@ -1,8 +1,10 @@
-/** Limits the connections of all services together, so that file descriptors remain for the process itself. */
+/** Stops clients that exhaust files, CPU time or memory: by many connections, pipelined requests or unread responses. */
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Budget, Reservation, Shortage } from '../../../application/concurrency/index.js';
 
+/** Limits the connections of all services together. */
 export interface ConnectionLimit {
   /**
    * Adds a new connection. At the limit, the longest idle connection is closed for it, preferably one of the same
@@ -96,4 +98,101 @@ function readLimits(): string {
   } catch {
     return '';
   }
+}
+
+type Respond = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Pipelined requests after which the connection is closed; no common client sends more. */
+const MAX_QUEUED = 100;
+
+/**
+ * Starts each request of a connection when the previous one was answered. Node would start all requests it has read:
+ * thousands fit into a few kilobytes and would block all other clients.
+ */
+export function limitPipelining(respond: Respond): Respond {
+  const queues = new WeakMap<Socket, (() => void)[]>();
+  return (request, response) => {
+    const { socket } = request;
+    const queue = queues.get(socket);
+    const start = () => {
+      response.once('close', next);
+      respond(request, response);
+    };
+    const next = () => {
+      const first = socket.destroyed ? undefined : queues.get(socket)?.shift();
+      if (first) first();
+      else queues.delete(socket);
+    };
+    if (socket.destroyed) return;
+    if (!queue) {
+      queues.set(socket, []);
+      start();
+    } else if (queue.push(start) > MAX_QUEUED) {
+      queue.length = 0;
+      socket.destroy();
+    }
+  };
+}
+
+/** A client that reads nothing of a response for this long is disconnected. */
+export const STALLED_MS = 15_000;
+
+export interface UnreadOptions {
+  /** Bytes of all responses that are not read yet. */
+  readonly budget: Budget;
+  /** Returns the network of the client of a response. */
+  readonly networkOf: (response: ServerResponse) => string;
+  readonly stalledMs?: number;
+}
+
+interface UnreadResponse {
+  readonly network: string;
+  readonly reservation: Reservation;
+}
+
+/**
+ * Creates a function to be called with every response before it is sent. When the budget is used up, the oldest unread
+ * responses are dropped: those of the same network if it has used its share, otherwise of any.
+ */
+export function limitUnreadResponses({
+  budget,
+  networkOf,
+  stalledMs = STALLED_MS,
+}: UnreadOptions): (response: ServerResponse) => void {
+  /** Oldest first. */
+  const unread = new Map<Socket, UnreadResponse>();
+
+  const forget = (socket: Socket) => {
+    unread.get(socket)?.reservation.release();
+    unread.delete(socket);
+  };
+
+  /** Disconnects the client of the oldest matching response; false if there is none. */
+  function dropOldest(matches: (response: UnreadResponse) => boolean): boolean {
+    for (const [socket, response] of unread) {
+      if (!matches(response)) continue;
+      forget(socket);
+      socket.destroy();
+      return true;
+    }
+    return false;
+  }
+
+  return (response) => {
+    response.once('prefinish', () => {
+      const { socket } = response;
+      const bytes = socket?.writableLength ?? 0;
+      if (!socket || bytes === 0) return;
+      // Restarts with every chunk the client reads, and with the next request of the connection.
+      socket.setTimeout(stalledMs);
+      const network = networkOf(response);
+      const reservation = budget.reserve(network);
+      for (let shortage = reservation.acquire(bytes); shortage; shortage = reservation.acquire(bytes)) {
+        const matches = shortage === 'share' ? (other: UnreadResponse) => other.network === network : () => true;
+        if (!dropOldest(matches)) break;
+      }
+      unread.set(socket, { network, reservation });
+      response.once('close', () => forget(socket));
+    });
+  };
 }
