@@ -2,9 +2,9 @@
 import type { AnalyticsEvent } from '../../domain/analytics/catalog.js';
 import { dayOf, trafficStream } from '../../domain/analytics/hit-batch.js';
 import { DAY_MS } from '../../domain/analytics/period.js';
-import { RETENTION } from '../../domain/analytics/retention.js';
+import { RETENTION, type Retention } from '../../domain/analytics/retention.js';
 import { isRejection, type Rejection } from '../../domain/shared/index.js';
-import type { HandleCommand } from '../command/index.js';
+import type { AggregateStore, HandleCommand } from '../command/index.js';
 import type { CommandContext, ConfirmedClock, EventLog, Position, ProjectionProgress } from '../ports/index.js';
 import type { Reaction } from '../subscription/index.js';
 import { retentionAggregate } from './aggregates.js';
@@ -100,3 +100,7 @@ export const expireReaction = ({ log, directory }: ExpirePorts): Reaction<Analyt
     },
   },
 });
+
+/** Creates a reader of which days have expired. */
+export const createRetentionReader = (streams: Pick<AggregateStore, 'load'>) => async (): Promise<Retention> =>
+  (await streams.load(retentionAggregate, RETENTION)).state;

@@ -114,3 +114,11 @@ export function createReports(ports: ReportPorts) {
     return { body: { site: siteId, generatedAt: new Date(now).toISOString(), ...report }, ...consistency };
   };
 }
+
+/** Creates a counter of a site's days that includes hits acknowledged just before. */
+export const createDayCount =
+  (days: Pick<DayReader, 'countDays'>, projectionProgress: ProjectionProgress) =>
+  async (instance: string): Promise<number> => {
+    await projectionProgress.wait(DAYS_MODEL, projectionProgress.latestOf('analytics'));
+    return days.countDays(instance);
+  };

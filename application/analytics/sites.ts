@@ -30,8 +30,8 @@ export interface SitePorts {
   readonly clock: Clock;
   /** Number of days of a site with counts. */
   readonly countDays: (instance: string) => Promise<number>;
-  /** Base URL of the tracker: an origin or a path below one, without a trailing slash. */
-  readonly base: () => string;
+  /** URL of the service, where the tracker is loaded from. */
+  readonly appUrl: () => string;
 }
 
 /** Input for creating or updating a site; an empty token removes the token. */
@@ -61,7 +61,7 @@ const TOKEN = new RegExp(`^[!-~]{1,${SITE_LIMITS.token}}$`);
 
 export type Sites = ReturnType<typeof createSites>;
 
-export function createSites({ handle, directory, vault, derivation, clock, countDays, base }: SitePorts) {
+export function createSites({ handle, directory, vault, derivation, clock, countDays, appUrl }: SitePorts) {
   async function create(
     { id, ingestToken = '', ...input }: SiteInput,
     context: CommandContext,
@@ -155,7 +155,7 @@ export function createSites({ handle, directory, vault, derivation, clock, count
       domains,
       allowedEventProperties,
       hasIngestToken: tokenHash !== null,
-      snippet: `<script defer src="${base()}/m.js" data-site="${id}"></script>`,
+      snippet: `<script defer src="${baseUrl(appUrl())}/m.js" data-site="${id}"></script>`,
       createdAt: new Date(createdAt).toISOString(),
       updatedAt: new Date(updatedAt).toISOString(),
     };
@@ -169,3 +169,9 @@ const invalidId = invalidSite(
 );
 const fixedId = invalidSite('id cannot be changed');
 const invalidToken = invalidSite(`ingestToken must have 1 to ${SITE_LIMITS.token} visible ASCII characters`);
+
+/** Removes query and trailing slashes from a URL, so that paths can be appended. */
+function baseUrl(address: string): string {
+  const { origin, pathname } = new URL(address);
+  return origin + pathname.replace(/\/+$/, '');
+}

@@ -1,5 +1,6 @@
 /** Command ids without an idempotency key: UUIDv7, so that ids derived from them sort by time. */
 import { randomUUID } from 'node:crypto';
+import type { CommandContext } from '../ports/index.js';
 
 /** Returns a UUIDv7: 48 bits of time, 74 random bits. `now`: Unix ms. */
 export function newCommandId(now = Date.now()): string {
@@ -13,4 +14,10 @@ const UUID_V7 = /^([\da-f]{8})-([\da-f]{4})-7/;
 export function timestampOf(commandId: string): number | undefined {
   const [, high, low] = UUID_V7.exec(commandId) ?? [];
   return high && low ? Number.parseInt(high + low, 16) : undefined;
+}
+
+/** Returns the context of a command that the program itself runs. */
+export function systemContext(actor: string): CommandContext {
+  const commandId = newCommandId();
+  return { commandId, actor, correlationId: commandId };
 }

@@ -5,7 +5,7 @@ export {
   createAggregateStore,
   type LoadedAggregate,
 } from './aggregate-store.js';
-export { newCommandId, timestampOf } from './command-id.js';
+export { newCommandId, systemContext, timestampOf } from './command-id.js';
 export { contentSeed, type EventOrigin, newEvent } from './event-envelope.js';
 export { asEvent, isEvent } from './event-guards.js';
 export { type Appender, createGroupCommit, type PendingEvent, StreamEndedError } from './group-commit.js';

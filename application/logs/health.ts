@@ -32,8 +32,8 @@ export function createIndexHealth({
   }
 
   return {
-    /** Records the position of a new event of the service. */
-    note(position: Position) {
+    /** Records a new event of the service. */
+    onEvent({ position }: { readonly position: Position }) {
       if (position <= latest) return;
       if (behindSince === undefined || projectionProgress.position('logs.records') >= latest) behindSince = clock.now();
       latest = position;

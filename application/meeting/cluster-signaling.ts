@@ -1,6 +1,10 @@
 /** Relays signaling messages between participants, across nodes, directly to the node that holds the socket. */
+import type { MeetingEvent } from '../../domain/meeting/catalog.js';
 import type { RoomState } from '../../domain/meeting/state.js';
 import type { Cluster, ClusterMessage, MessageHandler, Position } from '../ports/index.js';
+import type { Audience } from '../subscription/index.js';
+import type { Rooms } from './audience/audience.js';
+import { isStillCurrent, type RepeatedCommand } from './audience/repeat-state.js';
 import type { ClusterSignaling, EphemeralMessage, LocalSignaling, Route } from './signaling-port.js';
 
 export interface ClusterSignalingPorts {
@@ -88,5 +92,32 @@ export function createClusterSignaling({
       if (to.node === mesh.nodeId) await local.sendWithBackpressure(to.id, message);
       else await mesh.request(to.node, to.id, clusterMessage('pass', route, message));
     },
+  };
+}
+
+/** A serialized message; skipped if it is stale when its turn to be sent comes. */
+interface SignalFrame {
+  readonly json: string;
+  isStale?(): boolean;
+}
+
+/** The relay of this process. */
+export interface SignalRelayPort {
+  state(): Rooms;
+  /** Returns the number of sockets reached. */
+  sendEphemeral(keys: readonly string[], frame: SignalFrame): number;
+  sendWithBackpressure(key: string, frame: SignalFrame): Promise<boolean>;
+}
+
+/** Creates signaling to participants connected to this process. */
+export function createLocalSignaling(relay: SignalRelayPort, audience: Audience<Rooms, MeetingEvent>): LocalSignaling {
+  const frameFor = (to: string, { json, repeats }: EphemeralMessage): SignalFrame => {
+    if (repeats === undefined) return { json };
+    const repeated: RepeatedCommand = JSON.parse(repeats);
+    return { json, isStale: () => !isStillCurrent(audience, relay.state(), repeated, { to, json }) };
+  };
+  return {
+    send: (id, message) => relay.sendEphemeral([id], frameFor(id, message)) > 0,
+    sendWithBackpressure: (id, message) => relay.sendWithBackpressure(id, frameFor(id, message)),
   };
 }

@@ -84,15 +84,17 @@ const alreadyOpened: Rejection = { rejected: 'meeting/room-exists', kind: 'confl
 /** Attempts to join while others open, end or lock the room. */
 const ATTEMPTS = 4;
 
-export const resumeTokenOf = (derivation: Derivation, participantId: string): string =>
-  derivation.secret('meeting.resume', participantId).toString('base64url');
+export const resumeTokenOf =
+  (derivation: Derivation) =>
+  (participantId: string): string =>
+    derivation.secret('meeting.resume', participantId).toString('base64url');
 
 export function createRoomEntry(ports: RoomEntryPorts) {
   const { handle, streams, vault, derivation, passwords, clock, room, run, returnMs } = ports;
 
   /** Whether the resume token is valid for the participant id. */
   const hasValidResumeToken = ({ participantId, resumeToken }: JoinRequest): boolean =>
-    !!participantId && !!resumeToken && sameText(resumeTokenOf(derivation, participantId), resumeToken);
+    !!participantId && !!resumeToken && sameText(resumeTokenOf(derivation)(participantId), resumeToken);
 
   /** Resolves once the events are flushed; the participant is inside then, or waits. Throws `UnavailableError`. */
   async function enter<Taken extends Seat>(

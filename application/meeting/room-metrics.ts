@@ -1,7 +1,9 @@
 /** Counts rooms and people of all nodes, from the relay's fold of the event log. */
+import type { catalog } from '../../domain/meeting/catalog.js';
 import { isEmptyLatent, type RoomState } from '../../domain/meeting/state.js';
 import { READ_TIMEOUT_MS } from '../consistency/index.js';
 import type { Position } from '../ports/index.js';
+import type { LiveEvent } from '../subscription/index.js';
 
 export interface Totals {
   readonly rooms: number;
@@ -114,3 +116,11 @@ export function createRoomMetrics(
     },
   };
 }
+
+/** Creates the handler that counts rooms by the state after each event. */
+export const countRooms =
+  ({ update, advance }: RoomMetrics, room: (roomId: string) => RoomState | undefined) =>
+  (event: LiveEvent<typeof catalog>): void => {
+    if (event.type !== 'ProjectionSwitched') update(event.data.roomId, room(event.data.roomId));
+    advance(event.position);
+  };

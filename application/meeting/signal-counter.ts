@@ -11,6 +11,8 @@ export interface SignalCounterPorts {
   readonly node: string;
   readonly release: string;
   readonly systemContext: (actor: string) => CommandContext;
+  /** Counts each signal in the metrics. */
+  readonly observe: () => void;
 }
 
 interface MeetingRef {
@@ -25,7 +27,7 @@ const RETENTION_SECONDS = 30 * 86_400;
 /** Stream of one node's counts. Kept apart from the room streams, so that it has one writer and no conflicts. */
 export const signalCountStream = (node: string): string => `meeting.relayed-${node}`;
 
-export function createSignalCounter({ log, appender, node, release, systemContext }: SignalCounterPorts) {
+export function createSignalCounter({ log, appender, node, release, systemContext, observe }: SignalCounterPorts) {
   let counts = new Map<string, MeetingRef & { count: number }>();
   const stream = signalCountStream(node);
   let isRetentionSet = false;
@@ -37,7 +39,10 @@ export function createSignalCounter({ log, appender, node, release, systemContex
   }
 
   return {
-    count: (meeting: MeetingRef) => add(meeting),
+    count(meeting: MeetingRef) {
+      observe();
+      add(meeting);
+    },
 
     /** Writes periodically and once at the end; throws as `write` does. */
     async writePeriodically(stop: AbortSignal): Promise<void> {

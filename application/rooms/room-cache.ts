@@ -3,10 +3,11 @@ import { LRUCache } from 'lru-cache';
 import type { catalog, RoomsEvent } from '../../domain/rooms/catalog.js';
 import { MAX_MESSAGES, messagesStream } from '../../domain/rooms/messages.js';
 import { type Participant, roomStream } from '../../domain/rooms/room.js';
-import type { Erasing, EventHandlers } from '../../domain/shared/index.js';
+import type { Erasing } from '../../domain/shared/index.js';
 import type { AggregateStore } from '../command/index.js';
 import { estimateBytes } from '../memory/estimate-size.js';
 import type { Cache, Position, RevealedEvent } from '../ports/index.js';
+import type { LiveEvent } from '../subscription/index.js';
 import { messagesAggregate, roomAggregate } from './aggregates.js';
 
 /** State of a room's streams on this node, updated by its own appends and by the live feed. */
@@ -29,6 +30,9 @@ export interface CachedRoom {
 
 type Ended = RoomsEvent<Erasing<typeof catalog>>;
 
+const ENDINGS: { readonly [type in Ended['type']]: true } = { RoomBurned: true, RoomExpired: true, RoomErased: true };
+const hasEnded = (event: LiveEvent<typeof catalog>): event is RevealedEvent<Ended> => event.type in ENDINGS;
+
 const SHOWN_BYTES = 12 * 1024 * 1024;
 
 export interface RoomCache {
@@ -38,14 +42,12 @@ export interface RoomCache {
   get(roomId: string): CachedRoom | undefined;
   /** Whether a room with these encrypted messages fits the cache. */
   fits(messages: readonly { readonly secret: string }[]): boolean;
-  /** Records that the live feed has delivered all events up to this position. */
-  onPosition(position: Position): void;
+  /** Handles the events of the live feed: drops ended rooms, so that no message content stays in memory. */
+  onEvent(event: LiveEvent<typeof catalog>): void;
   /** Position that the live feed has reached; `content` is current up to it. */
   livePosition(): Position;
   /** Must be called in the same tick in which `room.content` was read. */
   set(roomId: string, room: CachedRoom): void;
-  /** Drops ended rooms, so that no message content stays in memory. */
-  readonly on: EventHandlers<RevealedEvent<Ended>, void>;
   readonly cache: Cache;
 }
 
@@ -63,19 +65,18 @@ export function createRoomCache(streams: Pick<AggregateStore, 'cached'>, limitBy
   };
 
   let livePosition: Position = 0n;
-  const evict = ({ data: { roomId } }: RevealedEvent<Ended>) => void rooms.delete(roomId);
 
   return {
     content,
     get: (roomId) => rooms.get(roomId),
-    onPosition(position) {
-      livePosition = position;
+    onEvent(event) {
+      if (hasEnded(event)) rooms.delete(event.data.roomId);
+      livePosition = event.position;
     },
     livePosition: () => livePosition,
     fits: (messages) =>
       messages.reduce((all, { secret }) => all + MESSAGE_OVERHEAD_BYTES + estimateBytes(secret), 0) <= limitBytes / 2,
     set: (roomId, room) => void rooms.set(roomId, room),
-    on: { RoomBurned: evict, RoomExpired: evict, RoomErased: evict },
     cache: { name: 'rooms.shown', limitBytes, bytes: () => rooms.calculatedSize },
   };
 }

@@ -1,11 +1,31 @@
 /** Live feed of a node: one subscription that delivers every event of its services to caches and clients. */
-import { type Catalog, type ProjectionSwitched, serviceOf } from '../../domain/shared/index.js';
+import { type Catalog, type EventOf, type ProjectionSwitched, serviceOf } from '../../domain/shared/index.js';
 import { type AggregateStore, isEvent } from '../command/index.js';
 import { createYielder, sleep } from '../concurrency/index.js';
-import type { DecryptEvent, Logger, Position, RecordedEvent, Subscribe } from '../ports/index.js';
+import type { DecryptEvent, Logger, Position, RecordedEvent, RevealedEvent, Subscribe } from '../ports/index.js';
 import type { CachingVault } from '../secrets/index.js';
-import type { LiveEvent } from './live-event.js';
 import { createResumeWindow, type ResumeWindow, type ResumeWindowStore, type WindowStart } from './resume-window.js';
+
+/** Live events of a catalog, decrypted except for large ones; without a catalog each may be encrypted or decrypted. */
+export type LiveEvent<C extends Catalog = Catalog> =
+  | { [Type in keyof C['events'] & string]: LiveEventOf<C['events'][Type], EventOf<C, Type>> }[keyof C['events'] &
+      string]
+  | RevealedEvent<ProjectionSwitched>;
+
+type LiveEventOf<Spec, E extends EventOf<Catalog>> = Catalog['events'][string] extends Spec
+  ? RecordedEvent<E> | RevealedEvent<E>
+  : Spec extends { readonly sealed: { readonly large: true } }
+    ? RecordedEvent<E>
+    : RevealedEvent<E>;
+
+/**
+ * Handles every event of a service in log order; must not wait. The type of a method, so that a handler may expect
+ * the events of its service only.
+ */
+export type EventHandler<Event = LiveEvent> = { handle(event: Event): void }['handle'];
+
+/** Handlers by the prefix of the events' streams, which is the name of the service, in the order of their calls. */
+export type SubscriptionTable = ReadonlyMap<string, readonly EventHandler[]>;
 
 export interface FeedOptions {
   readonly catalogs: readonly Catalog[];
@@ -21,8 +41,7 @@ export interface FeedOptions {
   readonly decryptLiveEvent: DecryptEvent;
   readonly streams: AggregateStore;
   readonly vault: CachingVault;
-  /** Sends an event to the clients of its service. Must not block. */
-  readonly publish: (service: string, event: LiveEvent) => void;
+  readonly subscriptions: SubscriptionTable;
   /** Called when another build of a read model becomes active. */
   readonly switched: (event: RecordedEvent<ProjectionSwitched>) => void;
   readonly logger: Logger;
@@ -46,8 +65,19 @@ const RETRY_MS = 1000;
 const SAVE_EVERY_MS = 1000;
 
 export function runLiveFeed(options: FeedOptions): Feed {
-  const { catalogs, begun, follow, decryptEvent, decryptLiveEvent, streams, vault, publish, switched, logger, signal } =
-    options;
+  const {
+    catalogs,
+    begun,
+    follow,
+    decryptEvent,
+    decryptLiveEvent,
+    streams,
+    vault,
+    subscriptions,
+    switched,
+    logger,
+    signal,
+  } = options;
   const catalogOf = new Map(catalogs.map((catalog) => [catalog.service, catalog]));
   const prefixes = [...catalogOf.keys()].map((service) => `${service}.`);
   const windows = new Map(Array.from(options.windows, ([service, start]) => [service, createResumeWindow(start)]));
@@ -91,7 +121,13 @@ export function runLiveFeed(options: FeedOptions): Feed {
       vault.forget(subject);
       for (const stream of [subject, event.stream]) streams.forget(stream);
     }
-    if (live) publish(service, live);
+    for (const handle of live ? (subscriptions.get(service) ?? []) : []) {
+      try {
+        handle(live!);
+      } catch (error) {
+        logger.error({ err: error, event: event.id, type: event.type }, 'a listener failed to process an event');
+      }
+    }
   }
 
   /** Decrypts events in parallel, because keys come from another server; dispatches them in order. */
@@ -102,12 +138,7 @@ export function runLiveFeed(options: FeedOptions): Feed {
     for (const [index, event] of events.entries()) {
       const pause = yieldIfDue();
       if (pause) await pause;
-      const live = await decrypted[index];
-      try {
-        dispatch(event, live);
-      } catch (error) {
-        logger.error({ err: error, event: event.id, type: event.type }, 'failed to deliver an event to all listeners');
-      }
+      dispatch(event, await decrypted[index]);
     }
   }
 

@@ -1,22 +1,25 @@
 /** Writes snapshots of a service's fold for the next start (docs/guide/snapshots.md). */
-import type { Position } from '../ports/index.js';
+import { maxPosition } from '../consistency/index.js';
+import type { Leases, Logger, Position } from '../ports/index.js';
+import type { Feed } from './live-feed.js';
 import type { Fold, SnapshotFormat, SnapshotSize, Snapshots, StateAt } from './restore-fold.js';
 import type { ResumeWindowStore } from './resume-window.js';
+import { runPeriodically } from './scheduled-job.js';
 import { eventCount } from './stream-cursors.js';
 
 export interface SnapshotWriterOptions<State> {
   readonly service: string;
   readonly form: SnapshotFormat<State>;
   /** As in `Fold`. */
-  readonly cursors?: Fold<State>['reached'];
+  readonly cursors: Fold<State>['reached'];
   /** Size of the snapshot that this start has read. */
-  readonly kept?: SnapshotSize | undefined;
+  readonly kept: SnapshotSize | undefined;
+  /** State that this start has restored; can be written immediately. */
+  readonly initial: StateAt<State> | undefined;
   readonly snapshots: Pick<Snapshots, 'write' | 'extend'>;
   /** Resume windows as stored for the next start. */
   readonly windows: Pick<ResumeWindowStore, 'read'>;
   readonly currentState: () => StateAt<State>;
-  /** State that this start was restored to; can be written immediately. */
-  readonly initial?: StateAt<State> | undefined;
 }
 
 /** New events in streams with cursors before another snapshot is due. */
@@ -33,8 +36,7 @@ const PARTS_PER_EVENT = 4;
 export function createSnapshotWriter<State>(options: SnapshotWriterOptions<State>) {
   const { service, form, cursors, snapshots, windows, currentState } = options;
   const { version } = form;
-  let { kept = { events: 0, parts: 0 } } = options;
-  let pending = options.initial;
+  let { kept = { events: 0, parts: 0 }, initial: pending } = options;
   let written: (StateAt<State> & { readonly until: Position }) | undefined;
 
   const eventsOf = (state: State) => (cursors ? eventCount(cursors(state)) : 0);
@@ -69,4 +71,35 @@ export function createSnapshotWriter<State>(options: SnapshotWriterOptions<State
     kept = { events: eventsOf(state), parts };
     return true;
   };
+}
+
+/** Milliseconds between checks whether the next start would need a newer snapshot. */
+const CHECK_EVERY_MS = 1000;
+/** Checks skipped after a snapshot was written, which can take megabytes. The next start reads the events since. */
+const SKIPPED_CHECKS = 30;
+
+export interface SnapshotJobOptions<State> extends Omit<SnapshotWriterOptions<State>, 'currentState'> {
+  readonly relay: { state(): State; position(): Position };
+  readonly feed: Pick<Feed, 'resumeFrom'>;
+  readonly leases: Leases;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Keeps a snapshot of a relay's state current while this node holds the lease; settles after abort. */
+export function runSnapshotWriter<State>(options: SnapshotJobOptions<State>): Promise<void> {
+  const { service, relay, feed, leases, logger, signal } = options;
+  const writeIfDue = createSnapshotWriter({
+    ...options,
+    currentState: () => ({
+      state: relay.state(),
+      position: maxPosition(relay.position(), feed.resumeFrom(service)),
+    }),
+  });
+  let toSkip = 0;
+  const run = async () => {
+    if (toSkip-- > 0) return;
+    toSkip = (await writeIfDue()) ? SKIPPED_CHECKS : 0;
+  };
+  return runPeriodically({ name: `${service}.audience`, everyMs: CHECK_EVERY_MS, run, leases, logger, signal });
 }

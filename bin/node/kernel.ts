@@ -16,14 +16,15 @@ import { createSnapshots } from '../../adapters/mongo/coordination/snapshots.js'
 import { openKeys, type SecretSource } from '../../adapters/mongo/keys/key-store.js';
 import { createStoredSecret } from '../../adapters/mongo/keys/stored-secret.js';
 import { createBuilds, createRows } from '../../adapters/mongo/rows/row-store.js';
+import type { Metrics } from '../../adapters/platform/observability/metrics.js';
 import {
   createAggregateStore,
   createHandleCommand,
   createIdempotency,
-  newCommandId,
+  systemContext,
 } from '../../application/command/index.js';
 import { createProjectionProgress } from '../../application/consistency/index.js';
-import type { CommandContext, Logger, Position } from '../../application/ports/index.js';
+import type { Logger } from '../../application/ports/index.js';
 import {
   createEventDecryptor,
   createUndecryptableCounter,
@@ -51,11 +52,17 @@ export interface KernelOptions {
   readonly catalogs: readonly Catalog[];
   readonly projections: readonly ReadModel[];
   readonly logger: Logger;
-  readonly onAppended?: (stream: string, events: number) => void;
-  readonly onConflict?: (stream: string) => void;
-  /** Called for data that can never be decrypted again and is treated as erased. */
-  readonly onUndecryptable?: () => void;
+  readonly metrics: KernelMetrics;
 }
+
+export type KernelMetrics = Pick<Metrics, 'countAppended' | 'conflicted' | 'countUndecryptable'>;
+
+/** For processes that serve no metrics. */
+export const noMetrics: KernelMetrics = {
+  countAppended: (next) => next,
+  conflicted() {},
+  countUndecryptable() {},
+};
 
 /** Opens a kernel for a command that serves nothing. Stops the servers if that fails. */
 export const openKernel = (
@@ -73,6 +80,7 @@ export const openKernel = (
     catalogs: services.map(({ catalog }) => catalog),
     projections: services.flatMap(({ projections }) => projections),
     logger,
+    metrics: noMetrics,
   }).catch(async (error) => {
     await servers.stop();
     throw error;
@@ -85,7 +93,7 @@ const DUPLICATE_NODE =
 
 /** Connects to both servers and waits until they answer. */
 export async function createKernel(options: KernelOptions) {
-  const { logger, node } = options;
+  const { logger, node, metrics } = options;
   const mongo = await connectMongo(options.mongoUrl, options.mongoDatabase);
   const client = connectEventStore(options.eventStoreUrl);
   const catalogs = options.catalogs.map(({ service, events }) => ({
@@ -101,7 +109,7 @@ export async function createKernel(options: KernelOptions) {
     },
   );
 
-  const undecryptable = createUndecryptableCounter(logger, () => options.onUndecryptable?.());
+  const undecryptable = createUndecryptableCounter(logger, metrics.countUndecryptable);
   // Decryptors report which event failed; everything else sees an undecryptable secret as erased.
   const throwingVault = createVault(keys, aes256gcm);
   const vault = treatAsErased(throwingVault, undecryptable.onUndecryptable);
@@ -125,10 +133,7 @@ export async function createKernel(options: KernelOptions) {
   );
 
   /** Called for every append before its command is answered. */
-  const appended = (stream: string, position: Position, events: number) => {
-    projectionProgress.appended(stream, position);
-    options.onAppended?.(stream, events);
-  };
+  const appended = metrics.countAppended(projectionProgress.appended);
 
   const idempotency = createIdempotency({ streams, clock, appended });
   const handle = createHandleCommand({
@@ -138,17 +143,11 @@ export async function createKernel(options: KernelOptions) {
     release: options.release,
     logger,
     appended,
-    conflicted: (stream) => options.onConflict?.(stream),
+    conflicted: metrics.conflicted,
   });
 
   /** Position of the last event of the log. */
   const head = async () => (await readHeadPosition(client)) ?? 0n;
-  /** Context for commands that the program itself runs. */
-  const systemContext = (actor: string): CommandContext => {
-    const commandId = newCommandId();
-    return { commandId, actor, correlationId: commandId };
-  };
-
   const lifecycle = createRebuilder({
     follow,
     builds,

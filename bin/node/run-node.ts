@@ -10,25 +10,35 @@ import {
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
 import { createBudgets } from '../../adapters/http/server/budgets.js';
 import { type ListenOptions, listen } from '../../adapters/http/server/http-server.js';
-import { createClientAddress, createProxyCheck, networkOf } from '../../adapters/platform/config/client-address.js';
+import {
+  createClientAddress,
+  createProxyCheck,
+  directNetworkOf,
+  networkOf,
+} from '../../adapters/platform/config/client-address.js';
 import { maskCredentials } from '../../adapters/platform/config/mask.js';
 import { startLogger } from '../../adapters/platform/observability/logger.js';
 import { createMetrics, type Metrics } from '../../adapters/platform/observability/metrics.js';
 import { reportOutages } from '../../adapters/platform/observability/outages.js';
-import { formatUrl } from '../../adapters/platform/process/format-url.js';
+import { createServiceUrl } from '../../adapters/platform/process/format-url.js';
 import type { Step } from '../../adapters/platform/process/shutdown.js';
 import { RING_BYTES } from '../../adapters/realtime/relay/ring.js';
 import { createBudget } from '../../application/concurrency/index.js';
 import type { Logger, Position } from '../../application/ports/index.js';
 import {
-  type Feed,
   readResumeWindow,
   runLiveFeed,
   runPeriodically,
   runReaction,
   type WindowStart,
 } from '../../application/subscription/index.js';
-import { groupsOf, type Progress, type ReadModel, runProjector } from '../../projections/kernel/index.js';
+import {
+  createBuildSwitch,
+  groupsOf,
+  type Progress,
+  type ReadModel,
+  runProjector,
+} from '../../projections/kernel/index.js';
 import type { AnnalsValues } from '../settings.js';
 import { createNodeCluster } from './cluster.js';
 import { createKernel, type Kernel } from './kernel.js';
@@ -39,7 +49,6 @@ import { secretSource } from './secret.js';
 import type { Part, RunningService, Service, ServiceContext } from './service.js';
 import type { Listener } from './start-table.js';
 import { statusOf } from './status.js';
-import { switchBuild } from './switch-build.js';
 
 /**
  * Connects everything and listens; resolves with the ports once the node is ready.
@@ -72,9 +81,7 @@ export async function runNode(
     catalogs: services.map(({ catalog }) => catalog),
     projections,
     logger,
-    onAppended: metrics.appended,
-    onConflict: metrics.conflicted,
-    onUndecryptable: metrics.countUndecryptable,
+    metrics,
   });
   onOpen('drivers', kernel.close);
   if (servers.kind === 'given' && !values.secret) logger.warn({}, NO_SECRET);
@@ -101,10 +108,10 @@ export async function runNode(
   const startDetails = startLogger(logger, values['log.format']);
   const cluster = createNodeCluster({ kernel, values, metrics, logger: startDetails });
   onOpen('mesh', cluster.close);
-  const urls = new Map<string, string>();
+  const urls = new Map(services.map(({ name, port }) => [name, createServiceUrl(values.host, port(values))]));
   const connecting = services.map(async (service) => {
     const { horizon } = windows.get(service.name)!;
-    const url = () => urls.get(service.name) ?? formatUrl(values.host, service.port(values));
+    const { url } = urls.get(service.name)!;
     const relay: ServiceContext['relay'] = (...options) => relays.create(service.name, ...options);
     const openCluster = () => cluster.channel(service.name);
     return { service, connected: await service.connect({ ...context, horizon, url, relay, openCluster }) };
@@ -113,7 +120,16 @@ export async function runNode(
   const parts = connected.map(({ service, connected }) => start(service, connected, context, signal));
   for (const { service, connected } of parts)
     metrics.cache({ name: `${service.name}.relay`, limitBytes: RING_BYTES, bytes: connected.bufferedBytes });
-  const feed = startFeed(kernel, parts, windows, startHead, logger, signal);
+  const feed = runLiveFeed({
+    ...kernel,
+    windows,
+    begun: startHead,
+    saved: kernel.windows,
+    subscriptions: new Map(parts.map(({ service, connected }) => [service.name, connected.handlers])),
+    switched: createBuildSwitch(kernel, projections, logger, signal),
+    logger,
+    signal,
+  });
   const subscriptions = [feed.stopped, ...relays.saveSnapshots(feed)];
   onOpen('background', () => stopBackground(running, parts, subscriptions));
   // From here on reads on this node include everything the log held before its start.
@@ -135,7 +151,7 @@ export async function runNode(
   const open = async ({ policy, routes, signIn, signInSummary = signIn }: Port, port: number, shared: Shared = {}) => {
     const { service } = policy;
     const { url, close } = await listen(policy, routes, { ...http, port, ...shared });
-    urls.set(service, url);
+    urls.get(service)?.listensOn(url);
     listeners.push({ service, url, signIn: signInSummary });
     closers.unshift(close);
     startDetails.info({ service, url, signIn }, `${service} on ${url}`);
@@ -173,7 +189,7 @@ function sharedLimits(limit: number, isProxy: (address: string) => boolean, metr
   const budgets = createBudgets(connections.limit);
   for (const budget of [connections, ...Object.values(budgets)]) metrics.budget(budget);
   return {
-    connections: createConnectionLimit(connections, (address) => (isProxy(address) ? undefined : networkOf(address))),
+    connections: createConnectionLimit(connections, directNetworkOf(isProxy)),
     budgets,
   };
 }
@@ -223,7 +239,6 @@ function start(
   const { follow, builds, checkpoints, leases, served, projectionProgress, head } = kernel;
   const common = { service: name, follow, checkpoints, leases, logger, signal };
   const { advanced, debounceUntilAwaited } = projectionProgress;
-  const reacted = (reaction: string) => metrics.reacted(reaction, 'done');
   return {
     service,
     connected,
@@ -232,7 +247,9 @@ function start(
       projector: runProjector({ ...common, group, builds, served, head, advanced, debounceUntilAwaited }),
     })),
     background: [
-      ...connected.reactions.map((reaction) => runReaction({ ...common, reaction, head, begun: startHead, reacted })),
+      ...connected.reactions.map((reaction) =>
+        runReaction({ ...common, reaction, head, begun: startHead, reacted: metrics.reacted }),
+      ),
       ...connected.periodic.map((work) => runPeriodically({ ...work, leases, logger, signal })),
     ],
   };
@@ -257,29 +274,6 @@ async function lowestCheckpoint({ checkpoints, served }: Kernel, projections: re
   const positions = (await Promise.all(reads)).filter((each) => each !== undefined);
   const [lowest] = positions.length < reads.length ? [] : positions.sort((a, b) => (a < b ? -1 : 1));
   return lowest;
-}
-
-function startFeed(
-  kernel: Kernel,
-  parts: readonly Part[],
-  windows: ReadonlyMap<string, WindowStart>,
-  startHead: Position,
-  logger: Logger,
-  signal: AbortSignal,
-): Feed {
-  const { windows: store, ...ports } = kernel;
-  const projections = parts.flatMap(({ service }) => service.projections);
-  const publishers = new Map(parts.map(({ service, connected }) => [service.name, connected.publish]));
-  return runLiveFeed({
-    ...ports,
-    windows,
-    begun: startHead,
-    saved: store,
-    publish: (service, event) => publishers.get(service)?.(event),
-    switched: (event) => void switchBuild(kernel, projections, event, logger, signal),
-    logger,
-    signal,
-  });
 }
 
 async function stopBackground(

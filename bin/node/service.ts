@@ -4,7 +4,7 @@ import type { Route } from '../../adapters/http/server/route.js';
 import type { Metrics } from '../../adapters/platform/observability/metrics.js';
 import type { Relay } from '../../adapters/realtime/relay/relay.js';
 import type { Cluster, Logger, Position } from '../../application/ports/index.js';
-import type { AnyReaction, Audience, LiveEvent } from '../../application/subscription/index.js';
+import type { AnyReaction, Audience, EventHandler, LiveEvent } from '../../application/subscription/index.js';
 import type { Catalog, DomainEvent } from '../../domain/shared/index.js';
 import type { Projector, ProjectorGroup, ReadModel } from '../../projections/kernel/index.js';
 import type { AnnalsValues } from '../settings.js';
@@ -51,8 +51,8 @@ export interface RunningService<C extends Catalog = Catalog> {
   /** Default: `signIn`. Shorter, for the start table of a terminal. */
   readonly signInSummary?: string;
   readonly routes: readonly Route[];
-  /** Receives every event of the service in log order; must not block. */
-  publish(event: LiveEvent<C>): void;
+  /** Handlers of the service's events in the live feed. */
+  readonly handlers: readonly EventHandler<LiveEvent<C>>[];
   /** Creates what must exist before requests are served. All nodes run it at their start, possibly concurrently. */
   start?(): Promise<void>;
   readonly reactions: readonly AnyReaction[];
@@ -75,8 +75,8 @@ export interface Periodic {
 /** The relay's part of a running service. */
 export const relayMembers = <State, Event extends DomainEvent>(
   relay: Relay<State, Event>,
-): Pick<RunningService, 'bufferedBytes'> & Pick<Relay<State, Event>, 'publish' | 'close'> => ({
-  publish: relay.publish,
+): Pick<RunningService, 'bufferedBytes' | 'close' | 'handlers'> => ({
+  handlers: [relay.publish],
   bufferedBytes: relay.kept,
   close: relay.close,
 });

@@ -7,8 +7,8 @@ import { createBurstLimit, createRateLimit } from '../../adapters/http/server/ra
 import { createMailer } from '../../adapters/outbound/mail/smtp.js';
 import { createUserAgentParser } from '../../adapters/outbound/user-agent-parser.js';
 import { createProxyCheck } from '../../adapters/platform/config/client-address.js';
+import { publicUrl } from '../../adapters/platform/process/format-url.js';
 import { createLiveHits } from '../../adapters/realtime/analytics/live-hits.js';
-import { retentionAggregate } from '../../application/analytics/aggregates.js';
 import { createHitCollector } from '../../application/analytics/collect-hits.js';
 import {
   createDailyVisitorKeys,
@@ -16,23 +16,26 @@ import {
   END_DAYS_INTERVAL_MS,
 } from '../../application/analytics/daily-visitor-keys.js';
 import { eraseReaction } from '../../application/analytics/erase-site-reaction.js';
-import { cleanupRound, createCleanup, expireReaction } from '../../application/analytics/expire-days.js';
+import {
+  cleanupRound,
+  createCleanup,
+  createRetentionReader,
+  expireReaction,
+} from '../../application/analytics/expire-days.js';
 import { createHitBatcher } from '../../application/analytics/hit-batcher.js';
 import { createRequestStore } from '../../application/analytics/idempotent-collect.js';
 import { createLogins } from '../../application/analytics/login.js';
 import { createRecentAttempts } from '../../application/analytics/recent-attempts.js';
-import { createReports, DAYS_MODEL } from '../../application/analytics/report.js';
+import { createDayCount, createReports } from '../../application/analytics/report.js';
 import { loginMailReaction } from '../../application/analytics/send-login-link-reaction.js';
-import { createSiteDirectory } from '../../application/analytics/site-directory.js';
+import { createSiteDirectory, forgetEnded } from '../../application/analytics/site-directory.js';
 import { createSites } from '../../application/analytics/sites.js';
 import { createGroupCommit } from '../../application/command/index.js';
-import type { Position } from '../../application/ports/index.js';
 import { createDayKeyExpiry, DAY_KEY_EXPIRY_EVERY_MS } from '../../application/secrets/index.js';
-import { fanOut, type LiveEvent, RETENTION_EVERY_MS } from '../../application/subscription/index.js';
+import { RETENTION_EVERY_MS } from '../../application/subscription/index.js';
 import { catalog } from '../../domain/analytics/catalog.js';
 import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
 import { loginsSubjectOf } from '../../domain/analytics/login-events.js';
-import { RETENTION } from '../../domain/analytics/retention.js';
 import { tidyEmail } from '../../domain/shared/index.js';
 import { days as daysModel } from '../../projections/analytics/daily-counts.js';
 import { createDayReader } from '../../projections/analytics/daily-counts-reader.js';
@@ -50,23 +53,19 @@ export const analytics: Service<typeof catalog> = {
   connect({ kernel, values, release, metrics, logger, signal, url, horizon }) {
     const { log, vault, clock, handle, streams, derivation, appended, systemContext: context } = kernel;
     const { projectionProgress, served, mongo } = kernel;
-    const build = () => served.collection(daysModel.name);
-    const days = createDayReader({ db: mongo.models, vault, build });
+    const days = createDayReader({ db: mongo.models, vault, build: served.collectionOf(daysModel.name) });
     const origin = { service: 'analytics', release };
-    let livePosition: Position = 0n;
-    const directory = createSiteDirectory({ streams, livePosition: () => livePosition });
+    const appUrl = values['analytics.appUrl'];
+    const dashboardUrl = publicUrl(appUrl, url);
+    const directory = createSiteDirectory(streams);
     const sites = createSites({
       handle,
       directory,
       vault,
       derivation,
       clock,
-      // Includes hits acknowledged just before.
-      countDays: async (instance) => {
-        await projectionProgress.wait(DAYS_MODEL, projectionProgress.latestOf('analytics'));
-        return days.countDays(instance);
-      },
-      base: () => baseUrl(values['analytics.appUrl'] ?? url()),
+      countDays: createDayCount(days, projectionProgress),
+      appUrl: dashboardUrl,
     });
     const visitorKeys = createDailyVisitorKeys({ handle, streams, vault, clock, context });
     const appender = createGroupCommit({ log, logger, appended });
@@ -92,7 +91,7 @@ export const analytics: Service<typeof catalog> = {
       filterBots,
       storeRaw,
     });
-    const raw = createRawCounter(mongo.models, () => served.collection(rawModel.name));
+    const raw = createRawCounter(mongo.models, served.collectionOf(rawModel.name));
     const rawRetentionHours = values['analytics.rawRetentionHours'];
     const retention = { retentionDays, rawRetentionHours };
     const cleanup = createCleanup({ handle, clock, projectionProgress, days, raw, ...retention });
@@ -107,14 +106,12 @@ export const analytics: Service<typeof catalog> = {
     const configuredToken = values['analytics.adminToken'];
     // Derived, so that it is the same after every start and on every node.
     const adminToken = configuredToken ?? derivation.secret('analytics.admin-token').toString('base64url');
-    const appUrl = values['analytics.appUrl'];
     const logins = createLogins({ ...kernel, isAllowed: isAllowedBy(values) });
     const hasEmail = values['email.host'] !== undefined;
     const mailer = hasEmail ? createMailer(smtpOf(values, logger)) : undefined;
     if (mailer) signal.addEventListener('abort', mailer.close, { once: true });
     const warning = unsentLinksWarning(values);
     if (warning !== undefined) logger.warn({}, warning);
-    const dashboardUrl = () => appUrl ?? url();
     const mail = { mailer, logins, derivation, logger, appUrl: dashboardUrl, signal };
     const policy = analyticsPolicy(release);
     const routes = analyticsRoutes({
@@ -145,7 +142,7 @@ export const analytics: Service<typeof catalog> = {
         days,
         projectionProgress,
         clock,
-        retention: async () => (await streams.load(retentionAggregate, RETENTION)).state,
+        retention: createRetentionReader(streams),
         retentionDays,
       }),
     });
@@ -154,16 +151,11 @@ export const analytics: Service<typeof catalog> = {
       signIn: describeSignIn(values, adminToken),
       signInSummary: summarizeSignIn(values, adminToken),
       routes: [...routes, openapiRoute(policy, routes)],
-      publish: fanOut<LiveEvent<typeof catalog>>((event) => {
-        livePosition = event.position;
-        if (event.type === 'SiteDeleted') {
-          days.forget(event.data.instance);
-          attempts.forget(event.data.instance);
-        }
-        if (event.type !== 'VisitorDayEnded') return;
-        visitorKeys.forget(event.data.day);
-        hitBatcher.forget(event.data.day);
-      }, live.publish),
+      handlers: [
+        directory.onEvent,
+        forgetEnded({ bySite: [days, attempts], byDay: [visitorKeys, hitBatcher] }),
+        live.publish,
+      ],
       reactions: [
         eraseReaction({ log, vault, streams }),
         destroyKeyReaction(vault),
@@ -195,12 +187,6 @@ export const analytics: Service<typeof catalog> = {
     };
   },
 };
-
-/** Removes query and trailing slashes from a URL, so that paths can be appended. */
-function baseUrl(address: string): string {
-  const { origin, pathname } = new URL(address);
-  return origin + pathname.replace(/\/+$/, '');
-}
 
 /** Sign-in links per network: any address can be entered, and each gets a stream. */
 const LINKS_PER_NETWORK = 300;

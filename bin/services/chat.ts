@@ -4,10 +4,8 @@ import { chatPolicy } from '../../adapters/http/chat/policy.js';
 import { createChatQuotas } from '../../adapters/http/chat/quotas.js';
 import { documentRoutes } from '../../adapters/http/server/api-docs.js';
 import { chat as audience, endStreams } from '../../application/chat/audience/audience.js';
-import { seedAggregatesFromRelay } from '../../application/chat/seed-aggregates.js';
-import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
+import { forgetErased, seedAggregatesFromRelay } from '../../application/chat/seed-aggregates.js';
 import { catalog } from '../../domain/chat/catalog.js';
-import { sessionStream } from '../../domain/chat/session.js';
 import { relayMembers, type Service } from '../node/service.js';
 import { administrationProjections, createAdministration } from './chat/administration.js';
 import { fileStoreName, fileStoreOf } from './chat/files.js';
@@ -30,8 +28,7 @@ export const chat: Service<typeof catalog> = {
     const { kernel, values, release, logger, metrics } = context;
     const { clock } = kernel;
     const relay = await context.relay(audience, BEAT_MS);
-    const seedAggregates = () => seedAggregatesFromRelay(kernel.streams, relay.state());
-    seedAggregates();
+    seedAggregatesFromRelay(kernel.streams, relay.state());
     const quotas = createChatQuotas(values);
     const identity = connectIdentity({ ...context, feedPosition: relay.position, quotas });
     const { admission, audit, guards, signIn, reactions } = identity;
@@ -53,19 +50,7 @@ export const chat: Service<typeof catalog> = {
       signIn,
       routes: [...routes, ...documentRoutes(policy, routes)],
       ...relayMembers(relay),
-      publish: fanOut<LiveEvent<typeof catalog>>(
-        relay.publish,
-        (event) => endStreams(event, relay),
-        (event) => {
-          if (event.type !== 'UserErased') return;
-          // The relay's buffer and the cached sessions still hold data of the erased user.
-          relay.clear();
-          kernel.streams.forget(sessionStream(event.data.userId));
-        },
-        // Drops the erased data from cached aggregates; the relay's state no longer has it.
-        (event) => (event.type === 'UserErased' || event.type === 'ChannelDeleted') && seedAggregates(),
-        (event) => event.type !== 'ProjectionSwitched' && messaging.onEvent(event),
-      ),
+      handlers: [relay.publish, endStreams(relay), forgetErased(kernel.streams, relay), ...messaging.handlers],
       async start() {
         const admin = await identity.start();
         const first = values['chat.defaultChannel'];

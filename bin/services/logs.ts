@@ -6,6 +6,7 @@ import { alertRoutes } from '../../adapters/http/logs/alerts.js';
 import { logsPolicy } from '../../adapters/http/logs/policy.js';
 import { logsRoutes } from '../../adapters/http/logs/routes.js';
 import { documentRoutes } from '../../adapters/http/server/api-docs.js';
+import { publicUrl } from '../../adapters/platform/process/format-url.js';
 import { createTail } from '../../adapters/realtime/logs/log-tail.js';
 import { createGroupCommit } from '../../application/command/index.js';
 import { createBudget, HEALTH_MS, withDeadline } from '../../application/concurrency/index.js';
@@ -20,7 +21,7 @@ import { createConsistentLogQueries } from '../../application/logs/query/consist
 import { createLogQueries } from '../../application/logs/query/query-service.js';
 import { createRetention, eraseReaction } from '../../application/logs/retention/expire-records.js';
 import { isLoopback } from '../../application/logs/settings.js';
-import { fanOut, type LiveEvent, RETENTION_EVERY_MS } from '../../application/subscription/index.js';
+import { RETENTION_EVERY_MS } from '../../application/subscription/index.js';
 import { catalog } from '../../domain/logs/catalog.js';
 import { rebuildsOf } from '../../projections/kernel/index.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
@@ -38,7 +39,7 @@ export const logs: Service<typeof catalog> = {
   connect({ kernel, values, release, metrics, logger, signal, horizon, url }) {
     const { log, vault, streams, projectionProgress, served, handle, mongo, clock } = kernel;
     const closing = new AbortController();
-    const build = () => served.collection(records.name);
+    const build = served.collectionOf(records.name);
     const version = () => projectionProgress.position(records.name);
     const receipts = createReceipts(mongo.models, build);
     const appender = createGroupCommit({ log, logger, appended: kernel.appended });
@@ -90,7 +91,7 @@ export const logs: Service<typeof catalog> = {
       signal,
       allowPrivateWebhooks: values['logs.allowPrivateWebhooks'] ?? isLoopback(values.host),
       ...(values['logs.webhookSecret'] && { webhookSecret: values['logs.webhookSecret'] }),
-      serviceUrl: () => values['logs.appUrl'] ?? url(),
+      serviceUrl: publicUrl(values['logs.appUrl'], url),
     });
     const storage = storageHealth({ eventStore: kernel.head, mongo: mongo.ping });
     const sections = async () => ({
@@ -146,7 +147,7 @@ export const logs: Service<typeof catalog> = {
       policy,
       signIn: admission.signIn,
       routes: [...routes, ...documentRoutes(policy, routes)],
-      publish: fanOut<LiveEvent<typeof catalog>>(tail.publish, ({ position }) => health.note(position)),
+      handlers: [tail.publish, health.onEvent],
       reactions: [eraseReaction({ vault, log, requestStreams: receipts.requestStreams }), alerting.reaction],
       periodic: [
         alerting.periodic,

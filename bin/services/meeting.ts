@@ -7,13 +7,13 @@ import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import { createWebPage } from '../../adapters/http/server/web-page.js';
 import { createBudget } from '../../application/concurrency/index.js';
 import { createMeetingAudience } from '../../application/meeting/audience/audience.js';
+import { createRoomLookup } from '../../application/meeting/audience/snapshot.js';
 import { createIceServers } from '../../application/meeting/ice-servers.js';
 import { resumeTokenOf } from '../../application/meeting/join-room.js';
-import { createRoomMetrics } from '../../application/meeting/room-metrics.js';
+import { countRooms, createRoomMetrics } from '../../application/meeting/room-metrics.js';
 import { createRoomPasswords } from '../../application/meeting/room-passwords.js';
 import { createMeetingRooms } from '../../application/meeting/rooms.js';
 import { iceServersOf, returnMsOf, turnServerOf } from '../../application/meeting/settings.js';
-import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
 import { catalog } from '../../domain/meeting/catalog.js';
 import { relayMembers, type Service } from '../node/service.js';
 import { connectMeetingCluster } from './meeting/cluster.js';
@@ -31,7 +31,7 @@ export const meeting: Service<typeof catalog> = {
   port: (values) => values['meeting.port'],
   async connect({ kernel, values, release, metrics, ...context }) {
     const { clock, derivation, projectionProgress } = kernel;
-    const audience = createMeetingAudience({ resumeToken: (id) => resumeTokenOf(derivation, id) });
+    const audience = createMeetingAudience({ resumeToken: resumeTokenOf(derivation) });
     const relay = await context.relay(audience);
     const roomMetrics = createRoomMetrics(relay.state(), relay.position(), await kernel.head());
     const maxLatentRooms = values['meeting.maxLatentRooms'];
@@ -88,16 +88,7 @@ export const meeting: Service<typeof catalog> = {
       signIn: 'no sign-in; creating a room returns a creator token, joining may need its password',
       routes: [...routes, openapiRoute(policy, routes)],
       ...relayMembers(relay),
-      publish: fanOut<LiveEvent<typeof catalog>>(
-        (event) => event.type !== 'ProjectionSwitched' && signaling.onEvent(event),
-        relay.publish,
-        (event) => {
-          if (event.type === 'ProjectionSwitched') return;
-          const { roomId } = event.data;
-          roomMetrics.update(roomId, relay.state().get(roomId));
-        },
-        ({ position }) => roomMetrics.advance(position),
-      ),
+      handlers: [signaling.onEvent, relay.publish, countRooms(roomMetrics, createRoomLookup(relay.state))],
       close() {
         signaling.close();
         relay.close();

@@ -10,9 +10,7 @@ import { eraseReaction } from '../../application/rooms/erase-room-reaction.js';
 import { createRoomExpiry, SWEEP_EVERY_MS } from '../../application/rooms/expire-rooms.js';
 import { createRoomQueries } from '../../application/rooms/queries.js';
 import { createRoomCache } from '../../application/rooms/room-cache.js';
-import { fanOut, type LiveEvent } from '../../application/subscription/index.js';
 import { catalog } from '../../domain/rooms/catalog.js';
-import { handlerFor } from '../../domain/shared/index.js';
 import { state } from '../../projections/rooms/room-state.js';
 import { relayMembers, type Service } from '../node/service.js';
 
@@ -44,11 +42,7 @@ export const rooms: Service<typeof catalog> = {
       signIn: 'no sign-in; creating a room or joining by invite returns a session token',
       routes: [...routes, openapiRoute(policy, routes)],
       ...relayMembers(relay),
-      publish: fanOut<LiveEvent<typeof catalog>>(
-        relay.publish,
-        (event) => handlerFor(roomCache.on, event)?.(event),
-        ({ position }) => roomCache.onPosition(position),
-      ),
+      handlers: [relay.publish, roomCache.onEvent],
       reactions: [eraseReaction(ports)],
       periodic: [{ name: 'rooms.sweep', everyMs: SWEEP_EVERY_MS, run: createRoomExpiry(ports), mayRun: clock.inSync }],
     };

@@ -1,5 +1,9 @@
 /** Active build of each read model in this process, following the `ProjectionSwitched` events of the log. */
-import type { ActiveBuild } from '../../domain/shared/index.js';
+import { sleep } from '../../application/concurrency/index.js';
+import type { Logger, RecordedEvent } from '../../application/ports/index.js';
+import type { ActiveBuild, ProjectionSwitched } from '../../domain/shared/index.js';
+import { awaitBuilt } from './build.js';
+import type { ReadModel } from './projection.js';
 
 export interface KnownBuild extends ActiveBuild {
   /** Revision of the switch event; older switches, read again in a replay, are ignored. */
@@ -8,6 +12,8 @@ export interface KnownBuild extends ActiveBuild {
 
 export interface Served {
   collection(projection: string): string | undefined;
+  /** Returns a function that looks up the collection of a projection. */
+  collectionOf(projection: string): () => string | undefined;
   known(projection: string): KnownBuild | undefined;
   adopt(build: KnownBuild): void;
 }
@@ -16,6 +22,7 @@ export function createActiveBuilds(): Served {
   const builds = new Map<string, KnownBuild>();
   return {
     collection: (projection) => builds.get(projection)?.collection,
+    collectionOf: (projection) => () => builds.get(projection)?.collection,
     known: (projection) => builds.get(projection),
     adopt(build) {
       const current = builds.get(build.projection);
@@ -23,3 +30,32 @@ export function createActiveBuilds(): Served {
     },
   };
 }
+
+const RETRY_MS = 1000;
+
+export type BuildSwitchPorts = Parameters<typeof awaitBuilt>[0] & { readonly served: Served };
+
+/**
+ * Creates a function that serves the build of a `ProjectionSwitched` event once it contains everything up to that
+ * event. Ignores builds of other versions and builds older than the active one. Retries failures, because the previous
+ * build is dropped soon. Settles after the switch or on abort; never rejects.
+ */
+export const createBuildSwitch =
+  (ports: BuildSwitchPorts, projections: readonly ReadModel[], logger: Logger, signal: AbortSignal) =>
+  async (event: RecordedEvent<ProjectionSwitched>): Promise<void> => {
+    const build = event.data;
+    const { collection } = build;
+    const { served } = ports;
+    const projection = projections.find(({ name, version }) => name === build.projection && version === build.version);
+    const isNewer = () => (served.known(build.projection)?.revision ?? -1) < event.revision;
+    while (projection && isNewer() && !signal.aborted) {
+      try {
+        await awaitBuilt(ports, { projection, collection, until: event.position, signal });
+        served.adopt({ ...build, revision: event.revision });
+      } catch (error) {
+        if (!signal.aborted)
+          logger.error({ err: error, ...build }, 'could not switch to a new build of the read model, trying again');
+        await sleep(RETRY_MS, signal);
+      }
+    }
+  };

@@ -1,5 +1,5 @@
 /** Projection kernel: types, projector, rebuild and verification. */
-export { createActiveBuilds } from './active-builds.js';
+export { createActiveBuilds, createBuildSwitch, type Served } from './active-builds.js';
 export { assertBuildExists } from './assert-build-exists.js';
 export { awaitBuilt, type Progress, projectorLease } from './build.js';
 export { coalesceWrites, guardOf, idOf, isUncertain, type Merged } from './coalesce-writes.js';

@@ -6,7 +6,7 @@ import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engine
 import { jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { Binary } from 'mongodb';
-import { createKernel, type Kernel } from '../../bin/node/kernel.js';
+import { createKernel, type Kernel, noMetrics } from '../../bin/node/kernel.js';
 import { secretSource } from '../../bin/node/secret.js';
 import { services } from '../../bin/services/all.js';
 import { run } from '../support/command-line.js';
@@ -41,6 +41,7 @@ describe('after a start', function () {
   before(async () => {
     engines = await startEngines({ dataDir: directory.path, logger: silentLogger });
     other = await createKernel({
+      metrics: noMetrics,
       ...engines,
       mongoDatabase: 'annals',
       node: randomUUID(),

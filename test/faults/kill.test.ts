@@ -6,7 +6,7 @@ import { type Engines, startEngines } from '@annals/engines/internal/supervisor/
 import { eventually } from '@annals/engines/testing/condition.js';
 import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createKernel, type Kernel } from '../../bin/node/kernel.js';
+import { createKernel, type Kernel, noMetrics } from '../../bin/node/kernel.js';
 import { catalog } from '../../domain/rooms/catalog.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';
@@ -117,6 +117,7 @@ describe('a server killed at the worst moment', function () {
     engines = await startEngines({ dataDir: data.path, logger: silentLogger });
     [store, mongo] = [await startProxy(engines.eventStoreUrl), await startProxy(engines.mongoUrl)];
     kernel = await createKernel({
+      metrics: noMetrics,
       ...engines,
       mongoDatabase: 'annals',
       node: randomUUID(),

@@ -109,13 +109,13 @@ describe('the operations port', () => {
     here = await serveToys(routes, policy);
     behindProxy = await serveToys(routes, policy, { clientAddress: () => '203.0.113.1' });
     metrics.answered({ service: 'toys', method: 'GET', route: '/toys', status: 200, ms: 3 });
-    metrics.appended('toys.shelf-1', 4);
+    metrics.countAppended(() => {})('toys.shelf-1', 1n, 4);
     metrics.conflicted('toys.shelf-1');
     metrics.relay('toys').connected(3);
     const sockets = metrics.sockets('toys');
     for (const change of [1, 1, -1]) sockets.open(change);
     sockets.slowed(1);
-    metrics.reacted('toys.mail', 'done');
+    metrics.reacted('toys.mail');
     metrics.cache({ name: 'toys', limitBytes: 100, bytes: () => 7 });
   });
   after(async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Servers, silentLogger, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { loadConfig } from '../../adapters/platform/config/config.js';
 import type { Logger } from '../../application/ports/index.js';
-import { createKernel, type Kernel } from '../../bin/node/kernel.js';
+import { createKernel, type Kernel, noMetrics } from '../../bin/node/kernel.js';
 import { runNode } from '../../bin/node/run-node.js';
 import type { Service } from '../../bin/node/service.js';
 import { rulesOf, serviceNames, settings } from '../../bin/settings.js';
@@ -91,6 +91,7 @@ export interface Ground {
 export async function startGround(options: GroundOptions): Promise<Ground> {
   const { servers, database, catalog, projections, name = randomUUID() } = options;
   const kernel = await createKernel({
+    metrics: noMetrics,
     ...servers,
     mongoDatabase: database,
     node: name,

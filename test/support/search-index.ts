@@ -113,7 +113,10 @@ export async function startSearchIndex() {
       const shows = (other: string) => {
         build = collectionName(search, other);
       };
-      return { ...createSearchIndex({ db, vault, build: () => build, position: () => position }), shows };
+      return {
+        ...createSearchIndex({ db, vault, build: () => build, projectionProgress: { position: () => position } }),
+        shows,
+      };
     },
     /** How often readers have asked for rows. */
     finds: () => finds,

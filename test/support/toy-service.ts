@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import type { Aggregate } from '../../application/command/aggregate-store.js';
 import type { CommandContext } from '../../application/ports/index.js';
-import { createKernel, type Kernel } from '../../bin/node/kernel.js';
+import { createKernel, type Kernel, noMetrics } from '../../bin/node/kernel.js';
 import { type Catalog, type EventOf, event } from '../../domain/shared/catalog.js';
 import type { Decider } from '../../domain/shared/decider.js';
 import { object } from '../../domain/shared/schema.js';
@@ -74,6 +74,7 @@ export const contents: Projection<ToyPut> = {
 
 export const startToys = (servers: Servers, database: string, projections = [contents]): Promise<Kernel> =>
   createKernel({
+    metrics: noMetrics,
     eventStoreUrl: servers.eventStoreUrl,
     mongoUrl: servers.mongoUrl,
     mongoDatabase: database,

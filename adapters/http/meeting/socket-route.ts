@@ -2,8 +2,8 @@
 import { newCommandId } from '../../../application/command/index.js';
 import { createRateLimiters, createTokenBucket } from '../../../application/concurrency/index.js';
 import { CHAT_BYTES, ROOM_CHANGES_PER_NETWORK } from '../../../application/meeting/message-limits.js';
-import type { CommandContext, RevealedEvent } from '../../../application/ports/index.js';
-import type { MeetingEvent, RoomEvent } from '../../../domain/meeting/catalog.js';
+import type { CommandContext } from '../../../application/ports/index.js';
+import type { RoomEvent } from '../../../domain/meeting/catalog.js';
 import { quotaOf, type RateLimit } from '../server/rate-limit.js';
 import { type Route, route } from '../server/route.js';
 import type { CallerDigest } from './caller-digest.js';
@@ -39,7 +39,7 @@ const RETURN_EVENTS: ReadonlySet<string> = new Set<SeatEvent['type']>(['Particip
 export interface Signaling {
   readonly route: Route;
   /** Handles an event; must be called before the relay receives it. */
-  onEvent(event: Pick<RevealedEvent<MeetingEvent>, 'type' | 'data'>): void;
+  onEvent(event: { readonly type: string; readonly data: unknown }): void;
   /** Marks the process as stopping: connections that end from now on are not recorded as departures. */
   close(): void;
 }

@@ -69,6 +69,12 @@ export function networkOf(address: string): string {
   return `${first.map((part) => part.toString(16)).join(':')}::/64`;
 }
 
+/** Returns a function like `networkOf`; undefined for a proxy, whose connections carry many clients. */
+export const directNetworkOf =
+  (isProxy: (address: string) => boolean) =>
+  (address: string): string | undefined =>
+    isProxy(address) ? undefined : networkOf(address);
+
 function trustedList(trusted: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of trusted) {

@@ -1,17 +1,20 @@
 /** Prometheus metrics of the process, in its own registry. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Level } from '../../../application/concurrency/index.js';
-import type { Cache } from '../../../application/ports/index.js';
+import type { Cache, Position } from '../../../application/ports/index.js';
 import { serviceOf } from '../../../domain/shared/index.js';
 import type { ClusterObserver } from '../../cluster/cluster.js';
 import type { ResponseRecord } from '../../http/server/app.js';
 import type { RelayObserver } from '../../realtime/relay/connections.js';
 import { createFastCounter } from './fast-counter.js';
 
+/** Reports an append before its command is answered. */
+type OnAppended = (stream: string, position: Position, events: number) => void;
+
 export interface Metrics {
   answered(answered: ResponseRecord): void;
-  /** Counts appended events; the stream name gives the service. */
-  appended(stream: string, events: number): void;
+  /** Returns a function that counts appended events, by the service in the stream's name, and passes them on. */
+  countAppended(next: OnAppended): OnAppended;
   conflicted(stream: string): void;
   /** Sets the progress of a projection; `lag` in positions. */
   projection(name: string, progress: { readonly position?: bigint; readonly lag?: bigint }): void;
@@ -29,8 +32,8 @@ export interface Metrics {
   damaged(count: () => number): void;
   /** Sets the source of the engines' memory use in bytes; read on each scrape. */
   engines(memory: () => ReadonlyMap<string, number>): void;
-  /** Counts a side effect (mail, webhook, follow-up command) by outcome; failed ones are retried. */
-  reacted(reaction: string, outcome: 'done' | 'failed'): void;
+  /** Counts a side effect (mail, webhook, follow-up command) that is done. */
+  reacted(reaction: string): void;
   /** Sets the source of the clock skew: ms ahead of the event store; read on each scrape. */
   clock(ahead: () => number | undefined): void;
   /** Adds a cache, measured on each scrape. */
@@ -219,7 +222,10 @@ export function createMetrics(): Metrics {
       requests.inc({ service, method, route, status: String(status) });
       durations.observe({ service, method, route }, ms / 1000);
     },
-    appended: (stream, events) => appended.inc({ service: serviceOf(stream) }, events),
+    countAppended: (next) => (stream, position, events) => {
+      appended.inc({ service: serviceOf(stream) }, events);
+      next(stream, position, events);
+    },
     conflicted: (stream) => conflicts.inc({ service: serviceOf(stream) }),
     projection(projection, { position, lag }) {
       // Removes unknown values, so that no old value remains.
@@ -261,7 +267,7 @@ export function createMetrics(): Metrics {
       budgets.push(budget);
       sizes.set({ budget: budget.name }, budget.limit);
     },
-    reacted: (reaction, outcome) => reactions.inc({ reaction, outcome }),
+    reacted: (reaction) => reactions.inc({ reaction, outcome: 'done' }),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

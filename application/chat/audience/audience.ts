@@ -54,21 +54,23 @@ export const streamKeysOf = ({ userId, sessionId }: Caller): readonly string[] =
   sessionKey(sessionId),
 ];
 
-/** Ends streams when an event ends their session or user. */
-export function endStreams(event: LiveEvent<typeof catalog>, { end, until }: StreamControl): void {
-  switch (event.type) {
-    case 'SessionRefreshed':
-      until(sessionKey(event.data.sessionId), event.data.expiresAt);
-      break;
-    case 'SessionEnded':
-      end(sessionKey(event.data.sessionId));
-      break;
-    case 'UserRemoved':
-    case 'UserLeft':
-    case 'UserErased':
-      end(userKey(event.data.userId));
-  }
-}
+/** Creates the handler that ends streams when an event ends their session or user. */
+export const endStreams =
+  ({ end, until }: StreamControl) =>
+  (event: LiveEvent<typeof catalog>): void => {
+    switch (event.type) {
+      case 'SessionRefreshed':
+        until(sessionKey(event.data.sessionId), event.data.expiresAt);
+        break;
+      case 'SessionEnded':
+        end(sessionKey(event.data.sessionId));
+        break;
+      case 'UserRemoved':
+      case 'UserLeft':
+      case 'UserErased':
+        end(userKey(event.data.userId));
+    }
+  };
 
 export const connectedMessage = (userId: string, now: number): Message => ({
   type: 'CONNECTED',

@@ -24,7 +24,7 @@ export const raw = analyticsCommand(
   },
   async ({ args: [siteId = ''], options }, { kernel, stop }) => {
     const id = parseSiteId(siteId) ?? '';
-    const directory = createSiteDirectory({ streams: kernel.streams, livePosition: () => 0n });
+    const directory = createSiteDirectory(kernel.streams);
     const site = (await directory.find([id]))(id);
     if (!site) throw new Failed(`there is no site ${siteId}`);
     const { state, revision } = await kernel.lifecycle.current(rawModel);

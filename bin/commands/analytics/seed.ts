@@ -89,9 +89,9 @@ async function createDemoSites(kernel: Kernel) {
   if (state) served.adopt({ ...state, revision });
   const build = () => served.collection(daysModel.name);
   const dayReader = createDayReader({ db: kernel.mongo.models, vault, build });
-  const directory = createSiteDirectory({ streams, livePosition: () => 0n });
+  const directory = createSiteDirectory(streams);
   const countDays = async (instance: string) => (state ? dayReader.countDays(instance) : 0);
-  const sites = createSites({ ...kernel, directory, countDays, base: () => 'http://localhost' });
+  const sites = createSites({ ...kernel, directory, countDays, appUrl: () => 'http://localhost' });
   const context = () => systemContext('operator');
 
   async function clear(mayReplace: boolean): Promise<void> {

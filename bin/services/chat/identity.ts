@@ -15,6 +15,7 @@ import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { Route } from '../../../adapters/http/server/route.js';
 import { createMailer } from '../../../adapters/outbound/mail/smtp.js';
 import { createOAuthClient } from '../../../adapters/outbound/oauth/client.js';
+import { publicUrl } from '../../../adapters/platform/process/format-url.js';
 import { createAudit, preserveActs } from '../../../application/chat/admin/audit-log.js';
 import { createAddUser, inviteReaction } from '../../../application/chat/people/add-user.js';
 import { createInitialAdmin } from '../../../application/chat/people/bootstrap-admin.js';
@@ -94,7 +95,7 @@ export function connectIdentity(context: IdentityContext) {
   const users = createUsers(ports);
   const guards = createAuthGuards(admission);
 
-  const appUrl = () => values['auth.appUrl'] ?? values['chat.appUrl'] ?? url();
+  const appUrl = publicUrl(values['auth.appUrl'] ?? values['chat.appUrl'], url);
   const providers = providersOf(values, appUrl);
   const client = createOAuthClient(`annals/${release}`);
   const oauth = createOAuth({ ...withPeople, providers, client, signIn, logger });

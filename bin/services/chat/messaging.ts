@@ -25,8 +25,7 @@ import { createReplies } from '../../../application/chat/messages/replies.js';
 import { createRowMapper } from '../../../application/chat/messages/row-mapper.js';
 import { createVisibility } from '../../../application/chat/messages/visibility.js';
 import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
-import type { FileStore, RevealedEvent } from '../../../application/ports/index.js';
-import type { ChatEvent } from '../../../domain/chat/catalog.js';
+import type { FileStore } from '../../../application/ports/index.js';
 import { conversations as conversationRows } from '../../../projections/chat/conversations.js';
 import { messages as messageRows } from '../../../projections/chat/messages.js';
 import { replies as replyRows } from '../../../projections/chat/replies.js';
@@ -84,12 +83,8 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
   const history = createHistory({ ...ports, pages });
   return {
     visibility,
-    /** Receives every event of the service in log order. */
-    onEvent(event: RevealedEvent<ChatEvent>) {
-      // The newest pages report the position, so all other caches must be current before them.
-      olderPages.onEvent(event);
-      newestPages.onEvent(event);
-    },
+    // The newest pages report the position, so all other caches must be current before them.
+    handlers: [olderPages.onEvent, newestPages.onEvent],
     channels,
     rowMapper,
     messages,

@@ -25,8 +25,8 @@ export function createSearching({ kernel, admission, guards, metrics }: Searchin
   const index = createSearchIndex({
     db: mongo.models,
     vault,
-    build: () => served.collection(searchRows.name),
-    position: () => projectionProgress.position(searchRows.name),
+    build: served.collectionOf(searchRows.name),
+    projectionProgress,
   });
   for (const cache of index.caches) metrics.cache(cache);
   return {

@@ -1,19 +1,13 @@
 /** Connects meetings across nodes: live signals between participants, and eviction of those of dead nodes. */
 import type { Relay } from '../../../adapters/realtime/relay/relay.js';
-import type { Frame } from '../../../adapters/realtime/relay/sink.js';
 import { createGroupCommit } from '../../../application/command/index.js';
-import type { Rooms } from '../../../application/meeting/audience/audience.js';
-import { isStillCurrent, type RepeatedCommand } from '../../../application/meeting/audience/repeat-state.js';
-import { createClusterSignaling } from '../../../application/meeting/cluster-signaling.js';
+import { createRoomLookup, type Rooms } from '../../../application/meeting/audience/snapshot.js';
+import { createClusterSignaling, createLocalSignaling } from '../../../application/meeting/cluster-signaling.js';
 import { createDeadNodeEviction, EVICTION_INTERVAL_MS } from '../../../application/meeting/evict-dead-nodes.js';
 import type { RoomMetrics } from '../../../application/meeting/room-metrics.js';
 import { returnMsOf } from '../../../application/meeting/settings.js';
 import { createSignalCounter } from '../../../application/meeting/signal-counter.js';
-import type {
-  ClusterSignaling,
-  EphemeralMessage,
-  LocalSignaling,
-} from '../../../application/meeting/signaling-port.js';
+import type { ClusterSignaling } from '../../../application/meeting/signaling-port.js';
 import type { Audience } from '../../../application/subscription/index.js';
 import type { MeetingEvent } from '../../../domain/meeting/catalog.js';
 import type { Periodic, ServiceContext } from '../../node/service.js';
@@ -37,18 +31,8 @@ export interface MeetingCluster {
 export async function connectMeetingCluster(context: MeetingClusterContext): Promise<MeetingCluster> {
   const { kernel, values, metrics, logger, relay, audience, census } = context;
   const cluster = await context.openCluster();
-  const frameFor = (to: string, { json, repeats }: EphemeralMessage): Frame => {
-    if (repeats === undefined) return { json };
-    const repeated: RepeatedCommand = JSON.parse(repeats);
-    return { json, isStale: () => !isStillCurrent(audience, relay.state(), repeated, { to, json }) };
-  };
-  // For participants connected to this process.
-  const local: LocalSignaling = {
-    send: (id, live) => relay.sendEphemeral([id], frameFor(id, live)) > 0,
-    sendWithBackpressure: (id, live) => relay.sendWithBackpressure(id, frameFor(id, live)),
-  };
   const appender = createGroupCommit({ ...kernel, logger });
-  const signalCounter = createSignalCounter({ ...kernel, appender });
+  const signalCounter = createSignalCounter({ ...kernel, appender, observe: metrics.live('meeting') });
   const evictDeadNodes = createDeadNodeEviction({
     ...kernel,
     mesh: cluster,
@@ -56,19 +40,15 @@ export async function connectMeetingCluster(context: MeetingClusterContext): Pro
     returnMs: returnMsOf(values),
     logger,
   });
-  const countLive = metrics.live('meeting');
   return {
     run: cluster.nodeId,
     live: createClusterSignaling({
-      local: local,
+      local: createLocalSignaling(relay, audience),
       mesh: cluster,
-      room: (roomId) => relay.state().get(roomId),
+      room: createRoomLookup(relay.state),
       ...census,
     }),
-    relayed(meeting) {
-      countLive();
-      signalCounter.count(meeting);
-    },
+    relayed: signalCounter.count,
     periodic: [
       { name: 'meeting.lost', everyMs: EVICTION_INTERVAL_MS, run: evictDeadNodes },
       // Named by node: every node writes its own counts.

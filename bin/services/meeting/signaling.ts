@@ -5,7 +5,7 @@ import { createSignaling } from '../../../adapters/http/meeting/socket-route.js'
 import { createRateLimit, type RateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { Relay } from '../../../adapters/realtime/relay/relay.js';
 import { createGroupCommit } from '../../../application/command/index.js';
-import type { Rooms } from '../../../application/meeting/audience/audience.js';
+import { createRoomLookup, type Rooms } from '../../../application/meeting/audience/snapshot.js';
 import { createMeetingChat } from '../../../application/meeting/chat-messages.js';
 import { createRoomEntry } from '../../../application/meeting/join-room.js';
 import { createParticipantActions } from '../../../application/meeting/participant-actions.js';
@@ -56,7 +56,7 @@ export function connectSignaling(context: SignalingContext) {
   const { log, clock } = kernel;
   const returnMs = returnMsOf(values);
   const limitUnknown = createRateLimit(values['meeting.unknownPerMinute'], MINUTE_MS);
-  const room = (roomId: string) => relay.state().get(roomId);
+  const room = createRoomLookup(relay.state);
   const meetingChat = createMeetingChat({
     log,
     appender: createGroupCommit({ log, logger, appended: kernel.appended, blocking: true }),

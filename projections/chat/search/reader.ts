@@ -3,13 +3,14 @@ import { LRUCache } from 'lru-cache';
 import type { Collection, Db } from 'mongodb';
 import type { SearchIndex, SearchQuery } from '../../../application/chat/search/search-messages.js';
 import { createBatchFlight, sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
-import type { Cache, Vault } from '../../../application/ports/index.js';
+import type { Cache, ProjectionProgress, Vault } from '../../../application/ports/index.js';
 import { mightContain, ngramsOfWord } from '../../../domain/chat/text-search.js';
 import { type BlockHeader, createBlockDirectory, keyOf } from './block-directory.js';
 import { lineOf } from './blocks.js';
 import { createHitHydrator } from './hydrate-hits.js';
 import { isComplete, type Match, mergeNewest } from './merge-newest.js';
 import { encodeTexts, type LineQuery, Texts } from './packed-text.js';
+import { search } from './projection.js';
 import { openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf, unique } from './rows.js';
 
 /** Filters of a million messages take about this much. */
@@ -29,8 +30,8 @@ export interface SearchReaderPorts {
   readonly vault: Vault;
   /** Name of the build being served. */
   readonly build: () => string | undefined;
-  /** Index position known to this node; rows up to it are final. */
-  readonly position: () => bigint;
+  /** Tells the index position known to this node; rows up to it are final. */
+  readonly projectionProgress: Pick<ProjectionProgress, 'position'>;
 }
 
 /** Compiled query, with the words assumed rarest first. */
@@ -48,12 +49,12 @@ interface Rows {
   readonly packs: Collection<PackRow>;
 }
 
-export function createSearchIndex({ db, vault, build, position }: SearchReaderPorts): SearchIndex & {
+export function createSearchIndex({ db, vault, build, projectionProgress }: SearchReaderPorts): SearchIndex & {
   /** Preloads what every search needs, so that the first one is fast. */
   prepare(): Promise<void>;
   readonly caches: readonly Cache[];
 } {
-  const directory = createBlockDirectory(db, position);
+  const directory = createBlockDirectory(db, () => projectionProgress.position(search.name));
   const hydrator = createHitHydrator(vault);
   const filters = new LRUCache<string, Uint8Array>({
     maxSize: FILTER_BYTES,

@@ -57,7 +57,7 @@ async function world() {
     });
     await cleanup(kernel.systemContext('test'));
     const data = { before: '2026-11-27', since: '', rows: 0, expiredAt: ahead };
-    const directory = createSiteDirectory({ streams, livePosition: () => 0n });
+    const directory = createSiteDirectory(streams);
     await expireReaction({ log, directory }).on.DaysExpired({ data, position: 0n } as never);
   }
   const remove = (deletedAt: number) =>

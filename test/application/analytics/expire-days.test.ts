@@ -63,7 +63,7 @@ describe('days that have expired', () => {
       await log.append(stream, 'none', [newEvent(origin, stream, event, 0, kernel.systemContext('test'))]);
       streams.push(stream);
     }
-    const directory = createSiteDirectory({ streams: kernel.streams, livePosition: () => 0n });
+    const directory = createSiteDirectory(kernel.streams);
     const reaction = expireReaction({ log, directory });
     const expire = (before: string, since: string) =>
       reaction.on.DaysExpired({

@@ -12,7 +12,7 @@ describe('the directory of sites', () => {
     const world = memoryWorld();
     const node = () => {
       const kernel = memoryKernel(world, [catalog]);
-      return { ...kernel, ...createSiteDirectory({ streams: kernel.streams, livePosition: () => 0n }) };
+      return { ...kernel, ...createSiteDirectory(kernel.streams) };
     };
     const [one, other] = [node(), node()];
     const run = async (command: ReturnType<typeof registerSite>) => {

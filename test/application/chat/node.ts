@@ -6,7 +6,7 @@ import { createJoin } from '../../../application/chat/people/join.js';
 import { type Caller, createAuthentication } from '../../../application/chat/sign-in/authenticate.js';
 import type { EventLog, RecordedEvent } from '../../../application/ports/index.js';
 import { runReaction } from '../../../application/subscription/reaction-runner.js';
-import { createKernel } from '../../../bin/node/kernel.js';
+import { createKernel, noMetrics } from '../../../bin/node/kernel.js';
 import { createMessaging, messagingProjections } from '../../../bin/services/chat/messaging.js';
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
@@ -26,6 +26,7 @@ export async function startChatNode(
   { between = (_: EventLog): Partial<EventLog> => ({}), react = false, projects = true } = {},
 ) {
   const connected = await createKernel({
+    metrics: noMetrics,
     ...servers,
     mongoDatabase: database,
     node: randomUUID(),
@@ -84,7 +85,8 @@ export async function startChatNode(
         for (const event of events as readonly RecordedEvent<ChatEvent>[]) {
           if (!(event.type in catalog.events)) continue;
           streams.onEvent(event);
-          messaging.onEvent(await kernel.decryptEvent(catalog, event));
+          const decrypted = await kernel.decryptEvent<ChatEvent>(catalog, event);
+          for (const handle of messaging.handlers) handle(decrypted);
         }
       }
     },

@@ -25,7 +25,7 @@ function fixture() {
 describe('the index', () => {
   it('lags not at all where it has seen everything', async () => {
     const { health, reach, pass } = fixture();
-    health.note(5n);
+    health.onEvent({ position: 5n });
     reach(5n);
     pass(60_000);
     expect(await health.state()).to.deep.equal({ position: '5', lag: 0, standsStill: false });
@@ -33,24 +33,24 @@ describe('the index', () => {
 
   it('lags by how long the oldest event waits that it does not show', async () => {
     const { health, pass, reach } = fixture();
-    health.note(5n);
+    health.onEvent({ position: 5n });
     pass(3000);
-    health.note(6n);
+    health.onEvent({ position: 6n });
     pass(2000);
     expect(await health.state()).to.deep.equal({ position: '0', lag: 5000, standsStill: false });
     reach(6n);
     expect((await health.state()).lag).to.equal(0);
     pass(4000);
-    health.note(7n);
-    health.note(7n);
-    health.note(3n);
+    health.onEvent({ position: 7n });
+    health.onEvent({ position: 7n });
+    health.onEvent({ position: 3n });
     pass(1000);
     expect(await health.state()).to.deep.equal({ position: '6', lag: 1000, standsStill: false });
   });
 
   it('stands still when it has not moved for more than 10 s while it is behind', async () => {
     const { health, pass, reach } = fixture();
-    health.note(5n);
+    health.onEvent({ position: 5n });
     pass(10_000);
     expect(await health.state()).to.include({ lag: 10_000, standsStill: false });
     pass(1);
@@ -68,7 +68,7 @@ describe('the index', () => {
   it('does not stand still where only nothing has come for long', async () => {
     const { health, pass } = fixture();
     pass(60_000);
-    health.note(5n);
+    health.onEvent({ position: 5n });
     pass(1000);
     expect(await health.state()).to.include({ lag: 1000, standsStill: false });
   });

@@ -23,6 +23,7 @@ describe('what was relayed', () => {
       appender,
       node: 'north',
       release: 'test',
+      observe: () => {},
       systemContext: (actor) => ({ actor, correlationId: 'c', commandId: `c${commands++}` }),
     });
     const written = async () => {

@@ -7,7 +7,6 @@ import { createRoomQueries } from '../../../application/rooms/queries.js';
 import { createRoomCache, isComplete } from '../../../application/rooms/room-cache.js';
 import { MAX_MESSAGES, messagesStream } from '../../../domain/rooms/messages.js';
 import { roomStream } from '../../../domain/rooms/room.js';
-import { handlerFor } from '../../../domain/shared/event-handlers.js';
 import { envelope } from '../../support/room-fixtures.js';
 import { context } from '../../support/toy-service.js';
 import { accepted, done, type Node, shownBy, startNode } from './node.js';
@@ -128,7 +127,7 @@ describe('a room that is read again', function () {
     expect((await read(room)).position >= elsewhere.position, 'from rows').to.equal(true);
     const later = await post(other, 1);
     expect((await read(room)).position < later.position, 'not heard of yet').to.equal(true);
-    shown.onPosition(later.position);
+    shown.onEvent(later as never);
     expect((await read(room)).position, 'from memory').to.equal(later.position);
     // Also for who asks for no less.
     expect((await read(room, undefined, later.position)).position).to.equal(later.position);
@@ -187,7 +186,7 @@ describe('a room that is read again', function () {
     expect(await node.admission.authenticate(room.roomId, room.sessionToken)).to.include({ kind: 'not-found' });
     expect(await queries.state(caller), 'who was let in just before').to.include({ kind: 'not-found' });
     const log = await node.kernel.log.read(roomStream(room.roomId));
-    for (const event of typeof log === 'string' ? [] : log) handlerFor(shown.on, event)?.(event);
+    for (const event of typeof log === 'string' ? [] : log) shown.onEvent(event as never);
     expect(held()).to.equal(0);
   });
 });

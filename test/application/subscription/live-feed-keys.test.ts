@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { aes256gcm } from '../../../adapters/crypto/cipher.js';
 import { type RevealedEvent, UnavailableError } from '../../../application/ports/index.js';
 import { createVault, type KeyStore } from '../../../application/secrets/vault.js';
-import type { LiveEvent } from '../../../application/subscription/live-event.js';
+import type { LiveEvent } from '../../../application/subscription/live-feed.js';
 import { runLiveFeed } from '../../../application/subscription/live-feed.js';
 import { memoryKernel, memoryWorld } from '../../support/memory-kernel.js';
 import { box, context, type ToyPut, toys } from '../../support/toy-service.js';
@@ -100,7 +100,7 @@ describe('keys while no key server takes writes', () => {
       windows: new Map([['toys', { horizon: 0n, from: 0n }]]),
       begun: 0n,
       saved: { save: async () => {} },
-      publish: (_, event) => void told.push(event),
+      subscriptions: new Map([['toys', [(event) => void told.push(event)]]]),
       switched: () => {},
       logger: silentLogger,
       signal: stop.signal,

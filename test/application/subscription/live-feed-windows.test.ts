@@ -64,10 +64,17 @@ async function feedOf(options: {
     ...options,
     catalogs,
     saved: options.saved ?? { save: async () => {} },
-    publish(service, { position }) {
-      told.get(service)?.push(position);
-      all.push(position);
-    },
+    subscriptions: new Map(
+      SERVICES.map((service) => [
+        service,
+        [
+          ({ position }) => {
+            told.get(service)?.push(position);
+            all.push(position);
+          },
+        ],
+      ]),
+    ),
     switched: () => {},
     logger: silentLogger,
     signal: stop.signal,

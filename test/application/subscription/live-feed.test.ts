@@ -10,7 +10,7 @@ import {
   type RevealedEvent,
   UnavailableError,
 } from '../../../application/ports/index.js';
-import type { LiveEvent } from '../../../application/subscription/live-event.js';
+import type { LiveEvent } from '../../../application/subscription/live-feed.js';
 import { runLiveFeed } from '../../../application/subscription/live-feed.js';
 import type { Kernel } from '../../../bin/node/kernel.js';
 import { box, context, startToys, type ToyPut, toys } from '../../support/toy-service.js';
@@ -57,10 +57,17 @@ describe('the live feed', () => {
       catalogs: [toys],
       windows: new Map([['toys', { horizon: begun, from: begun }]]),
       begun,
-      publish(_, event) {
-        events.push(event as LiveEvent<typeof toys>);
-        woken();
-      },
+      subscriptions: new Map([
+        [
+          'toys',
+          [
+            (event) => {
+              events.push(event as LiveEvent<typeof toys>);
+              woken();
+            },
+          ],
+        ],
+      ]),
       switched: () => {},
       logger: silentLogger,
       signal: stop.signal,

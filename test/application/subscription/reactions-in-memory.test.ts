@@ -206,8 +206,15 @@ describe('in memory, what follows the log', () => {
         catalogs: [toys],
         windows: new Map([['toys', { horizon: 0n, from: 0n }]]),
         begun: world.all.at(-1)?.commit ?? 0n,
-        publish: (service, event) =>
-          void told.push(`${service} ${event.type} ${(event as RevealedEvent & { data: { toy?: string } }).data.toy}`),
+        subscriptions: new Map([
+          [
+            'toys',
+            [
+              (event) =>
+                void told.push(`toys ${event.type} ${(event as RevealedEvent & { data: { toy?: string } }).data.toy}`),
+            ],
+          ],
+        ]),
         switched: ({ type }) => void switched.push(type),
         logger: silentLogger,
         signal: stop.signal,
@@ -269,9 +276,16 @@ describe('in memory, what follows the log', () => {
       const told: string[] = [];
       const failures: object[] = [];
       const { ready } = feed({
-        publish(_, event) {
-          if (told.push(event.type) === 1) throw new Error('broken');
-        },
+        subscriptions: new Map([
+          [
+            'toys',
+            [
+              (event) => {
+                if (told.push(event.type) === 1) throw new Error('broken');
+              },
+            ],
+          ],
+        ]),
         logger: { ...silentLogger, error: (fields) => void failures.push(fields) },
       });
       await ready;

@@ -53,12 +53,11 @@ describe('a chat that starts again', function () {
         return found;
       };
       const running = await chat.connect(context);
-      const publish: typeof running.publish = (event) => {
-        running.publish(event);
+      const hear: (typeof running.handlers)[number] = (event) => {
         heard.add(event.type);
         if (event.type === 'UserAdded') heard.add(event.data.userId);
       };
-      return { ...running, publish };
+      return { ...running, handlers: [...running.handlers, hear] };
     },
   };
   const start = async () => {

@@ -118,7 +118,8 @@ describe('a page that is waited for', function () {
       for await (const { events } of node.kernel.follow(following))
         for (const event of events) {
           await isHeld;
-          node.onEvent((await node.kernel.decryptEvent(catalog, event as never)) as never);
+          const decrypted = await node.kernel.decryptEvent(catalog, event as never);
+          for (const handle of node.handlers) handle(decrypted as never);
         }
     })();
     const ids = [await say('one'), await say('two'), await say('three')];

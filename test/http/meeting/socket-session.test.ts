@@ -27,7 +27,7 @@ const free: Quota = { spend: async () => undefined, refund: async () => {} };
 function node(monotonic?: Clock, returnMs = 20_000) {
   const kernel = memoryKernel(memoryWorld(), [catalog]);
   const stop = new AbortController();
-  const audience = createMeetingAudience({ resumeToken: (id) => resumeTokenOf(kernel.derivation, id) });
+  const audience = createMeetingAudience({ resumeToken: resumeTokenOf(kernel.derivation) });
   const relay = createRelay({ audience, head: kernel.head });
   const census = createRoomMetrics(relay.state(), 0n);
   const held: RecordedEvent[] = [];

@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createLiveHits, LIVE_WINDOW_MS } from '../../../../adapters/realtime/analytics/live-hits.js';
-import type { LiveEvent } from '../../../../application/subscription/live-event.js';
+import type { LiveEvent } from '../../../../application/subscription/live-feed.js';
 import type { catalog, Hit } from '../../../../domain/analytics/catalog.js';
 import { fakeClock, useFakeTimers } from '../../../support/fake-clock.js';
 import { eventAt } from '../../../support/memory-ports.js';

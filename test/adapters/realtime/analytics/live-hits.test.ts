@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { createLiveHits, LIVE_WINDOW_MS, type LiveHits } from '../../../../adapters/realtime/analytics/live-hits.js';
 import type { Sink } from '../../../../adapters/realtime/relay/sink.js';
-import type { LiveEvent } from '../../../../application/subscription/live-event.js';
+import type { LiveEvent } from '../../../../application/subscription/live-feed.js';
 import type { catalog } from '../../../../domain/analytics/catalog.js';
 import { eventAt } from '../../../support/memory-ports.js';
 

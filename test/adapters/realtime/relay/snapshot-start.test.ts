@@ -84,6 +84,9 @@ function world(snapshots: Snapshots) {
     const keep = createSnapshotWriter({
       service: 'wards',
       form: wardAudience.snapshot!,
+      cursors: undefined,
+      kept: undefined,
+      initial: undefined,
       snapshots,
       windows: { read: async () => state.window },
       currentState: () => ({
@@ -248,6 +251,22 @@ describe('a relay that begins in the middle of the log', () => {
     expect((await start()).relay.state()).to.deep.equal({ w: ['ann'] });
   });
 
+  it('writes what it has restored at once, however far the log has gone on since', async () => {
+    const { snapshots, kept } = snapshotsInMemory();
+    const keep = createSnapshotWriter<number>({
+      service: 'wards',
+      form: { version: 1, parts: (state) => [state], from: () => 0 },
+      cursors: undefined,
+      kept: undefined,
+      initial: { state: 5, position: 5n },
+      snapshots,
+      windows: { read: async () => ({ horizon: 5n, from: 5n }) },
+      currentState: () => ({ state: 9, position: 9n }),
+    });
+    expect([await keep(), await keep()]).to.deep.equal([true, false]);
+    expect(kept.get('wards')).to.include({ position: 5n }).and.to.have.deep.property('parts', [5]);
+  });
+
   it('keeps of few streams a snapshot where so much has been done since that it is worth its parts', async () => {
     const { snapshots, kept } = snapshotsInMemory();
     const cursors = (events: number) => ({
@@ -256,11 +275,12 @@ describe('a relay that begins in the middle of the log', () => {
     const parts = 4000;
     let events = 999;
     const keeper = () =>
-      createSnapshotWriter({
+      createSnapshotWriter<number>({
         service: 'wards',
         form: { version: 1, parts: () => Array.from({ length: parts }, () => 0), from: () => 0 },
         cursors,
         kept: kept.get('wards') && { events: Number(kept.get('wards')!.position), parts },
+        initial: undefined,
         snapshots,
         windows: { read: async () => ({ horizon: 9999n, from: 9999n }) },
         currentState: () => ({ state: events, position: BigInt(events) }),

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
 import { chat, endStreams, isEntitled, streamKeysOf } from '../../../../application/chat/audience/audience.js';
 import type { RevealedEvent } from '../../../../application/ports/index.js';
-import type { LiveEvent } from '../../../../application/subscription/live-event.js';
+import type { LiveEvent } from '../../../../application/subscription/live-feed.js';
 import type { ChatEvent, catalog } from '../../../../domain/chat/catalog.js';
 import { type ChannelsCommand, channels } from '../../../../domain/chat/channels.js';
 import { message } from '../../../../domain/chat/message.js';
@@ -104,7 +104,7 @@ describe('the event stream of the chat', () => {
         erased,
       } as unknown as RevealedEvent<ChatEvent>;
       relay.publish(event);
-      endStreams(event as LiveEvent<typeof catalog>, relay);
+      endStreams(relay)(event as LiveEvent<typeof catalog>);
     }
     return position;
   }

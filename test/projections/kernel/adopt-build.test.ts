@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { asEvent } from '../../application/command/event-guards.js';
-import { type RecordedEvent, UnavailableError } from '../../application/ports/index.js';
-import type { Kernel } from '../../bin/node/kernel.js';
-import { switchBuild } from '../../bin/node/switch-build.js';
-import type { ProjectionSwitched } from '../../domain/shared/active-projection.js';
-import { servedStream } from '../../domain/shared/active-projection.js';
-import { contents, startToys } from '../support/toy-service.js';
+import { asEvent } from '../../../application/command/event-guards.js';
+import { type RecordedEvent, UnavailableError } from '../../../application/ports/index.js';
+import type { Kernel } from '../../../bin/node/kernel.js';
+import type { ProjectionSwitched } from '../../../domain/shared/active-projection.js';
+import { servedStream } from '../../../domain/shared/active-projection.js';
+import { createBuildSwitch } from '../../../projections/kernel/active-builds.js';
+import { contents, startToys } from '../../support/toy-service.js';
 
 describe('a new build', () => {
   let servers: Servers;
@@ -52,7 +52,7 @@ describe('a new build', () => {
         throw new UnavailableError('MongoDB does not answer');
       },
     };
-    await switchBuild({ ...node, checkpoints }, [contents], event, silentLogger, stop.signal);
+    await createBuildSwitch({ ...node, checkpoints }, [contents], silentLogger, stop.signal)(event);
     expect(node.served.collection(contents.name)).to.equal(collection);
   });
 
@@ -63,11 +63,11 @@ describe('a new build', () => {
     const checkpoints: typeof node.checkpoints = {
       ...node.checkpoints,
       async read() {
-        await switchBuild(node, [contents], second, silentLogger, stop.signal);
+        await createBuildSwitch(node, [contents], silentLogger, stop.signal)(second);
         throw new UnavailableError('MongoDB does not answer');
       },
     };
-    await switchBuild({ ...node, checkpoints }, [contents], first, silentLogger, stop.signal);
+    await createBuildSwitch({ ...node, checkpoints }, [contents], silentLogger, stop.signal)(first);
     expect(node.served.collection(contents.name)).to.equal(newest);
   });
 });
