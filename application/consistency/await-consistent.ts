@@ -1,5 +1,7 @@
 /** Read-your-writes: waits before a query until the read model includes the required writes. */
-import type { Position, ProjectionProgress } from '../ports/index.js';
+import { serviceOf } from '../../domain/shared/index.js';
+import type { Checkpoints, Position, ProjectionProgress, Subscribe } from '../ports/index.js';
+import { maxPosition } from './positions.js';
 
 /** Writes that a reader must see. */
 export interface RequiredWrites {
@@ -52,5 +54,27 @@ export const withRows = (consistency: Consistency, rows: readonly PositionedRow[
 const newestOf = (rows: readonly PositionedRow[]): Position =>
   rows.map(({ _at }) => _at.toBigInt()).reduce(maxPosition, 0n);
 
-/** Returns the later of two positions. */
-export const maxPosition = (a: Position, b: Position): Position => (a > b ? a : b);
+export interface CaughtUpPorts {
+  readonly follow: Subscribe;
+  readonly checkpoints: Pick<Checkpoints, 'read'>;
+  readonly projectionProgress: Pick<ProjectionProgress, 'wait'>;
+  /** Returns the active build. */
+  readonly build: () => string | undefined;
+}
+
+/** Creates a function that resolves once the rows include everything in the log at the call; throws if stopped. */
+export function createCaughtUpBarrier(
+  projection: string,
+  { follow, checkpoints, projectionProgress, build }: CaughtUpPorts,
+) {
+  const service = serviceOf(projection);
+  return async (signal: AbortSignal): Promise<void> => {
+    let last = 0n;
+    const from = (await checkpoints.read(build() ?? '')) ?? 'start';
+    for await (const { events, caughtUp } of follow({ prefixes: [`${service}.`], from, signal })) {
+      last = events.at(-1)?.position ?? last;
+      if (caughtUp) break;
+    }
+    while (!(await projectionProgress.wait(projection, last))) signal.throwIfAborted();
+  };
+}

@@ -1,7 +1,7 @@
 /** Counts rooms and people of all nodes, from the relay's fold of the event log. */
 import type { catalog } from '../../domain/meeting/catalog.js';
 import { isEmptyLatent, type RoomState } from '../../domain/meeting/state.js';
-import { READ_TIMEOUT_MS } from '../consistency/index.js';
+import { createPositionTracker } from '../consistency/index.js';
 import type { Position } from '../ports/index.js';
 import type { LiveEvent } from '../subscription/index.js';
 
@@ -48,11 +48,10 @@ export function createRoomMetrics(
   const counted = new Map<string, Counted>();
   const reserved = new Map<string, string>();
   const emptyByCreator = new Map<string, number>();
-  const waiting = new Set<{ readonly position: Position; readonly wake: () => void }>();
+  const tracker = createPositionTracker(position);
   let people = 0;
   let empty = 0;
   let peak = 0;
-  let lastPosition = position;
 
   /** Adds or removes an empty room of a network. */
   function count(room: Counted | undefined, by: 1 | -1) {
@@ -79,7 +78,7 @@ export function createRoomMetrics(
   }
 
   function updatePeak() {
-    if (lastPosition >= startPosition) peak = Math.max(peak, people);
+    if (tracker.position() >= startPosition) peak = Math.max(peak, people);
   }
 
   for (const [roomId, room] of rooms) update(roomId, room);
@@ -95,25 +94,11 @@ export function createRoomMetrics(
     failed: (roomId) => void reserved.delete(roomId),
     update,
     advance(position) {
-      lastPosition = position;
+      tracker.advance(position);
       updatePeak();
-      for (const waiter of waiting) if (waiter.position <= lastPosition) waiter.wake();
     },
-    lastPosition: () => lastPosition,
-    async awaitPosition(position) {
-      if (lastPosition >= position) return true;
-      await new Promise<void>((resolve) => {
-        const waiter = { position, wake: () => done() };
-        const timeout = setTimeout(() => done(), READ_TIMEOUT_MS);
-        const done = () => {
-          clearTimeout(timeout);
-          waiting.delete(waiter);
-          resolve();
-        };
-        waiting.add(waiter);
-      });
-      return lastPosition >= position;
-    },
+    lastPosition: tracker.position,
+    awaitPosition: tracker.wait,
   };
 }
 

@@ -22,7 +22,7 @@ export interface ProjectionProgress {
   wait(projection: string, position: Position, timeoutMs?: number): Promise<boolean>;
   /** Returns the position of a projection as known to this node; 0 if unknown. */
   position(projection: string): Position;
-  /** Returns the last append of this node to any of these streams that not all projections may have applied; else 0. */
+  /** Returns the last append of this node to any of these streams, or a later one of streams too old to be tracked. */
   latest(streams: readonly string[]): Position;
   /** Returns the last append of this node to any stream of a service. */
   latestOf(service: string): Position;

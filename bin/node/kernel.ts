@@ -127,9 +127,8 @@ export async function createKernel(options: KernelOptions) {
   });
   const builds = createBuilds(mongo.models, vault);
 
-  const projectionProgress = createProjectionProgress(
-    options.projections.map(({ name }) => name),
-    (projection) => checkpoints.read(served.collection(projection) ?? ''),
+  const projectionProgress = createProjectionProgress((projection) =>
+    checkpoints.read(served.collection(projection) ?? ''),
   );
 
   /** Called for every append before its command is answered. */

@@ -159,7 +159,7 @@ export function memoryKernel(world: World, catalogs: readonly Catalog[], clock: 
   const decryptEvent = createEventDecryptor(telling, unopened.onUndecryptable);
   const decryptLiveEvent = createEventDecryptor(telling, unopened.onUndecryptable, { live: true });
   const streams = createAggregateStore(log, decryptEvent);
-  const projectionProgress = createProjectionProgress([], async () => undefined);
+  const projectionProgress = createProjectionProgress(async () => undefined);
   const appended = projectionProgress.appended;
   const { idempotency, handle } = commandsOf({ log, streams, clock, appended });
   return {

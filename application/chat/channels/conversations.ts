@@ -4,7 +4,13 @@ import { REQUEST_SECONDS, requestStream } from '../../../domain/chat/conversatio
 import { unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
-import { awaitConsistent, type Consistency, type PositionedRow, withRows } from '../../consistency/index.js';
+import {
+  awaitConsistent,
+  type Consistency,
+  type PositionedRow,
+  type WritePositions,
+  withRows,
+} from '../../consistency/index.js';
 import type {
   Clock,
   CommandContext,
@@ -16,7 +22,6 @@ import type {
   Vault,
 } from '../../ports/index.js';
 import { conversationAggregate, requestAggregate } from '../aggregates.js';
-import type { WritePositions } from '../messages/acknowledged-positions.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
 import type { CommandResult } from '../sign-in/sessions.js';
 import { type ConversationView, conversationView } from '../view-models.js';

@@ -12,6 +12,7 @@ import { reactionsOf } from '../../../domain/chat/reactions.js';
 import { threadOf } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand, Idempotency } from '../../command/index.js';
+import type { WritePositions } from '../../consistency/index.js';
 import type { Clock, CommandContext, Derivation, EventLog } from '../../ports/index.js';
 import { messageAggregate } from '../aggregates.js';
 import { conversationListKey } from '../channels/conversations.js';
@@ -19,7 +20,6 @@ import type { Attachments } from '../files/attachments.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
 import type { CommandResult } from '../sign-in/sessions.js';
 import { type MessageView, messageView } from '../view-models.js';
-import type { WritePositions } from './acknowledged-positions.js';
 import type { MessageInput, PrepareContent, PreparedContent } from './prepare-content.js';
 import { isMessageId, type Visibility } from './visibility.js';
 

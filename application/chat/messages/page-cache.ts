@@ -7,6 +7,7 @@ import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import type { MessageEvent } from '../../../domain/chat/message.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { ownEntry } from '../../../domain/shared/index.js';
+import { createPositionTracker } from '../../consistency/index.js';
 import { estimateBytes } from '../../memory/estimate-size.js';
 import type { Cache, Position, RevealedEvent } from '../../ports/index.js';
 import { type MessageSnapshot, messageView } from '../view-models.js';
@@ -68,16 +69,14 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
   });
   /** Events that arrive while a channel's page is being read. */
   const filling = new Map<string, Set<MessageUpdate[]>>();
-  const waiting = new Set<{ readonly position: Position; readonly wake: () => void }>();
-  let feedPosition: Position = 0n;
+  const feed = createPositionTracker();
 
   function onEvent(event: RevealedEvent<ChatEvent>) {
-    if (event.position <= feedPosition) return;
+    if (event.position <= feed.position()) return;
     try {
       applyToPage(event);
     } finally {
-      feedPosition = event.position;
-      for (const waiter of waiting) if (waiter.position <= feedPosition) waiter.wake();
+      feed.advance(event.position);
     }
   }
 
@@ -109,22 +108,8 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
 
   return {
     onEvent,
-    feedPosition: () => feedPosition,
-
-    async waitForFeed(position) {
-      if (feedPosition >= position) return true;
-      await new Promise<void>((resolve) => {
-        const finish = () => {
-          clearTimeout(timer);
-          waiting.delete(waiter);
-          resolve();
-        };
-        const waiter = { position, wake: finish };
-        const timer = setTimeout(finish, FEED_TIMEOUT_MS);
-        waiting.add(waiter);
-      });
-      return feedPosition >= position;
-    },
+    feedPosition: feed.position,
+    waitForFeed: (position) => feed.wait(position, FEED_TIMEOUT_MS),
 
     render(channelId, limit, names) {
       const page = pages.get(channelId);
@@ -151,7 +136,7 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
       const all = filling.get(channelId) ?? new Set();
       filling.set(channelId, all.add(updates));
       try {
-        const result = await read(feedPosition);
+        const result = await read(feed.position());
         // The channel may have been deleted while the page was read.
         if (result.consistency || filling.get(channelId) !== all) return result;
         const entries = new Map(result.found.map((each) => [each.message.id, createEntry(each)]));

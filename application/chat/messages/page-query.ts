@@ -1,9 +1,8 @@
 /** Reads pages of messages and replies from MongoDB. */
 import type { Rejection } from '../../../domain/shared/index.js';
-import { awaitConsistent, type Consistency, withRows } from '../../consistency/index.js';
+import { awaitConsistent, type Consistency, type WritePositions, withRows } from '../../consistency/index.js';
 import type { Position, ProjectionProgress, Rows } from '../../ports/index.js';
 import type { ReplySnapshot } from '../view-models.js';
-import type { WritePositions } from './acknowledged-positions.js';
 import type { MessageAt, MessageRow, PostedRow, ReplyRow, RowMapper } from './row-mapper.js';
 import { parentOf, type Visibility } from './visibility.js';
 

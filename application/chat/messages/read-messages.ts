@@ -1,12 +1,11 @@
 /** Renders pages of messages, pins and replies as JSON, from the caches or MongoDB. */
 import type { RosterState } from '../../../domain/chat/roster.js';
 import type { Rejection } from '../../../domain/shared/index.js';
-import { type Consistency, maxPosition } from '../../consistency/index.js';
+import { type Consistency, maxPosition, type WritePositions } from '../../consistency/index.js';
 import { serializeList } from '../../json/serialize-list.js';
 import type { Position } from '../../ports/index.js';
 import type { Authentication } from '../sign-in/authenticate.js';
 import { type MessageView, messageView, type ReplyView, replyView } from '../view-models.js';
-import type { WritePositions } from './acknowledged-positions.js';
 import type { OlderPages, OlderRange } from './older-pages.js';
 import { CACHED_PAGE_SIZE, type PageCache } from './page-cache.js';
 import type { Page, PageQueries, Range } from './page-query.js';

@@ -9,7 +9,6 @@ import { threadRoutes } from '../../../adapters/http/chat/threads.js';
 import type { Metrics } from '../../../adapters/platform/observability/metrics.js';
 import { createChannels } from '../../../application/chat/channels/channels.js';
 import { createConversations } from '../../../application/chat/channels/conversations.js';
-import { createWritePositions } from '../../../application/chat/messages/acknowledged-positions.js';
 import {
   eraseDeletedChannels,
   truncateDeletedMessages,
@@ -25,6 +24,7 @@ import { createReplies } from '../../../application/chat/messages/replies.js';
 import { createRowMapper } from '../../../application/chat/messages/row-mapper.js';
 import { createVisibility } from '../../../application/chat/messages/visibility.js';
 import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
+import { createWritePositions } from '../../../application/consistency/index.js';
 import type { FileStore } from '../../../application/ports/index.js';
 import { conversations as conversationRows } from '../../../projections/chat/conversations.js';
 import { messages as messageRows } from '../../../projections/chat/messages.js';

@@ -1,6 +1,6 @@
 /** Waiting for a read model to show everything: up to the last event of its service, whatever others write. */
 import { expect } from 'chai';
-import { createCaughtUpBarrier } from '../../../application/consistency/await-caught-up.js';
+import { createCaughtUpBarrier } from '../../../application/consistency/index.js';
 import { eventAt, feed } from '../../support/memory-ports.js';
 
 describe('a read model that must show everything', () => {

@@ -21,7 +21,7 @@ describe('a query', () => {
   beforeEach(() => {
     time = fakeClock();
     release = useFakeTimers(time);
-    projectionProgress = createProjectionProgress(['toys.contents', 'toys.shelf'], async () => undefined);
+    projectionProgress = createProjectionProgress(async () => undefined);
   });
   afterEach(() => {
     time.pass(60_000);

@@ -4,25 +4,20 @@ import { expect } from 'chai';
 import { createProjectionProgress } from '../../../application/consistency/projection-progress.js';
 
 describe('what a node has acknowledged', () => {
-  const PROJECTIONS = ['toys.contents', 'toys.shelf', 'games.table'];
   const never = async () => undefined;
 
-  it('is known of a stream until all projections of its service have seen it', () => {
-    const projectionProgress = createProjectionProgress(PROJECTIONS, never);
+  it('is known of a stream, whatever comes late', () => {
+    const projectionProgress = createProjectionProgress(never);
     projectionProgress.appended('toys.box-1', 5n);
     projectionProgress.appended('toys.box-1', 3n);
     projectionProgress.appended('toys.box-2', 9n);
     expect(projectionProgress.latest(['toys.box-1'])).to.equal(5n);
     expect(projectionProgress.latest(['toys.box-1', 'toys.box-2', 'toys.box-3'])).to.equal(9n);
-    projectionProgress.advanced('toys.contents', 5n);
-    expect(projectionProgress.latest(['toys.box-1']), 'the shelf has not').to.equal(5n);
-    projectionProgress.advanced('toys.shelf', 5n);
-    expect(projectionProgress.latest(['toys.box-1'])).to.equal(0n);
-    expect(projectionProgress.latest(['toys.box-2'])).to.equal(9n);
+    expect([projectionProgress.latestOf('toys'), projectionProgress.latestOf('games')]).to.deep.equal([9n, 0n]);
   });
 
   it('is never taken for seen, nor remembered without end, where nothing tells how far the projections are', () => {
-    const projectionProgress = createProjectionProgress(PROJECTIONS, never);
+    const projectionProgress = createProjectionProgress(never);
     const streams = 50_000;
     for (let at = 1; at <= streams; at++) projectionProgress.appended(`toys.box-${at}`, BigInt(at));
     for (const at of [1, 20_000, 39_999, 45_000, streams]) {
@@ -35,30 +30,9 @@ describe('what a node has acknowledged', () => {
     expect(projectionProgress.latest(['games.box-1'])).to.equal(0n);
   });
 
-  it('is gone through only when all projections of its service have come further', () => {
-    const projectionProgress = createProjectionProgress(PROJECTIONS, never);
-    let looked = 0;
-    /** A position that knows how often it was compared. */
-    const counted = (at: bigint) =>
-      ({
-        valueOf() {
-          looked++;
-          return at;
-        },
-      }) as unknown as bigint;
-    for (let box = 1; box <= 1000; box++) projectionProgress.appended(`toys.box-${box}`, counted(10n));
-    looked = 0;
-    for (let at = 1n; at <= 500n; at++) projectionProgress.advanced('toys.contents', at);
-    expect(looked, 'while the shelf stands still').to.equal(0);
-    projectionProgress.advanced('toys.shelf', 9n);
-    expect(looked).to.equal(1000);
-    projectionProgress.advanced('toys.shelf', 10n);
-    expect(projectionProgress.latest(['toys.box-1', 'toys.box-1000'])).to.equal(0n);
-  });
-
   it('is asked of the store only while no projector of the node tells it', async () => {
     const asked: string[] = [];
-    const projectionProgress = createProjectionProgress(PROJECTIONS, async (projection) => {
+    const projectionProgress = createProjectionProgress(async (projection) => {
       asked.push(projection);
       return undefined;
     });

@@ -1,6 +1,6 @@
 /** Many at once, on one node and on two: one has the name, and what one node answered the other shows who asks for it. */
 import { expect } from 'chai';
-import { maxPosition } from '../../../application/consistency/await-consistent.js';
+import { maxPosition } from '../../../application/consistency/index.js';
 import { ask } from '../../support/chat-client.js';
 import { type ChatWorld, startChat } from '../../support/chat-world.js';
 

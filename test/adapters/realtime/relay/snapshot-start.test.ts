@@ -3,7 +3,7 @@ import { silentLogger } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createRelay } from '../../../../adapters/realtime/relay/relay.js';
-import { maxPosition } from '../../../../application/consistency/await-consistent.js';
+import { maxPosition } from '../../../../application/consistency/index.js';
 import type { RecordedEvent, RevealedEvent, Subscribe } from '../../../../application/ports/index.js';
 import { audienceFold } from '../../../../application/subscription/audience.js';
 import { restoreFold, type Snapshots } from '../../../../application/subscription/restore-fold.js';
