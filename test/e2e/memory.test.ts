@@ -59,7 +59,7 @@ describe('the memory of a server', function () {
       'rooms.relay',
       'rooms.shown',
       'logs.relay',
-      'chat.hot',
+      'chat.pages',
       'chat.tokens',
       'chat.search-filters',
       'chat.search-texts',

@@ -1,8 +1,7 @@
 /** Responds with pages of messages of a channel or conversation, after checking access. */
 import type { Messages } from '../../../application/chat/messages/messages.js';
-import type { Reader } from '../../../application/chat/messages/page-throttle.js';
 import type { MessageInput } from '../../../application/chat/messages/prepare-content.js';
-import type { RenderedPage } from '../../../application/chat/messages/read-messages.js';
+import type { Reader, RenderedPage } from '../../../application/chat/messages/read-messages.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { maxPosition } from '../../../application/consistency/index.js';
 import type { Position } from '../../../application/ports/index.js';
@@ -19,10 +18,7 @@ interface Place {
 const headers = { 'Content-Type': JSON_TYPE };
 
 /** The user waiting for a page, and the signal of their disconnect. */
-export const readerOf = ({ userId }: Caller, request: Pick<Request, 'signal'>): Reader => ({
-  userId,
-  request: request,
-});
+export const readerOf = ({ userId }: Caller, request: Pick<Request, 'signal'>): Reader => ({ userId, request });
 
 /** The request for a page, with what is needed to authenticate its caller again. */
 export interface PageRequest {

@@ -60,13 +60,13 @@ export const searchRoutes = ({ guards, search }: SearchDeps): readonly Route[] =
     admit: guards.user,
     async handle(request, caller) {
       const { query, ifPosition } = request;
-      const result = await search(caller, query, ifPosition, request);
+      const result = await search(caller, query, request, ifPosition);
       if (isRejection(result)) return result;
       // The caller may have lost rights while waiting.
       const currentCaller = await reauthenticate({ request, guards }, result.position);
       if (isProblem(currentCaller) || isRejection(currentCaller)) return currentCaller;
       const hasSameRole = currentCaller.isAdmin === caller.isAdmin;
-      return pageReply(hasSameRole ? result : await search(currentCaller, query, ifPosition, request));
+      return pageReply(hasSameRole ? result : await search(currentCaller, query, request, ifPosition));
     },
   }),
 ];

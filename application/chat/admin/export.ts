@@ -8,9 +8,10 @@ import type { AggregateStore } from '../../command/index.js';
 import { streamList } from '../../json/stream-list.js';
 import type { Clock, CommandContext, Position, ProjectionProgress, Rows, Vault } from '../../ports/index.js';
 import { channelsAggregate, rosterAggregate, serverAggregate } from '../aggregates.js';
-import type { MessageRow, ReplyRow, RowMapper } from '../messages/row-mapper.js';
+import { channelView } from '../channels/channels.js';
+import type { MessageRow, ReplyRow, RowMapper } from '../messages/message-rows.js';
+import { messageView, replyView } from '../messages/message-view.js';
 import { userView } from '../people/user-view.js';
-import { channelView, messageView, replyView } from '../view-models.js';
 import { AUDIT_PAGE, type Audit, type AuditRow, entryOf } from './audit-log.js';
 import { webhookView } from './webhooks.js';
 

@@ -6,11 +6,11 @@ import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, Position } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
+import type { MessageView } from '../messages/message-view.js';
 import type { Messages } from '../messages/messages.js';
 import { createMentionFinder } from '../messages/prepare-content.js';
 import type { Authentication } from '../sign-in/authenticate.js';
 import type { CommandResult } from '../sign-in/sessions.js';
-import type { MessageView } from '../view-models.js';
 
 export interface WebhookPorts {
   readonly handle: HandleCommand;

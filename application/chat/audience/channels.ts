@@ -4,7 +4,7 @@ import { userById } from '../../../domain/chat/roster.js';
 import { evolveOf } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
 import { type Audience, advance, type Delivery } from '../../subscription/index.js';
-import { channelView } from '../view-models.js';
+import { channelView } from '../channels/channels.js';
 import { type ChatState, EVERYBODY, userKey } from './state.js';
 
 type Routing = Audience<ChatState, ChannelsEvent>['on'];

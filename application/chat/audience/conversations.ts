@@ -2,7 +2,7 @@
 import type { ConversationEvent } from '../../../domain/chat/conversation.js';
 import type { RequestEvent } from '../../../domain/chat/conversation-request.js';
 import type { Audience } from '../../subscription/index.js';
-import { conversationView } from '../view-models.js';
+import { conversationView } from '../channels/conversations.js';
 import { type ChatState, userKey } from './state.js';
 
 export const conversationsOn: Audience<ChatState, ConversationEvent | RequestEvent>['on'] = {

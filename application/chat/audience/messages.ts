@@ -4,7 +4,7 @@ import { isDirect, participantsOf } from '../../../domain/chat/conversation-id.j
 import type { MessageEvent } from '../../../domain/chat/message.js';
 import type { RevealedEvent } from '../../ports/index.js';
 import type { Audience, Delivery } from '../../subscription/index.js';
-import { messageView, replyView, threadView } from '../view-models.js';
+import { messageAfter, messageView, replyView, threadView } from '../messages/message-view.js';
 import { toViewers } from './channels.js';
 import { type ChatState, userKey } from './state.js';
 
@@ -25,23 +25,16 @@ function broadcast(state: ChatState, channelId: string, type: string, payload: o
 const messageType = (what: 'NEW' | 'UPDATE' | 'DELETE', channelId: string) =>
   isDirect(channelId) ? `${what}_DM_MESSAGE` : `${what}_MESSAGE`;
 
-function deliverPost({ data, erased }: Of<'MessagePosted'>, state: ChatState): readonly Delivery[] {
-  if (erased) return [];
-  const { messageId: id, secret: body, ...rest } = data;
-  const initial = { updatedAt: null, pinnedAt: null, reactions: {}, thread: null };
-  const payload = messageView(state.roster, { id, ...rest, ...initial, body });
-  return broadcast(state, data.channelId, messageType('NEW', data.channelId), payload);
-}
-
-function deliverChange(
-  { data, erased }: Of<'MessageEdited' | 'MessagePinned' | 'MessageUnpinned'>,
+/** Events that hold the whole message. */
+function deliverMessage(
+  event: Of<'MessagePosted' | 'MessageEdited' | 'MessagePinned' | 'MessageUnpinned'>,
   state: ChatState,
 ): readonly Delivery[] {
-  if (erased) return [];
-  const { messageId: id, secret, ...rest } = data;
-  const { reactions, ...body } = secret;
-  const payload = messageView(state.roster, { id, ...rest, body, reactions });
-  return broadcast(state, data.channelId, messageType('UPDATE', data.channelId), payload);
+  const message = messageAfter(undefined, event);
+  if (event.erased || !message) return [];
+  const { channelId } = message;
+  const type = messageType(event.type === 'MessagePosted' ? 'NEW' : 'UPDATE', channelId);
+  return broadcast(state, channelId, type, messageView(state.roster, message));
 }
 
 function deliverReaction(
@@ -71,10 +64,10 @@ function deliverReply(
 }
 
 export const messagesOn: Routing = {
-  MessagePosted: { deliver: deliverPost },
-  MessageEdited: { deliver: deliverChange },
-  MessagePinned: { deliver: deliverChange },
-  MessageUnpinned: { deliver: deliverChange },
+  MessagePosted: { deliver: deliverMessage },
+  MessageEdited: { deliver: deliverMessage },
+  MessagePinned: { deliver: deliverMessage },
+  MessageUnpinned: { deliver: deliverMessage },
   MessageDeleted: {
     deliver: ({ data: { messageId: id, channelId } }, state) =>
       broadcast(state, channelId, messageType('DELETE', channelId), { id, channelId }),

@@ -7,7 +7,7 @@ import {
   channelsFor,
 } from '../../../domain/chat/channels.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
-import type { RosterState } from '../../../domain/chat/roster.js';
+import { type RosterState, userById } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand, Handled } from '../../command/index.js';
 import { maxPosition } from '../../consistency/index.js';
@@ -16,7 +16,32 @@ import { channelsAggregate } from '../aggregates.js';
 import type { Visibility } from '../messages/visibility.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
 import type { CommandResult } from '../sign-in/sessions.js';
-import { type ChannelView, channelView } from '../view-models.js';
+
+export interface ChannelView {
+  readonly id: string;
+  readonly name: string;
+  readonly topic?: string;
+  readonly isPrivate: boolean;
+  readonly members: readonly string[];
+  readonly createdBy: string;
+  readonly createdAt: number;
+  readonly updatedAt?: number;
+}
+
+/** Omits former users from members. */
+export function channelView(roster: RosterState, channel: Channel): ChannelView {
+  const { id, name, topic, isPrivate, members, createdBy, createdAt, updatedAt } = channel;
+  return {
+    id,
+    name,
+    ...(topic && { topic }),
+    isPrivate,
+    members: members.filter((each) => userById(roster, each)),
+    createdBy,
+    createdAt,
+    ...(updatedAt !== undefined && { updatedAt }),
+  };
+}
 
 export interface ChannelPorts {
   readonly handle: HandleCommand;

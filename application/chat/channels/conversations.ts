@@ -1,7 +1,7 @@
 /** Use cases on direct conversations: start, list. */
 import { conversationOf, conversationSubject, participantsOf } from '../../../domain/chat/conversation-id.js';
 import { REQUEST_SECONDS, requestStream } from '../../../domain/chat/conversation-request.js';
-import { unknownUser } from '../../../domain/chat/roster.js';
+import { type RosterState, unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
 import {
@@ -22,9 +22,26 @@ import type {
   Vault,
 } from '../../ports/index.js';
 import { conversationAggregate, requestAggregate } from '../aggregates.js';
+import { type AuthorView, authorView } from '../messages/message-view.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
 import type { CommandResult } from '../sign-in/sessions.js';
-import { type ConversationView, conversationView } from '../view-models.js';
+
+export interface ConversationView {
+  readonly id: string;
+  readonly participants: readonly string[];
+  readonly createdAt: number;
+  readonly lastMessageAt: number | null;
+  readonly otherUser: AuthorView;
+}
+
+export const conversationView = (
+  roster: RosterState,
+  reader: string,
+  { id, participants, createdAt, lastMessageAt }: Omit<ConversationView, 'otherUser'>,
+): ConversationView => {
+  const other = participants.find((each) => each !== reader) ?? reader;
+  return { id, participants, createdAt, lastMessageAt, otherUser: authorView(roster, other) };
+};
 
 export interface ConversationPorts {
   readonly handle: HandleCommand;

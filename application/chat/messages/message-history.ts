@@ -10,8 +10,8 @@ import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import { streamList } from '../../json/stream-list.js';
 import type { DecryptEvent, EventLog, Position } from '../../ports/index.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
-import { type AuthorView, speakerView } from '../view-models.js';
-import type { PageQueries } from './page-query.js';
+import type { PageQueries } from './message-rows.js';
+import { type AuthorView, speakerView } from './message-view.js';
 import { parentOf, type Visibility } from './visibility.js';
 
 export interface HistoryPorts {

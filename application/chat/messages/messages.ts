@@ -19,7 +19,7 @@ import { conversationListKey } from '../channels/conversations.js';
 import type { Attachments } from '../files/attachments.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
 import type { CommandResult } from '../sign-in/sessions.js';
-import { type MessageView, messageView } from '../view-models.js';
+import { type MessageView, messageView } from './message-view.js';
 import type { MessageInput, PrepareContent, PreparedContent } from './prepare-content.js';
 import { isMessageId, type Visibility } from './visibility.js';
 

@@ -1,39 +1,40 @@
-/**
- * Caches the newest messages of channels and conversations that are read, updated from the live feed. Bounded in bytes;
- * anything else is read from MongoDB.
- */
+/** Caches pages of messages of channels and conversations, kept current by the live feed. Bounded in bytes. */
 import { LRUCache } from 'lru-cache';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import type { MessageEvent } from '../../../domain/chat/message.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
-import { ownEntry } from '../../../domain/shared/index.js';
-import { createPositionTracker } from '../../consistency/index.js';
+import { ownEntry, type Rejection } from '../../../domain/shared/index.js';
+import { createPositionTracker, createWritePositions } from '../../consistency/index.js';
 import { estimateBytes } from '../../memory/estimate-size.js';
 import type { Cache, Position, RevealedEvent } from '../../ports/index.js';
-import { type MessageSnapshot, messageView } from '../view-models.js';
-import type { Page } from './page-query.js';
-import type { MessageAt } from './row-mapper.js';
+import type { MessageAt, Page, Range } from './message-rows.js';
+import { messageAfter, messageView } from './message-view.js';
 
-/** Messages per cached page. Longer and older pages are read from MongoDB. */
+/** Messages per cached page at most; longer pages are read from MongoDB. */
 export const CACHED_PAGE_SIZE = 100;
-/** 100 pages of 100 messages of 200 characters take 15 MiB. */
-const DEFAULT_LIMIT_BYTES = 17 * 1024 * 1024;
+/** 160 pages of 100 messages of 200 characters. */
+const DEFAULT_LIMIT_BYTES = 25 * 1024 * 1024;
 /** Time a reader waits for the feed before falling back to MongoDB. */
 const FEED_TIMEOUT_MS = 500;
 const ENTRY_BYTES = 350;
+const PAGE_BYTES = 800;
 
 interface Entry extends MessageAt {
   readonly bytes: number;
-  /** Rendered JSON of this message with the user names of `names`; its bytes count the copy in the page as well. */
+  /** Rendered JSON with the user names of the page's roster; its bytes count the copy in the page as well. */
   rendered?: { readonly json: string; readonly bytes: number };
 }
 
-interface CachedChannel {
-  /** Oldest first. */
-  readonly entries: Map<string, Entry>;
+interface CachedPage {
+  readonly channelId: string;
+  /** The message before which the page ends; undefined for the newest page. */
+  readonly before: string | undefined;
+  /** By message id, oldest first. */
+  entries: Map<string, Entry>;
   /** True while the channel has no messages older than these. */
   isWhole: boolean;
-  names: RosterState | undefined;
+  /** The roster, as of which `rendered` and the entries were rendered. */
+  roster: RosterState | undefined;
   /** Last rendered page, by its limit. */
   rendered: { readonly limit: number; readonly json: string } | undefined;
 }
@@ -47,107 +48,138 @@ export interface PageCache {
   feedPosition(): Position;
   /** Waits until the cache includes a position; resolves false on timeout. */
   waitForFeed(position: Position): Promise<boolean>;
-  /** Renders the newest `limit` messages as `{messages}` JSON; undefined when they are not all cached. */
-  render(channelId: string, limit: number, names: RosterState): string | undefined;
-  /** Reads a page of `CACHED_PAGE_SIZE` messages and caches it unless the read was behind the feed. */
-  fill<Read extends Pick<Page, 'found' | 'consistency'>>(
+  /** Position of the last event that changed messages of a channel, or later. */
+  changedAt(channelId: string): Position;
+  /** Renders a page as `{messages}` JSON; undefined when its messages are not all cached. */
+  render(channelId: string, range: Range, roster: RosterState): string | undefined;
+  /**
+   * Reads the page that contains a range from MongoDB, and caches it with the events that arrive meanwhile. The rows must
+   * include everything up to `changedAt`; pending pages are not cached.
+   */
+  fill<Read extends Page | Rejection>(
     channelId: string,
-    read: (seen: Position) => Promise<Read>,
+    range: Range,
+    read: (range: Range & { readonly end: Position | undefined }, changedAt: Position) => Promise<Read>,
   ): Promise<Read>;
   readonly cache: Cache;
 }
 
+/** One page of the newest messages serves all limits. */
+const keyOf = (channelId: string, { limit, before }: Range): string =>
+  before === undefined ? channelId : `${channelId} ${before} ${limit}`;
+
 export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
-  const pages = new LRUCache<string, CachedChannel>({
+  const pages = new LRUCache<string, CachedPage>({
     maxSize: limitBytes,
     maxEntrySize: limitBytes / 2,
-    sizeCalculation: ({ entries }, channelId) => {
-      let bytes = estimateBytes(channelId) + ENTRY_BYTES;
+    sizeCalculation({ entries }, key) {
+      let bytes = estimateBytes(key) + PAGE_BYTES;
       for (const each of entries.values()) bytes += each.bytes + (each.rendered?.bytes ?? 0);
       return bytes;
     },
+    dispose({ channelId }, key) {
+      const keys = keysOf.get(channelId);
+      keys?.delete(key);
+      if (keys?.size === 0) keysOf.delete(channelId);
+    },
   });
-  /** Events that arrive while a channel's page is being read. */
+  /** Keys of the cached pages of a channel. */
+  const keysOf = new Map<string, Set<string>>();
+  /** Events that arrive while pages of a channel are being read. */
   const filling = new Map<string, Set<MessageUpdate[]>>();
+  const changes = createWritePositions();
   const feed = createPositionTracker();
+
+  function store(key: string, page: CachedPage) {
+    // Recomputes the size; the cache drops pages that are too large.
+    pages.delete(key);
+    pages.set(key, page);
+    if (pages.has(key)) keysOf.set(page.channelId, (keysOf.get(page.channelId) ?? new Set()).add(key));
+  }
+
+  function onMessageEvent(event: MessageUpdate) {
+    const { channelId } = event.data;
+    for (const updates of filling.get(channelId) ?? []) updates.push(event);
+    const keys = event.type === 'MessagePosted' ? [channelId] : [...(keysOf.get(channelId) ?? [])];
+    for (const key of keys) {
+      const page = pages.peek(key);
+      if (!page || !concerns(event, page)) continue;
+      // The page stays evicted if applying the event throws.
+      pages.delete(key);
+      apply(page, event);
+      page.rendered = undefined;
+      store(key, page);
+    }
+  }
 
   function onEvent(event: RevealedEvent<ChatEvent>) {
     if (event.position <= feed.position()) return;
     try {
-      applyToPage(event);
+      if (event.type === 'ChannelDeleted') {
+        const { channelId } = event.data;
+        changes.note(channelId, event.position);
+        filling.delete(channelId);
+        for (const key of [...(keysOf.get(channelId) ?? [])]) pages.delete(key);
+      } else if (isMessageEvent(event)) {
+        changes.note(event.data.channelId, event.position);
+        onMessageEvent(event);
+      }
     } finally {
       feed.advance(event.position);
     }
   }
 
-  function applyToPage(event: RevealedEvent<ChatEvent>) {
-    if (event.type === 'ChannelDeleted') dropChannel(event.data.channelId);
-    else if (isMessageEvent(event)) {
-      const { channelId } = event.data;
-      for (const updates of filling.get(channelId) ?? []) updates.push(event);
-      const page = pages.peek(channelId);
-      if (!page) return;
-      // The page stays evicted if applying the event throws.
-      pages.delete(channelId);
-      apply(page, event);
-      page.rendered = undefined;
-      store(channelId, page);
+  /** Log position of a message on a cached page. */
+  function postedPosition(channelId: string, messageId: string): Position | undefined {
+    for (const key of keysOf.get(channelId) ?? []) {
+      const entry = pages.peek(key)?.entries.get(messageId);
+      if (entry) return entry.posted;
     }
-  }
-
-  function dropChannel(channelId: string) {
-    pages.delete(channelId);
-    filling.delete(channelId);
-  }
-
-  /** Recomputes the size; the cache drops pages that are too large. */
-  function store(channelId: string, page: CachedChannel) {
-    pages.delete(channelId);
-    pages.set(channelId, page);
+    return undefined;
   }
 
   return {
     onEvent,
     feedPosition: feed.position,
     waitForFeed: (position) => feed.wait(position, FEED_TIMEOUT_MS),
+    changedAt: changes.latest,
 
-    render(channelId, limit, names) {
-      const page = pages.get(channelId);
+    render(channelId, range, roster) {
+      const { limit } = range;
+      const key = keyOf(channelId, range);
+      const page = pages.get(key);
       if (!page || (page.entries.size < limit && !page.isWhole)) return undefined;
-      if (page.names !== names) {
+      if (page.roster !== roster) {
         for (const each of page.entries.values()) delete each.rendered;
-        [page.names, page.rendered] = [names, undefined];
+        [page.roster, page.rendered] = [roster, undefined];
       }
-      if (page.rendered?.limit !== limit) {
-        const newest = [...page.entries.values()].slice(-limit);
-        const texts = newest.map((each) => {
-          each.rendered ??= renderEntry(each, names);
-          return each.rendered.json;
-        });
-        page.rendered = { limit, json: `{"messages":[${texts.join()}]}` };
-        store(channelId, page);
-        return page.rendered.json;
-      }
-      return page.rendered.json;
+      if (page.rendered?.limit === limit) return page.rendered.json;
+      const texts = [...page.entries.values()].slice(-limit).map((each) => {
+        each.rendered ??= renderEntry(each, roster);
+        return each.rendered.json;
+      });
+      const json = `{"messages":[${texts.join()}]}`;
+      page.rendered = { limit, json };
+      store(key, page);
+      return json;
     },
 
-    async fill(channelId, read) {
+    async fill(channelId, range, read) {
       const updates: MessageUpdate[] = [];
       const all = filling.get(channelId) ?? new Set();
       filling.set(channelId, all.add(updates));
       try {
-        const result = await read(feed.position());
+        const { before } = range;
+        const limit = before === undefined ? CACHED_PAGE_SIZE : range.limit;
+        const end = before === undefined ? undefined : postedPosition(channelId, before);
+        const result = await read({ ...range, limit, end }, changes.latest(channelId));
         // The channel may have been deleted while the page was read.
-        if (result.consistency || filling.get(channelId) !== all) return result;
+        if ('rejected' in result || result.consistency || filling.get(channelId) !== all) return result;
         const entries = new Map(result.found.map((each) => [each.message.id, createEntry(each)]));
-        const page: CachedChannel = {
-          entries,
-          isWhole: entries.size < CACHED_PAGE_SIZE,
-          names: undefined,
-          rendered: undefined,
-        };
-        for (const event of updates) apply(page, event);
-        store(channelId, page);
+        const isWhole = entries.size < limit;
+        const page: CachedPage = { channelId, before, entries, isWhole, roster: undefined, rendered: undefined };
+        for (const event of updates) if (concerns(event, page)) apply(page, event);
+        store(keyOf(channelId, range), page);
         return result;
       } finally {
         all.delete(updates);
@@ -155,72 +187,34 @@ export function createPageCache(limitBytes = DEFAULT_LIMIT_BYTES): PageCache {
       }
     },
 
-    cache: { name: 'chat.hot', limitBytes, bytes: () => pages.calculatedSize },
+    cache: { name: 'chat.pages', limitBytes, bytes: () => pages.calculatedSize },
   };
 }
 
-const createEntry = (found: MessageAt): Entry => ({
-  ...found,
-  bytes: ENTRY_BYTES + estimateBytes(found.message),
-});
+const createEntry = (found: MessageAt): Entry => ({ ...found, bytes: ENTRY_BYTES + estimateBytes(found.message) });
 
-function renderEntry({ message }: Entry, names: RosterState): NonNullable<Entry['rendered']> {
-  const json = JSON.stringify(messageView(names, message));
+function renderEntry({ message }: Entry, roster: RosterState): NonNullable<Entry['rendered']> {
+  const json = JSON.stringify(messageView(roster, message));
   return { json, bytes: 2 * estimateBytes(json) };
 }
 
-function apply(page: CachedChannel, event: MessageUpdate): void {
+/** Whether an event changes a page; rows may already have included it. */
+function concerns(event: MessageUpdate, { before, entries }: CachedPage): boolean {
+  const known = entries.get(event.data.messageId);
+  return event.type === 'MessagePosted' ? before === undefined && !known : !!known && known.at < event.position;
+}
+
+function apply(page: CachedPage, event: MessageUpdate): void {
   const { messageId: id } = event.data;
   const known = page.entries.get(id);
-  if (event.type === 'MessagePosted') {
-    if (!known) page.entries.set(id, createEntry({ message: createSnapshot(event), at: event.position }));
-    while (page.entries.size > CACHED_PAGE_SIZE) {
-      const [oldest] = page.entries.keys();
-      page.entries.delete(oldest!);
-      page.isWhole = false;
-    }
-    return;
-  }
-  // The row already included this event.
-  if (!known || known.at >= event.position) return;
-  if (event.type === 'MessageDeleted') return void page.entries.delete(id);
-  const message = updateSnapshot(known.message, event);
-  page.entries.set(id, createEntry({ message, at: event.position }));
-}
-
-function createSnapshot({ data }: RevealedEvent<ChatEvent<'MessagePosted'>>): MessageSnapshot {
-  const { messageId: id, secret: body, ...rest } = data;
-  return { id, ...rest, body, updatedAt: null, pinnedAt: null, reactions: {}, thread: null };
-}
-
-function updateSnapshot(
-  message: MessageSnapshot,
-  event: Exclude<MessageUpdate, { readonly type: 'MessagePosted' | 'MessageDeleted' }>,
-): MessageSnapshot {
-  switch (event.type) {
-    case 'MessageEdited':
-    case 'MessagePinned':
-    case 'MessageUnpinned': {
-      const { quotedMessageId, updatedAt, pinnedAt, secret } = event.data;
-      const { reactions: _, ...body } = secret;
-      return { ...message, quotedMessageId, updatedAt, pinnedAt, body };
-    }
-    case 'ReactionAdded': {
-      const { userId, secret } = event.data;
-      const reactions = { ...message.reactions };
-      const before = ownEntry(reactions, secret.reaction) ?? [];
-      return { ...message, reactions: { ...reactions, [secret.reaction]: [...before, userId] } };
-    }
-    case 'ReactionRemoved': {
-      const { userId, secret } = event.data;
-      const { [secret.reaction]: _, ...others } = message.reactions ?? {};
-      const before = ownEntry(message.reactions ?? {}, secret.reaction) ?? [];
-      const left = before.filter((each) => each !== userId);
-      return { ...message, reactions: left.length > 0 ? { ...others, [secret.reaction]: left } : others };
-    }
-    default:
-      return { ...message, thread: event.data.thread };
-  }
+  const message = messageAfter(known?.message, event);
+  if (!message) return void page.entries.delete(id);
+  page.entries.set(id, createEntry({ message, posted: known?.posted ?? event.position, at: event.position }));
+  if (known) return;
+  // In order, as the rows may already contain later posts.
+  const all = [...page.entries].sort(([, a], [, b]) => (a.posted < b.posted ? -1 : 1));
+  page.entries = new Map(all.slice(-CACHED_PAGE_SIZE));
+  if (all.length > CACHED_PAGE_SIZE) page.isWhole = false;
 }
 
 const MESSAGE_EVENTS: { readonly [Type in MessageEvent['type']]: true } = {
@@ -237,5 +231,5 @@ const MESSAGE_EVENTS: { readonly [Type in MessageEvent['type']]: true } = {
 };
 
 /** Whether the event changes a message view. */
-export const isMessageEvent = (event: RevealedEvent<ChatEvent>): event is MessageUpdate =>
+const isMessageEvent = (event: RevealedEvent<ChatEvent>): event is MessageUpdate =>
   ownEntry(MESSAGE_EVENTS, event.type) !== undefined;

@@ -1,22 +1,27 @@
-/** Renders pages of messages, pins and replies as JSON, from the caches or MongoDB. */
+/** Renders pages of messages, pins and replies as JSON, from the page cache or MongoDB. */
 import type { RosterState } from '../../../domain/chat/roster.js';
 import type { Rejection } from '../../../domain/shared/index.js';
+import { createFairSemaphore, type WaitOptions } from '../../concurrency/index.js';
 import { type Consistency, maxPosition, type WritePositions } from '../../consistency/index.js';
 import { serializeList } from '../../json/serialize-list.js';
 import type { Position } from '../../ports/index.js';
 import type { Authentication } from '../sign-in/authenticate.js';
-import { type MessageView, messageView, type ReplyView, replyView } from '../view-models.js';
-import type { OlderPages, OlderRange } from './older-pages.js';
+import type { Page, PageQueries, Range } from './message-rows.js';
+import { messageView, replyView } from './message-view.js';
 import { CACHED_PAGE_SIZE, type PageCache } from './page-cache.js';
-import type { Page, PageQueries, Range } from './page-query.js';
-import { createPageThrottle, type Reader } from './page-throttle.js';
 
 export interface MessageReaderPorts {
   readonly admission: Authentication;
   readonly pages: PageQueries;
   readonly pageCache: PageCache;
-  readonly olderPages: OlderPages;
   readonly writePositions: WritePositions;
+}
+
+/** Reader of a page; readers are served round-robin. */
+export interface Reader {
+  readonly userId: string;
+  /** The request; its abort cancels waiting. */
+  readonly request: NonNullable<WaitOptions['request']>;
 }
 
 /** JSON `{messages}` or `{replies}`. */
@@ -26,10 +31,10 @@ export interface RenderedPage extends Consistency {
   readonly fromCache?: true;
 }
 
-/** Page of a list, with the positions the reader must see. */
+/** Request for a page, after the wait for rows. */
 interface PageRequest {
-  readonly list: string;
-  readonly range: Range;
+  readonly reader: Reader;
+  readonly limit: number;
   readonly seen: Position;
   readonly freshness: Consistency;
 }
@@ -39,30 +44,31 @@ const MAX_PINS = 500;
 
 export type MessageReader = ReturnType<typeof createMessageReader>;
 
-export function createMessageReader({ admission, pages, pageCache, olderPages, writePositions }: MessageReaderPorts) {
+export function createMessageReader({ admission, pages, pageCache, writePositions }: MessageReaderPorts) {
   const throttle = createPageThrottle();
-  const roster = async (seen?: Position): Promise<RosterState> => (await admission.roster(seen)).state;
+  const roster = async (seen: Position): Promise<RosterState> => (await admission.roster(seen)).state;
 
-  const toViews = (names: RosterState, { found }: Page): readonly MessageView[] =>
-    found.map(({ message }) => messageView(names, message));
-
-  /** Whether the caches include everything the reader must see. */
+  /** Whether the cache includes everything the reader must see. */
   const isCacheCurrent = async (channelId: string, seen: Position) =>
     seen <= pageCache.feedPosition() && (await pageCache.waitForFeed(writePositions.latest(channelId)));
 
-  /** Renders once for all readers of the same page that wait at the same time. */
+  /** Renders from the cache, as of the last event it has taken. */
+  async function renderCached(channelId: string, range: Range, seen: Position): Promise<RenderedPage | undefined> {
+    const json = pageCache.render(channelId, range, await roster(seen));
+    return json === undefined ? undefined : { json, position: pageCache.feedPosition() };
+  }
+
+  /** Renders once for all readers that wait with the same key at the same time. */
   async function renderShared(
-    { list, range: { limit, before }, seen, freshness }: PageRequest,
-    reader: Reader,
+    key: readonly unknown[],
+    { reader, limit, seen, freshness }: PageRequest,
     make: () => Promise<RenderedPage | Rejection>,
   ): Promise<RenderedPage | Rejection> {
     // The shared job then renders with names at least as new as each reader has seen.
     await roster(seen);
-    const key = JSON.stringify([list, limit, before]);
-    const page = await throttle(limit, reader, make, { key, bytes: bytesOf });
+    const page = await throttle(limit, reader, make, JSON.stringify(key));
     if ('rejected' in page) return page;
-    const position = maxPosition(page.position, freshness.position);
-    return { json: page.json, ...freshnessOf({ ...freshness, position }) };
+    return { ...freshness, json: page.json, position: maxPosition(page.position, freshness.position) };
   }
 
   async function messages(
@@ -73,67 +79,33 @@ export function createMessageReader({ admission, pages, pageCache, olderPages, w
   ): Promise<RenderedPage | Rejection> {
     const { limit, before } = range;
     const hasWaited = pageCache.feedPosition() < writePositions.latest(channelId);
-    const isCacheable = before !== undefined || limit <= CACHED_PAGE_SIZE;
+    const isCacheable = limit <= CACHED_PAGE_SIZE;
     const isCurrent = isCacheable && (await isCacheCurrent(channelId, seen));
-    const page = isCurrent ? await renderCached(channelId, range, seen) : undefined;
-    if (page) return hasWaited ? page : { ...page, fromCache: true };
-    if (before !== undefined) return olderMessages(reader, channelId, { limit, before }, seen);
-    const freshness = await pages.awaitRows('chat.messages', channelId, maxPosition(seen, pageCache.feedPosition()));
-    // A page behind the feed is not cached.
-    if (limit > CACHED_PAGE_SIZE || freshness.consistency)
-      return renderShared({ list: channelId, range, seen, freshness }, reader, async () =>
-        renderPage(await pages.messages(channelId, range, freshness), seen),
-      );
-    return throttle(limit, reader, async () => {
+    const cached = isCurrent ? await renderCached(channelId, range, seen) : undefined;
+    if (cached) return hasWaited ? cached : { ...cached, fromCache: true };
+    const awaitRows = (changedAt: Position) =>
+      pages.awaitRows('chat.messages', channelId, maxPosition(seen, changedAt));
+    const freshness = await awaitRows(pageCache.changedAt(channelId));
+    // A page from the cache is not for those who must see more.
+    return renderShared([channelId, limit, before, isCurrent], { reader, limit, seen, freshness }, async () => {
+      if (!isCacheable || freshness.consistency)
+        return renderPage(await pages.messages(channelId, range, freshness), seen);
       // An earlier job may have filled the cache meanwhile.
       const filled = isCurrent ? await renderCached(channelId, range, seen) : undefined;
       if (filled) return filled;
-      const newest = (feedPosition: Position) =>
-        pages.newest(channelId, CACHED_PAGE_SIZE, maxPosition(seen, feedPosition));
-      const page = await pageCache.fill(channelId, newest);
-      return renderPage({ ...page, found: page.found.slice(-limit) }, seen);
-    });
-  }
-
-  /** Renders from the caches, as of the last event they have taken. */
-  async function renderCached(
-    channelId: string,
-    { limit, before }: Range,
-    seen: Position,
-  ): Promise<RenderedPage | undefined> {
-    const names = await roster(seen);
-    const json =
-      before === undefined
-        ? pageCache.render(channelId, limit, names)
-        : olderPages.get(channelId, { limit, before }, names);
-    return json === undefined ? undefined : { json, position: pageCache.feedPosition() };
-  }
-
-  async function olderMessages(
-    reader: Reader,
-    channelId: string,
-    range: OlderRange,
-    seen: Position,
-  ): Promise<RenderedPage | Rejection> {
-    const freshness = await pages.awaitRows('chat.messages', channelId, seen);
-    return renderShared({ list: channelId, range, seen, freshness }, reader, async () => {
-      const end = olderPages.positionOf(channelId, range.before);
-      const page = await pages.messages(channelId, { ...range, end }, freshness);
-      if ('rejected' in page) return page;
-      const names = await roster(seen);
-      const views = toViews(names, page);
-      const json = await serializeList('messages', views);
-      olderPages.store(channelId, range, page, { json, views, names });
-      return { json, ...freshnessOf(page) };
+      const page = await pageCache.fill(channelId, range, async (whole, changedAt) =>
+        pages.messages(channelId, whole, await awaitRows(changedAt)),
+      );
+      return renderPage('rejected' in page ? page : { ...page, found: page.found.slice(-limit) }, seen);
     });
   }
 
   async function renderPage(page: Page | Rejection, seen: Position): Promise<RenderedPage | Rejection> {
     if ('rejected' in page) return page;
-    return {
-      json: await serializeList('messages', toViews(await roster(seen), page)),
-      ...freshnessOf(page),
-    };
+    const { found, ...freshness } = page;
+    const names = await roster(seen);
+    const views = found.map(({ message }) => messageView(names, message));
+    return { json: await serializeList('messages', views), ...freshness };
   }
 
   async function pins(reader: Reader, channelId: string, seen = 0n): Promise<RenderedPage | Rejection> {
@@ -155,12 +127,13 @@ export function createMessageReader({ admission, pages, pageCache, olderPages, w
     seen = 0n,
   ): Promise<RenderedPage | Rejection> {
     const freshness = await pages.awaitRows('chat.replies', channelId, seen);
-    return renderShared({ list: threadId, range, seen, freshness }, reader, async () => {
+    const { limit, before } = range;
+    return renderShared([threadId, limit, before], { reader, limit, seen, freshness }, async () => {
       const page = await pages.replies(channelId, threadId, range, freshness);
       if ('rejected' in page) return page;
       const { replies: found, ...rest } = page;
       const names = await roster(seen);
-      const views = found.map((each): ReplyView => replyView(names, each));
+      const views = found.map((each) => replyView(names, each));
       return { json: await serializeList('replies', views), ...rest };
     });
   }
@@ -168,9 +141,34 @@ export function createMessageReader({ admission, pages, pageCache, olderPages, w
   return { messages, pins, replies };
 }
 
-const bytesOf = (page: RenderedPage | Rejection): number => ('rejected' in page ? 1 : page.json.length);
+/** Concurrent pages of ordinary length. */
+const CONCURRENCY = 8;
+const MAX_WAITING = 1000;
+/** The same for longer pages: one may be 16 MB, and is in memory several times while it is built. */
+const LONG_CONCURRENCY = 1;
+const MAX_LONG_WAITING = 200;
+/** Bytes. A page shared by several readers stays in memory until each has received it. */
+const MAX_SHARED_BYTES = 8 * 1024 * 1024;
 
-const freshnessOf = ({ position, consistency }: Consistency): Consistency => ({
-  position,
-  ...(consistency && { consistency }),
-});
+type MaybePage = RenderedPage | Rejection | undefined;
+
+/**
+ * Limits concurrent rendering of pages of up to `limit` messages, fairly per reader. Rejects with `UnavailableError` when
+ * too many wait or the client disconnects. Wait for rows before calling: readers with equal keys share one page.
+ */
+export function createPageThrottle() {
+  const short = createFairSemaphore('a page', CONCURRENCY, MAX_WAITING);
+  const long = createFairSemaphore('a long page', LONG_CONCURRENCY, MAX_LONG_WAITING);
+  return <Made extends MaybePage>(
+    limit: number,
+    { userId, request }: Reader,
+    make: () => Promise<Made>,
+    coalesceKey?: string,
+  ): Promise<Made> =>
+    (limit > CACHED_PAGE_SIZE ? long : short)(make, userId, {
+      request,
+      ...(coalesceKey !== undefined && { coalesceKey, maxSharers: (page) => MAX_SHARED_BYTES / bytesOf(page) }),
+    });
+}
+
+const bytesOf = (page: MaybePage): number => (page && 'json' in page ? page.json.length : 1);

@@ -5,7 +5,7 @@ import { type MessageEvent, messageStream } from '../../../domain/chat/message.j
 import { isEvent, readBackward } from '../../command/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import type { DecryptEvent, EventLog, Position } from '../../ports/index.js';
-import type { PageQueries } from './page-query.js';
+import type { PageQueries } from './message-rows.js';
 
 export interface ReplyBodyPorts {
   readonly log: Pick<EventLog, 'read'>;

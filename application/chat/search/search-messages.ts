@@ -9,11 +9,10 @@ import { awaitConsistent, maxPosition } from '../../consistency/index.js';
 import { serializeList } from '../../json/serialize-list.js';
 import type { Position, ProjectionProgress } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
-import { createPageThrottle, type Reader } from '../messages/page-throttle.js';
-import type { RenderedPage } from '../messages/read-messages.js';
+import { type AuthorView, speakerView } from '../messages/message-view.js';
+import { createPageThrottle, type Reader, type RenderedPage } from '../messages/read-messages.js';
 import { parentOf } from '../messages/visibility.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
-import { type AuthorView, speakerView } from '../view-models.js';
 
 /** Folded part of a word, and the users with names that contain it: all their messages match. */
 export interface QueryWord {
@@ -95,8 +94,8 @@ export function createSearch({ index, projectionProgress, admission }: SearchSer
   return async function search(
     caller: Caller,
     { q, channelId, conversationId, authorId, from, to, limit }: SearchInput,
+    request: Reader['request'],
     seenByCaller?: Position,
-    request?: Reader['request'],
   ): Promise<RenderedPage | Rejection> {
     const words = wordsOf(q);
     if (words.length === 0) return blankQuery;
@@ -109,8 +108,7 @@ export function createSearch({ index, projectionProgress, admission }: SearchSer
     const selectedIds = [channelId, conversationId].filter((each) => each !== undefined);
     const queryWords: QueryWord[] = [];
     for (const text of words) queryWords.push({ text, authors: await findAuthors(roster, text) });
-    const reader = { userId: caller.userId, ...(request && { request }) };
-    return throttle(limit, reader, async () => {
+    return throttle(limit, { userId: caller.userId, request }, async () => {
       // Read after waiting for the throttle, as access may have changed.
       const isVisible = await visibilityFor(caller, seenByCaller);
       const isSearchable = (place: string) => selectedIds.every((each) => each === place) && isVisible(place);
@@ -128,15 +126,7 @@ export function createSearch({ index, projectionProgress, admission }: SearchSer
 
 function hitView(roster: RosterState, { id, channelId, content, createdAt, ...by }: Hit): HitView {
   const threadId = parentOf(id);
-  const { botName } = by;
-  const body = {
-    content,
-    attachments: [],
-    images: [],
-    mentions: [],
-    ...(botName !== undefined && { botName }),
-  };
-  const author = speakerView(roster, by.author, body);
+  const author = speakerView(roster, by.author, { content, ...by });
   return { id, channelId, content, author, createdAt, ...(threadId !== undefined && { threadId }) };
 }
 

@@ -1,7 +1,7 @@
 /** `annals chat export`: exports all chat data, for operators. */
 import { createAudit } from '../../../application/chat/admin/audit-log.js';
 import { createExport } from '../../../application/chat/admin/export.js';
-import { createRowMapper } from '../../../application/chat/messages/row-mapper.js';
+import { createRowMapper } from '../../../application/chat/messages/message-rows.js';
 import { groupsOf, type Projector, runProjector } from '../../../projections/kernel/index.js';
 import { openKernel } from '../../node/kernel.js';
 import { services } from '../../services/all.js';

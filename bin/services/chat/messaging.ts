@@ -14,14 +14,12 @@ import {
   truncateDeletedMessages,
 } from '../../../application/chat/messages/erase-content-reactions.js';
 import { createHistory } from '../../../application/chat/messages/message-history.js';
+import { createPageQueries, createRowMapper } from '../../../application/chat/messages/message-rows.js';
 import { createMessages } from '../../../application/chat/messages/messages.js';
-import { createOlderPages } from '../../../application/chat/messages/older-pages.js';
 import { createPageCache } from '../../../application/chat/messages/page-cache.js';
-import { createPageQueries } from '../../../application/chat/messages/page-query.js';
 import { createContentPreparer } from '../../../application/chat/messages/prepare-content.js';
 import { createMessageReader } from '../../../application/chat/messages/read-messages.js';
 import { createReplies } from '../../../application/chat/messages/replies.js';
-import { createRowMapper } from '../../../application/chat/messages/row-mapper.js';
 import { createVisibility } from '../../../application/chat/messages/visibility.js';
 import type { Authentication } from '../../../application/chat/sign-in/authenticate.js';
 import { createWritePositions } from '../../../application/consistency/index.js';
@@ -55,9 +53,8 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
   });
   const prepareContent = createContentPreparer({ admission, visibility, uploads: attachments });
   const writePositions = createWritePositions();
-  const newestPages = createPageCache();
-  const olderPages = createOlderPages();
-  for (const { cache } of [newestPages, olderPages]) metrics?.cache(cache);
+  const pageCache = createPageCache();
+  metrics?.cache(pageCache.cache);
   const rowMapper = createRowMapper(kernel);
   const ports = {
     ...kernel,
@@ -65,26 +62,19 @@ export function createMessaging({ kernel, admission, guards, fileStore, quotas, 
     visibility,
     prepareContent,
     uploads: attachments,
-    writePositions: writePositions,
+    writePositions,
     opened: rowMapper,
   };
   const channels = createChannels(ports);
   const pages = createPageQueries(ports);
-  const reading = createMessageReader({
-    admission,
-    pages,
-    pageCache: newestPages,
-    olderPages: olderPages,
-    writePositions: writePositions,
-  });
+  const reading = createMessageReader({ admission, pages, pageCache, writePositions });
   const messages = createMessages(ports);
   const conversations = createConversations(ports);
   const replies = createReplies({ ...ports, pages });
   const history = createHistory({ ...ports, pages });
   return {
     visibility,
-    // The newest pages report the position, so all other caches must be current before them.
-    handlers: [olderPages.onEvent, newestPages.onEvent],
+    handlers: [pageCache.onEvent],
     channels,
     rowMapper,
     messages,

@@ -5,7 +5,7 @@ import { channelSubject } from './channels.js';
 import { count, id, text, time } from './words.js';
 
 /** Key subject of the channel or conversation; for direct messages `channelId` is the conversation id. */
-const subject = ({ channelId }: { readonly channelId: string }): string =>
+export const messageSubject = ({ channelId }: { readonly channelId: string }): string =>
   isDirect(channelId) ? conversationSubject(channelId) : channelSubject({ channelId });
 
 const none = { type: 'null' } as const;
@@ -74,9 +74,9 @@ const reaction = {
   secret: object({ reaction: text }),
 } as const;
 
-const sealed = { subject, erased: EMPTY_CONTENT } as const;
-const sealedWhole = { subject, erased: { ...EMPTY_CONTENT, reactions: null } } as const;
-const sealedReaction = { subject, erased: { reaction: '' } } as const;
+const sealed = { subject: messageSubject, erased: EMPTY_CONTENT } as const;
+const sealedWhole = { subject: messageSubject, erased: { ...EMPTY_CONTENT, reactions: null } } as const;
+const sealedReaction = { subject: messageSubject, erased: { reaction: '' } } as const;
 
 export const messageEvents = {
   MessagePosted: event(

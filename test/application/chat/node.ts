@@ -14,8 +14,11 @@ import { commandsOf } from '../../support/command-handler.js';
 import { project } from '../../support/projector.js';
 import { context } from '../../support/toy-service.js';
 
+/** A user who reads, and never aborts the request. */
+export const readerNamed = (userId: string) => ({ userId, request: { signal: new AbortController().signal } });
+
 /** Who reads, where it does not matter who. */
-export const somebody = { userId: 'somebody' };
+export const somebody = readerNamed('somebody');
 
 export type ChatNode = Awaited<ReturnType<typeof startChatNode>>;
 

@@ -11,7 +11,7 @@ import { createBudget } from '../../../application/concurrency/fair-share-budget
 import { catalog } from '../../../domain/chat/catalog.js';
 import { notAdmin } from '../../../domain/chat/roster.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
-import { accepted, type ChatNode, startChatNode } from '../../application/chat/node.js';
+import { accepted, type ChatNode, readerNamed, startChatNode } from '../../application/chat/node.js';
 import { context } from '../../support/toy-service.js';
 
 describe('a page that is waited for', function () {
@@ -43,7 +43,7 @@ describe('a page that is waited for', function () {
   const say = async (content: string) =>
     accepted(await node.messages.post(ada, channel, { content }, context())).body.message.id;
   const out = async () => void accepted(await node.channels.update(ada, channel, { members: [] }, context()));
-  const page = (at: ChatNode) => at.reading.messages({ userId: bob.userId }, channel, { limit: 500 });
+  const page = (at: ChatNode) => at.reading.messages(readerNamed(bob.userId), channel, { limit: 500 });
 
   /** What bob is answered at a node, when this is done while he waits, and who he is by then. */
   async function told(meanwhile: () => Promise<unknown>, then: Caller | Rejection = bob, at = node) {
@@ -96,7 +96,7 @@ describe('a page that is waited for', function () {
     const thread = await respondWithPage(
       reader as never,
       (who, seen) => other.replies.parent(who, messageId, seen),
-      () => other.reading.replies({ userId: bob.userId }, channel, messageId, { limit: 10 }),
+      () => other.reading.replies(readerNamed(bob.userId), channel, messageId, { limit: 10 }),
     );
     expect(thread).to.include({ kind: 'not-found' });
   });
@@ -126,7 +126,7 @@ describe('a page that is waited for', function () {
     const newest = { limit: 2 };
     const older = { limit: 1, before: ids[1]! };
     const shown = async (range: object) =>
-      accepted(await node.reading.messages({ userId: bob.userId }, channel, range as never));
+      accepted(await node.reading.messages(readerNamed(bob.userId), channel, range as never));
     for (const range of [newest, older]) {
       await shown(range);
       expect(await shown(range), 'from memory').to.include({ fromCache: true });
@@ -137,7 +137,7 @@ describe('a page that is waited for', function () {
       const waiting = shown(range);
       const asked = node.finds();
       go();
-      expect(await waiting).not.to.have.property('atOnce');
+      expect(await waiting).not.to.have.property('fromCache');
       expect(node.finds(), 'from memory').to.equal(asked);
     }
     stop.abort();

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { searchRoutes } from '../../../adapters/http/chat/search.js';
 import { createSearch, type SearchQuery } from '../../../application/chat/search/search-messages.js';
 import { type Caller, unauthorized } from '../../../application/chat/sign-in/authenticate.js';
+import { UnavailableError } from '../../../application/ports/index.js';
 import { roster } from '../../../domain/chat/roster.js';
 import type { Rejection } from '../../../domain/shared/decider.js';
 
@@ -64,5 +65,39 @@ describe('a search that is waited for', () => {
     expect(await found(admin, all)).to.deep.equal(['about bob', 'his own']);
     expect(await found(admin, { ...all, then: bob })).to.deep.equal(['his own']);
     expect(await found(admin, { ...all, then: unauthorized })).to.equal(unauthorized);
+  });
+
+  it('leaves the queue when its client disconnects', async () => {
+    let started = 0;
+    let finish = () => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const find = async () => {
+      started++;
+      await finished;
+      return [];
+    };
+    const projectionProgress = { latestOf: () => 0n, latest: () => 0n, wait: async () => true, position: () => 1n };
+    const admission = {
+      load: async () => ({ state: { channels: new Map() } }),
+      roster: async () => ({ state: roster.initialState }),
+    };
+    const search = createSearch({ index: { find }, projectionProgress, admission } as never);
+    const [route] = searchRoutes({ search, guards: { user: async () => bob, admin: async () => bob } });
+    const ask = async (signal = new AbortController().signal) =>
+      route!.handle({ query: { q: 'b', limit: 50 }, signal } as never, bob);
+    const others = Array.from({ length: 8 }, () => ask());
+    await new Promise(setImmediate);
+    const client = new AbortController();
+    const outcome = ask(client.signal).catch((error: unknown) => error);
+    await new Promise(setImmediate);
+    client.abort();
+    // Before the others finish.
+    const first = await Promise.race([outcome, new Promise((resolve) => setTimeout(resolve, 1000, 'still queued'))]);
+    finish();
+    await Promise.all([...others, outcome]);
+    expect(first).to.be.instanceOf(UnavailableError);
+    expect(started).to.equal(8);
   });
 });

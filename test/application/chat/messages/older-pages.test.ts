@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { rosterAggregate } from '../../../../application/chat/aggregates.js';
-import { createOlderPages } from '../../../../application/chat/messages/older-pages.js';
+import { createPageCache } from '../../../../application/chat/messages/page-cache.js';
 import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
 import { messagingProjections } from '../../../../bin/services/chat/messaging.js';
 import { ROSTER, roster } from '../../../../domain/chat/roster.js';
@@ -83,16 +83,18 @@ describe('pages of older messages', function () {
     expect(node.finds()).to.equal(asked + 1);
   });
 
-  it('are not kept where something was changed while they were read', () => {
-    const pages = createOlderPages();
+  it('are not kept where their channel was deleted while they were read', async () => {
+    const pages = createPageCache();
     const range = { limit: 2, before: 'm2' };
-    const shownAs = { json: Buffer.from('{"messages":[]}'), views: [], names: roster.initialState };
-    const page = { found: [], position: 7n, since: 5n };
-    pages.onEvent({ type: 'MessageDeleted', data: { channelId: 'c', messageId: 'm1' }, position: 6n } as never);
-    pages.store('c', range, page, shownAs);
-    expect(pages.get('c', range, roster.initialState)).to.equal(undefined);
-    pages.store('c', range, { ...page, since: 6n }, shownAs);
-    expect(pages.get('c', range, roster.initialState)).to.equal(shownAs.json);
+    const deleted = { type: 'ChannelDeleted', data: { channelId: 'c' }, position: 6n } as never;
+    for (const isDeleted of [true, false]) {
+      await pages.fill('c', range, async () => {
+        if (isDeleted) pages.onEvent(deleted);
+        return { found: [], position: 7n };
+      });
+      const shownAs = isDeleted ? undefined : '{"messages":[]}';
+      expect(pages.render('c', range, roster.initialState)).to.equal(shownAs);
+    }
   });
 
   it('call everybody by the name they have now', async () => {

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { createPageQueries } from '../../../../application/chat/messages/message-rows.js';
+import { messageView } from '../../../../application/chat/messages/message-view.js';
 import { CACHED_PAGE_SIZE, createPageCache } from '../../../../application/chat/messages/page-cache.js';
-import { createPageQueries } from '../../../../application/chat/messages/page-query.js';
 import type { Caller } from '../../../../application/chat/sign-in/authenticate.js';
-import { messageView } from '../../../../application/chat/view-models.js';
 import { createWritePositions } from '../../../../application/consistency/index.js';
 import { roster } from '../../../../domain/chat/roster.js';
 import { context } from '../../../support/toy-service.js';
@@ -24,6 +24,8 @@ const plain = (id: string, content = '') => ({
   reactions: {},
   thread: null,
 });
+
+const newest = { limit: 50 };
 
 describe('the newest messages of a channel', function () {
   this.timeout(120_000);
@@ -56,7 +58,8 @@ describe('the newest messages of a channel', function () {
   /** As the rows have them, now that they show everything. */
   async function rows(at: string, limit = 50) {
     const pages = createPageQueries({ ...node.kernel, ...node, writePositions: createWritePositions() });
-    const { found } = await pages.newest(at, limit, await node.kernel.head());
+    const current = await pages.awaitRows('chat.messages', at, await node.kernel.head());
+    const { found } = accepted(await pages.messages(at, { limit }, current));
     const { state } = await node.admission.roster();
     return JSON.parse(JSON.stringify(found.map(({ message }) => messageView(state, message))));
   }
@@ -169,26 +172,26 @@ describe('the newest messages of a channel', function () {
         erased: false,
       }) as unknown as Parameters<typeof hot.onEvent>[0];
     const message = { ...plain('m'), reactions: { '+1': ['ada', 'bob'] } };
-    await hot.fill('c', async () => {
+    await hot.fill('c', newest, async () => {
       for (const [at, who] of ['ada', 'bob', 'cyd'].entries()) hot.onEvent(event(BigInt(at + 1), who));
-      return { found: [{ message, at: 2n }], position: 2n };
+      return { found: [{ message, posted: 1n, at: 2n }], position: 2n };
     });
-    const [shownThen] = JSON.parse(hot.render('c', 50, roster.initialState) ?? '').messages;
+    const [shownThen] = JSON.parse(hot.render('c', { limit: 50 }, roster.initialState) ?? '').messages;
     expect(shownThen.reactions).to.deep.equal({ '+1': ['ada', 'bob', 'cyd'] });
   });
 
   it('are read again where something that was heard could not be brought in', async () => {
     const hot = createPageCache();
-    const found = [{ message: plain('m'), at: 1n }];
-    await hot.fill('c', async () => ({ found, position: 1n }));
-    expect(hot.render('c', 50, roster.initialState)).to.be.a('string');
+    const found = [{ message: plain('m'), posted: 1n, at: 1n }];
+    await hot.fill('c', newest, async () => ({ found, position: 1n }));
+    expect(hot.render('c', { limit: 50 }, roster.initialState)).to.be.a('string');
     const damaged = {
       type: 'MessageEdited',
       data: { messageId: 'm', channelId: 'c' },
       position: 2n,
     } as unknown as Parameters<typeof hot.onEvent>[0];
     expect(() => hot.onEvent(damaged)).to.throw();
-    expect(hot.render('c', 50, roster.initialState)).to.equal(undefined);
+    expect(hot.render('c', { limit: 50 }, roster.initialState)).to.equal(undefined);
     expect(hot.feedPosition()).to.equal(2n);
   });
 
@@ -196,19 +199,20 @@ describe('the newest messages of a channel', function () {
     const hot = createPageCache();
     const found = Array.from({ length: 90 }, (_, n) => ({
       message: plain(`m${n}`, 'x'.repeat(1000)),
+      posted: 1n,
       at: 1n,
     }));
-    await hot.fill('c', async () => ({ found, position: 1n }));
+    await hot.fill('c', newest, async () => ({ found, position: 1n }));
     const filled = hot.cache.bytes();
     expect(filled).to.be.within(90 * 1000, 90 * 2500);
-    hot.render('c', 10, roster.initialState);
+    hot.render('c', { limit: 10 }, roster.initialState);
     const shown = hot.cache.bytes();
     // By itself and within its page.
     expect(shown - filled).to.be.within(10 * 2000, 10 * 4000);
-    hot.render('c', 10, roster.initialState);
+    hot.render('c', { limit: 10 }, roster.initialState);
     expect(hot.cache.bytes()).to.equal(shown);
     // Names that have changed are shown anew; what was shown with those of before is held no longer.
-    hot.render('c', 5, { ...roster.initialState });
+    hot.render('c', { limit: 5 }, { ...roster.initialState });
     expect(hot.cache.bytes() - filled).to.be.within(5 * 2000, 5 * 4000);
   });
 
@@ -216,28 +220,29 @@ describe('the newest messages of a channel', function () {
     const hot = createPageCache(60_000);
     const found = Array.from({ length: 15 }, (_, n) => ({
       message: plain(`m${n}`, 'x'.repeat(1000)),
+      posted: 1n,
       at: 1n,
     }));
-    await hot.fill('c', async () => ({ found, position: 1n }));
-    expect(JSON.parse(hot.render('c', 15, roster.initialState) ?? '').messages).to.have.length(15);
-    expect([hot.cache.bytes(), hot.render('c', 15, roster.initialState)]).to.deep.equal([0, undefined]);
+    await hot.fill('c', newest, async () => ({ found, position: 1n }));
+    expect(JSON.parse(hot.render('c', { limit: 15 }, roster.initialState) ?? '').messages).to.have.length(15);
+    expect([hot.cache.bytes(), hot.render('c', { limit: 15 }, roster.initialState)]).to.deep.equal([0, undefined]);
   });
 
   it('stay within their bound', async () => {
     const small = createPageCache(60_000);
     const message = (n: number) => plain(`m${n}`, 'x'.repeat(1000));
     for (let n = 0; n < 50; n++) {
-      const found = [0, 1, 2].map((each) => ({ message: message(each), at: 1n }));
-      await small.fill(`c${n}`, async () => ({ found, position: 1n }));
-      small.render(`c${n}`, 50, roster.initialState);
+      const found = [0, 1, 2].map((each) => ({ message: message(each), posted: 1n, at: 1n }));
+      await small.fill(`c${n}`, newest, async () => ({ found, position: 1n }));
+      small.render(`c${n}`, { limit: 50 }, roster.initialState);
     }
     expect(small.cache.bytes()).to.be.within(20_000, 60_000);
     const most = {
-      found: Array.from({ length: 90 }, (_, n) => ({ message: message(n), at: 1n })),
+      found: Array.from({ length: 90 }, (_, n) => ({ message: message(n), posted: 1n, at: 1n })),
       position: 1n,
     };
-    await small.fill('large', async () => most);
-    expect(small.render('large', 50, {} as never), 'too large to be kept').to.equal(undefined);
+    await small.fill('large', newest, async () => most);
+    expect(small.render('large', { limit: 50 }, {} as never), 'too large to be kept').to.equal(undefined);
   });
 
   const who = fc.nat(2);

@@ -1,6 +1,7 @@
 /** Searching by many words among many people: nobody else waits for it. */
 import { expect } from 'chai';
 import { createSearch, type SearchQuery } from '../../../../application/chat/search/search-messages.js';
+import { readerNamed } from '../node.js';
 
 describe('searching the chat', () => {
   it('lets others have their turn while it looks for many words in the names of many', async () => {
@@ -28,7 +29,8 @@ describe('searching the chat', () => {
     let next = setImmediate(turning);
     // Every name has much that begins like them.
     const words = Array.from({ length: 31 }, (_, n) => `o${String.fromCodePoint(97 + n)}o`);
-    await search({ userId: 'ada' } as never, { q: ['99999', ...words].join(' '), limit: 50 });
+    const { request } = readerNamed('ada');
+    await search({ userId: 'ada' } as never, { q: ['99999', ...words].join(' '), limit: 50 }, request);
     clearImmediate(next);
     expect(turns).to.be.greaterThan(5);
     expect([...asked!.words[0]!.authors]).to.deep.equal(['u99999']);

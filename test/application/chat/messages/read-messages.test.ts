@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { RenderedPage } from '../../../../application/chat/messages/read-messages.js';
 import type { Rejection } from '../../../../domain/shared/decider.js';
 import { context } from '../../../support/toy-service.js';
-import { accepted, type ChatNode, somebody, startChatNode } from '../node.js';
+import { accepted, type ChatNode, readerNamed, somebody, startChatNode } from '../node.js';
 
 describe('pages that many ask for at once', function () {
   this.timeout(60_000);
@@ -64,7 +64,7 @@ describe('pages that many ask for at once', function () {
     for (const count of [MANY, 400]) {
       const order: string[] = [];
       const ask = async (userId: string, limit: number) => {
-        shown(await node.reading.messages({ userId }, visibility[0]!, { limit }));
+        shown(await node.reading.messages(readerNamed(userId), visibility[0]!, { limit }));
         order.push(userId);
       };
       const greedy = Array.from({ length: count }, (_, n) => ask('greedy', 102 + n));

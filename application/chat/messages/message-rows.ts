@@ -1,0 +1,252 @@
+/** Reads messages and replies from MongoDB: pages, pins, single replies. Opens sealed content. */
+import {
+  EMPTY_CONTENT,
+  type MessageContent,
+  messageSubject,
+  type Thread,
+} from '../../../domain/chat/events/messages.js';
+import { contentOf } from '../../../domain/chat/message-content.js';
+import type { Rejection } from '../../../domain/shared/index.js';
+import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
+import {
+  awaitConsistent,
+  type Consistency,
+  type PositionedRow,
+  type WritePositions,
+  withRows,
+} from '../../consistency/index.js';
+import type { Position, ProjectionProgress, Rows, Vault } from '../../ports/index.js';
+import type { MessageSnapshot, ReplySnapshot } from './message-view.js';
+import { parentOf, type Visibility } from './visibility.js';
+
+export interface RowMapperPorts {
+  readonly rows: Rows;
+  readonly vault: Pick<Vault, 'open' | 'openMany'>;
+}
+
+interface PostedRow extends PositionedRow {
+  /** Log position of the post. */
+  readonly posted: { toBigInt(): bigint };
+}
+
+interface ContentRow extends PostedRow {
+  readonly _id: string;
+  readonly author: string;
+  readonly createdAt: number;
+  readonly updatedAt: number | null;
+  readonly quotedMessageId: string | null;
+  readonly secret: string;
+}
+
+export interface MessageRow extends ContentRow {
+  readonly pinnedAt: number | null;
+  readonly reactions?: readonly ReactionEntry[];
+  /** More reactions are stored in separate rows. */
+  readonly more?: true;
+  readonly thread?: Thread;
+}
+
+export interface ReplyRow extends ContentRow {
+  readonly thread: string;
+}
+
+interface ReactionEntry {
+  readonly sign: number;
+  readonly userId: string;
+  readonly secret: string;
+}
+
+interface ReactionsRow {
+  readonly of: string;
+  readonly reactions?: readonly ReactionEntry[];
+}
+
+/** Message, with the positions of its post and of the last event it includes. */
+export interface MessageAt {
+  readonly message: MessageSnapshot;
+  readonly posted: Position;
+  readonly at: Position;
+}
+
+export type RowMapper = ReturnType<typeof createRowMapper>;
+
+export function createRowMapper({ rows, vault }: RowMapperPorts) {
+  /** Decrypts message bodies; empty where the key was destroyed. */
+  async function decrypt(channelId: string, found: readonly ContentRow[]): Promise<readonly MessageContent[]> {
+    const secrets = found.map(({ secret }) => secret);
+    const opened = await vault.openMany(messageSubject({ channelId }), secrets);
+    return opened.map((each) => contentOf((each as MessageContent | undefined) ?? EMPTY_CONTENT));
+  }
+
+  /** Maps messages of one channel. */
+  async function messages(channelId: string, found: readonly MessageRow[]): Promise<readonly MessageAt[]> {
+    const additional = await readAdditionalReactions(found);
+    const texts = await decrypt(channelId, found);
+    const all: MessageAt[] = [];
+    for (const [index, row] of found.entries()) {
+      if (sliceExpired()) await yieldToEventLoop();
+      const { _id: id, author, createdAt, updatedAt, pinnedAt, quotedMessageId, thread = null } = row;
+      const entries = [...(row.reactions ?? []), ...(additional.get(id) ?? [])];
+      const reactions = entries.length > 0 ? await reactionsIn(channelId, entries) : {};
+      const fields = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId };
+      const message = { ...fields, body: texts[index]!, reactions, thread };
+      all.push({ message, posted: row.posted.toBigInt(), at: row._at.toBigInt() });
+    }
+    return all;
+  }
+
+  async function readAdditionalReactions(found: readonly MessageRow[]) {
+    const ids = found.flatMap(({ _id, more }) => (more ? [_id] : []));
+    const additional = new Map<string, ReactionEntry[]>();
+    if (ids.length === 0) return additional;
+    const query = { filter: { of: { $in: ids } }, sort: { _id: 1 as const } };
+    for (const { of, reactions = [] } of await rows.find<ReactionsRow>('chat.messages', query))
+      additional.set(of, [...(additional.get(of) ?? []), ...reactions]);
+    return additional;
+  }
+
+  /** Decrypts each distinct reaction once, however many users added it. */
+  async function reactionsIn(channelId: string, entries: readonly ReactionEntry[]) {
+    const bySign = new Map<number, { readonly secret: string; readonly users: string[] }>();
+    for (const { sign, userId, secret } of entries) {
+      const known = bySign.get(sign);
+      if (known) known.users.push(userId);
+      else bySign.set(sign, { secret, users: [userId] });
+    }
+    const signs = [...bySign].sort(([a], [b]) => a - b);
+    // Opened one by one because these use the plaintext cache: the same few reactions recur.
+    const subject = messageSubject({ channelId });
+    const texts = await Promise.all(signs.map(([, { secret }]) => vault.open(subject, secret)));
+    return Object.fromEntries(
+      signs.flatMap(([, { users }], index) => {
+        const text = (texts[index] as { readonly reaction: string } | undefined)?.reaction;
+        return text === undefined ? [] : [[text, users]];
+      }),
+    );
+  }
+
+  /** Maps replies of one channel. */
+  async function replies(channelId: string, found: readonly ReplyRow[]): Promise<readonly ReplySnapshot[]> {
+    const texts = await decrypt(channelId, found);
+    return found.map(({ _id: id, thread: threadId, author, createdAt, updatedAt, quotedMessageId }, index) => {
+      const reply = { id, threadId, channelId, author, createdAt, updatedAt, quotedMessageId };
+      return { ...reply, body: texts[index]! };
+    });
+  }
+
+  return { messages, replies };
+}
+
+export interface PageQueryPorts {
+  readonly rows: Rows;
+  readonly projectionProgress: ProjectionProgress;
+  readonly opened: RowMapper;
+  readonly writePositions: WritePositions;
+  readonly visibility: Pick<Visibility, 'locateAny'>;
+}
+
+/** The newest `limit` entries, or those just before one. */
+export interface Range {
+  readonly limit: number;
+  readonly before?: string;
+}
+
+/** Range with the log position of `before`, if known. */
+interface RangeWithEnd extends Range {
+  readonly end?: Position | undefined;
+}
+
+export interface Page extends Consistency {
+  /** Oldest first. */
+  readonly found: readonly MessageAt[];
+}
+
+type Model = 'chat.messages' | 'chat.replies';
+/** Field and value that select the rows of a list. */
+type ListFilter = { readonly [field: string]: string };
+
+const unknownBefore: Rejection = {
+  rejected: 'chat/unknown-before',
+  kind: 'invalid',
+  detail: 'before must be the id of a current or deleted message of this list',
+};
+
+export type PageQueries = ReturnType<typeof createPageQueries>;
+
+export function createPageQueries({ rows, projectionProgress, opened, writePositions, visibility }: PageQueryPorts) {
+  /** Waits until the rows include what the reader must see. Call it before reading a page and pass on the result. */
+  const awaitRows = (model: Model, channelId: string, seenByCaller?: Position) =>
+    awaitConsistent(projectionProgress, model, { lastAppend: writePositions.latest(channelId), seenByCaller });
+
+  /** Position at which a page ends: of a message or reply, also a deleted one; undefined if it was never in the list. */
+  async function findEnd(model: Model, list: ListFilter, before: string): Promise<Position | undefined> {
+    const query = { filter: { _id: before, ...list }, limit: 1 };
+    const find = async () => {
+      const [row] = await rows.find<Partial<PostedRow> & { readonly place?: PostedRow['posted'] }>(model, query);
+      return (row?.posted ?? row?.place)?.toBigInt();
+    };
+    const end = await find();
+    if (end !== undefined) return end;
+    // The row may not be written yet; the log is authoritative.
+    const location = await visibility.locateAny(parentOf(before) ?? before);
+    if ('rejected' in location) return undefined;
+    await projectionProgress.wait(model, location.position);
+    return find();
+  }
+
+  /** Reads one page of a list, oldest first. */
+  async function readPage<Row extends PostedRow>(
+    model: Model,
+    list: ListFilter,
+    { limit, before, end }: RangeWithEnd,
+  ): Promise<readonly Row[] | Rejection> {
+    const until = before === undefined ? undefined : (end ?? (await findEnd(model, list, before)));
+    if (before !== undefined && until === undefined) return unknownBefore;
+    const posted = until === undefined ? { $gt: 0n } : { $gt: 0n, $lt: until };
+    const found = await rows.find<Row>(model, { filter: { ...list, posted }, sort: { posted: -1 }, limit });
+    return found.toReversed();
+  }
+
+  /** Shorter than `limit` only if there are no more. */
+  async function messages(channelId: string, range: RangeWithEnd, freshness: Consistency): Promise<Page | Rejection> {
+    const found = await readPage<MessageRow>('chat.messages', { channel: channelId }, range);
+    if ('rejected' in found) return found;
+    return { found: await opened.messages(channelId, found), ...withRows(freshness, found) };
+  }
+
+  /** Newest pin first. */
+  async function pins(channelId: string, limit: number, freshness: Consistency): Promise<Page> {
+    const filter = { pinnedIn: channelId, pinned: { $gt: 0n } };
+    const found = await rows.find<MessageRow>('chat.messages', { filter, sort: { pinned: -1 }, limit });
+    return { found: await opened.messages(channelId, found), ...withRows(freshness, found) };
+  }
+
+  async function replies(
+    channelId: string,
+    threadId: string,
+    range: Range,
+    freshness: Consistency,
+  ): Promise<(Consistency & { readonly replies: readonly ReplySnapshot[] }) | Rejection> {
+    const found = await readPage<ReplyRow>('chat.replies', { thread: threadId }, range);
+    if ('rejected' in found) return found;
+    return { replies: await opened.replies(channelId, found), ...withRows(freshness, found) };
+  }
+
+  async function replyRow(channelId: string, replyId: string, seen: Position): Promise<ReplyRow | undefined> {
+    if ((await awaitRows('chat.replies', channelId, seen)).consistency === 'pending') return undefined;
+    return (await rows.find<ReplyRow>('chat.replies', { filter: { _id: replyId, posted: { $gt: 0n } }, limit: 1 }))[0];
+  }
+
+  /** A reply as of `seen` or later; also undefined while the rows are behind. */
+  async function reply(channelId: string, replyId: string, seen: Position): Promise<ReplySnapshot | undefined> {
+    const row = await replyRow(channelId, replyId, seen);
+    return row && (await opened.replies(channelId, [row]))[0];
+  }
+
+  /** Log position of an existing reply's post; also undefined while the rows are behind `seen`. */
+  async function replyPosted(channelId: string, replyId: string, seen: Position): Promise<Position | undefined> {
+    return (await replyRow(channelId, replyId, seen))?.posted.toBigInt();
+  }
+
+  return { awaitRows, messages, pins, replies, reply, replyPosted };
+}

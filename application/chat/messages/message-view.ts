@@ -1,0 +1,144 @@
+/** Views of messages, replies and threads with current user names, and how events change a message. */
+import type { MessageContent, Reactions, Thread } from '../../../domain/chat/events/messages.js';
+import type { MessageEvent } from '../../../domain/chat/message.js';
+import { nameOf, type RosterState } from '../../../domain/chat/roster.js';
+import { ownEntry } from '../../../domain/shared/index.js';
+import type { RevealedEvent } from '../../ports/index.js';
+
+export interface AuthorView {
+  readonly id: string;
+  readonly userName: string;
+  readonly isBot?: true;
+}
+
+export interface ThreadView extends Omit<Thread, 'lastReplyBy'> {
+  readonly lastReplyBy: AuthorView;
+}
+
+/** A message in its current state; `reactions` is null when unknown or very many. */
+export interface MessageSnapshot {
+  readonly id: string;
+  readonly channelId: string;
+  readonly author: string;
+  readonly createdAt: number;
+  readonly updatedAt: number | null;
+  readonly pinnedAt: number | null;
+  readonly quotedMessageId: string | null;
+  readonly body: MessageContent;
+  readonly reactions: Reactions | null;
+  readonly thread: Thread | null;
+}
+
+export interface MessageView
+  extends Omit<MessageSnapshot, 'author' | 'body' | 'reactions' | 'thread'>,
+    Omit<MessageContent, 'botName'> {
+  readonly author: AuthorView;
+  readonly reactions?: Reactions;
+  readonly threadMeta?: ThreadView;
+}
+
+export interface ReplySnapshot {
+  readonly id: string;
+  readonly threadId: string;
+  readonly channelId: string;
+  readonly author: string;
+  readonly createdAt: number;
+  readonly updatedAt: number | null;
+  readonly quotedMessageId: string | null;
+  readonly body: MessageContent;
+}
+
+export interface ReplyView extends Omit<ReplySnapshot, 'author' | 'body'>, Omit<MessageContent, 'botName'> {
+  readonly author: AuthorView;
+}
+
+export const authorView = (roster: RosterState, id: string): AuthorView => ({ id, userName: nameOf(roster, id) });
+
+/** Author of a message; webhooks have their own name. */
+export const speakerView = (
+  roster: RosterState,
+  id: string,
+  { botName }: Pick<MessageContent, 'content' | 'botName'>,
+): AuthorView => (botName === undefined ? authorView(roster, id) : { id, userName: botName, isBot: true });
+
+export const threadView = (roster: RosterState, thread: Thread): ThreadView => ({
+  ...thread,
+  lastReplyBy: authorView(roster, thread.lastReplyBy),
+});
+
+export function messageView(roster: RosterState, message: MessageSnapshot): MessageView {
+  const { body, author, reactions, thread, id, channelId, createdAt, updatedAt } = message;
+  const { content, attachments, images, mentions } = body;
+  const { quotedMessageId, pinnedAt } = message;
+  return {
+    id,
+    channelId,
+    author: speakerView(roster, author, body),
+    content,
+    attachments,
+    images,
+    mentions,
+    quotedMessageId,
+    pinnedAt,
+    createdAt,
+    updatedAt,
+    ...(reactions && { reactions }),
+    ...(thread && { threadMeta: threadView(roster, thread) }),
+  };
+}
+
+export function replyView(roster: RosterState, reply: ReplySnapshot): ReplyView {
+  const { body, author, id, threadId, channelId, createdAt, updatedAt, quotedMessageId } = reply;
+  const { content, attachments, images, mentions } = body;
+  const by = authorView(roster, author);
+  const texts = { content, attachments, images, mentions };
+  return { id, threadId, channelId, author: by, ...texts, quotedMessageId, createdAt, updatedAt };
+}
+
+/**
+ * The message after an event; undefined once deleted. Events that hold the whole message need no `before`; without it,
+ * the others yield undefined.
+ */
+export function messageAfter(
+  before: MessageSnapshot | undefined,
+  event: RevealedEvent<MessageEvent>,
+): MessageSnapshot | undefined {
+  switch (event.type) {
+    case 'MessagePosted': {
+      const { messageId: id, secret: body, ...rest } = event.data;
+      return { id, ...rest, body, updatedAt: null, pinnedAt: null, reactions: {}, thread: null };
+    }
+    case 'MessageEdited':
+    case 'MessagePinned':
+    case 'MessageUnpinned': {
+      const { messageId: id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, thread } = event.data;
+      const { reactions, ...body } = event.data.secret;
+      const fields = { id, channelId, author, createdAt, updatedAt, pinnedAt, quotedMessageId, thread };
+      return { ...fields, body, reactions: reactions ?? before?.reactions ?? null };
+    }
+    case 'MessageDeleted':
+      return undefined;
+    case 'ReactionAdded':
+    case 'ReactionRemoved': {
+      const { userId, secret } = event.data;
+      return (
+        before && { ...before, reactions: reactionsAfter(before.reactions ?? {}, secret.reaction, userId, event.type) }
+      );
+    }
+    default:
+      return before && { ...before, thread: event.data.thread };
+  }
+}
+
+function reactionsAfter(
+  reactions: Reactions,
+  reaction: string,
+  userId: string,
+  type: 'ReactionAdded' | 'ReactionRemoved',
+): Reactions {
+  const users = ownEntry(reactions, reaction) ?? [];
+  if (type === 'ReactionAdded') return { ...reactions, [reaction]: [...users, userId] };
+  const { [reaction]: _, ...others } = reactions;
+  const left = users.filter((each) => each !== userId);
+  return left.length > 0 ? { ...others, [reaction]: left } : others;
+}
