@@ -24,7 +24,7 @@ export const settings = {
   ...roomsSettings,
 };
 
-/** Names of the services. The services themselves are in `bin/services/all.ts`, which is slow to load. */
+/** Names of the services; `bin/services/all.ts` loads them. */
 export const serviceNames = ['chat', 'meeting', 'analytics', 'logs', 'rooms'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 

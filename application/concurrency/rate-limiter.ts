@@ -21,7 +21,12 @@ const MAX_LIMITERS = 50_000;
 
 /** Creates one limiter per name. Only `consume` stores it: refused requests with new names must not evict others. */
 export function createRateLimiters(create: () => RateLimiter): (name: string) => RateLimiter {
-  const limiters = new LRUCache<string, RateLimiter>({ max: MAX_LIMITERS, memoMethod: create });
+  // `max` would allocate room for all of them at the start, 1.5 MB for each use.
+  const limiters = new LRUCache<string, RateLimiter>({
+    maxSize: MAX_LIMITERS,
+    sizeCalculation: () => 1,
+    memoMethod: create,
+  });
   return (name) => ({
     wait: (amount) => (limiters.get(name) ?? create()).wait(amount),
     consume: (amount) => limiters.memo(name).consume(amount),

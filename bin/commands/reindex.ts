@@ -4,12 +4,14 @@ import { Argument, Option } from 'commander';
 import { onEnd } from '../../adapters/platform/process/signals.js';
 import { BuildInProgress, type Progress, type ReadModel } from '../../projections/kernel/index.js';
 import { type Kernel, openKernel } from '../node/kernel.js';
-import { services } from '../services/all.js';
+import { loadServices } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
 import { createCommandLogger } from './logger.js';
 import { createStoreRetries } from './retry-store.js';
 import { findStores } from './stores.js';
 import { table } from './table.js';
+
+const services = await loadServices();
 
 const projections = services.flatMap((service) => service.projections);
 

@@ -8,7 +8,7 @@ import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../../appl
 import type { RevealedEvent } from '../../application/ports/index.js';
 import { servedEvents } from '../../domain/shared/index.js';
 import { openKernel } from '../node/kernel.js';
-import { services } from '../services/all.js';
+import { loadServices } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed } from './failure.js';
 import { INSTANT, instant } from './instants.js';
@@ -16,6 +16,8 @@ import { createCommandLogger } from './logger.js';
 import { print } from './print.js';
 import { tablePrinter } from './replay-table.js';
 import { findStores } from './stores.js';
+
+const services = await loadServices();
 
 const names = services.map(({ name }) => name);
 

@@ -5,6 +5,7 @@ import { limitHeapGrowth } from '../../adapters/platform/process/gc-tuning.js';
 import { installShutdown, once, type Step, undoStart } from '../../adapters/platform/process/shutdown.js';
 import { findServers } from '../node/locate-servers.js';
 import { startTable } from '../node/start-table.js';
+import { loadServices } from '../services/all.js';
 import { type ServiceName, serviceNames, settingsServing } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
 
@@ -43,14 +44,12 @@ export const serve: CommandSpec = {
       return servers;
     });
     try {
-      const [servers, { runNode }, { services }] = await Promise.all([
+      const [servers, { runNode }, services] = await Promise.all([
         locating,
         import('../node/run-node.js'),
-        import('../services/all.js'),
+        loadServices(selectServices(args)),
       ]);
-      const names: readonly string[] = selectServices(args);
-      const selected = services.filter(({ name }) => names.includes(name));
-      const listeners = await runNode(selected, values, servers, logger, onOpen);
+      const listeners = await runNode(services, values, servers, logger, onOpen);
       if (isPretty(format) && ['debug', 'info'].includes(level))
         process.stdout.write(startTable(listeners, servers.kind, values.dataDir, performance.now()));
       limitHeapGrowth();

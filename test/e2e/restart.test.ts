@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { Binary } from 'mongodb';
 import { createKernel, type Kernel, noMetrics } from '../../bin/node/kernel.js';
 import { secretSource } from '../../bin/node/secret.js';
-import { services } from '../../bin/services/all.js';
+import { loadServices } from '../../bin/services/all.js';
 import { run } from '../support/command-line.js';
 import { logClient, tailed } from '../support/log-client.js';
 import { call, createRoom, type RoomClient, type RoomState } from '../support/room-client.js';
@@ -46,7 +46,7 @@ describe('after a start', function () {
       mongoDatabase: 'annals',
       node: randomUUID(),
       release: 'test',
-      catalogs: services.map(({ catalog }) => catalog),
+      catalogs: (await loadServices()).map(({ catalog }) => catalog),
       projections: [],
       logger: silentLogger,
       secret: (keys) => secretSource({ dataDir: directory.path, secret: undefined }, { kind: 'embedded' }, keys),

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { commands } from '../../bin/commands/all.js';
-import { services } from '../../bin/services/all.js';
+import { loadServices } from '../../bin/services/all.js';
 import { serviceNames } from '../../bin/settings.js';
 import { renderSettings, SETTINGS_PAGE } from '../support/settings-page.js';
 
@@ -19,8 +19,9 @@ describe('the README', () => {
     expect(Buffer.byteLength(readme)).to.be.below(16 * 1024);
   });
 
-  it('lists every command and every service', () => {
+  it('lists every command and every service', async () => {
     for (const { name } of commands) expect(operating, name).to.contain(`annals ${name}`);
+    const services = await loadServices();
     expect(services.map(({ name }) => name)).to.deep.equal(serviceNames);
     for (const { name } of services) expect(readme, name).to.contain(`| \`${name}\``);
   });

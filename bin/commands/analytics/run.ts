@@ -5,7 +5,7 @@ import { createDailyVisitorKeys } from '../../../application/analytics/daily-vis
 import { createImportBatchStore, type StoreImportBatch } from '../../../application/analytics/store-imported-hits.js';
 import { type Kernel, openKernel } from '../../node/kernel.js';
 import { release } from '../../node/release.js';
-import { services } from '../../services/all.js';
+import { loadServices } from '../../services/all.js';
 import { STORE_SETTINGS } from '../../settings.js';
 import type { Call, CommandSpec } from '../command.js';
 import { createCommandLogger } from '../logger.js';
@@ -44,7 +44,7 @@ export const analyticsCommand = (
       () => interrupted.abort(),
       () => process.exit(INTERRUPTED),
     );
-    const kernel = await openKernel(servers, values, services, logger);
+    const kernel = await openKernel(servers, values, await loadServices(), logger);
     const { signal: stop } = interrupted;
     const { systemContext: context } = kernel;
     const store = createImportBatchStore({

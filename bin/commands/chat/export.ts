@@ -4,7 +4,7 @@ import { createExport } from '../../../application/chat/admin/export.js';
 import { createRowMapper } from '../../../application/chat/messages/message-rows.js';
 import { groupsOf, type Projector, runProjector } from '../../../projections/kernel/index.js';
 import { openKernel } from '../../node/kernel.js';
-import { services } from '../../services/all.js';
+import { loadServices } from '../../services/all.js';
 import { chat } from '../../services/chat.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
@@ -24,7 +24,7 @@ export const exportChat: CommandSpec = {
   async run({ config: { values } }: Call) {
     const logger = createCommandLogger(values);
     const servers = await findStores(values, logger);
-    const kernel = await openKernel(servers, values, services, logger);
+    const kernel = await openKernel(servers, values, await loadServices(), logger);
     const running = new AbortController();
     const projectors: Projector[] = [];
     try {

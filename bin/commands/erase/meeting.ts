@@ -4,7 +4,7 @@ import { createEraseMeetings } from '../../../application/meeting/erase-meetings
 import { roomIdOf } from '../../../domain/meeting/room-id.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { openKernel } from '../../node/kernel.js';
-import { services } from '../../services/all.js';
+import { loadServices } from '../../services/all.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
 import { createCommandLogger } from '../logger.js';
@@ -27,7 +27,7 @@ export const meeting: CommandSpec = {
     await confirm(`Erase all ended meetings of ${roomId}?`, options);
     const logger = createCommandLogger(values);
     const servers = await findStores(values, logger);
-    const kernel = await openKernel(servers, values, services, logger);
+    const kernel = await openKernel(servers, values, await loadServices(), logger);
     try {
       const erased = await createEraseMeetings(kernel)(roomId, () => kernel.systemContext('operator'));
       if (isRejection(erased)) throw new Failed(erased.detail ?? erased.rejected);

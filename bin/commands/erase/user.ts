@@ -6,7 +6,7 @@ import { tidyEmail } from '../../../domain/chat/names.js';
 import { ROSTER, userByEmail } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { type Kernel, openKernel } from '../../node/kernel.js';
-import { services } from '../../services/all.js';
+import { loadServices } from '../../services/all.js';
 import type { Call, CommandSpec } from '../command.js';
 import { Failed } from '../failure.js';
 import { createCommandLogger } from '../logger.js';
@@ -30,7 +30,7 @@ export const user: CommandSpec = {
     await confirm(`Erase the user ${idOrEmail}?`, options);
     const logger = createCommandLogger(values);
     const servers = await findStores(values, logger);
-    const kernel = await openKernel(servers, values, services, logger);
+    const kernel = await openKernel(servers, values, await loadServices(), logger);
     try {
       const userId = await resolveUserId(kernel, idOrEmail);
       const outcome = await createEraseUser(kernel)(userId, kernel.systemContext('operator'));
