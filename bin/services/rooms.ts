@@ -29,7 +29,7 @@ export const rooms: Service<typeof catalog> = {
     metrics.cache(roomCache.cache);
     const policy = roomsPolicy(release, values['rooms.allowedOrigins']);
     const routes = roomsRoutes({
-      admission: createRoomAuthenticator(ports),
+      authenticator: createRoomAuthenticator(ports),
       commands: createRoomCommands(ports),
       queries: createRoomQueries({ ...ports, shown: roomCache }),
       relay,

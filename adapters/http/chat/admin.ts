@@ -3,11 +3,11 @@ import type { Audit } from '../../../application/chat/admin/audit-log.js';
 import type { Export } from '../../../application/chat/admin/export.js';
 import type { Budget } from '../../../application/concurrency/index.js';
 import { isRejection, object } from '../../../domain/shared/index.js';
-import { encodeChunks, streamedJson } from '../server/answer.js';
 import { isProblem } from '../server/problem.js';
 import { type Route, route } from '../server/route.js';
+import { streamedJson } from '../server/streamed-json.js';
 import { listLimit } from '../server/validate.js';
-import { type AuthGuards, contextFor } from './auth.js';
+import { type AuthGuards, access, contextFor } from './auth.js';
 import { reauthenticate } from './page-response.js';
 import { text, time } from './schemas.js';
 import { sendJsonStream } from './stream-download.js';
@@ -60,12 +60,11 @@ async function* whileAdmin(
 
 export const adminRoutes = ({ guards, audit, exportData, downloads }: AdminDeps): readonly Route[] => [
   route({
+    ...access(guards.admin, tags),
     method: 'GET',
     path: '/admin/audit-log',
     summary: 'Actions of admins, and actions on data of others, newest first',
     description: 'Streamed, as entries may list all new members of a channel.',
-    tags,
-    security: 'access',
     query: {
       type: 'object',
       properties: {
@@ -79,7 +78,6 @@ export const adminRoutes = ({ guards, audit, exportData, downloads }: AdminDeps)
       400: { description: '`before` is not an entry' },
       403: { description: 'The caller is not an admin' },
     },
-    admit: guards.admin,
     async handle(request, { userId }) {
       const list = await audit.list(request.query, request.ifPosition);
       if (isRejection(list)) return list;
@@ -90,22 +88,20 @@ export const adminRoutes = ({ guards, audit, exportData, downloads }: AdminDeps)
     },
   }),
   route({
+    ...access(guards.admin, tags),
     method: 'GET',
     path: '/admin/export',
     summary: 'Export all data, including direct messages',
     description: 'Streamed. Contains no tokens and no passwords in any form. The export is recorded in the audit log.',
-    tags,
-    security: 'access',
     answers: {
       200: { description: 'Everything', schema: exportSchema },
       403: { description: 'The caller is not an admin' },
     },
-    admit: guards.admin,
     async handle(request, caller) {
       const { position, isPending, pieces } = await exportData(caller.userId, contextFor(caller, request));
       const headers = { 'Content-Disposition': 'attachment; filename="export.json"' };
       const content = () => whileAdmin(() => guards.admin(request), pieces());
-      const reply = { ...streamedJson(() => encodeChunks(content()), headers), position };
+      const reply = { ...streamedJson(content, headers), position };
       return isPending ? { ...reply, consistency: 'pending' as const } : reply;
     },
   }),

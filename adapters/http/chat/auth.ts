@@ -14,8 +14,8 @@ export interface AuthGuards {
   readonly admin: Admit<Caller, AuthRequest>;
 }
 
-export const createAuthGuards = (admission: Authentication): AuthGuards => {
-  const user = ({ bearer, ifPosition }: AuthRequest) => admission.authenticate(bearer, ifPosition);
+export const createAuthGuards = (authentication: Authentication): AuthGuards => {
+  const user = ({ bearer, ifPosition }: AuthRequest) => authentication.authenticate(bearer, ifPosition);
   return {
     user,
     async admin(request) {
@@ -24,6 +24,10 @@ export const createAuthGuards = (admission: Authentication): AuthGuards => {
     },
   };
 };
+
+/** Members of routes that need the access token. */
+export const access = (admit: AuthGuards['user'], tags?: readonly string[]) =>
+  ({ tags, security: 'access', admit }) as const;
 
 /** Context of a signed-in user's command. Idempotency keys belong to the user, not to the session. */
 export const contextFor = ({ userId }: Pick<Caller, 'userId'>, { context }: Pick<Request, 'context'>): CommandContext =>

@@ -1,8 +1,8 @@
 /** Routes of channels. */
 import type { Channels } from '../../../application/chat/channels/channels.js';
 import { type Route, route } from '../server/route.js';
-import { streamedList } from '../server/streamed-list.js';
-import { type AuthGuards, answer, contextFor, contextWithQuota } from './auth.js';
+import { streamedList } from '../server/streamed-json.js';
+import { type AuthGuards, access, answer, contextFor, contextWithQuota } from './auth.js';
 import * as schemas from './message-schemas.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
@@ -15,19 +15,17 @@ export interface ChannelDeps {
 
 const NO_CHANNEL = { description: 'There is no such channel, or the caller can not see it' };
 const NOT_OWNER = { description: 'The caller did not create the channel' };
-const tags = ['channels'];
 
 export function channelRoutes({ guards, channels, quotas }: ChannelDeps): readonly Route[] {
+  const user = access(guards.user, ['channels']);
   const list = route({
+    ...user,
     method: 'GET',
     path: '/channels',
     summary: 'The channels the caller can see, by creation time',
-    tags,
-    security: 'access',
     answers: {
       200: { description: 'The channels; private ones for members and admins only', schema: schemas.channels },
     },
-    admit: guards.user,
     async handle({ ifPosition }, caller) {
       const { channels: visible, position } = await channels.list(caller, ifPosition);
       return streamedList('channels', visible, { position });
@@ -35,11 +33,10 @@ export function channelRoutes({ guards, channels, quotas }: ChannelDeps): readon
   });
 
   const create = route({
+    ...user,
     method: 'POST',
     path: '/channels',
     summary: 'Create a channel',
-    tags,
-    security: 'access',
     body: schemas.createChannelBody,
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: {
@@ -49,19 +46,17 @@ export function channelRoutes({ guards, channels, quotas }: ChannelDeps): readon
           'The name is taken, blank or too long, a member is not a user, or there are too many channels or members',
       },
     },
-    admit: guards.user,
     quota: quotas.changes,
     handle: async (request, caller) =>
       answer(await channels.create(caller, request.body, contextWithQuota(caller, request))),
   });
 
   const update = route({
+    ...user,
     method: 'PUT',
     path: '/channels/:channelId',
     summary: 'Change a channel',
     description: 'Omitted fields stay unchanged; `members` replaces all members but the creator.',
-    tags,
-    security: 'access',
     body: schemas.updateChannelBody,
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: {
@@ -73,25 +68,22 @@ export function channelRoutes({ guards, channels, quotas }: ChannelDeps): readon
       403: NOT_OWNER,
       404: NO_CHANNEL,
     },
-    admit: guards.user,
     quota: quotas.changes,
     handle: async (request, caller) =>
       answer(await channels.update(caller, request.params.channelId, request.body, contextWithQuota(caller, request))),
   });
 
   const remove = route({
+    ...user,
     method: 'DELETE',
     path: '/channels/:channelId',
     summary: 'Delete a channel with all its messages',
-    tags,
-    security: 'access',
     body: schemas.emptyBody,
     answers: {
       200: { description: 'Deleted', schema: success },
       403: NOT_OWNER,
       404: NO_CHANNEL,
     },
-    admit: guards.user,
     handle: async (request, caller) =>
       answer(await channels.remove(caller, request.params.channelId, contextFor(caller, request))),
   });

@@ -5,11 +5,11 @@ import type { MessageReader } from '../../../application/chat/messages/read-mess
 import type { Visibility } from '../../../application/chat/messages/visibility.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { messageNotFound } from '../../../domain/chat/message.js';
-import type { Rejection } from '../../../domain/shared/index.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
-import { type AuthGuards, answer, contextFor } from './auth.js';
+import { type AuthGuards, access, answer, contextFor } from './auth.js';
 import * as schemas from './message-schemas.js';
-import { postMessage, readerOf, respondWithPage } from './page-response.js';
+import { readerOf, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
 
@@ -24,10 +24,10 @@ export interface ConversationDeps {
 
 const NO_CONVERSATION = { description: 'There is no such conversation of the caller' };
 const NO_MESSAGE = { description: 'There is no such message in a conversation of the caller' };
-const tags = ['conversations'];
 
 export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
   const { guards, visibility, conversations, messages, reading, quotas } = deps;
+  const user = access(guards.user, ['conversations']);
 
   /** Rejects messages that belong to another conversation. */
   async function checkConversation(
@@ -42,13 +42,11 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
   }
 
   const list = route({
+    ...user,
     method: 'GET',
     path: '/conversations',
     summary: "The caller's conversations, last active first",
-    tags,
-    security: 'access',
     answers: { 200: { description: 'The last 1000', schema: schemas.conversations } },
-    admit: guards.user,
     handle: async ({ ifPosition }, caller) => ({
       status: 200,
       ...(await conversations.list(caller, ifPosition)),
@@ -56,34 +54,30 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
   });
 
   const start = route({
+    ...user,
     method: 'POST',
     path: '/conversations',
     summary: 'Start a conversation, or find the existing one',
-    tags,
-    security: 'access',
     body: schemas.conversationBody,
     answers: {
       200: { description: 'The conversation', schema: schemas.startedConversation },
       400: { description: 'There is no such user, or it is the caller' },
     },
-    admit: guards.user,
     handle: async (request, caller) =>
       answer(await conversations.start(caller, request.body.targetUserId, contextFor(caller, request))),
   });
 
   const read = route({
+    ...user,
     method: 'GET',
     path: '/conversations/:conversationId/messages',
     summary: 'The newest messages of a conversation, oldest first',
-    tags,
-    security: 'access',
     query: schemas.pageQuery,
     answers: {
       200: { description: 'A page', schema: schemas.messages },
       400: { description: '`before` was never a message of the conversation' },
       404: NO_CONVERSATION,
     },
-    admit: guards.user,
     handle: (request, caller) =>
       respondWithPage(
         { caller, request, guards },
@@ -93,27 +87,27 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
   });
 
   const post = route({
+    ...user,
     method: 'POST',
     path: '/conversations/:conversationId/messages',
     summary: 'Post a direct message',
-    tags,
-    security: 'access',
-    body: schemas.messageBody,
+    body: schemas.messageInput,
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: { 200: { description: 'Posted', schema: schemas.oneMessage }, 404: NO_CONVERSATION },
-    admit: guards.user,
     quota: quotas.messages,
-    handle: async (request, caller) =>
-      postMessage(messages, await visibility.conversation(caller, request.params.conversationId), request, caller),
+    async handle(request, caller) {
+      const conversation = await visibility.conversation(caller, request.params.conversationId);
+      if (isRejection(conversation)) return conversation;
+      return answer(await messages.post(caller, conversation.id, request.body, contextFor(caller, request)));
+    },
   });
 
   const edit = route({
+    ...user,
     method: 'PUT',
     path: '/conversations/:conversationId/messages/:messageId',
     summary: 'Edit an own direct message',
-    tags,
-    security: 'access',
-    body: schemas.messageBody,
+    body: schemas.messageInput,
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: {
       200: { description: 'Edited', schema: schemas.oneMessage },
@@ -121,7 +115,6 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
       403: { description: 'The message is of the other user' },
       404: NO_MESSAGE,
     },
-    admit: guards.user,
     quota: quotas.messages,
     async handle(request, caller) {
       const { conversationId, messageId } = request.params;
@@ -131,18 +124,16 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
   });
 
   const remove = route({
+    ...user,
     method: 'DELETE',
     path: '/conversations/:conversationId/messages/:messageId',
     summary: 'Delete a direct message, as its author or an admin',
-    tags,
-    security: 'access',
     body: schemas.emptyBody,
     answers: {
       200: { description: 'Deleted', schema: success },
       403: { description: 'The message is of the other user' },
       404: NO_MESSAGE,
     },
-    admit: guards.user,
     async handle(request, caller) {
       const { conversationId, messageId } = request.params;
       const refusal = await checkConversation(caller, conversationId, messageId);

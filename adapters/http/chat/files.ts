@@ -6,13 +6,13 @@ import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { type Budget, createBudget } from '../../../application/concurrency/index.js';
 import type { SealedFiles } from '../../../application/files/encrypted-blobs.js';
 import { MAX_BYTES } from '../../../domain/chat/file-types.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection, object, type Rejection } from '../../../domain/shared/index.js';
 import type { Answer } from '../server/answer.js';
 import type { Problem } from '../server/problem.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { type AuthGuards, contextWithQuota } from './auth.js';
-import * as schemas from './file-schemas.js';
 import type { ChatQuotas } from './quotas.js';
+import { text } from './schemas.js';
 import { sendDownload } from './stream-download.js';
 
 export interface FileDeps {
@@ -40,6 +40,37 @@ export const createFileBudgets = (): Pick<FileDeps, 'uploads' | 'downloads'> => 
   uploads: createBudget('uploads', MAX_UPLOADS),
   downloads: createBudget('downloads', MAX_DOWNLOADS),
 });
+
+const base64 = (description: string) =>
+  ({
+    type: 'string',
+    contentEncoding: 'base64',
+    description: `${description}; may be a data URL`,
+  }) as const;
+/** Bounds the input before a name is shortened to 255 characters. */
+const filename = { type: 'string', maxLength: 4096 } as const;
+
+const fileBody = object(
+  {
+    filename: { ...filename, description: 'Its extension determines the content type' },
+    file: base64('At most 25 MiB'),
+  },
+  { contentType: { type: 'string', maxLength: 255, description: 'Ignored' } },
+);
+const imageBody = object(
+  {
+    filename: { ...filename, description: 'Ends in jpg, jpeg, png, webp or svg' },
+    image: base64('At most 10 MiB'),
+  },
+  { thumbnail: base64('An image, at most 10 MiB') },
+);
+const imageQuery = object({}, { size: { type: 'string', description: '`thumb` for the thumbnail' } });
+
+const uploadedFile = object({
+  success: { type: 'boolean' },
+  attachment: object({ filename: text, originalName: text, contentType: text, size: { type: 'integer' } }),
+});
+const uploadedImage = object({ success: { type: 'boolean' }, filename: text });
 
 const tags = ['files'];
 const NO_FILE = { description: 'There is no such file, or the caller can not see a message with it' };
@@ -71,8 +102,8 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
   ): ImageAccessResult {
     const caller = await guards.user(request);
     if ('rejected' in caller || 'problem' in caller) return caller;
-    const place = await find(caller);
-    return 'rejected' in place ? place : { caller, channelId: place.id };
+    const channel = await find(caller);
+    return 'rejected' in channel ? channel : { caller, channelId: channel.id };
   }
   const inChannel = (request: FileRequest & Pick<Request<unknown, unknown, { channelId: string }>, 'params'>) =>
     checkAccess(request, (caller) => visibility.channel(caller, request.params.channelId, request.ifPosition));
@@ -95,12 +126,12 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     description: 'Files not attached to a message within a day are deleted.',
     tags,
     security: 'access',
-    body: schemas.fileBody,
+    body: fileBody,
     bodyLimit: bodySizeFor(MAX_BYTES.file),
     uploads: { members: { file: MAX_BYTES.file }, receive },
     budget: uploads,
     quota: quotas.uploads,
-    answers: { 200: { description: 'Uploaded', schema: schemas.uploadedFile }, 400: BAD_FILE },
+    answers: { 200: { description: 'Uploaded', schema: uploadedFile }, 400: BAD_FILE },
     admit: guards.user,
     callerKey: ({ userId }) => userId,
     async handle(request, caller) {
@@ -137,17 +168,17 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     method: 'POST',
     tags,
     security: 'access',
-    body: schemas.imageBody,
+    body: imageBody,
     bodyLimit: bodySizeFor(MAX_BYTES.image, MAX_BYTES.image),
     uploads: { members: { image: MAX_BYTES.image, thumbnail: MAX_BYTES.image }, receive },
     budget: uploads,
     quota: quotas.uploads,
     answers: {
-      200: { description: 'Uploaded', schema: schemas.uploadedImage },
+      200: { description: 'Uploaded', schema: uploadedImage },
       400: BAD_FILE,
       404: { description: 'The caller can not see the channel or conversation' },
     },
-    nameOf: ({ caller }: ImageAccess) => caller.userId,
+    callerKey: ({ caller }: ImageAccess) => caller.userId,
     async handle(
       request: Pick<Request<{ readonly filename: string }>, 'body' | 'received' | 'context'>,
       { caller, channelId }: ImageAccess,
@@ -169,7 +200,7 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     method: 'GET',
     tags,
     security: 'access',
-    query: schemas.imageQuery,
+    query: imageQuery,
     answers: {
       200: {
         description: 'The content; of the thumbnail if it is requested and exists',

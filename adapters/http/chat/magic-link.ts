@@ -1,13 +1,44 @@
-/** Routes of signing in by an emailed link, in magic-link mode only. */
+/** Requests for emailed links, and signing in by one; the answers never reveal whether an address is known. */
 import type { Links } from '../../../application/chat/sign-in/one-time-links.js';
 import type { SignIn } from '../../../application/chat/sign-in/open-session.js';
+import type { Purpose } from '../../../domain/chat/one-time-links.js';
 import { isRejection } from '../../../domain/shared/index.js';
+import { quantizeDuration, type StepTime } from '../hardening/constant-time-response.js';
+import type { Answer } from '../server/answer.js';
 import type { RateLimit } from '../server/rate-limit.js';
-import { type Route, route } from '../server/route.js';
+import { type Request, type Route, route } from '../server/route.js';
 import { anonymousContext } from './auth.js';
-import { createLinkHandler } from './request-link.js';
 import * as schemas from './schemas.js';
 import { fromOf } from './session-routes.js';
+
+/** Links per network in 15 minutes: any address can be entered, and each gets a stream, and perhaps an email. */
+export const LINKS_PER_NETWORK = 300;
+
+export const LINK_SENT = {
+  success: true,
+  message: 'If this email belongs to a user, an email has been sent',
+};
+
+type LinkRequest = Pick<Request<{ readonly email: string }>, 'address' | 'body' | 'bearer' | 'context' | 'logger'>;
+
+/** Requests beyond the limit get the same response in the same time, but send nothing. */
+export function createLinkHandler(
+  { request }: Pick<Links, 'request'>,
+  purpose: Purpose,
+  perNetwork: Pick<RateLimit, 'spend'>,
+  time?: StepTime,
+) {
+  async function sendLink(linkRequest: LinkRequest): Promise<Answer> {
+    if ((await perNetwork.spend(linkRequest.address)) !== undefined) {
+      linkRequest.logger.warn({ purpose }, 'too many links were requested from one network; no email sent');
+      return { status: 200, body: LINK_SENT };
+    }
+    const result = await request(purpose, linkRequest.body.email, anonymousContext(linkRequest));
+    return isRejection(result) ? result : { status: 200, body: LINK_SENT };
+  }
+
+  return (linkRequest: LinkRequest): Promise<Answer> => quantizeDuration(() => sendLink(linkRequest), time);
+}
 
 export interface MagicLinkDeps {
   readonly links: Links;
@@ -15,6 +46,7 @@ export interface MagicLinkDeps {
   readonly linksPerNetwork: RateLimit;
 }
 
+/** Routes of magic-link mode. */
 export function magicLinkRoutes({ links, signIn, linksPerNetwork }: MagicLinkDeps): readonly Route[] {
   const login = route({
     method: 'POST',

@@ -1,9 +1,8 @@
 /** JSON Schemas of channels, messages, threads and conversations. */
 import { object } from '../../../domain/shared/index.js';
 import { listLimit } from '../server/validate.js';
-import { flag, text, time } from './schemas.js';
+import { flag, id, text, time } from './schemas.js';
 
-const id = { type: 'string', maxLength: 64 } as const;
 /** Maximum bytes of the JSON of a message, with all characters escaped. */
 export const MESSAGE_LIMIT = 256 * 1024;
 
@@ -58,8 +57,8 @@ const quotedMessageId = {
   description: 'Another message of the same channel or conversation',
 } as const;
 
-/** Content, an attachment or an image is required. */
-export const messageBody = object({}, { content, ...attachmentFields, quotedMessageId });
+/** A posted or edited message or reply: content, an attachment or an image is required. */
+export const messageInput = object({}, { content, ...attachmentFields, quotedMessageId });
 /** Reasons for rejecting an edit. */
 export const BAD_EDIT = {
   description: 'No field is given, the message would be empty, or an attachment or the quoted message does not exist',

@@ -9,9 +9,9 @@ import { MAX_CHANGES } from '../../../domain/chat/edit-limit.js';
 import { MAX_REACTIONS, MAX_REACTIONS_EVER } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { type Request, type Route, route } from '../server/route.js';
-import { type AuthGuards, answer, contextFor } from './auth.js';
+import { type AuthGuards, access, answer, contextFor } from './auth.js';
 import * as schemas from './message-schemas.js';
-import { postMessage, readerOf, recheckAccess, respondWithPage } from './page-response.js';
+import { readerOf, recheckAccess, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
 import { sendJsonStream } from './stream-download.js';
@@ -28,7 +28,6 @@ export interface MessageDeps {
 
 const NO_CHANNEL = { description: 'There is no such channel, or the caller can not see it' };
 const NO_MESSAGE = { description: 'There is no such message, or the caller can not see it' };
-const tags = ['messages'];
 
 export function messageRoutes({
   guards,
@@ -39,19 +38,18 @@ export function messageRoutes({
   downloads,
   quotas,
 }: MessageDeps): readonly Route[] {
+  const user = access(guards.user, ['messages']);
   const list = route({
+    ...user,
     method: 'GET',
     path: '/channels/:channelId/messages',
     summary: 'The newest messages of a channel, oldest first',
-    tags,
-    security: 'access',
     query: schemas.pageQuery,
     answers: {
       200: { description: 'A page', schema: schemas.messages },
       400: { description: '`before` was never a message of the channel' },
       404: NO_CHANNEL,
     },
-    admit: guards.user,
     handle: (request, caller) =>
       respondWithPage(
         { caller, request, guards },
@@ -61,32 +59,31 @@ export function messageRoutes({
   });
 
   const post = route({
+    ...user,
     method: 'POST',
     path: '/channels/:channelId/messages',
     summary: 'Post a message in a channel',
-    tags,
-    security: 'access',
-    body: schemas.messageBody,
+    body: schemas.messageInput,
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: {
       200: { description: 'Posted', schema: schemas.oneMessage },
       400: { description: 'The message is empty, or an attachment or the quoted message does not exist' },
       404: NO_CHANNEL,
     },
-    admit: guards.user,
     quota: quotas.messages,
-    handle: async (request, caller) =>
-      postMessage(messages, await visibility.channel(caller, request.params.channelId), request, caller),
+    async handle(request, caller) {
+      const channel = await visibility.channel(caller, request.params.channelId);
+      if (isRejection(channel)) return channel;
+      return answer(await messages.post(caller, channel.id, request.body, contextFor(caller, request)));
+    },
   });
 
   const pins = route({
+    ...user,
     method: 'GET',
     path: '/channels/:channelId/pins',
     summary: 'The pinned messages of a channel, newest pin first',
-    tags,
-    security: 'access',
     answers: { 200: { description: 'The newest 500', schema: schemas.messages }, 404: NO_CHANNEL },
-    admit: guards.user,
     handle: (request, caller) =>
       respondWithPage(
         { caller, request, guards },
@@ -96,13 +93,12 @@ export function messageRoutes({
   });
 
   const edit = route({
+    ...user,
     method: 'PUT',
     path: '/messages/:messageId',
     summary: 'Edit an own message',
     description: `Omitted fields stay unchanged. A user can edit and pin a message up to ${MAX_CHANGES} times.`,
-    tags,
-    security: 'access',
-    body: schemas.messageBody,
+    body: schemas.messageInput,
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: {
       200: { description: 'Edited', schema: schemas.oneMessage },
@@ -110,43 +106,38 @@ export function messageRoutes({
       403: { description: 'The message is of another user' },
       404: NO_MESSAGE,
     },
-    admit: guards.user,
     quota: quotas.messages,
     handle: async (request, caller) =>
       answer(await messages.edit(caller, request.params.messageId, request.body, contextFor(caller, request))),
   });
 
   const remove = route({
+    ...user,
     method: 'DELETE',
     path: '/messages/:messageId',
     summary: 'Delete a message with its thread, as its author or an admin',
-    tags,
-    security: 'access',
     body: schemas.emptyBody,
     answers: {
       200: { description: 'Deleted', schema: success },
       403: { description: 'The message is of another user' },
       404: NO_MESSAGE,
     },
-    admit: guards.user,
     handle: async (request, caller) =>
       answer(await messages.remove(caller, request.params.messageId, contextFor(caller, request))),
   });
 
   const pin = (method: 'POST' | 'DELETE', type: 'PinMessage' | 'UnpinMessage', summary: string) =>
     route({
+      ...user,
       method,
       path: '/messages/:messageId/pin',
       summary,
-      tags,
-      security: 'access',
       body: schemas.emptyBody,
       answers: {
         200: { description: 'The message', schema: schemas.oneMessage },
         400: { description: 'Direct messages can not be pinned' },
         404: NO_MESSAGE,
       },
-      admit: guards.user,
       quota: quotas.messages,
       handle: async (request, caller) =>
         answer(await messages.pin(type, caller, request.params.messageId, contextFor(caller, request))),
@@ -154,15 +145,13 @@ export function messageRoutes({
 
   const react = (method: 'POST' | 'DELETE', type: 'AddReaction' | 'RemoveReaction', summary: string) =>
     route({
+      ...user,
       method,
       path: '/messages/:messageId/reactions',
       summary,
       description: `At most ${MAX_REACTIONS} different reactions per user and message, ${MAX_REACTIONS_EVER} including removed ones.`,
-      tags,
-      security: 'access',
       body: schemas.reactionBody,
       answers: { 200: { description: 'All reactions', schema: schemas.reacted }, 404: NO_MESSAGE },
-      admit: guards.user,
       quota: quotas.messages,
       handle: async (request: Request<{ reaction: string }, unknown, { messageId: string }>, caller: Caller) => {
         const { params, body } = request;
@@ -172,14 +161,12 @@ export function messageRoutes({
     });
 
   const versions = route({
+    ...user,
     method: 'GET',
     path: '/messages/:messageId/history',
     summary: 'All versions of a message, oldest first',
     description: 'Streamed, as of the time of the request, as a message may have many versions.',
-    tags,
-    security: 'access',
     answers: { 200: { description: 'The versions', schema: schemas.history }, 404: NO_MESSAGE },
-    admit: guards.user,
     async handle(request, caller) {
       const { messageId: id } = request.params;
       const versions = await history(caller, id, request.ifPosition);

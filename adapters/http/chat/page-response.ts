@@ -1,6 +1,4 @@
 /** Responds with pages of messages of a channel or conversation, after checking access. */
-import type { Messages } from '../../../application/chat/messages/messages.js';
-import type { MessageInput } from '../../../application/chat/messages/prepare-content.js';
 import type { Reader, RenderedPage } from '../../../application/chat/messages/read-messages.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { maxPosition } from '../../../application/consistency/index.js';
@@ -9,11 +7,7 @@ import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import { type Answer, JSON_TYPE } from '../server/answer.js';
 import { isProblem, type Problem } from '../server/problem.js';
 import type { Request } from '../server/route.js';
-import { type AuthGuards, answer, contextFor } from './auth.js';
-
-interface Place {
-  readonly id: string;
-}
+import type { AuthGuards } from './auth.js';
 
 const headers = { 'Content-Type': JSON_TYPE };
 
@@ -68,14 +62,4 @@ export function pageReply(page: RenderedPage | Rejection): Answer {
   if ('rejected' in page) return page;
   const { json: text, fromCache: _, ...consistency } = page;
   return { status: 200, text, headers, ...consistency };
-}
-
-export async function postMessage(
-  messages: Messages,
-  place: Place | Rejection,
-  request: Pick<Request<MessageInput>, 'body' | 'context'>,
-  caller: Caller,
-): Promise<Answer> {
-  if ('rejected' in place) return place;
-  return answer(await messages.post(caller, place.id, request.body, contextFor(caller, request)));
 }

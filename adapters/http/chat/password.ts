@@ -8,7 +8,7 @@ import { overBudgetProblem } from '../server/budgets.js';
 import type { RateLimit } from '../server/rate-limit.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { anonymousContext, answer } from './auth.js';
-import { createLinkHandler, LINK_SENT } from './request-link.js';
+import { createLinkHandler, LINK_SENT } from './magic-link.js';
 import * as schemas from './schemas.js';
 import { fromOf } from './session-routes.js';
 

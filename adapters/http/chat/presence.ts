@@ -3,8 +3,8 @@ import type { Presence } from '../../../application/chat/people/presence.js';
 import { STATUSES } from '../../../domain/chat/presence.js';
 import { object } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
-import { streamedList } from '../server/streamed-list.js';
-import { type AuthGuards, answer, contextFor } from './auth.js';
+import { streamedList } from '../server/streamed-json.js';
+import { type AuthGuards, access, answer, contextFor } from './auth.js';
 import { text, time } from './schemas.js';
 
 export interface PresenceDeps {
@@ -18,35 +18,31 @@ const tags = ['presence'];
 
 export const presenceRoutes = ({ guards, presence }: PresenceDeps): readonly Route[] => [
   route({
+    ...access(guards.user, tags),
     method: 'GET',
     path: '/presence',
     summary: 'Presence of all users',
     description: '`lastSeen` is the time of the last change of the status.',
-    tags,
-    security: 'access',
     answers: {
       200: {
         description: 'One entry per user',
         schema: object({ presence: { type: 'array', items: presenceEntry } }),
       },
     },
-    admit: guards.user,
     async handle({ ifPosition }) {
       const { presence: entries, ...consistency } = await presence.list(ifPosition);
       return streamedList('presence', entries, consistency);
     },
   }),
   route({
+    ...access(guards.user, tags),
     method: 'PUT',
     path: '/presence/me',
     summary: 'Set the own status',
     description:
       'Valid until another status is set, or until 10 seconds after the last event stream of the user is closed.',
-    tags,
-    security: 'access',
     body: object({ status }),
     answers: { 200: { description: 'Set', schema: object({ presence: presenceEntry }) } },
-    admit: guards.user,
     handle: async (request, caller) =>
       answer(await presence.set(caller.userId, request.body.status, contextFor(caller, request))),
   }),

@@ -2,6 +2,7 @@
 import { object } from '../../../domain/shared/index.js';
 
 export const text = { type: 'string' } as const;
+export const id = { type: 'string', maxLength: 64 } as const;
 /** Unix ms. */
 export const time = { type: 'integer' } as const;
 export const flag = { type: 'boolean' } as const;
@@ -20,7 +21,7 @@ export const setupBody = object({ password }, { token: linkToken, email });
 export const resetBody = object({ password });
 export const refreshBody = object({ refreshToken });
 export const logoutBody = object({}, { refreshToken });
-export const revokeBody = object({}, { sessionId: { type: 'string', maxLength: 64 }, refreshToken });
+export const revokeBody = object({}, { sessionId: id, refreshToken });
 
 export const signedIn = object({
   accessToken: text,

@@ -5,16 +5,14 @@ import { isRejection, object } from '../../../domain/shared/index.js';
 import { isProblem } from '../server/problem.js';
 import { type Route, route } from '../server/route.js';
 import { listLimit } from '../server/validate.js';
-import type { AuthGuards } from './auth.js';
+import { type AuthGuards, access } from './auth.js';
 import { pageReply, reauthenticate } from './page-response.js';
-import { flag, text, time } from './schemas.js';
+import { flag, id, text, time } from './schemas.js';
 
 export interface SearchDeps {
   readonly guards: AuthGuards;
   readonly search: Search;
 }
-
-const id = { type: 'string', maxLength: 64 } as const;
 
 const searchResult = object(
   {
@@ -29,14 +27,13 @@ const searchResult = object(
 
 export const searchRoutes = ({ guards, search }: SearchDeps): readonly Route[] => [
   route({
+    ...access(guards.user, ['messages']),
     method: 'GET',
     path: '/search/messages',
     summary: 'Find messages and replies, newest first',
     description:
       'Each word must occur in the content, the name of the author or the name of an attachment, also within a word; ' +
       'case, accents and width are ignored. Filters are combined. Finds direct messages only of the caller.',
-    tags: ['messages'],
-    security: 'access',
     query: {
       type: 'object',
       required: ['q'],
@@ -57,7 +54,6 @@ export const searchRoutes = ({ guards, search }: SearchDeps): readonly Route[] =
       },
       400: { description: '`q` is blank or has too many words' },
     },
-    admit: guards.user,
     async handle(request, caller) {
       const { query, ifPosition } = request;
       const result = await search(caller, query, request, ifPosition);

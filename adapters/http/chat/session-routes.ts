@@ -3,7 +3,7 @@ import type { Authentication } from '../../../application/chat/sign-in/authentic
 import type { Sessions, SignInOrigin } from '../../../application/chat/sign-in/sessions.js';
 import { networkOf } from '../../platform/config/client-address.js';
 import { type Request, type Route, route } from '../server/route.js';
-import { type AuthGuards, anonymousContext, answer, contextFor } from './auth.js';
+import { type AuthGuards, access, anonymousContext, answer, contextFor } from './auth.js';
 import * as schemas from './schemas.js';
 
 export interface AuthDeps {
@@ -20,6 +20,7 @@ export const fromOf = ({ address, headers }: Pick<Request, 'address' | 'headers'
 });
 
 export function authRoutes({ guards, admission, sessions }: AuthDeps): readonly Route[] {
+  const user = access(guards.user);
   const refresh = route({
     method: 'POST',
     path: '/auth/refresh',
@@ -33,13 +34,12 @@ export function authRoutes({ guards, admission, sessions }: AuthDeps): readonly 
   });
 
   const logout = route({
+    ...user,
     method: 'POST',
     path: '/auth/logout',
     summary: 'End a session',
-    security: 'access',
     body: schemas.logoutBody,
     answers: { 200: { description: 'Ended', schema: schemas.successMessage } },
-    admit: guards.user,
     async previousAnswer(request) {
       const user = await admission.parseAccessToken(request.bearer);
       const result = user && (await sessions.findLogoutResult(user.userId, contextFor(user, request)));
@@ -50,12 +50,11 @@ export function authRoutes({ guards, admission, sessions }: AuthDeps): readonly 
   });
 
   const me = route({
+    ...user,
     method: 'GET',
     path: '/auth/me',
     summary: 'The signed-in user',
-    security: 'access',
     answers: { 200: { description: 'The caller', schema: schemas.me } },
-    admit: guards.user,
     handle: (_, { userId: id, userName, isAdmin }) => ({
       status: 200,
       body: { user: { id, userName, isAdmin } },
@@ -63,26 +62,24 @@ export function authRoutes({ guards, admission, sessions }: AuthDeps): readonly 
   });
 
   const list = route({
+    ...user,
     method: 'GET',
     path: '/auth/sessions',
     summary: "The caller's active sessions, newest first",
-    security: 'access',
     answers: { 200: { description: 'Sessions', schema: schemas.sessions } },
-    admit: guards.user,
     handle: async ({ ifPosition }, caller) => answer(await sessions.list(caller, ifPosition)),
   });
 
   const revoke = route({
+    ...user,
     method: 'DELETE',
     path: '/auth/sessions',
     summary: "End the caller's other sessions, or one of them",
     description:
       '`sessionId` selects the session to end, `refreshToken` the one to keep. Without both, all sessions but the ' +
       'current one end.',
-    security: 'access',
     body: schemas.revokeBody,
     answers: { 200: { description: 'Ended', schema: schemas.revoked } },
-    admit: guards.user,
     handle: async (request, caller) => answer(await sessions.revoke(caller, request.body, contextFor(caller, request))),
   });
 

@@ -5,12 +5,12 @@ import type { Consistency } from '../../../application/consistency/index.js';
 import { NotStored } from '../../../application/ports/index.js';
 import { fileNotFound } from '../../../domain/chat/file.js';
 import type { Rejection } from '../../../domain/shared/index.js';
-import { type Answer, encodeChunks, type Reply, streamedJson } from '../server/answer.js';
+import type { Answer, Reply } from '../server/answer.js';
 import { overBudgetProblem } from '../server/budgets.js';
 import { selectRange } from '../server/byte-range.js';
-import { contentDisposition } from '../server/content-disposition.js';
 import { isProblem, type Problem } from '../server/problem.js';
 import type { Request } from '../server/route.js';
+import { streamedJson } from '../server/streamed-json.js';
 
 /** If opened as a document: no scripts and no loading; inline styles only, for SVG. */
 const SANDBOX_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
@@ -76,11 +76,11 @@ export async function sendJsonStream(
   budget: Budget,
   userId: string,
 ): Promise<Reply | Problem> {
-  if (method === 'HEAD') return { ...streamedJson(() => encodeChunks(pieces())), ...consistency };
+  if (method === 'HEAD') return { ...streamedJson(pieces), ...consistency };
   const reservation = budget.reserve(userId);
   const shortage = reservation.acquire(JSON_COST);
   if (shortage) return overBudgetProblem(shortage);
-  const content = await readFirstChunk(encodeChunks(pieces()), reservation.release, signal);
+  const content = await readFirstChunk(pieces(), reservation.release, signal);
   return { ...streamedJson(() => content), ...consistency };
 }
 
@@ -90,13 +90,13 @@ export async function sendJsonStream(
  * @param release Called when no more chunks will be read: at the end, on errors, and on abort, since the response is not
  *   read after a disconnect or timeout.
  */
-async function readFirstChunk(
-  bytes: AsyncIterable<Uint8Array>,
+async function readFirstChunk<Chunk>(
+  chunks: AsyncIterable<Chunk>,
   release: () => void,
   signal: AbortSignal,
-): Promise<AsyncIterable<Uint8Array>> {
-  const iterator = bytes[Symbol.asyncIterator]();
-  let first: IteratorResult<Uint8Array> | undefined;
+): Promise<AsyncIterable<Chunk>> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let first: IteratorResult<Chunk> | undefined;
   try {
     first = await iterator.next();
   } catch (error) {
@@ -109,7 +109,7 @@ async function readFirstChunk(
     if (result.done) release();
     return result;
   };
-  const end = async (): Promise<IteratorResult<Uint8Array>> => {
+  const end = async (): Promise<IteratorResult<Chunk>> => {
     release();
     first = undefined;
     await iterator.return?.();
@@ -121,3 +121,21 @@ async function readFirstChunk(
   else signal.addEventListener('abort', drop, { once: true });
   return { [Symbol.asyncIterator]: () => ({ next, return: end, throw: end }) };
 }
+
+/** Characters that RFC 5987 requires to be percent-encoded. */
+const ENCODED_CHARACTERS = /[^A-Za-z0-9!#$&+.^_`|~-]/gu;
+
+/** Content-Disposition (RFC 6266) with an ASCII file name and the exact one (RFC 5987). */
+const contentDisposition = (kind: 'attachment' | 'inline', name: string): string =>
+  `${kind}; filename="${toAscii(name)}"; filename*=UTF-8''${percentEncode(name)}`;
+
+const toAscii = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\x20-\x7e]|["\\%]/gu, '_');
+
+const percentEncode = (name: string): string =>
+  name.replace(ENCODED_CHARACTERS, (character) =>
+    [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  );

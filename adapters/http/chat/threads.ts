@@ -2,7 +2,7 @@
 import type { MessageReader } from '../../../application/chat/messages/read-messages.js';
 import type { Replies } from '../../../application/chat/messages/replies.js';
 import { type Route, route } from '../server/route.js';
-import { type AuthGuards, answer, contextFor } from './auth.js';
+import { type AuthGuards, access, answer, contextFor } from './auth.js';
 import * as schemas from './message-schemas.js';
 import { readerOf, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
@@ -16,22 +16,20 @@ export interface ThreadDeps {
 
 const NO_MESSAGE = { description: 'There is no such message or reply, or the caller can not see it' };
 const NO_THREAD = { description: 'Replies and direct messages can not have replies' };
-const tags = ['threads'];
 
 export function threadRoutes({ guards, replies, reading, quotas }: ThreadDeps): readonly Route[] {
+  const user = access(guards.user, ['threads']);
   const list = route({
+    ...user,
     method: 'GET',
     path: '/messages/:messageId/thread',
     summary: 'The newest replies to a message, oldest first',
-    tags,
-    security: 'access',
     query: schemas.pageQuery,
     answers: {
       200: { description: 'A page', schema: schemas.replies },
       400: { description: '`before` was never a reply to the message, or it can not have replies' },
       404: NO_MESSAGE,
     },
-    admit: guards.user,
     handle(request, caller) {
       const { query, ifPosition } = request;
       const { messageId } = request.params;
@@ -44,27 +42,24 @@ export function threadRoutes({ guards, replies, reading, quotas }: ThreadDeps): 
   });
 
   const post = route({
+    ...user,
     method: 'POST',
     path: '/messages/:messageId/thread',
     summary: 'Reply to a message of a channel',
-    tags,
-    security: 'access',
-    body: schemas.messageBody,
+    body: schemas.messageInput,
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: { 200: { description: 'Replied', schema: schemas.replied }, 400: NO_THREAD, 404: NO_MESSAGE },
-    admit: guards.user,
     quota: quotas.messages,
     handle: async (request, caller) =>
       answer(await replies.post(caller, request.params.messageId, request.body, contextFor(caller, request))),
   });
 
   const edit = route({
+    ...user,
     method: 'PUT',
     path: '/messages/:messageId/thread/:replyId',
     summary: 'Edit an own reply',
-    tags,
-    security: 'access',
-    body: schemas.messageBody,
+    body: schemas.messageInput,
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: {
       200: { description: 'Edited', schema: schemas.oneReply },
@@ -72,7 +67,6 @@ export function threadRoutes({ guards, replies, reading, quotas }: ThreadDeps): 
       403: { description: 'The reply is of another user' },
       404: NO_MESSAGE,
     },
-    admit: guards.user,
     quota: quotas.messages,
     async handle(request, caller) {
       const { messageId, replyId } = request.params;
@@ -81,18 +75,16 @@ export function threadRoutes({ guards, replies, reading, quotas }: ThreadDeps): 
   });
 
   const remove = route({
+    ...user,
     method: 'DELETE',
     path: '/messages/:messageId/thread/:replyId',
     summary: 'Delete a reply, as its author or an admin',
-    tags,
-    security: 'access',
     body: schemas.emptyBody,
     answers: {
       200: { description: 'Deleted', schema: schemas.unreplied },
       403: { description: 'The reply is of another user' },
       404: NO_MESSAGE,
     },
-    admit: guards.user,
     async handle(request, caller) {
       const { messageId, replyId } = request.params;
       return answer(await replies.remove(caller, messageId, replyId, contextFor(caller, request)));

@@ -6,8 +6,8 @@ import type { PasswordSignIn } from '../../../application/chat/sign-in/password-
 import { unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { type Request, type Route, route } from '../server/route.js';
-import { streamedList } from '../server/streamed-list.js';
-import { type AuthGuards, answer, contextFor, contextWithQuota } from './auth.js';
+import { streamedList } from '../server/streamed-json.js';
+import { type AuthGuards, access, answer, contextFor, contextWithQuota } from './auth.js';
 import type { ChatQuotas } from './quotas.js';
 import * as schemas from './schemas.js';
 
@@ -24,13 +24,13 @@ const ADMINS_ONLY = { description: 'The caller is not an admin' };
 
 export function usersRoutes(deps: UsersDeps): readonly Route[] {
   const { guards, admission, users, addUser, passwords, quotas } = deps;
+  const [user, admin] = [access(guards.user), access(guards.admin)];
   const list = route({
+    ...user,
     method: 'GET',
     path: '/users',
     summary: 'All users, in the order in which they joined',
-    security: 'access',
     answers: { 200: { description: 'Users', schema: schemas.users } },
-    admit: guards.user,
     async handle({ ifPosition }) {
       const { body, position } = await users.list(ifPosition);
       return streamedList('users', body.users, { position });
@@ -38,13 +38,12 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
   });
 
   const rename = route({
+    ...user,
     method: 'PUT',
     path: '/users/me',
     summary: 'Change the own user name',
-    security: 'access',
     body: schemas.renameBody,
     answers: { 200: { description: 'Renamed', schema: schemas.me } },
-    admit: guards.user,
     quota: quotas.changes,
     async handle(request, caller) {
       const result = await users.rename(caller.userId, request.body.userName, contextWithQuota(caller, request));
@@ -55,27 +54,25 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
   });
 
   const add = route({
+    ...admin,
     method: 'POST',
     path: '/users/add',
     summary: 'Add a user, or an admin',
     description:
       'With a `password` they can sign in with it, in password mode. Without one an invite is sent if email is ' +
       'configured; otherwise the user has no password, which `message` explains in password mode.',
-    security: 'access',
     body: schemas.addBody,
     answers: { 200: { description: 'Added', schema: schemas.addedUser }, 403: ADMINS_ONLY },
-    admit: guards.admin,
     handle: async (request, caller) => answer(await addUser(request.body, caller.userId, contextFor(caller, request))),
   });
 
   const resetPassword = route({
+    ...admin,
     method: 'POST',
     path: '/users/:id/reset-password',
     summary: "Set a user's password and end their sessions",
-    security: 'access',
     body: schemas.resetBody,
     answers: { 200: { description: 'Set', schema: schemas.success }, 403: ADMINS_ONLY },
-    admit: guards.admin,
     async handle(request, caller) {
       const { params, body } = request;
       if (!(await admission.user({ id: params.id }))) return unknownUser;
@@ -84,13 +81,12 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
   });
 
   const role = route({
+    ...admin,
     method: 'PUT',
     path: '/users/:id/role',
     summary: 'Change the role of a user',
-    security: 'access',
     body: schemas.roleBody,
     answers: { 200: { description: 'Changed', schema: schemas.oneUser }, 403: ADMINS_ONLY },
-    admit: guards.admin,
     handle: async (request, caller) => {
       const { params, body } = request;
       const isAdmin = body.role === 'admin';
@@ -99,32 +95,30 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
   });
 
   const remove = route({
+    ...admin,
     method: 'DELETE',
     path: '/users/:id',
     summary: 'Remove a user; their messages stay',
-    security: 'access',
     answers: {
       200: { description: 'Removed', schema: schemas.success },
       400: { description: 'The last admin can not be removed' },
       403: ADMINS_ONLY,
       404: { description: 'There is no such user' },
     },
-    admit: guards.admin,
     previousAnswer: (request) => previousResult('removed', request),
     handle: async (request, caller) =>
       answer(await users.remove(request.params.id, caller.userId, contextFor(caller, request))),
   });
 
   const exit = route({
+    ...user,
     method: 'POST',
     path: '/users/exit',
     summary: 'Delete the own account',
-    security: 'access',
     answers: {
       200: { description: 'Left', schema: schemas.successMessage },
       400: { description: 'The last admin can not leave' },
     },
-    admit: guards.user,
     previousAnswer: (request) => previousResult('left', request),
     handle: async (request, caller) => answer(await users.exit(caller.userId, contextFor(caller, request))),
   });

@@ -3,10 +3,10 @@ import type { Webhooks } from '../../../application/chat/admin/webhooks.js';
 import { webhookAuthor } from '../../../domain/chat/webhooks.js';
 import { object } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
-import { type AuthGuards, answer, contextFor } from './auth.js';
+import { type AuthGuards, access, answer, contextFor } from './auth.js';
 import { MESSAGE_LIMIT, oneMessage } from './message-schemas.js';
 import type { ChatQuotas } from './quotas.js';
-import { success, text, time } from './schemas.js';
+import { id, success, text, time } from './schemas.js';
 
 export interface WebhookDeps {
   readonly guards: AuthGuards;
@@ -23,7 +23,7 @@ const createBody = object({
     maxLength: 400,
     description: 'Name in the channel: 1 to 80 characters',
   },
-  channelId: { type: 'string', maxLength: 64 },
+  channelId: id,
 });
 const postBody = object({ content: { type: 'string', maxLength: 8000 } });
 
@@ -32,24 +32,21 @@ const tags = ['webhooks'];
 
 export const webhookRoutes = ({ guards, webhooks, quotas }: WebhookDeps): readonly Route[] => [
   route({
+    ...access(guards.admin, tags),
     method: 'GET',
     path: '/webhooks',
     summary: 'All webhooks, without their tokens',
-    tags,
-    security: 'access',
     answers: {
       200: { description: 'Webhooks', schema: object({ webhooks: { type: 'array', items: webhook } }) },
       403: ADMINS_ONLY,
     },
-    admit: guards.admin,
     handle: async ({ ifPosition }) => answer(await webhooks.list(ifPosition)),
   }),
   route({
+    ...access(guards.admin, tags),
     method: 'POST',
     path: '/webhooks',
     summary: 'Create a webhook for another program to post in a channel',
-    tags,
-    security: 'access',
     body: createBody,
     answers: {
       200: {
@@ -59,22 +56,19 @@ export const webhookRoutes = ({ guards, webhooks, quotas }: WebhookDeps): readon
       403: ADMINS_ONLY,
       404: { description: 'There is no such channel' },
     },
-    admit: guards.admin,
     handle: async (request, caller) =>
       answer(await webhooks.create(request.body, caller.userId, contextFor(caller, request))),
   }),
   route({
+    ...access(guards.admin, tags),
     method: 'DELETE',
     path: '/webhooks/:webhookId',
     summary: 'Remove a webhook; its messages stay',
-    tags,
-    security: 'access',
     answers: {
       200: { description: 'Removed', schema: success },
       403: ADMINS_ONLY,
       404: { description: 'There is no such webhook' },
     },
-    admit: guards.admin,
     handle: async (request, caller) =>
       answer(await webhooks.remove(request.params.webhookId, caller.userId, contextFor(caller, request))),
   }),

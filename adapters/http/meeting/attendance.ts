@@ -6,9 +6,9 @@ import { roomNotFound } from '../../../domain/meeting/join.js';
 import { roomIdOf } from '../../../domain/meeting/room-id.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { networkOf } from '../../platform/config/client-address.js';
-import { encodeChunks, streamedJson } from '../server/answer.js';
 import { overBudgetProblem } from '../server/budgets.js';
 import { type Route, route } from '../server/route.js';
+import { streamedJson } from '../server/streamed-json.js';
 import { attendanceReport } from './schemas.js';
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
@@ -46,7 +46,7 @@ export const attendanceRoute = (attendance: Attendance, budget: Budget): Route =
         // After a disconnect or a timeout the body is never streamed, so the abort releases the reservation.
         signal.addEventListener('abort', reservation.release, { once: true });
         isSent = method !== 'HEAD' && !signal.aborted;
-        const content = () => encodeChunks(withCleanup(serializeReport(meeting, visits()), reservation.release));
+        const content = () => withCleanup(serializeReport(meeting, visits()), reservation.release);
         return { ...streamedJson(content, NO_STORE), position };
       } finally {
         if (!isSent) reservation.release();

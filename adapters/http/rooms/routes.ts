@@ -12,7 +12,7 @@ import { type Admit, type Method, type Request, type Route, route } from '../ser
 import * as schemas from './schemas.js';
 
 export interface RoomsDeps {
-  readonly admission: RoomAuthenticator;
+  readonly authenticator: RoomAuthenticator;
   readonly commands: RoomCommands;
   readonly queries: RoomQueries;
   readonly relay: Relay<EndedRooms>;
@@ -32,11 +32,11 @@ const GUEST = 'rooms.guest';
 const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
 
 export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
-  const { admission, commands, queries, relay, limitCreates, minTtlMs, maxTtlMs } = deps;
+  const { authenticator, commands, queries, relay, limitCreates, minTtlMs, maxTtlMs } = deps;
 
-  const open: Admit<OpenRoom, RoomRequest> = ({ params, ifPosition }) => admission.open(params.roomId, ifPosition);
+  const open: Admit<OpenRoom, RoomRequest> = ({ params, ifPosition }) => authenticator.open(params.roomId, ifPosition);
   const admit: Admit<RoomSession, RoomRequest> = ({ params, bearer, ifPosition }) =>
-    admission.authenticate(params.roomId, bearer, ifPosition);
+    authenticator.authenticate(params.roomId, bearer, ifPosition);
 
   const create = route({
     method: 'POST',
@@ -173,7 +173,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     answers: { 200: { description: 'The stream', type: 'text/event-stream' }, 404: NOT_FOUND },
     admit: ({ params, bearer, query, ifPosition }) => {
       const { token } = query;
-      return admission.authenticate(
+      return authenticator.authenticate(
         params.roomId,
         bearer ?? (typeof token === 'string' ? token : undefined),
         ifPosition,

@@ -27,7 +27,7 @@ export interface Bytes {
   /** If known in advance. */
   readonly length?: number;
   /** Not called for HEAD. */
-  content(): AsyncIterable<Uint8Array>;
+  content(): AsyncIterable<Uint8Array | string>;
 }
 
 /** A stream of server-sent events; the headers are sent before `stream` is called. */
@@ -89,17 +89,6 @@ export function writeProblem(ctx: Context, problem: Problem, policy: ServicePoli
 export const JSON_TYPE = 'application/json; charset=utf-8';
 const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
 const TEXT_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8' };
-
-/** Responds with JSON that is generated as the client reads it, to bound memory. */
-export const streamedJson = (content: Bytes['content'], headers?: Reply['headers']): Reply => ({
-  status: 200,
-  headers: { ...headers, 'Content-Type': JSON_TYPE },
-  bytes: { content },
-});
-
-export async function* encodeChunks(chunks: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) yield Buffer.from(chunk);
-}
 
 /** Formats the JSON body of a problem for the service. */
 export const errorBodyOf = (problem: Problem, { errorBody }: ServicePolicy): object => ({

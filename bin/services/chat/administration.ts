@@ -3,7 +3,7 @@ import { adminRoutes } from '../../../adapters/http/chat/admin.js';
 import type { AuthGuards } from '../../../adapters/http/chat/auth.js';
 import { presenceRoutes } from '../../../adapters/http/chat/presence.js';
 import type { ChatQuotas } from '../../../adapters/http/chat/quotas.js';
-import { serverRoutes } from '../../../adapters/http/chat/server.js';
+import { serverRoutes } from '../../../adapters/http/chat/server-settings.js';
 import { webhookRoutes } from '../../../adapters/http/chat/webhooks.js';
 import type { Audit } from '../../../application/chat/admin/audit-log.js';
 import { createExport } from '../../../application/chat/admin/export.js';

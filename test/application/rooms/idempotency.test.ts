@@ -86,7 +86,7 @@ describe('the same command again', function () {
         // Both nodes know the stream as it is before the race.
         const before = stream ? (await eventsOf(stream)).length : 0;
         for (const node of [nodes.one, nodes.other]) {
-          if (stream?.startsWith('rooms.room-')) await node.admission.open(stream.slice(11), 1n << 60n);
+          if (stream?.startsWith('rooms.room-')) await node.authenticator.open(stream.slice(11), 1n << 60n);
         }
         nodes.awaitAppends(2);
         const outcomes = await Promise.all([ask(nodes.one, bodies[0], key), ask(nodes.other, bodies[1], key)]);

@@ -95,7 +95,7 @@ describe('in memory, a room', () => {
 
   it('lets in nobody without a token of its own, and is not there where it is not', async () => {
     const [room, elsewhere] = [await create(), await create()];
-    const admit = (roomId: string, token?: string) => nodes.one.admission.authenticate(roomId, token);
+    const admit = (roomId: string, token?: string) => nodes.one.authenticator.authenticate(roomId, token);
     for (const token of [undefined, '', 'x'.repeat(43), elsewhere.sessionToken, `${room.sessionToken}x`])
       expect(await admit(room.roomId, token), String(token)).to.equal(unauthorized);
     const before = nodes.one.refreshed();
@@ -103,22 +103,22 @@ describe('in memory, a room', () => {
     expect(nodes.one.refreshed(), 'no token costs nobody a read of the log').to.equal(before);
     for (const roomId of ['A'.repeat(22), 'short', `${room.roomId}x`, `x${room.roomId}`, ''])
       expect(await admit(roomId, room.sessionToken), roomId).to.include({ rejected: notFound });
-    expect(accepted(await nodes.one.admission.open(room.roomId)).roomId).to.equal(room.roomId);
+    expect(accepted(await nodes.one.authenticator.open(room.roomId)).roomId).to.equal(room.roomId);
     nodes.now = NOON + HOUR - 1;
     expect(isRejection(await admit(room.roomId, room.sessionToken))).to.equal(false);
     nodes.now = NOON + HOUR;
     expect(await admit(room.roomId, room.sessionToken)).to.include({ rejected: notFound });
-    expect(await nodes.one.admission.open(room.roomId)).to.include({ rejected: notFound });
+    expect(await nodes.one.authenticator.open(room.roomId)).to.include({ rejected: notFound });
   });
 
   it('is as new as what the caller has seen of it', async () => {
     const room = await create();
     await admitted(room, nodes.other);
     const { position } = await invited(room, TOKEN);
-    expect(accepted(await nodes.other.admission.open(room.roomId)).position < position).to.equal(true);
-    expect(accepted(await nodes.other.admission.open(room.roomId, position)).position).to.equal(position);
+    expect(accepted(await nodes.other.authenticator.open(room.roomId)).position < position).to.equal(true);
+    expect(accepted(await nodes.other.authenticator.open(room.roomId, position)).position).to.equal(position);
     await invited(room, `${TOKEN}2`);
-    const seen = accepted(await nodes.other.admission.authenticate(room.roomId, room.sessionToken, position + 1n));
+    const seen = accepted(await nodes.other.authenticator.authenticate(room.roomId, room.sessionToken, position + 1n));
     expect(seen.position > position).to.equal(true);
   });
 
@@ -129,7 +129,7 @@ describe('in memory, a room', () => {
     const burnt = done(await nodes.one.commands.burn(room.roomId, room.participantId, context()));
     expect(burnt).to.deep.equal({ body: { success: true }, position: await nodes.one.head() });
     expect(await nodes.one.vault.seal(roomStream(room.roomId), {})).to.equal(undefined);
-    expect(await nodes.one.admission.authenticate(room.roomId, room.sessionToken)).to.include({
+    expect(await nodes.one.authenticator.authenticate(room.roomId, room.sessionToken)).to.include({
       rejected: notFound,
     });
     // Who was let in a moment before, by a node that has just heard of it.

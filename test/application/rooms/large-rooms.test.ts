@@ -26,7 +26,7 @@ describe('readings of rooms', () => {
     const clock = { now: () => now };
     const node = memoryNode(memoryWorld(), clock);
     const room = done(await node.commands.create({ name: 'Ada', signingPublicKey }, 24 * HOUR, context())).body;
-    const admitted = async () => accepted(await node.admission.authenticate(room.roomId, room.sessionToken));
+    const admitted = async () => accepted(await node.authenticator.authenticate(room.roomId, room.sessionToken));
     const ids: string[] = [];
     for (let index = 0; index < 80; index++) {
       now += 2000;
@@ -62,7 +62,7 @@ describe('readings of rooms', () => {
     /** What somebody is shown of a room, when this is done once its rows are read. */
     async function shownAfter(end: (room: Awaited<ReturnType<typeof create>>) => unknown) {
       const room = await create();
-      const admitted = accepted(await node.admission.authenticate(room.roomId, room.sessionToken));
+      const admitted = accepted(await node.authenticator.authenticate(room.roomId, room.sessionToken));
       const find = async (...asked: Parameters<typeof node.rows.find>) => {
         const rows = await node.rows.find(...asked);
         await end(room);

@@ -69,7 +69,7 @@ export function memoryNode(world: ReturnType<typeof memoryWorld>, clock: { now()
     waited,
     commands: createRoomCommands(ports),
     queries: createRoomQueries(ports),
-    admission: createRoomAuthenticator(ports),
+    authenticator: createRoomAuthenticator(ports),
     reaction: eraseReaction(ports),
     behind: (events: number) => {
       lag = events;
@@ -94,7 +94,7 @@ export function useMemoryNodes() {
   });
 
   const admitted = async ({ roomId, sessionToken }: JoinResult, at = one) =>
-    accepted(await at.admission.authenticate(roomId, sessionToken));
+    accepted(await at.authenticator.authenticate(roomId, sessionToken));
   return {
     clock,
     get world() {

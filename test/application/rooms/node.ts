@@ -41,7 +41,7 @@ export async function startNode(
   const reaction = eraseReaction(ports);
   const begun = await kernel.head();
   const reacting = runReaction({ ...common, reaction, begun, reacted: () => {} });
-  const admission = createRoomAuthenticator(ports);
+  const authenticator = createRoomAuthenticator(ports);
   const commands = createRoomCommands(ports);
   const shown = createRoomCache(kernel.streams);
 
@@ -49,7 +49,7 @@ export async function startNode(
     kernel,
     /** The log without what stands in between. */
     inner: connected.log,
-    admission,
+    authenticator,
     commands,
     reaction,
     shown,
@@ -60,7 +60,7 @@ export async function startNode(
       done(await commands.create({ name, signingPublicKey }, ttlMs, context())).body,
 
     admitted: async ({ roomId, sessionToken }: JoinResult, seen?: bigint) =>
-      accepted(await admission.authenticate(roomId, sessionToken, seen)),
+      accepted(await authenticator.authenticate(roomId, sessionToken, seen)),
 
     stop: () => ground.stop([projector.stopped, reacting]),
   };

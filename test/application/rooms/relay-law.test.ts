@@ -71,7 +71,7 @@ async function opened() {
     return window.horizon;
   };
   const ada: JoinResult = done(await node.commands.create({ name: 'Ada', signingPublicKey }, HOUR, context())).body;
-  const admit = () => node.admission.authenticate(ada.roomId, ada.sessionToken);
+  const admit = () => node.authenticator.authenticate(ada.roomId, ada.sessionToken);
   const read = async () => {
     const caller = await admit();
     if (isRejection(caller)) return { view: undefined, position: fed };

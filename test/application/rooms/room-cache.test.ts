@@ -183,7 +183,7 @@ describe('a room that is read again', function () {
     const caller = await node.admitted(room);
     done(await other.commands.burn(room.roomId, caller.participant.id, context()));
     await hear(roomStream(room.roomId));
-    expect(await node.admission.authenticate(room.roomId, room.sessionToken)).to.include({ kind: 'not-found' });
+    expect(await node.authenticator.authenticate(room.roomId, room.sessionToken)).to.include({ kind: 'not-found' });
     expect(await queries.state(caller), 'who was let in just before').to.include({ kind: 'not-found' });
     const log = await node.kernel.log.read(roomStream(room.roomId));
     for (const event of typeof log === 'string' ? [] : log) shown.onEvent(event as never);

@@ -114,7 +114,7 @@ describe('rooms in the log', function () {
     await node.sweep();
     expect(await node.admitted(short)).to.include({ roomId: short.roomId });
     now += 1;
-    expect(await node.admission.authenticate(short.roomId, short.sessionToken)).to.include({
+    expect(await node.authenticator.authenticate(short.roomId, short.sessionToken)).to.include({
       rejected: 'rooms/room-not-found',
     });
     await node.sweep();
@@ -154,7 +154,7 @@ describe('rooms in the log', function () {
         done(await node.commands.invite(await node.admitted(room), token, context()));
       }
       const position = done(await node.commands.invite(await node.admitted(room), 'x'.repeat(20), context()));
-      accepted(await second.admission.open(room.roomId, position.position));
+      accepted(await second.authenticator.open(room.roomId, position.position));
       for (const token of tokens) {
         const newcomer = { name: 'Bob', signingPublicKey };
         const outcomes = await Promise.all(

@@ -38,7 +38,7 @@ describe('rooms on two nodes', function () {
     const invited = done(await one.commands.invite(await one.admitted(room), `invite-${randomUUID()}`, context()));
     // What this node remembers is enough, until a caller says that it has seen more.
     expect((await two.admitted(room)).room).to.equal(before.room);
-    const opened = accepted(await two.admission.open(room.roomId, invited.position));
+    const opened = accepted(await two.authenticator.open(room.roomId, invited.position));
     expect(opened.room.invites.map(({ id }) => id)).to.deep.equal([invited.body.inviteId]);
     done(await one.commands.invite(await one.admitted(room), `invite-${randomUUID()}`, context()));
     const { position } = done(await one.commands.invite(await one.admitted(room), `invite-${randomUUID()}`, context()));

@@ -1,6 +1,6 @@
 /** Links that strangers ask for: as many of one network as one network of people needs, and nobody is told. */
 import { expect } from 'chai';
-import { createLinkHandler, LINK_SENT } from '../../../adapters/http/chat/request-link.js';
+import { createLinkHandler, LINK_SENT } from '../../../adapters/http/chat/magic-link.js';
 import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { CommandContext } from '../../../application/ports/index.js';
 import { fakeClock } from '../../support/fake-clock.js';

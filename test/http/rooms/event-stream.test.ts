@@ -55,11 +55,11 @@ describe('the stream of a room', () => {
 
   it('and every other door of a room let in as of what the caller has seen', async () => {
     const seen: unknown[] = [];
-    const admission = {
+    const authenticator = {
       open: async (_: string, position: unknown) => void seen.push(position),
       authenticate: async (_: string, _token: string, position: unknown) => void seen.push(position),
     };
-    const routes = roomsRoutes({ admission } as unknown as Parameters<typeof roomsRoutes>[0]);
+    const routes = roomsRoutes({ authenticator } as unknown as Parameters<typeof roomsRoutes>[0]);
     const doors = routes.filter(({ admit }) => admit);
     for (const { admit } of doors) await admit!({ params: { roomId }, query: {}, ifPosition: 7n } as never);
     expect(doors.length).to.be.at.least(5);
@@ -68,7 +68,7 @@ describe('the stream of a room', () => {
       seen.push(position);
       return {};
     };
-    const deps = { admission, queries: { state } } as unknown as Parameters<typeof roomsRoutes>[0];
+    const deps = { authenticator, queries: { state } } as unknown as Parameters<typeof roomsRoutes>[0];
     const reading = roomsRoutes(deps).find(({ path }) => path.endsWith('/state'))!;
     await reading.handle({ query: {}, ifPosition: 8n } as never, {} as never);
     expect(seen.at(-1)).to.equal(8n);

@@ -2,7 +2,7 @@
 import type { Server } from '../../../application/chat/admin/server-settings.js';
 import { object } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
-import { type AuthGuards, answer, contextFor } from './auth.js';
+import { type AuthGuards, access, answer, contextFor } from './auth.js';
 import { text } from './schemas.js';
 
 export interface ServerDeps {
@@ -17,25 +17,23 @@ const settingsBody = object({
 
 export const serverRoutes = ({ guards, server }: ServerDeps): readonly Route[] => [
   route({
+    ...access(guards.user),
     method: 'GET',
     path: '/server/settings',
     summary: 'The server settings',
-    security: 'access',
     answers: { 200: { description: 'The settings', schema: settings } },
-    admit: guards.user,
     handle: async ({ ifPosition }) => answer(await server.settings(ifPosition)),
   }),
   route({
+    ...access(guards.admin),
     method: 'PUT',
     path: '/server/settings',
     summary: 'Change the name of the server',
-    security: 'access',
     body: settingsBody,
     answers: {
       200: { description: 'The settings', schema: settings },
       403: { description: 'The caller is not an admin' },
     },
-    admit: guards.admin,
     handle: async (request, caller) =>
       answer(await server.rename(request.body.name, caller.userId, contextFor(caller, request))),
   }),
