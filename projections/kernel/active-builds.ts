@@ -1,6 +1,7 @@
 /** Active build of each read model in this process, following the `ProjectionSwitched` events of the log. */
+import type { Db } from 'mongodb';
 import { sleep } from '../../application/concurrency/index.js';
-import type { Logger, RecordedEvent } from '../../application/ports/index.js';
+import { type Logger, type RecordedEvent, UnavailableError } from '../../application/ports/index.js';
 import type { ActiveBuild, ProjectionSwitched } from '../../domain/shared/index.js';
 import { awaitBuilt } from './build.js';
 import type { ReadModel } from './projection.js';
@@ -59,3 +60,12 @@ export const createBuildSwitch =
       }
     }
   };
+
+/**
+ * Throws `UnavailableError` if a build does not exist (any more): this node has not yet received the switch event. Call
+ * it after reading a build, before using the result. The main collection of a build is created first and dropped first.
+ */
+export async function assertBuildExists(db: Db, build: string | undefined): Promise<void> {
+  const collections = await db.listCollections({ name: build }, { nameOnly: true }).toArray();
+  if (collections.length === 0) throw new UnavailableError(`build ${build} was dropped; try again`);
+}

@@ -1,6 +1,5 @@
 /** Projection kernel: types, projector, rebuild and verification. */
-export { createActiveBuilds, createBuildSwitch, type Served } from './active-builds.js';
-export { assertBuildExists } from './assert-build-exists.js';
+export { assertBuildExists, createActiveBuilds, createBuildSwitch, type Served } from './active-builds.js';
 export { awaitBuilt, type Progress, projectorLease } from './build.js';
 export { coalesceWrites, guardOf, idOf, isUncertain, type Merged } from './coalesce-writes.js';
 export {
@@ -24,5 +23,4 @@ export {
   writesOf,
 } from './projection.js';
 export { type Projector, runProjector } from './projector.js';
-export { BuildInProgress, createRebuilder } from './rebuild.js';
-export { rebuildsOf } from './rebuild-api.js';
+export { BuildInProgress, createRebuilder, rebuildsOf } from './rebuild.js';

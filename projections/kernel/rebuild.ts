@@ -4,6 +4,7 @@ import { sleep } from '../../application/concurrency/index.js';
 import {
   type Checkpoints,
   type CommandContext,
+  type Lease,
   type Leases,
   type Position,
   type Subscribe,
@@ -28,9 +29,8 @@ import {
   type Progress,
   projectorLease,
 } from './build.js';
-import type { Difference } from './diff-rows.js';
 import { type Builds, buildsPrefix, collectionName, groupOf, type ReadModel, runOf } from './projection.js';
-import { type CheckOptions, differences } from './verify.js';
+import { type CheckOptions, type Difference, differences } from './verify.js';
 
 export interface RebuildPorts {
   readonly follow: Subscribe;
@@ -68,6 +68,13 @@ export interface RunningBuild {
 export class BuildInProgress extends Error {
   override readonly name = 'BuildInProgress';
 }
+
+/** Milliseconds between checks for a build by another node. */
+const POLL_MS = 500;
+/** Milliseconds between checks for the switch of this node. */
+const SERVED_POLL_MS = 20;
+
+export type Rebuilder = ReturnType<typeof createRebuilder>;
 
 export function createRebuilder(ports: RebuildPorts) {
   const { builds, checkpoints, leases, streams, handle, head } = ports;
@@ -122,19 +129,34 @@ export function createRebuilder(ports: RebuildPorts) {
   }
 
   /** Builds what readers require; false while another process builds it. */
-  async function ensureBuilt(projection: ReadModel, { signal, onProgress, onAhead }: EnsureOptions): Promise<boolean> {
+  async function ensureBuilt(projection: ReadModel, options: EnsureOptions): Promise<boolean> {
+    const defect = await defectOf(projection);
+    if (defect === 'missing') await activateEmpty(projection);
+    else if (defect)
+      try {
+        await withBuildLease(projection, options.signal, async (lease, stop) => {
+          // Another node may have built it before this one acquired the lease.
+          const remaining = await defectOf(projection);
+          if (remaining === 'ahead') options.onAhead?.(projection);
+          if (remaining) await buildAndActivate(projection, lease, stop, options);
+        });
+      } catch (error) {
+        if (error instanceof BuildInProgress) return false;
+        throw error;
+      }
+    return true;
+  }
+
+  /**
+   * Returns why the active build cannot be served. One ahead of the log, which was restored from a backup, has rows but
+   * no checkpoint: it was forgotten. Its rows would skip new events.
+   */
+  async function defectOf(projection: ReadModel): Promise<'missing' | 'ahead' | 'outdated' | undefined> {
     const { state } = await current(projection);
-    const isAhead = state && (await isAheadOfLog(state.collection));
-    const onBegun = () => isAhead && onAhead?.(projection);
-    const options = { signal, onBegun, ...(onProgress && { onProgress }) };
-    try {
-      if (!state) await activateEmpty(projection);
-      else if (isAhead || state.version !== projection.version) await rebuild(projection, options);
-      return true;
-    } catch (error) {
-      if (error instanceof BuildInProgress) return false;
-      throw error;
-    }
+    if (!state) return 'missing';
+    const { collection, version } = state;
+    if ((await checkpoints.read(collection)) === undefined && (await builds.count(collection)) > 0) return 'ahead';
+    return version === projection.version ? undefined : 'outdated';
   }
 
   /** Names a collection whose run sorts after the active one, even if clocks differ; earlier runs count as retired. */
@@ -154,28 +176,36 @@ export function createRebuilder(ports: RebuildPorts) {
    * Rebuilds a projection, resuming an unfinished build, and activates it. Queries use the old build meanwhile. Throws
    * `BuildInProgress` if another process is building it.
    */
-  async function rebuild(projection: ReadModel, { signal, onProgress, onBegun }: BuildOptions): Promise<string> {
-    return withBuildLease(projection, signal, async (lease, stop) => {
-      onBegun?.();
-      await dropRetired(projection);
-      const collection = (await findUnfinished(projection)) ?? (await newCollection(projection));
-      let events = 0;
-      const buildTo = async (until: Position) => {
-        const before = events;
-        const reportProgress = (progress: Progress) => {
-          events = before + progress.events;
-          onProgress?.({ ...progress, events }, until);
-        };
-        const options = { projection, collection, until, lease, signal: stop, onProgress: reportProgress };
-        await buildUntil(ports, options);
-      };
-      await buildTo(await head());
-      // A stopped build is resumed later.
-      if (stop.aborted) throw buildStopped(stop);
-      lease.assertHeld();
-      await buildTo(await activate(projection, collection));
-      return collection;
+  async function rebuild(projection: ReadModel, options: BuildOptions): Promise<string> {
+    return withBuildLease(projection, options.signal, (lease, stop) => {
+      options.onBegun?.();
+      return buildAndActivate(projection, lease, stop, options);
     });
+  }
+
+  async function buildAndActivate(
+    projection: ReadModel,
+    lease: Lease,
+    signal: AbortSignal,
+    { onProgress }: Pick<BuildOptions, 'onProgress'>,
+  ): Promise<string> {
+    await dropRetired(projection);
+    const collection = (await findUnfinished(projection)) ?? (await newCollection(projection));
+    let events = 0;
+    const buildTo = async (until: Position) => {
+      const before = events;
+      const reportProgress = (progress: Progress) => {
+        events = before + progress.events;
+        onProgress?.({ ...progress, events }, until);
+      };
+      await buildUntil(ports, { projection, collection, until, lease, signal, onProgress: reportProgress });
+    };
+    await buildTo(await head());
+    // A stopped build is resumed later.
+    if (signal.aborted) throw buildStopped(signal);
+    lease.assertHeld();
+    await buildTo(await activate(projection, collection));
+    return collection;
   }
 
   /** Verifies the active build: rebuilds the projection up to its position, compares the rows and drops the copy. */
@@ -215,14 +245,6 @@ export function createRebuilder(ports: RebuildPorts) {
     return undefined;
   }
 
-  /**
-   * Whether a build is ahead of the log, which was restored from a backup then: it has rows, but its checkpoint was
-   * forgotten. Its rows would skip new events.
-   */
-  async function isAheadOfLog(collection: string): Promise<boolean> {
-    return (await checkpoints.read(collection)) === undefined && (await builds.count(collection)) > 0;
-  }
-
   /** Returns the progress of a running build, of any process. */
   async function underWay(projection: ReadModel): Promise<RunningBuild | undefined> {
     if (!(await leases.holder(buildLease(projection.name)))) return undefined;
@@ -234,5 +256,42 @@ export function createRebuilder(ports: RebuildPorts) {
   return { ensureActive, rebuild, check, current, underWay };
 }
 
-/** Milliseconds between checks for a build by another node. */
-const POLL_MS = 500;
+/**
+ * Returns the rebuilds of one read model, for use cases that do not deal with builds.
+ *
+ * @param signal Stops a running rebuild with `UnavailableError`; it can be resumed later.
+ */
+export function rebuildsOf(
+  model: ReadModel,
+  { lifecycle, served }: { readonly lifecycle: Pick<Rebuilder, 'rebuild' | 'underWay'>; readonly served: Served },
+  signal: AbortSignal,
+) {
+  const stopped = (cause?: unknown) => new UnavailableError('the rebuild was stopped', { cause });
+  return {
+    /** Rebuilds and activates; resolves with the name of the new build. `onBegun`: the build lease is acquired. */
+    rebuild: (onBegun: () => void, onProgress: (events: number, position: Position, until: Position) => void) =>
+      lifecycle
+        .rebuild(model, {
+          signal,
+          onBegun,
+          onProgress: ({ events, position }, until) => onProgress(events, position, until),
+        })
+        .catch((error) => {
+          throw signal.aborted ? stopped(error) : error;
+        }),
+
+    /** Returns the progress of a running build, of any process. */
+    underWay: () => lifecycle.underWay(model),
+
+    /** Resolves when the build is active on this node. */
+    async serving(build: string) {
+      while (served.collection(model.name) !== build && served.known(model.name)) {
+        if (signal.aborted) throw stopped();
+        await sleep(SERVED_POLL_MS, signal);
+      }
+    },
+
+    /** Whether an error means that another process is building it. */
+    isElsewhere: (error: unknown) => error instanceof BuildInProgress,
+  };
+}

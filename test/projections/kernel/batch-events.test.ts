@@ -2,7 +2,7 @@
 import { rejection } from '@annals/engines/testing/eventstore-client.js';
 import { expect } from 'chai';
 import type { Batch, Subscribe } from '../../../application/ports/index.js';
-import { type BatchLimits, batchEvents } from '../../../projections/kernel/batch-events.js';
+import { type BatchLimits, batchEvents } from '../../../projections/kernel/build.js';
 import { eventAt } from '../../support/memory-ports.js';
 import { useBuildWorld } from '../../support/memory-rebuild.js';
 

@@ -6,8 +6,7 @@ import { type Position, UnavailableError } from '../../../application/ports/inde
 import { createActiveBuilds } from '../../../projections/kernel/active-builds.js';
 import type { Progress } from '../../../projections/kernel/build.js';
 import { newRun, runOf } from '../../../projections/kernel/projection.js';
-import { BuildInProgress } from '../../../projections/kernel/rebuild.js';
-import { rebuildsOf } from '../../../projections/kernel/rebuild-api.js';
+import { BuildInProgress, rebuildsOf } from '../../../projections/kernel/rebuild.js';
 import { LEASE, useBuildWorld } from '../../support/memory-rebuild.js';
 import { contents } from '../../support/toy-service.js';
 
@@ -107,6 +106,20 @@ describe('the life of a build', () => {
     world.rejected = 'not now';
     expect(await rejection(open())).to.have.property('message', 'not now');
     expect(world.leases.held.size).to.equal(0);
+  });
+
+  it('is not made again where another node has made it before this one has the lease', async () => {
+    world.serve('toys_contents_v0_a', 0);
+    const { leases } = world.ports();
+    const acquire = (name: string) => {
+      world.serve('toys_contents_v1_b');
+      return leases.acquire(name);
+    };
+    const served = createActiveBuilds();
+    const { ensureActive } = world.lifecycle({ leases: { ...leases, acquire } });
+    await ensureActive([contents], served, { signal: world.stop.signal });
+    expect(served.collection(contents.name)).to.equal('toys_contents_v1_b');
+    expect([world.asked, world.runs, world.leases.held.size]).to.deep.equal([[], 0, 0]);
   });
 
   const rebuild = (onProgress?: () => void) =>
