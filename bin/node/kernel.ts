@@ -9,12 +9,11 @@ import { createCodec } from '../../adapters/eventstore/codec.js';
 import { createEventLog } from '../../adapters/eventstore/event-log.js';
 import { createSubscription, readHeadPosition } from '../../adapters/eventstore/subscription.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
-import { createCheckpoints } from '../../adapters/mongo/coordination/checkpoints.js';
+import { createCheckpoints, createWindows } from '../../adapters/mongo/coordination/checkpoints.js';
 import { createLeases } from '../../adapters/mongo/coordination/leases.js';
-import { createWindows } from '../../adapters/mongo/coordination/resume-windows.js';
 import { createSnapshots } from '../../adapters/mongo/coordination/snapshots.js';
 import { openKeys, type SecretSource } from '../../adapters/mongo/keys/key-store.js';
-import { createStoredSecret } from '../../adapters/mongo/keys/stored-secret.js';
+import { createStoredSecret } from '../../adapters/mongo/keys/keyring.js';
 import { createBuilds, createRows } from '../../adapters/mongo/rows/row-store.js';
 import type { Metrics } from '../../adapters/platform/observability/metrics.js';
 import {

@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import type { Db } from 'mongodb';
 import type { SecretSource } from '../../adapters/mongo/keys/key-store.js';
-import { createStoredSecret } from '../../adapters/mongo/keys/stored-secret.js';
+import { createStoredSecret } from '../../adapters/mongo/keys/keyring.js';
 import { secretFile } from '../../adapters/platform/config/secret-file.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Servers } from './locate-servers.js';

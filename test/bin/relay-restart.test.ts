@@ -7,7 +7,7 @@ import { EventSource } from 'eventsource';
 import { sameOrigin } from '../../adapters/http/security/cors.js';
 import { route } from '../../adapters/http/server/route.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
-import { createWindows } from '../../adapters/mongo/coordination/resume-windows.js';
+import { createWindows } from '../../adapters/mongo/coordination/checkpoints.js';
 import { createSnapshots } from '../../adapters/mongo/coordination/snapshots.js';
 import { relayMembers, type Service } from '../../bin/node/service.js';
 import { event } from '../../domain/shared/catalog.js';

@@ -7,8 +7,8 @@ import { type Db, MongoClient, type ReadPreferenceMode } from 'mongodb';
 import type { StoredSecret } from '../../adapters/crypto/wrapping.js';
 import { KEYS, type KeyRow } from '../../adapters/mongo/keys/key-rows.js';
 import { openKeys, type SecretSource } from '../../adapters/mongo/keys/key-store.js';
+import { createStoredSecret } from '../../adapters/mongo/keys/keyring.js';
 import { rotate } from '../../adapters/mongo/keys/rotate.js';
-import { createStoredSecret } from '../../adapters/mongo/keys/stored-secret.js';
 import { secretFile } from '../../adapters/platform/config/secret-file.js';
 import { UnavailableError } from '../../application/ports/index.js';
 

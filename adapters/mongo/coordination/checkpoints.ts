@@ -1,6 +1,7 @@
-/** Stores the checkpoints of projections and reactions, fenced by the lease of the writer. */
+/** Stores the checkpoints of projections and reactions, and the resume windows of live feeds. */
 import { type Db, Long, MongoServerError } from 'mongodb';
 import type { Checkpoints } from '../../../application/ports/index.js';
+import type { ResumeWindowStore } from '../../../application/subscription/index.js';
 
 interface CheckpointRow {
   readonly _id: string;
@@ -8,12 +9,13 @@ interface CheckpointRow {
   /** Lease of the last writer. Fencing tokens are counted per lease. */
   readonly lease?: string;
   readonly fence: Long;
-  /** Set on the rows of resume windows, which share this collection: the read position, ahead of `position`. */
+  /** Set on the rows of resume windows: the read position, ahead of the window's horizon in `position`. */
   readonly from?: Long;
 }
 
 const DUPLICATE_KEY = 11000;
 
+/** Stores checkpoints, fenced by the lease of the writer. */
 export function createCheckpoints(db: Db): Checkpoints {
   const rows = db.collection<CheckpointRow>('checkpoints');
   return {
@@ -50,6 +52,27 @@ export function createCheckpoints(db: Db): Checkpoints {
     async all() {
       const all = await rows.find({}).toArray();
       return new Map(all.map(({ _id, position, from }) => [_id, (from ?? position).toBigInt()]));
+    },
+  };
+}
+
+/** Stores resume windows: one row per service, so that both positions change together. */
+export function createWindows(db: Db): ResumeWindowStore {
+  const rows = db.collection<CheckpointRow>('checkpoints');
+  return {
+    async read(service) {
+      const row = await rows.findOne({ _id: `window:${service}` });
+      if (!row) return undefined;
+      return { horizon: row.position.toBigInt(), from: (row.from ?? row.position).toBigInt() };
+    },
+
+    async save(windows) {
+      const writes = Array.from(windows, ([service, { horizon, from }]) => {
+        const position = Long.fromBigInt(horizon);
+        const update = { $set: { position, from: Long.fromBigInt(from), fence: Long.ZERO } };
+        return { updateOne: { filter: { _id: `window:${service}` }, update, upsert: true } };
+      });
+      if (writes.length > 0) await rows.bulkWrite(writes);
     },
   };
 }

@@ -29,8 +29,8 @@ interface Row {
   readonly _id: string;
   readonly address: string;
   readonly beats: number;
-  /** Nodes it cannot connect to; absent in rows of older releases. */
-  readonly unreached?: readonly string[];
+  /** Nodes it cannot connect to. */
+  readonly unreached: readonly string[];
 }
 
 interface Member extends Row {
@@ -121,7 +121,7 @@ export async function joinMembers(
     beats: (of) => members.get(of)?.beats,
     unreachedBy: () =>
       [...members.values()]
-        .filter((each) => each._id !== run && isAlive(each) && each.unreached?.includes(run))
+        .filter((each) => each._id !== run && isAlive(each) && each.unreached.includes(run))
         .map(({ _id }) => _id),
     async leave() {
       isStopped = true;

@@ -1,4 +1,4 @@
-/** Rows of wrapped keys: iteration, lookup and re-wrapping. */
+/** Rows of wrapped keys. */
 import { Binary, type Collection, type Filter } from 'mongodb';
 import type { Wrapping } from '../../crypto/wrapping.js';
 
@@ -11,8 +11,6 @@ export interface KeyRow {
   readonly wrapped?: Binary;
   /** Id of the secret that wraps it. */
   readonly under?: string;
-  /** Unwrapped key, from a release that did not wrap keys. */
-  readonly key?: Binary;
   readonly createdAt?: Date;
   readonly destroyedAt?: Date;
 }
@@ -50,10 +48,10 @@ export async function findKey(
 }
 
 /** Builds the write that wraps a key under the current secret, unless it has changed or was destroyed. */
-export function rewrapUpdate(current: Wrapping, { _id, wrapped, key }: KeyRow, plain: Buffer) {
-  const filter: Filter<KeyRow> = wrapped ? { _id, wrapped } : key ? { _id, key } : { _id };
-  return { filter, update: { $set: wrappedFields(current, _id, plain), $unset: { key: true } } as const };
-}
+export const rewrapUpdate = (current: Wrapping, { _id, wrapped }: KeyRow, plain: Buffer) => ({
+  filter: { _id, wrapped } as Filter<KeyRow>,
+  update: { $set: wrappedFields(current, _id, plain) },
+});
 
 /** Returns the stored fields of a key under the current secret. */
 export const wrappedFields = (current: Wrapping, subject: string, key: Buffer) => ({

@@ -3,14 +3,12 @@
  * again.
  */
 import { type Collection, type Db, type FindOptions, ReadConcern } from 'mongodb';
-import { createBatchLoader, withDeadline } from '../../../application/concurrency/index.js';
+import { createBatchLoader, createFreshSingleFlight, withDeadline } from '../../../application/concurrency/index.js';
 import { type Logger, UndecryptableError } from '../../../application/ports/index.js';
 import type { KeyStore } from '../../../application/secrets/index.js';
 import { newSecret, type StoredSecret, type Wrapping, WrongSecret } from '../../crypto/wrapping.js';
 import { INSTALLATION, KEYS, type KeyRow, rewrapUpdate, wrappedFields } from './key-rows.js';
 import { type Keyring, keyringOf, UnknownSecret, wasEverUsed } from './keyring.js';
-import { createLinearizableRead } from './linearizable-read.js';
-import { rewrapAll } from './rewrap-keys.js';
 
 const MAJORITY = new ReadConcern('majority');
 /** Milliseconds to wait for the primary before a secondary is read. */
@@ -29,8 +27,7 @@ export interface OpenedKeys {
 }
 
 /**
- * Opens the key store and wraps keys that are still in clear. Rejects with `WrongSecret`, changing nothing, if
- * the keys are wrapped under another secret. `fresh` becomes the installation's key if there is none.
+ * Opens the key store. Rejects with `WrongSecret`, changing nothing, if the keys are wrapped under another secret. `fresh` becomes the installation's key if there is none.
  */
 export async function openKeys(
   db: Db,
@@ -48,11 +45,6 @@ export async function openKeys(
     throw new WrongSecret('secret is not set, but the keys of this installation are wrapped under one; configure it');
   const ring = await keyringOf(db, secret);
   const keys = createKeyStore(db, ring, { configured, stored }, logger, installationRow?.under);
-  if (installationRow?.key) {
-    await claim(rows, ring);
-    // The installation's key is wrapped last: while it is in clear, others may be.
-    await rewrapAll(rows, ring, (id) => id !== INSTALLATION);
-  }
   const installation = await keys.create(INSTALLATION, fresh).catch((error) => {
     throw error instanceof UnknownSecret ? new WrongSecret(SECRET_MISMATCH) : error;
   });
@@ -62,19 +54,6 @@ export async function openKeys(
 
 const SECRET_MISMATCH =
   'secret does not match the one that wraps the keys of this installation (use "annals keys rotate" to change it)';
-
-/**
- * Records the secret at the installation's key before anything is wrapped under it. Nodes that start together
- * with different secrets could otherwise not read each other's keys. Rejects with `WrongSecret` if another secret
- * is recorded.
- */
-async function claim(rows: Collection<KeyRow>, { current, known }: Keyring): Promise<void> {
-  const unclaimed = { _id: INSTALLATION, key: { $exists: true }, under: { $exists: false } };
-  const { matchedCount } = await rows.updateOne(unclaimed, { $set: { under: current.id } });
-  if (matchedCount > 0) return;
-  const { under = '' } = (await rows.findOne({ _id: INSTALLATION })) ?? {};
-  if (!known.has(under)) throw new WrongSecret(SECRET_MISMATCH);
-}
 
 /** `initialSecretId`: secret of the installation's key. If it is unknown the start fails, so it is not logged. */
 function createKeyStore(
@@ -110,11 +89,6 @@ function createKeyStore(
   }
 
   async function unwrapRow(row: KeyRow | null | undefined): Promise<Buffer | undefined> {
-    if (row?.key) {
-      const key = Buffer.from(row.key.buffer);
-      await rewrap(rows, ring, row, key);
-      return key;
-    }
     if (!row?.wrapped || !row.under) return undefined;
     const key = unwrapKey(await findWrapping(row.under), row._id, row.wrapped.buffer);
     if (row.under !== ring.current.id) await rewrap(rows, ring, row, key);
@@ -160,7 +134,7 @@ function createKeyStore(
     },
     async read(subject) {
       const row = await linearizableRead(() => find(subject));
-      return row && !row.wrapped && !row.key ? 'destroyed' : unwrapRow(row);
+      return row && !row.wrapped ? 'destroyed' : unwrapRow(row);
     },
     async readReplica(subject) {
       // A frozen primary is still the primary for a moment; a secondary is read then.
@@ -174,6 +148,23 @@ function createKeyStore(
     async destroy(subject) {
       await rows.replaceOne({ _id: subject }, { destroyedAt: new Date() }, { upsert: true });
     },
+  };
+}
+
+/**
+ * Reads again after a write when nothing was found. A primary that was deposed while frozen serves stale reads
+ * for a moment, but a write of its never reaches a majority. Concurrent misses share the write.
+ */
+function createLinearizableRead(db: Db) {
+  const rows = db.collection<{ _id: string }>('primary');
+  const singleFlight = createFreshSingleFlight();
+  const confirmPrimary = () => rows.updateOne({ _id: 'primary' }, { $inc: { asked: 1 } }, { upsert: true });
+
+  return async <T>(read: () => Promise<T | null | undefined>): Promise<T | undefined> => {
+    const first = await read();
+    if (first !== null && first !== undefined) return first;
+    await singleFlight('primary', confirmPrimary);
+    return (await read()) ?? undefined;
   };
 }
 

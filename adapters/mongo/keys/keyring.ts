@@ -6,13 +6,13 @@
  */
 import { Binary, type Db } from 'mongodb';
 import { UnavailableError } from '../../../application/ports/index.js';
-import { type Wrapping, wrappingUnder } from '../../crypto/wrapping.js';
+import { type StoredSecret, type Wrapping, wrappingUnder } from '../../crypto/wrapping.js';
 import { findKey, INSTALLATION, KEYS, type KeyRow } from './key-rows.js';
 
-export const SECRETS = 'secrets';
+const SECRETS = 'secrets';
 
 /** A link: the secret with this id, wrapped under another. Without `under`: the secret stored beside the keys. */
-export interface SecretRow {
+interface SecretRow {
   readonly _id: string;
   readonly under?: string;
   readonly wrapped?: Binary;
@@ -97,4 +97,32 @@ export async function link(db: Db, secret: string, next: Wrapping): Promise<void
   const wrapped = new Binary(next.wrap(linkName(id), Buffer.from(secret)));
   const row = { under: next.id, wrapped };
   await db.collection<SecretRow>(SECRETS).replaceOne({ _id: id }, row, { upsert: true });
+}
+
+const STORED_ID = 'kept';
+
+/**
+ * Stores the secret beside the keys it wraps, shared by all nodes. No protection: for installations without a
+ * configured secret.
+ */
+export function createStoredSecret(db: Db): StoredSecret {
+  const rows = db.collection<SecretRow>(SECRETS);
+  const read = async () => (await rows.findOne({ _id: STORED_ID }))?.secret;
+  return {
+    read,
+    async storeIfAbsent(secret) {
+      const row = await rows.findOneAndUpdate(
+        { _id: STORED_ID },
+        { $setOnInsert: { secret } },
+        { upsert: true, returnDocument: 'after' },
+      );
+      return row?.secret ?? secret;
+    },
+    async replace(secret) {
+      await rows.updateOne({ _id: STORED_ID }, { $set: { secret } }, { upsert: true });
+    },
+    async remove() {
+      await rows.deleteOne({ _id: STORED_ID });
+    },
+  };
 }

@@ -12,10 +12,11 @@
 import type { Collection, Db } from 'mongodb';
 import type { Logger } from '../../../application/ports/index.js';
 import { newSecret, WrongSecret } from '../../crypto/wrapping.js';
-import { findKey, INSTALLATION, KEYS, type KeyRow } from './key-rows.js';
+import { findKey, INSTALLATION, KEYS, type KeyRow, keyRows, rewrapUpdate } from './key-rows.js';
 import { openKeys, type SecretSource } from './key-store.js';
-import { keyringOf, link } from './keyring.js';
-import { type RewrapResult, rewrapAll, rewrapOne } from './rewrap-keys.js';
+import { type Keyring, keyringOf, link } from './keyring.js';
+
+const BATCH_KEYS = 500;
 
 /** The current secret is configured, and no new one was provided. */
 export class NoNewSecret extends Error {
@@ -33,6 +34,12 @@ export interface RotationOptions extends SecretSource {
   readonly progress?: (wrapped: number) => void;
   /** Throws if another process may be rotating too: this one would overwrite its stored secret. */
   readonly assertExclusive?: () => void;
+}
+
+export interface RewrapResult {
+  readonly wrapped: number;
+  /** Subjects with keys that no known secret opens. */
+  readonly unopened: readonly string[];
 }
 
 export interface RotationResult extends RewrapResult {
@@ -66,7 +73,7 @@ export async function rotate(db: Db, options: RotationOptions): Promise<Rotation
   assertExclusive?.();
   if (isStored) await stored.replace(next);
   const first = await rewrapOne(rows, ring, INSTALLATION);
-  const others = await rewrapAll(rows, ring, undefined, (wrapped) => progress?.(first.wrapped + wrapped));
+  const others = await rewrapAll(rows, ring, (wrapped) => progress?.(first.wrapped + wrapped));
   // The configured secret opens everything the stored one does.
   if (!isStored && storedSecret !== undefined) await stored.remove();
   return { wrapped: first.wrapped + others.wrapped, unopened: others.unopened, isStored };
@@ -92,4 +99,59 @@ async function chooseSecret(
   const isUnfinished = await findKey(db.collection<KeyRow>(KEYS), ({ under }) => under !== ring.current.id);
   if (isUnfinished) return given;
   throw new NoNewSecret('the configured secret is already current; provide a new one');
+}
+
+/**
+ * Re-wraps all keys under the current secret, in batches, while other nodes use the store. `progress` gets the number
+ * so far after each batch; an error it throws stops the work.
+ */
+async function rewrapAll(
+  rows: Collection<KeyRow>,
+  ring: Keyring,
+  progress: (wrapped: number) => void,
+): Promise<RewrapResult> {
+  let wrapped = 0;
+  const needsRewrap = ({ under, destroyedAt }: KeyRow) => under !== ring.current.id && !destroyedAt;
+  for (;;) {
+    const unopened: string[] = [];
+    const before = wrapped;
+    for await (const batch of keyRows(rows)) {
+      const pending = batch.filter(needsRewrap);
+      for (let from = 0; from < pending.length || from === 0; from += BATCH_KEYS) {
+        const batch = await rewrapBatch(rows, ring, pending.slice(from, from + BATCH_KEYS));
+        wrapped += batch.wrapped;
+        unopened.push(...batch.unopened);
+        progress(wrapped);
+      }
+    }
+    // Other nodes may have wrapped keys under the former secret meanwhile: repeated until a pass changes nothing.
+    if (wrapped === before) return { wrapped, unopened };
+  }
+}
+
+/** Re-wraps one key. */
+async function rewrapOne(rows: Collection<KeyRow>, ring: Keyring, _id: string): Promise<RewrapResult> {
+  const row = await rows.findOne({ _id });
+  const needsRewrap = row && row.under !== ring.current.id && !row.destroyedAt;
+  return needsRewrap ? rewrapBatch(rows, ring, [row]) : { wrapped: 0, unopened: [] };
+}
+
+async function rewrapBatch(rows: Collection<KeyRow>, ring: Keyring, batch: readonly KeyRow[]): Promise<RewrapResult> {
+  const unopened: string[] = [];
+  const updates = batch.flatMap((row) => {
+    const plainKey = unwrap(ring, row);
+    if (!plainKey) unopened.push(row._id);
+    return plainKey ? [{ updateOne: rewrapUpdate(ring.current, row, plainKey) }] : [];
+  });
+  if (updates.length === 0) return { wrapped: 0, unopened };
+  const { modifiedCount: wrapped } = await rows.bulkWrite(updates, { ordered: false });
+  return { wrapped, unopened };
+}
+
+function unwrap(ring: Keyring, { _id, wrapped, under = '' }: KeyRow): Buffer | undefined {
+  try {
+    return wrapped && ring.known.get(under)?.unwrap(_id, wrapped.buffer);
+  } catch {
+    return undefined;
+  }
 }

@@ -19,8 +19,6 @@ import { CHUNK_ROWS, deleteInChunks, dropEmptyDeletes } from './delete-rows.js';
 
 const DUPLICATE_KEY = 11000;
 const NAMESPACE_NOT_FOUND = 26;
-const INDEX_OPTIONS_CONFLICT = 85;
-const INDEX_KEY_SPECS_CONFLICT = 86;
 /** Separates the name of a build from that of a part; build names do not contain it. */
 const PART_SEPARATOR = '.';
 
@@ -72,7 +70,7 @@ export function createBuilds(db: Db, vault: Vault): Builds {
       const rows = db.collection<Row>(collection);
       // Even if the rows are in parts: this collection shows readers that the build exists.
       if (!('open' in model) && model.indexes.length > 0) await rows.createIndexes([...model.indexes]);
-      await rows.createIndexes([GONE_INDEX]).catch(ignoreExisting);
+      await rows.createIndexes([GONE_INDEX]);
       if ('open' in model) return model.open(buildOf(collection, lease));
       return (events) =>
         write(
@@ -106,11 +104,6 @@ export function createBuilds(db: Db, vault: Vault): Builds {
       for (const part of await namesOf(collection + PART_SEPARATOR)) await dropCollection(part);
     },
   };
-}
-
-/** Ignores an equivalent index of an older release over all rows. */
-function ignoreExisting(error: { readonly code?: unknown }): void {
-  if (error.code !== INDEX_OPTIONS_CONFLICT && error.code !== INDEX_KEY_SPECS_CONFLICT) throw error;
 }
 
 /** Applies writes in order, each once. Writes of a batch to the same row are coalesced. */

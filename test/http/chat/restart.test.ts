@@ -4,7 +4,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { connectMongo } from '../../../adapters/mongo/client.js';
-import { createWindows } from '../../../adapters/mongo/coordination/resume-windows.js';
+import { createWindows } from '../../../adapters/mongo/coordination/checkpoints.js';
 import { createSnapshots } from '../../../adapters/mongo/coordination/snapshots.js';
 import { rosterAggregate } from '../../../application/chat/aggregates.js';
 import type { Kernel } from '../../../bin/node/kernel.js';

@@ -5,8 +5,7 @@ import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js'
 import { expect } from 'chai';
 import { Long, MongoServerError } from 'mongodb';
 import { connectMongo, type Mongo } from '../../../../adapters/mongo/client.js';
-import { createCheckpoints } from '../../../../adapters/mongo/coordination/checkpoints.js';
-import { createWindows } from '../../../../adapters/mongo/coordination/resume-windows.js';
+import { createCheckpoints, createWindows } from '../../../../adapters/mongo/coordination/checkpoints.js';
 import { type Checkpoints, UnavailableError } from '../../../../application/ports/index.js';
 
 describe('a checkpoint', () => {

@@ -2,9 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { type MongoServer, mongoServer } from '@annals/engines/testing/mongo.js';
 import { expect } from 'chai';
-import { Long } from 'mongodb';
 import { connectMongo, type Mongo } from '../../../../adapters/mongo/client.js';
-import { createWindows } from '../../../../adapters/mongo/coordination/resume-windows.js';
+import { createWindows } from '../../../../adapters/mongo/coordination/checkpoints.js';
 import type { ResumeWindowStore } from '../../../../application/subscription/resume-window.js';
 
 describe('the window of a service, saved', () => {
@@ -41,19 +40,5 @@ describe('the window of a service, saved', () => {
     await windows.save(new Map([['toys', first]]));
     await windows.save(new Map([['toys', second]]));
     expect((await rows().find().toArray()).map(({ _id }) => _id)).to.deep.equal(['window:toys']);
-  });
-
-  it('is found where a release of before has left it in two, and saved in one over that', async () => {
-    const left = (_id: string, position: bigint) => ({
-      _id,
-      position: Long.fromBigInt(position),
-      fence: Long.ZERO,
-    });
-    await rows().insertMany([left('window:toys', first.horizon), left('window:toys:from', first.from)]);
-    expect(await windows.read('toys')).to.deep.equal(first);
-    await windows.save(new Map([['toys', second]]));
-    expect(await windows.read('toys')).to.deep.equal(second);
-    await rows().insertOne(left('window:games', 7n));
-    expect(await windows.read('games')).to.deep.equal({ horizon: 7n, from: 7n });
   });
 });

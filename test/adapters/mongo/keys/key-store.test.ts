@@ -141,35 +141,6 @@ describe('the key database', function () {
     }
   });
 
-  it('wraps the keys of a release that left them in clear', async () => {
-    const db = freshDatabase();
-    const clear = [INSTALLATION, ...SUBJECTS].map((_id) => ({ _id, key: new Binary(randomBytes(32)) }));
-    await rowsOf(db).insertMany(clear);
-    const expected = clear.map(({ key }) => Buffer.from(key.buffer).toString('hex'));
-    const { installation } = await open(db, { configured: OLD });
-    expect(installation.toString('hex')).to.equal(expected[0]);
-    expect(await rowsOf(db).countDocuments({ key: { $exists: true } })).to.equal(0);
-    expect(await opened(db, { configured: OLD })).to.deep.equal(expected);
-    // One that a node of that release makes meanwhile.
-    const late = { _id: 'room:late', key: new Binary(randomBytes(32)) };
-    await rowsOf(db).insertOne(late);
-    const { keys } = await open(db, { configured: OLD });
-    expect(await keys.read('room:late')).to.deep.equal(Buffer.from(late.key.buffer));
-    expect(await rowsOf(db).countDocuments({ key: { $exists: true } })).to.equal(0);
-  });
-
-  it('wraps keys in clear under one secret, and starts nobody with another, when two start at once', async () => {
-    const db = freshDatabase();
-    const clear = [INSTALLATION, ...SUBJECTS].map((_id) => ({ _id, key: new Binary(randomBytes(32)) }));
-    await rowsOf(db).insertMany(clear);
-    const expected = clear.map(({ key }) => Buffer.from(key.buffer).toString('hex'));
-    const starts = await Promise.allSettled([OLD, NEW].map((configured) => open(db, { configured })));
-    const [won, lost] = starts[0]!.status === 'fulfilled' ? [OLD, starts[1]!] : [NEW, starts[0]!];
-    expect(lost).to.have.property('reason').that.is.instanceOf(WrongSecret);
-    expect(await opened(db, { configured: won })).to.deep.equal(expected);
-    expect(await rowsOf(db).countDocuments({ key: { $exists: true } })).to.equal(0);
-  });
-
   it('names a damaged link that keys need, with what to do, and passes one that none needs', async () => {
     const { db, before } = await filled({ configured: OLD });
     const { keys: running } = await open(db, { configured: OLD });
