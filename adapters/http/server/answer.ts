@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import type { Consistency } from '../../../application/consistency/index.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { Sink } from '../../realtime/relay/sink.js';
-import { openSse, SSE_HEADERS } from '../../realtime/sse-sink.js';
+import { openSse, SSE_HEADERS } from '../../realtime/relay/sink.js';
 import type { AcceptedSocket, SocketAnswer } from '../../realtime/websocket/session.js';
 import { openSocket } from '../../realtime/websocket/upgrade.js';
 import { STALLED_MS } from '../hardening/connection-limits.js';

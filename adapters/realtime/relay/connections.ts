@@ -2,7 +2,6 @@
 import type { Clock, Position } from '../../../application/ports/index.js';
 import type { Message } from '../../../application/subscription/index.js';
 import { type Connection, createStream, type Stream } from './client-stream.js';
-import { resumption } from './resume.js';
 import type { Ring, RingItem } from './ring.js';
 import { type Frame, frame } from './sink.js';
 
@@ -206,6 +205,27 @@ export function createConnections<Item extends RingItem>(options: ConnectionsOpt
     }
     observe?.connected(open.size);
   }
+}
+
+/**
+ * `fresh`: no cursor, starts with new items. `caught-up`: has seen everything. `missed`: the missed items are in
+ * the ring. `too-old`: they are not, or the cursor was never issued. `ahead`: has seen more than this node, from
+ * a node that is ahead; or the log was restored to an older state.
+ */
+type Resumption = 'fresh' | 'caught-up' | 'missed' | 'too-old' | 'ahead';
+
+/**
+ * `horizon`: the ring holds everything after it. `latest`: position of the last item. Negative cursors are never
+ * issued.
+ */
+function resumption(
+  after: Position | undefined,
+  { horizon, latest }: { readonly horizon: Position; readonly latest: Position },
+): Resumption {
+  if (after === undefined) return 'fresh';
+  if (after < 0n || after < horizon) return 'too-old';
+  if (after === latest) return 'caught-up';
+  return after < latest ? 'missed' : 'ahead';
 }
 
 type Timer = ReturnType<typeof createTimer>;

@@ -1,10 +1,10 @@
 /** Pushes events to connected clients: fold, fan out without waiting, and let clients resume where they were. */
+import { estimateBytes } from '../../../application/memory/estimate-size.js';
 import type { Clock, Position, RevealedEvent } from '../../../application/ports/index.js';
 import { type Audience, type Delivery, type Message, route } from '../../../application/subscription/index.js';
 import type { DomainEvent, ProjectionSwitched } from '../../../domain/shared/index.js';
 import { createConnections, type RelayObserver } from './connections.js';
-import { batchOf, type DeliveryBatch, framesFor, type PreparedDelivery, prepare } from './delivery-batch.js';
-import { createRing, RING_BYTES } from './ring.js';
+import { createRing, RING_BYTES, type RingItem } from './ring.js';
 import { type Frame, frame, type Sink } from './sink.js';
 
 export interface ConnectOptions<State> {
@@ -140,3 +140,40 @@ export function createRelay<State, Event extends DomainEvent>({
     });
   }
 }
+
+/** The deliveries of one event with their frames, as stored in the ring and sent to streams. */
+interface DeliveryBatch extends RingItem {
+  readonly deliveries: readonly PreparedDelivery[];
+}
+
+interface PreparedDelivery {
+  readonly delivery: Delivery;
+  readonly to: readonly string[];
+  readonly ends: boolean;
+  /** Frame with the event's position as cursor. */
+  readonly last: Frame;
+  /** Frame without a cursor, if the event has several: the client has not seen all of it yet. */
+  readonly partial: Frame;
+}
+
+function prepare(deliveries: readonly Delivery[], position: Position): DeliveryBatch {
+  const prepared = deliveries.map((delivery) => {
+    const last = frame(delivery.message, position);
+    const partial = deliveries.length > 1 ? frame(delivery.message) : last;
+    return { delivery, to: delivery.to, ends: delivery.ends ?? false, last, partial };
+  });
+  return batchOf(prepared, position);
+}
+
+const OVERHEAD_BYTES = 500;
+
+/** Each delivery is held twice: as an object and as serialized text. */
+const batchOf = (deliveries: readonly PreparedDelivery[], position: Position): DeliveryBatch => ({
+  position,
+  deliveries,
+  bytes: deliveries.reduce((sum, { delivery }) => sum + OVERHEAD_BYTES + 2 * estimateBytes(delivery), 0),
+});
+
+/** Returns the frames of one stream. Only the last carries the cursor. */
+const framesFor = (prepared: readonly PreparedDelivery[]): readonly Frame[] =>
+  prepared.map((each, index) => (index < prepared.length - 1 ? each.partial : each.last));

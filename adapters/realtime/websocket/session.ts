@@ -5,12 +5,9 @@ import type { Reservation } from '../../../application/concurrency/index.js';
 import type { Clock, Logger } from '../../../application/ports/index.js';
 import { type After, systemTimer } from '../../platform/process/timer.js';
 import type { Sink } from '../relay/sink.js';
-import { closeCodeOf, closeSocket, isClosedHere, terminateSocket } from './closed-sockets.js';
-import { waitForSlot } from './fair-turns.js';
-import { trackIncompleteMessages } from './fragment-limit.js';
-import { messageCost } from './message-cost.js';
-import { createRate } from './message-rate.js';
+import { createRate, messageCost, trackIncompleteMessages, waitForSlot } from './message-limits.js';
 import type { Message, MessageError, Read } from './message-schema.js';
+import { CLOSE, closeCodeOf, closeSocket, isClosedHere, terminateSocket } from './sink.js';
 
 /** A service's handler of one client's messages. */
 export interface SessionHandler {
@@ -66,9 +63,6 @@ const MAX_PENDING_BYTES = 64 * 1024;
 
 /** Unread bytes at which a client that still sends is cut: one message of 1 MiB and as much of others. */
 const MAX_UNREAD_BYTES = 2 * 1024 * 1024;
-
-/** https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number */
-export const CLOSE = { over: 1000, policy: 1008, failed: 1011, restart: 1012, later: 1013 } as const;
 
 /** A received message that is not handled yet. */
 interface ReceivedMessage {

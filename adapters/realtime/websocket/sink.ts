@@ -2,8 +2,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { encodedOnce, type Sink } from '../relay/sink.js';
-import { closeSocket, terminateSocket } from './closed-sockets.js';
-import { CLOSE } from './session.js';
 
 /** Bytes after which the buffer is flushed early: unread data must be distinguishable from unsent data. */
 const MAX_CORKED_BYTES = 16 * 1024;
@@ -75,3 +73,33 @@ const encode = encodedOnce(({ json }) => {
   bytes.write(json, start);
   return bytes;
 });
+
+/** https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number */
+export const CLOSE = { over: 1000, policy: 1008, failed: 1011, restart: 1012, later: 1013 } as const;
+
+/** Close code for an end without a close frame (RFC 6455, section 7.1.5). */
+const NO_FRAME = 1006;
+
+/** Close code by socket, of the first close from this side. */
+const closeCodes = new WeakMap<WebSocket, number>();
+
+export const isClosedHere = (socket: WebSocket): boolean => closeCodes.has(socket);
+
+/** Returns the close code with which this side ended a socket. */
+export const closeCodeOf = (socket: WebSocket): number | undefined => closeCodes.get(socket);
+
+function recordClose(socket: WebSocket, code: number) {
+  if (!closeCodes.has(socket)) closeCodes.set(socket, code);
+}
+
+/** Closes a socket once everything sent is delivered. */
+export function closeSocket(socket: WebSocket, code: number, reason?: string): void {
+  recordClose(socket, code);
+  socket.close(code, reason);
+}
+
+/** Terminates a socket immediately. */
+export function terminateSocket(socket: WebSocket): void {
+  recordClose(socket, NO_FRAME);
+  socket.terminate();
+}

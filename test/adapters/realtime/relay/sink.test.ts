@@ -4,10 +4,10 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { createRelay, type Relay } from '../../../adapters/realtime/relay/relay.js';
-import { openSse } from '../../../adapters/realtime/sse-sink.js';
-import { echo, serveToys, type Toys } from '../../http/toy-http-service.js';
-import { at, type WardEvent, type Wards, wardAudience } from '../../support/toy-audience.js';
+import { createRelay, type Relay } from '../../../../adapters/realtime/relay/relay.js';
+import { openSse } from '../../../../adapters/realtime/relay/sink.js';
+import { echo, serveToys, type Toys } from '../../../http/toy-http-service.js';
+import { at, type WardEvent, type Wards, wardAudience } from '../../../support/toy-audience.js';
 
 const said = (text: string): WardEvent => ({ type: 'Said', data: { ward: 'w', text } });
 

@@ -1,6 +1,6 @@
 /** How many messages one client may send in a second, and what waits of ours is not counted against it. */
 import { expect } from 'chai';
-import { createRate } from '../../../../adapters/realtime/websocket/message-rate.js';
+import { createRate } from '../../../../adapters/realtime/websocket/message-limits.js';
 import { fakeClock } from '../../../support/fake-clock.js';
 
 const PER_SECOND = 10;
