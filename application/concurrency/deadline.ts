@@ -1,4 +1,5 @@
-/** Deadlines for calls to stores, because a frozen store never answers. */
+/** Deadlines for calls to stores, because a frozen store never answers, and waits that a signal can end. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { UnavailableError } from '../ports/index.js';
 
 /** Milliseconds for one call to a store. */
@@ -34,3 +35,7 @@ export function withDeadline<T>(ms: number, work: Promise<T> | T, name: string):
     Promise.resolve(work).then(clearAnd(resolve), clearAnd(reject));
   });
 }
+
+/** Resolves after `ms`, or as soon as the signal is aborted; never rejects. */
+export const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+  delay(ms, undefined, { signal }).catch(() => {});

@@ -2,7 +2,6 @@
  * Concurrency primitives: mutex, semaphore, single-flight, batching, rate limits, deadlines, cooperative scheduling.
  */
 export { createBatchLoader } from './batch-loader.js';
-export { collectFailures } from './collect-failures.js';
 export {
   createSliceQueue,
   createYielder,
@@ -10,7 +9,7 @@ export {
   sliceExpired,
   yieldToEventLoop,
 } from './cooperative-scheduler.js';
-export { HEALTH_MS, REQUEST_MS, RETRY_MS, STORE_CALL_MS, withDeadline } from './deadline.js';
+export { HEALTH_MS, REQUEST_MS, RETRY_MS, STORE_CALL_MS, sleep, withDeadline } from './deadline.js';
 export { createFairSemaphore, type WaitOptions } from './fair-semaphore.js';
 export {
   type Budget,
@@ -20,8 +19,12 @@ export {
   type Shortage,
 } from './fair-share-budget.js';
 export { createKeyedMutex } from './keyed-mutex.js';
-export { combine, createRateLimiters, type RateLimiter } from './rate-limiter.js';
+export {
+  combine,
+  createRateLimiters,
+  createSlidingWindow,
+  createTokenBucket,
+  type RateLimiter,
+  type TokenBucketOptions,
+} from './rate-limiter.js';
 export { createBatchFlight, createFreshSingleFlight, createSingleFlight } from './single-flight.js';
-export { sleep } from './sleep.js';
-export { createSlidingWindow } from './sliding-window.js';
-export { createTokenBucket, type TokenBucketOptions } from './token-bucket.js';

@@ -1,8 +1,8 @@
 /** Scheduled jobs that end expired rooms and erase meetings after their retention period. */
 import { isExpired, type RoomState, roomStream } from '../../domain/meeting/state.js';
 import type { HandleCommand } from '../command/index.js';
-import { collectFailures } from '../concurrency/index.js';
 import type { CommandContext, ConfirmedClock, Rows } from '../ports/index.js';
+import { collectFailures } from '../subscription/index.js';
 import { roomAggregate } from './aggregates.js';
 
 /** Milliseconds between sweeps. A room expires by the clock; its end event follows at the next sweep. */

@@ -1,8 +1,8 @@
 /** Records `RoomExpired` for rooms past their end. By the clock they are closed already. */
 import { roomStream } from '../../domain/rooms/room.js';
 import type { HandleCommand } from '../command/index.js';
-import { collectFailures } from '../concurrency/index.js';
 import type { CommandContext, ConfirmedClock, Rows } from '../ports/index.js';
+import { collectFailures } from '../subscription/index.js';
 import { roomAggregate } from './aggregates.js';
 
 export interface RoomExpiryPorts {

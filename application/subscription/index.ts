@@ -14,7 +14,7 @@ export { type EventHandler, type Feed, type LiveEvent, runLiveFeed, type Subscri
 export { type AnyReaction, causedBy, type Reaction, runReaction } from './reaction-runner.js';
 export { type Parts, restoreFold, type SnapshotFormat, type Snapshots } from './restore-fold.js';
 export { type ResumeWindowStore, readResumeWindow, type WindowStart } from './resume-window.js';
-export { RETENTION_EVERY_MS, runPeriodically } from './scheduled-job.js';
+export { collectFailures, RETENTION_EVERY_MS, runPeriodically } from './scheduled-job.js';
 export { runSnapshotWriter } from './snapshot-writer.js';
 export {
   advance,

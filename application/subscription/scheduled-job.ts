@@ -1,6 +1,6 @@
 /** Scheduled jobs that one node of the cluster runs, such as expiry and retention. */
 import { sleep } from '../concurrency/index.js';
-import type { Leases, Logger } from '../ports/index.js';
+import { type Leases, type Logger, UnavailableError } from '../ports/index.js';
 import { runAsLeader } from './leader-election.js';
 
 /** Milliseconds between runs of a retention job. */
@@ -45,4 +45,31 @@ export function runPeriodically({
     onFailure: (err) => logger.error({ err, name }, 'scheduled job failed; retrying'),
     signal,
   });
+}
+
+export interface FailureCollector {
+  /**
+   * Awaits one job and records its failure. Rethrows `UnavailableError`: without the store all others would fail too.
+   */
+  run(job: Promise<unknown>): Promise<void>;
+  /** Throws the first recorded failure, if any; call it after the last job. */
+  throwFirst(): void;
+}
+
+/** For jobs that process many items even if some fail. */
+export function collectFailures(): FailureCollector {
+  const failures: unknown[] = [];
+  return {
+    async run(job) {
+      try {
+        await job;
+      } catch (error) {
+        if (error instanceof UnavailableError) throw error;
+        failures.push(error);
+      }
+    },
+    throwFirst() {
+      if (failures.length > 0) throw failures[0];
+    },
+  };
 }

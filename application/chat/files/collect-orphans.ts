@@ -4,8 +4,8 @@ import { type FileState, type Holder, UNATTACHED_MS } from '../../../domain/chat
 import { messageStream } from '../../../domain/chat/message.js';
 import { findReply } from '../../../domain/chat/thread.js';
 import type { AggregateStore, HandleCommand } from '../../command/index.js';
-import { collectFailures } from '../../concurrency/index.js';
 import type { CommandContext, ConfirmedClock, FileStore, Rows } from '../../ports/index.js';
+import { collectFailures } from '../../subscription/index.js';
 import { fileAggregate, messageAggregate } from '../aggregates.js';
 
 export interface FileSweepPorts {

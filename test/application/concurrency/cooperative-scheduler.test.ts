@@ -7,8 +7,7 @@ import {
   sliceExpired,
   yieldToEventLoop,
 } from '../../../application/concurrency/cooperative-scheduler.js';
-import { withDeadline } from '../../../application/concurrency/deadline.js';
-import { sleep } from '../../../application/concurrency/sleep.js';
+import { sleep, withDeadline } from '../../../application/concurrency/deadline.js';
 import type { Leases } from '../../../application/ports/index.js';
 import { UnavailableError } from '../../../application/ports/index.js';
 import { runPeriodically } from '../../../application/subscription/scheduled-job.js';
