@@ -5,9 +5,16 @@ import type { TLSSocket } from 'node:tls';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Logger, MessageHandler } from '../../application/ports/index.js';
 import type { After } from '../platform/process/timer.js';
-import { decodeFrame, encodeAcknowledgement, FRAME_BYTES, type Frame } from './frames.js';
-import { keepAlive } from './keepalive.js';
-import { pskTls } from './psk-tls.js';
+import {
+  decodeFrame,
+  encodeAcknowledgement,
+  FRAME_BYTES,
+  FROM_HEADER,
+  type Frame,
+  keepAlive,
+  pskTls,
+  TO_HEADER,
+} from './protocol.js';
 
 export interface ListenerOptions {
   readonly nodeId: string;
@@ -33,10 +40,6 @@ const HANDSHAKE_MS = 3000;
 const MAX_HANDSHAKES = 64;
 /** https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number */
 const PROTOCOL_ERROR = 1002;
-
-/** Headers of the upgrade request: the ids of both nodes. */
-export const FROM_HEADER = 'mesh-from';
-export const TO_HEADER = 'mesh-to';
 
 /** Rejects if the address is in use or not local. */
 export async function openListener({

@@ -1,16 +1,18 @@
-/**
- * The connection to one other node. Reconnects by itself; requests in flight on a lost connection fail
- * immediately.
- */
+/** The connection to one other node. Reconnects by itself; requests in flight on a lost connection fail immediately. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import { createFairSemaphore, createKeyedMutex } from '../../application/concurrency/index.js';
 import type { ClusterMessage } from '../../application/ports/index.js';
 import type { After } from '../platform/process/timer.js';
-import { BODY_BYTES, decodeAcknowledgement, encodeFrame } from './frames.js';
-import { createInFlightWindow } from './in-flight-window.js';
-import { keepAlive } from './keepalive.js';
-import { FROM_HEADER, TO_HEADER } from './listener.js';
-import { pskTls } from './psk-tls.js';
+import {
+  BODY_BYTES,
+  decodeAcknowledgement,
+  encodeFrame,
+  FROM_HEADER,
+  keepAlive,
+  pskTls,
+  TO_HEADER,
+} from './protocol.js';
 
 export interface PeerOptions {
   /** Id of this process. */
@@ -23,11 +25,11 @@ export interface PeerOptions {
   /** Heartbeats seen of the other node; grows while it lives. */
   readonly beats: () => number | undefined;
   /** Called when the connection opens or closes. */
-  readonly onChange?: (isOpen: boolean) => void;
+  readonly onChange: (isOpen: boolean) => void;
   /** Called for each lost message. */
-  readonly onLost?: () => void;
+  readonly onLost: () => void;
   /** Called when the node lives but cannot be connected to. */
-  readonly onUnreachable?: (address: string) => void;
+  readonly onUnreachable: (address: string) => void;
   readonly after: After;
 }
 
@@ -47,6 +49,8 @@ const [FIRST_DELAY_MS, MAX_DELAY_MS] = [100, 2000];
 const MAX_FAILURES = 5;
 /** Unread bytes beyond which messages without acknowledgement are dropped. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+/** Bytes of requests in flight. Targets that do not read can fill it; the others wait in turn. */
+const MAX_IN_FLIGHT_BYTES = 16 * 1024 * 1024;
 /** Acknowledgements only. */
 const ACKNOWLEDGEMENT_BYTES = 1024;
 
@@ -55,7 +59,12 @@ const isTooLarge = ({ body }: ClusterMessage) => body.length * 3 > BODY_BYTES &&
 
 export function createPeerConnection(options: PeerOptions): PeerConnection {
   const { nodeId, peerId, key, address, beats, onChange, onLost, onUnreachable, after } = options;
-  const window = createInFlightWindow();
+  const mutex = createKeyedMutex(Number.POSITIVE_INFINITY);
+  const semaphore = createFairSemaphore(`requests to ${peerId}`, MAX_IN_FLIGHT_BYTES, Number.POSITIVE_INFINITY);
+  /** By number: settles a request. */
+  const inFlight = new Map<number, (delivered: boolean) => void>();
+  /** Number of lost connections; requests from before the last one fail. */
+  let losses = 0;
   const closing = new AbortController();
   const { signal } = closing;
   let open: WebSocket | undefined;
@@ -70,12 +79,18 @@ export function createPeerConnection(options: PeerOptions): PeerConnection {
     queuedBytes += bytes.length;
   }
 
+  function failRequests() {
+    losses++;
+    for (const settle of inFlight.values()) settle(false);
+    inFlight.clear();
+  }
+
   /** Sends or drops the queued frames. */
   function flushQueued(socket: WebSocket | undefined) {
     const all = queued;
     [queued, queuedBytes] = [[], 0];
-    if (!socket) window.failAll();
-    for (const bytes of all) socket ? socket.send(bytes) : onLost?.();
+    if (!socket) failRequests();
+    for (const bytes of all) socket ? socket.send(bytes) : onLost();
   }
 
   /** Resolves when the connection has ended, with whether it was open. */
@@ -98,19 +113,20 @@ export function createPeerConnection(options: PeerOptions): PeerConnection {
         keepAlive(socket, after);
         open = socket;
         flushQueued(socket);
-        onChange?.(true);
+        onChange(true);
       });
       socket.on('message', (text) => {
         const acknowledgement = decodeAcknowledgement(String(text));
-        if (acknowledgement) window.acknowledge(acknowledgement.number, acknowledgement.delivered);
-        else socket.terminate();
+        if (!acknowledgement) return socket.terminate();
+        inFlight.get(acknowledgement.number)?.(acknowledgement.delivered);
+        inFlight.delete(acknowledgement.number);
       });
       socket.once('close', () => {
         signal.removeEventListener('abort', terminate);
         const wasOpen = open === socket;
         open = undefined;
-        window.failAll();
-        if (wasOpen) onChange?.(false);
+        failRequests();
+        if (wasOpen) onChange(false);
         resolve(wasOpen);
       });
     });
@@ -127,7 +143,7 @@ export function createPeerConnection(options: PeerOptions): PeerConnection {
       failures = wasOpen ? 0 : failures + 1;
       if (wasOpen) failuresWhileAlive = 0;
       else if (currentBeats !== previousBeats && ++failuresWhileAlive === MAX_FAILURES && url !== undefined)
-        onUnreachable?.(url);
+        onUnreachable(url);
       const delayMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failures);
       await delay(delayMs * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => {});
     }
@@ -138,18 +154,24 @@ export function createPeerConnection(options: PeerOptions): PeerConnection {
   return {
     send(channel, message) {
       const unread = open ? open.bufferedAmount : queuedBytes;
-      if (signal.aborted || unread > MAX_UNREAD_BYTES || isTooLarge(message)) return onLost?.();
+      if (signal.aborted || unread > MAX_UNREAD_BYTES || isTooLarge(message)) return onLost();
       sendBytes(encodeFrame({ channel, message }));
     },
     request(channel, target, message) {
       const tooLarge = isTooLarge(message);
-      if (tooLarge) onLost?.();
+      if (tooLarge) onLost();
       if (signal.aborted || tooLarge) return Promise.resolve(false);
-      const number = ++lastNumber;
-      return new Promise((resolve) => {
-        const sendFrame = () => sendBytes(encodeFrame({ channel, message, number }));
-        window.add({ number, target, bytes: Buffer.byteLength(message.body), send: sendFrame, settle: resolve });
-      });
+      const lossesBefore = losses;
+      const exchange = () =>
+        new Promise<boolean>((resolve) => {
+          if (signal.aborted || losses > lossesBefore) return resolve(false);
+          const number = ++lastNumber;
+          inFlight.set(number, resolve);
+          sendBytes(encodeFrame({ channel, message, number }));
+        });
+      const weight = Buffer.byteLength(message.body);
+      // One at a time to each target, so that a slow one cannot take all bytes in flight.
+      return mutex(target, () => semaphore(exchange, target, { weight, maxWaitMs: Number.POSITIVE_INFINITY }));
     },
     close: () => closing.abort(),
   };

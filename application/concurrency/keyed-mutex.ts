@@ -9,18 +9,18 @@ interface Queue {
 
 /**
  * Creates a function that runs a job once all earlier jobs with its key have settled. Throws `UnavailableError`,
- * without running the job, after waiting for as long as a request may take. Does not limit the number of waiters:
- * requests are limited on admission.
+ * without running the job, after waiting for longer than `maxWaitMs`. Does not limit the number of waiters: requests
+ * are limited on admission.
  */
-export function createKeyedMutex() {
+export function createKeyedMutex(maxWaitMs = REQUEST_MS) {
   const queues = new Map<string, Queue>();
 
   return async <T>(key: string, job: () => Promise<T>): Promise<T> => {
     const queue = queues.get(key) ?? { last: Promise.resolve(), length: 0 };
     const queuedAt = performance.now();
     const start = () => {
-      if (performance.now() - queuedAt > REQUEST_MS) {
-        throw new UnavailableError(`commands on ${key} waited longer than ${REQUEST_MS} ms; try again later`);
+      if (performance.now() - queuedAt > maxWaitMs) {
+        throw new UnavailableError(`commands on ${key} waited longer than ${maxWaitMs} ms; try again later`);
       }
       return job();
     };

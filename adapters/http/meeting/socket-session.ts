@@ -24,12 +24,10 @@ import type { Client, SocketSessionDeps } from './socket-session-deps.js';
 type ClientMessage = MessageOf<typeof clientMessages>;
 type ClientMessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { readonly type: Type }>;
 
-/** One handler per message type. */
 type MessageHandlers = {
   readonly [Type in ClientMessage['type']]: (message: ClientMessageOf<Type>) => Promise<void> | void;
 };
 
-/** The client's participant in a room, inside or waiting. */
 interface Membership {
   readonly roomId: string;
   readonly participantId: string;

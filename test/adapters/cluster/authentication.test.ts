@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { pskTls } from '../../../adapters/cluster/psk-tls.js';
+import { pskTls } from '../../../adapters/cluster/protocol.js';
 import { KEY, said, useMesh } from '../../support/cluster-nodes.js';
 import { fakeClock } from '../../support/fake-clock.js';
 

@@ -1,5 +1,57 @@
-/** Encodes frames between nodes: messages one way, acknowledgements the other. */
+/** The protocol between two nodes: authentication, keepalive and frames; messages one way, acknowledgements the other. */
+import type { ConnectionOptions, TlsOptions } from 'node:tls';
+import type { WebSocket } from 'ws';
 import type { ClusterMessage } from '../../application/ports/index.js';
+import type { After } from '../platform/process/timer.js';
+
+/** Headers of the upgrade request: the ids of both nodes. */
+export const FROM_HEADER = 'mesh-from';
+export const TO_HEADER = 'mesh-to';
+
+/** Node supports pre-shared keys only in TLS 1.2. */
+const TLS = {
+  ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
+  minVersion: 'TLSv1.2',
+  maxVersion: 'TLSv1.2',
+} as const;
+
+const IDENTITY = 'node';
+
+/**
+ * Mutual authentication of two nodes: TLS with a pre-shared key that both derive (RFC 5489, 7905). The key is never
+ * sent, a peer without it fails the handshake, and nothing can be replayed. Session keys are ephemeral, so a key that
+ * leaks later does not decrypt recorded traffic.
+ */
+export const pskTls = (key: Buffer): { readonly client: ConnectionOptions; readonly server: TlsOptions } => ({
+  client: {
+    ...TLS,
+    pskCallback: () => ({ psk: key, identity: IDENTITY }),
+    // The key authenticates the peer; there is no certificate.
+    checkServerIdentity: () => undefined,
+  },
+  server: { ...TLS, pskCallback: () => key },
+});
+
+const PING_MS = 1000;
+/** Unanswered pings in a row before the cut. Counted, not timed: this process may have been paused itself. */
+const MAX_UNANSWERED = 4;
+
+/** Terminates a connection after about 4 s without an answer: a frozen process keeps its connections open. */
+export function keepAlive(socket: WebSocket, after: After): void {
+  let unanswered = 0;
+  const ping = () => {
+    if (unanswered === MAX_UNANSWERED) return socket.terminate();
+    unanswered++;
+    socket.ping();
+    cancel = after(PING_MS, ping);
+  };
+  let cancel = after(PING_MS, ping);
+  const onAnswer = () => {
+    unanswered = 0;
+  };
+  socket.on('pong', onAnswer).on('message', onAnswer);
+  socket.once('close', () => cancel());
+}
 
 /** Maximum bytes of a message body; header and length come on top. */
 export const BODY_BYTES = 1024 * 1024 + 32 * 1024;
