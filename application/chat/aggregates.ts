@@ -6,14 +6,12 @@ import {
   type ConversationEvent,
   type ConversationState,
   conversation,
-  type StartConversation,
-} from '../../domain/chat/conversation.js';
-import {
   type RequestConversation,
   type RequestEvent,
   type RequestState,
   request,
-} from '../../domain/chat/conversation-request.js';
+  type StartConversation,
+} from '../../domain/chat/conversation.js';
 import { type FileCommand, type FileEvent, type FileState, file, fileNotFound } from '../../domain/chat/file.js';
 import {
   type MessageCommand,

@@ -1,5 +1,6 @@
 /** Settings of the chat service. */
-import { isEmail, tidyEmail, tidyName } from '../../domain/chat/names.js';
+import { tidyName } from '../../domain/chat/names.js';
+import { isEmail, tidyEmail } from '../../domain/shared/index.js';
 import type { Rule, Settings, ValuesOf } from '../config/setting.js';
 
 const seconds = (initial: number, description: string) =>

@@ -1,7 +1,7 @@
 /** Channels with their names, members and webhooks, as one aggregate. Stream `chat.channels-main`. */
-import { type Decider, type Evolve, isVisible, notBefore, PersistentMap, type Rejection } from '../shared/index.js';
+import { type Decider, type Evolve, notBefore, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
-import { badName, badTopic, CHANNEL_NAME_LENGTH, nameTaken, notYours, TOPIC_LENGTH } from './channel-rejections.js';
+import { badLength, fitName, lengthOf } from './limits.js';
 import {
   exceedsMemberLimit,
   type MembershipCount,
@@ -90,6 +90,8 @@ export type ChannelsEvent = ChatEvent<
 >;
 
 export const CHANNELS = 'chat.channels-main';
+const CHANNEL_NAME_LENGTH = 80;
+const TOPIC_LENGTH = 500;
 
 const initialState: ChannelsState = {
   made: 0,
@@ -104,6 +106,22 @@ export const channelNotFound: Rejection = {
   rejected: 'chat/channel-not-found',
   kind: 'not-found',
   detail: 'Channel not found',
+};
+const notYours: Rejection = {
+  rejected: 'chat/not-your-channel',
+  kind: 'forbidden',
+  detail: 'Only the creator or an admin may change this channel',
+};
+const nameTaken: Rejection = {
+  rejected: 'chat/channel-exists',
+  kind: 'invalid',
+  detail: 'A channel with this name already exists',
+};
+const badName = badLength('bad-channel-name', 'name', CHANNEL_NAME_LENGTH);
+const badTopic: Rejection = {
+  rejected: 'chat/bad-topic',
+  kind: 'invalid',
+  detail: `topic must be at most ${TOPIC_LENGTH} characters`,
 };
 /** Admins see all channels. Others must not learn that a private channel exists unless they are members. */
 export const canSee = (
@@ -120,8 +138,6 @@ export function channelFor({ channels }: ChannelsState, channelId: string, by: R
 /** All channels the requester may see, by creation. */
 export const channelsFor = ({ channels }: ChannelsState, by: Requester): Channel[] =>
   [...channels.values()].filter((each) => canSee(each, by)).sort((a, b) => a.number - b.number);
-
-const lengthOf = (text: string): number => [...text].length;
 
 function decide(command: ChannelsCommand, state: ChannelsState): readonly ChannelsEvent[] | Rejection {
   switch (command.type) {
@@ -142,8 +158,8 @@ function decide(command: ChannelsCommand, state: ChannelsState): readonly Channe
 
 /** Normalizes a name and checks that it is valid and free; `own` is the channel that has it now. */
 function validateName({ names }: ChannelsState, rawName: string, own?: string): { name: string } | Rejection {
-  const name = rawName.normalize('NFC').trim();
-  if (!isVisible(name) || lengthOf(name) > CHANNEL_NAME_LENGTH) return badName;
+  const name = fitName(rawName, CHANNEL_NAME_LENGTH);
+  if (name === undefined) return badName;
   const holder = names.get(nameKey(name));
   return holder !== undefined && holder !== own ? nameTaken : { name };
 }

@@ -1,7 +1,8 @@
 /** A file or image: its uploader and the messages it is attached to. Stream `chat.file-<id>`. */
-import { type Decider, type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
+import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { Content } from './events/files.js';
+import { addCount, atMost, type Counts, countOf, noCounts } from './limits.js';
 
 /** Time an unattached file is kept: its uploader may still be writing the message. */
 export const UNATTACHED_MS = 24 * 3_600_000;
@@ -37,7 +38,7 @@ export interface FileState {
   /** By time of attaching. */
   readonly holders: readonly Holder[];
   /** Attachments ever made, per user. */
-  readonly attachCounts: PersistentMap<number>;
+  readonly attachCounts: Counts;
   /** When it was last attached or detached. */
   readonly touchedAt: number;
 }
@@ -92,7 +93,7 @@ const initialState: FileState = {
   thumbnail: null,
   sealedName: '',
   holders: [],
-  attachCounts: PersistentMap.empty(),
+  attachCounts: noCounts,
   touchedAt: 0,
 };
 
@@ -101,16 +102,14 @@ export const fileNotFound: Rejection = {
   kind: 'not-found',
   detail: 'File not found',
 };
-const tooManyHolders: Rejection = {
-  rejected: 'chat/file-on-too-many-messages',
-  kind: 'invalid',
-  detail: `At most ${MAX_HOLDERS} messages of the uploader and ${MAX_HOLDERS} of others per file; upload it again`,
-};
-const attachedTooOften: Rejection = {
-  rejected: 'chat/file-hung-too-often',
-  kind: 'invalid',
-  detail: `At most ${MAX_ATTACHMENTS} attachments of one file per user; upload it again`,
-};
+const tooManyHolders = atMost(
+  'file-on-too-many-messages',
+  `${MAX_HOLDERS} messages of the uploader and ${MAX_HOLDERS} of others per file; upload it again`,
+);
+const attachedTooOften = atMost(
+  'file-hung-too-often',
+  `${MAX_ATTACHMENTS} attachments of one file per user; upload it again`,
+);
 
 type Outcome = readonly FileEvent[] | Rejection;
 
@@ -143,7 +142,7 @@ function attach(command: Command<'AttachFile'>, state: FileState): Outcome {
   if (holders.some((each) => each.holderId === holderId)) return [];
   const isOwn = by === uploadedBy;
   if (holders.filter((each) => (each.by === uploadedBy) === isOwn).length >= MAX_HOLDERS) return tooManyHolders;
-  if ((attachCounts.get(by) ?? 0) >= MAX_ATTACHMENTS) return attachedTooOften;
+  if (countOf(attachCounts, by) >= MAX_ATTACHMENTS) return attachedTooOften;
   return [{ type: 'FileAttached', data: { fileId, messageId, holderId, channelId, by, attachedAt: now } }];
 }
 
@@ -191,13 +190,13 @@ const evolve: Evolve<FileState, FileEvent> = {
     thumbnail,
     sealedName: secret.sealedName,
     holders: [],
-    attachCounts: PersistentMap.empty(),
+    attachCounts: noCounts,
     touchedAt: uploadedAt,
   }),
   FileAttached: (state, { holderId, messageId, channelId, by, attachedAt }) => ({
     ...state,
     holders: [...state.holders, { holderId, messageId, channelId, by, attachedAt }],
-    attachCounts: state.attachCounts.set(by, (state.attachCounts.get(by) ?? 0) + 1),
+    attachCounts: addCount(state.attachCounts, by),
     touchedAt: Math.max(state.touchedAt, attachedAt),
   }),
   FileKept: (state) => state,

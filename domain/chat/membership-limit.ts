@@ -1,5 +1,6 @@
 /** Limits the memberships of all channels together: every node keeps them in memory. */
-import { PersistentMap, type Rejection } from '../shared/index.js';
+import type { Rejection } from '../shared/index.js';
+import { addCount, type Counts, countOf, noCounts } from './limits.js';
 
 /** Memberships of all channels. The state is cached and stored in snapshots however large it is. */
 export const MAX_MEMBERS = 1_000_000;
@@ -11,7 +12,7 @@ const SHARE_DIVISOR = 10;
 /** Memberships in total and by channel creator. */
 export interface MembershipCount {
   readonly all: number;
-  readonly of: PersistentMap<number>;
+  readonly of: Counts;
 }
 
 interface Counted {
@@ -19,7 +20,7 @@ interface Counted {
   readonly members: readonly string[];
 }
 
-export const noMembers: MembershipCount = { all: 0, of: PersistentMap.empty() };
+export const noMembers: MembershipCount = { all: 0, of: noCounts };
 
 export const tooManyMembers: Rejection = {
   rejected: 'chat/too-many-members',
@@ -38,9 +39,7 @@ export function updateCount(
   const creator = (now ?? before)?.createdBy;
   const more = weightOf(now) - weightOf(before);
   if (creator === undefined || more === 0) return memberships;
-  const theirs = (memberships.of.get(creator) ?? 0) + more;
-  const of = theirs > 0 ? memberships.of.set(creator, theirs) : memberships.of.delete(creator);
-  return { all: memberships.all + more, of };
+  return { all: memberships.all + more, of: addCount(memberships.of, creator, more) };
 }
 
 /** Whether a change would exceed the limit; reducing members is always allowed. */
@@ -53,5 +52,5 @@ export function exceedsMemberLimit(
   const next = updateCount(memberships, before, proposed);
   if (next.all <= memberships.all) return false;
   const left = MAX_MEMBERS - next.all;
-  return left < 0 || (!isAdmin && (next.of.get(proposed.createdBy) ?? 0) > left / SHARE_DIVISOR);
+  return left < 0 || (!isAdmin && countOf(next.of, proposed.createdBy) > left / SHARE_DIVISOR);
 }

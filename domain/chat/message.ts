@@ -2,19 +2,16 @@
 import { type Decider, type Evolve, notBefore, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import type { Requester } from './channels.js';
-import { isDirect } from './conversation-id.js';
-import { type Changes, changedBy, limitReached, noChanges, tooManyChanges } from './edit-limit.js';
-import { EMPTY_CONTENT, type MessageContent } from './events/messages.js';
-import { contentOf, isEmpty, isSame } from './message-content.js';
+import { isDirect } from './events/conversations.js';
 import {
-  emptyMessage,
-  messageNotFound,
-  notAuthor,
-  notInDirect,
-  replyChanged,
-  tooManyReactions,
-  tooManyReplies,
-} from './message-rejections.js';
+  contentOf,
+  EMPTY_CONTENT,
+  isEmpty,
+  isSameContent,
+  type MessageContent,
+  type messageEvents,
+} from './events/messages.js';
+import { addCount, atMost, type Counts, countOf, noCounts } from './limits.js';
 import {
   eventReactions,
   findReaction,
@@ -22,6 +19,7 @@ import {
   noReactions,
   type ReactionState,
   reactionLimitReached,
+  tooManyReactions,
   withoutReaction,
   withReaction,
 } from './reactions.js';
@@ -30,8 +28,10 @@ import {
   noReplies,
   type Replies,
   type ReplyEdit,
+  replyChanged,
   replyLimitReached,
   threadOf,
+  tooManyReplies,
   withoutReply,
   withReply,
 } from './thread.js';
@@ -51,50 +51,29 @@ export interface MessageState {
   /** Number of edits of replies. */
   readonly edits: number;
   /** Edits and pins per user, including edits of replies. */
-  readonly changes: Changes;
+  readonly changes: Counts;
 }
 
-interface WithContent {
-  readonly body: MessageContent;
-  readonly quotedMessageId?: string | null;
-}
+type WithContent = { readonly body: MessageContent; readonly quotedMessageId?: string | null };
 
-interface CommandBase {
-  readonly messageId: string;
-  readonly now: number;
-}
-
-export type MessageCommand =
-  | ({ type: 'PostMessage'; channelId: string; author: string } & WithContent & CommandBase)
+export type MessageCommand = { readonly messageId: string; readonly now: number } & (
+  | ({ type: 'PostMessage'; channelId: string; author: string } & WithContent)
   /** Absent members stay unchanged. */
-  | ({
-      type: 'EditMessage';
-      by: string;
-      body: Partial<MessageContent>;
-      quotedMessageId?: string | null;
-    } & CommandBase)
-  | ({ type: 'DeleteMessage'; by: Requester; postedPosition: string } & CommandBase)
-  | ({ type: 'PinMessage' | 'UnpinMessage'; by: string } & CommandBase)
-  | ({ type: 'AddReaction' | 'RemoveReaction'; userId: string; reaction: string } & CommandBase)
-  | ({ type: 'PostReply'; replyId: string; author: string } & WithContent & CommandBase)
-  | ({ type: 'EditReply'; replyId: string; by: string; edit: ReplyEdit } & CommandBase)
-  | ({ type: 'DeleteReply'; replyId: string; by: Requester } & CommandBase);
+  | { type: 'EditMessage'; by: string; body: Partial<MessageContent>; quotedMessageId?: string | null }
+  | { type: 'DeleteMessage'; by: Requester; postedPosition: string }
+  | { type: 'PinMessage' | 'UnpinMessage'; by: string }
+  | { type: 'AddReaction' | 'RemoveReaction'; userId: string; reaction: string }
+  | ({ type: 'PostReply'; replyId: string; author: string } & WithContent)
+  | { type: 'EditReply'; replyId: string; by: string; edit: ReplyEdit }
+  | { type: 'DeleteReply'; replyId: string; by: Requester }
+);
 
 type Command<Type extends MessageCommand['type']> = Extract<MessageCommand, { type: Type }>;
+type PinCommand = Command<'PinMessage' | 'UnpinMessage'>;
+type ReactionCommand = Command<'AddReaction' | 'RemoveReaction'>;
 type Outcome = readonly MessageEvent[] | Rejection;
 
-export type MessageEvent = ChatEvent<
-  | 'MessagePosted'
-  | 'MessageEdited'
-  | 'MessagePinned'
-  | 'MessageUnpinned'
-  | 'MessageDeleted'
-  | 'ReactionAdded'
-  | 'ReactionRemoved'
-  | 'ReplyPosted'
-  | 'ReplyEdited'
-  | 'ReplyDeleted'
->;
+export type MessageEvent = ChatEvent<keyof typeof messageEvents>;
 
 export const messageStream = (messageId: string): string => `chat.message-${messageId}`;
 
@@ -110,34 +89,46 @@ const initialState: MessageState = {
   reactions: noReactions,
   replies: noReplies,
   edits: 0,
-  changes: noChanges,
+  changes: noCounts,
 };
 
-export { messageNotFound, notAuthor, notInDirect, replyChanged };
+/** Edits and pins per user and message, including edits of replies: every event is read with the message. */
+export const MAX_CHANGES = 5000;
+
+export const messageNotFound: Rejection = {
+  rejected: 'chat/message-not-found',
+  kind: 'not-found',
+  detail: 'Message not found',
+};
+export const notAuthor: Rejection = {
+  rejected: 'chat/not-the-author',
+  kind: 'forbidden',
+  detail: 'Only the author may do this',
+};
+const emptyMessage: Rejection = {
+  rejected: 'chat/empty-message',
+  kind: 'invalid',
+  detail: 'A message needs content, an attachment or an image',
+};
+export const notInDirect = (what: string): Rejection => ({
+  rejected: 'chat/not-in-direct-messages',
+  kind: 'invalid',
+  detail: `Direct messages ${what}`,
+});
+const tooManyChanges = atMost(
+  'too-many-changes-of-message',
+  `${MAX_CHANGES} edits and pins per user in one message and its thread; post a new message`,
+);
+
+const limitReached = ({ changes }: MessageState, userId: string): boolean => countOf(changes, userId) >= MAX_CHANGES;
+
+type Handlers = {
+  readonly [Type in MessageCommand['type']]: (command: Command<Type>, state: MessageState) => Outcome;
+};
 
 function decide(command: MessageCommand, state: MessageState): Outcome {
-  if (command.type === 'PostMessage') return post(command, state);
-  if (state.status !== 'active') return messageNotFound;
-  switch (command.type) {
-    case 'EditMessage':
-      return edit(command, state);
-    case 'DeleteMessage':
-      return remove(command, state);
-    case 'PinMessage':
-      return pin(command, state);
-    case 'UnpinMessage':
-      return unpin(command, state);
-    case 'AddReaction':
-      return react(command, state);
-    case 'RemoveReaction':
-      return unreact(command, state);
-    case 'PostReply':
-      return postReply(command, state);
-    case 'EditReply':
-      return editReply(command, state);
-    case 'DeleteReply':
-      return removeReply(command, state);
-  }
+  if (state.status !== 'active' && command.type !== 'PostMessage') return messageNotFound;
+  return (handlers[command.type] as (command: MessageCommand, state: MessageState) => Outcome)(command, state);
 }
 
 function post(command: Command<'PostMessage'>, { status }: MessageState): Outcome {
@@ -154,10 +145,7 @@ function snapshotOf(
   state: MessageState,
   change: Partial<Pick<MessageState, 'body' | 'quotedMessageId' | 'updatedAt' | 'pinnedAt'>>,
 ) {
-  const { channelId, author, createdAt, quotedMessageId, updatedAt, pinnedAt, body } = {
-    ...state,
-    ...change,
-  };
+  const { channelId, author, createdAt, quotedMessageId, updatedAt, pinnedAt, body } = { ...state, ...change };
   const secret = { ...body, reactions: eventReactions(state.reactions) };
   const thread = threadOf(state.replies);
   const message = { messageId, channelId, author, createdAt, quotedMessageId, updatedAt, pinnedAt };
@@ -169,8 +157,8 @@ function edit(command: Command<'EditMessage'>, state: MessageState): Outcome {
   if (state.author !== by) return notAuthor;
   const body = contentOf({ ...state.body, ...command.body });
   if (isEmpty(body)) return emptyMessage;
-  if (quotedMessageId === state.quotedMessageId && isSame(body, state.body)) return [];
-  if (limitReached(state.changes, by)) return tooManyChanges;
+  if (quotedMessageId === state.quotedMessageId && isSameContent(body, state.body)) return [];
+  if (limitReached(state, by)) return tooManyChanges;
   const updatedAt = notBefore(now, state.createdAt, state.updatedAt);
   const data = { ...snapshotOf(messageId, state, { body, quotedMessageId, updatedAt }), by };
   return [{ type: 'MessageEdited', data }];
@@ -183,22 +171,17 @@ function remove(command: Command<'DeleteMessage'>, { channelId, author }: Messag
   return [{ type: 'MessageDeleted', data }];
 }
 
-function pin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, state: MessageState): Outcome {
+function pin({ type, messageId, by, now }: PinCommand, state: MessageState): Outcome {
   if (isDirect(state.channelId)) return notInDirect('cannot be pinned');
-  if (state.pinnedAt !== null) return [];
-  if (limitReached(state.changes, by)) return tooManyChanges;
+  if ((type === 'PinMessage') === (state.pinnedAt !== null)) return [];
+  if (type === 'UnpinMessage') {
+    const data = { ...snapshotOf(messageId, state, { pinnedAt: null }), by, unpinnedAt: now };
+    return [{ type: 'MessageUnpinned', data }];
+  }
+  if (limitReached(state, by)) return tooManyChanges;
   const pinnedAt = notBefore(now, state.createdAt);
   return [{ type: 'MessagePinned', data: { ...snapshotOf(messageId, state, { pinnedAt }), by } }];
 }
-
-function unpin({ messageId, by, now }: Command<'PinMessage' | 'UnpinMessage'>, state: MessageState): Outcome {
-  if (isDirect(state.channelId)) return notInDirect('cannot be pinned');
-  if (state.pinnedAt === null) return [];
-  const data = { ...snapshotOf(messageId, state, { pinnedAt: null }), by, unpinnedAt: now };
-  return [{ type: 'MessageUnpinned', data }];
-}
-
-type ReactionCommand = Command<'AddReaction' | 'RemoveReaction'>;
 
 function react({ messageId, userId, reaction, now }: ReactionCommand, { channelId, reactions }: MessageState): Outcome {
   if (findReaction(reactions, reaction, userId)) return [];
@@ -238,8 +221,8 @@ function editReply(command: Command<'EditReply'>, state: MessageState): Outcome 
   if (edit.edits !== edits) return replyChanged;
   const { body, quotedMessageId } = edit.to;
   if (isEmpty(body)) return emptyMessage;
-  if (quotedMessageId === edit.from.quotedMessageId && isSame(contentOf(body), contentOf(edit.from.body))) return [];
-  if (limitReached(state.changes, by)) return tooManyChanges;
+  if (quotedMessageId === edit.from.quotedMessageId && isSameContent(body, edit.from.body)) return [];
+  if (limitReached(state, by)) return tooManyChanges;
   const thread = threadOf(replies)!;
   const editedAt = notBefore(now, createdAt);
   const snapshot = { messageId, channelId, replyId, author, createdAt, quotedMessageId };
@@ -257,6 +240,19 @@ function removeReply(command: Command<'DeleteReply'>, { channelId, replies }: Me
   return [{ type: 'ReplyDeleted', data }];
 }
 
+const handlers: Handlers = {
+  PostMessage: post,
+  EditMessage: edit,
+  DeleteMessage: remove,
+  PinMessage: pin,
+  UnpinMessage: pin,
+  AddReaction: react,
+  RemoveReaction: unreact,
+  PostReply: postReply,
+  EditReply: editReply,
+  DeleteReply: removeReply,
+};
+
 const evolve: Evolve<MessageState, MessageEvent> = {
   MessagePosted: (_, { channelId, author, createdAt, quotedMessageId, secret }) => ({
     ...initialState,
@@ -269,12 +265,12 @@ const evolve: Evolve<MessageState, MessageEvent> = {
   }),
   MessageEdited: (state, { by, quotedMessageId, updatedAt, secret }) => ({
     ...state,
-    changes: changedBy(state.changes, by),
+    changes: addCount(state.changes, by),
     quotedMessageId,
     updatedAt,
     body: contentOf(secret),
   }),
-  MessagePinned: (state, { by, pinnedAt }) => ({ ...state, changes: changedBy(state.changes, by), pinnedAt }),
+  MessagePinned: (state, { by, pinnedAt }) => ({ ...state, changes: addCount(state.changes, by), pinnedAt }),
   MessageUnpinned: (state) => ({ ...state, pinnedAt: null }),
   MessageDeleted: (_, { channelId }) => ({ ...initialState, status: 'deleted', channelId }),
   ReactionAdded: (state, { secret, ...place }) => ({
@@ -291,7 +287,7 @@ const evolve: Evolve<MessageState, MessageEvent> = {
   }),
   ReplyEdited: (state, { by }) => ({
     ...state,
-    changes: changedBy(state.changes, by),
+    changes: addCount(state.changes, by),
     edits: state.edits + 1,
   }),
   ReplyDeleted: (state, { replyId }) => ({ ...state, replies: withoutReply(state.replies, replyId) }),

@@ -1,9 +1,7 @@
-/** Validates emails and user names, and compares names. */
+/** User names: validation, comparison, and mentions in a text. */
 import { isVisible } from '../shared/index.js';
 
-export { isEmail, tidyEmail } from '../shared/index.js';
-
-export const NAME_LENGTH = 64;
+const NAME_LENGTH = 64;
 
 /** Cleans a name for display; undefined when invisible or too long. */
 export function tidyName(name: string): string | undefined {
@@ -31,4 +29,49 @@ export function freeName(preferred: string, isTaken: (name: string) => boolean):
     const name = base.slice(0, NAME_LENGTH - suffix.length).join('') + suffix;
     if (!isTaken(name)) return name;
   }
+}
+
+/** Everyone in the channel, or everyone online. */
+const ALL: readonly string[] = ['channel', 'here'];
+
+/** Candidates checked per text. */
+const MAX_MENTIONS = 200;
+
+/** Possible name ends looked up per candidate: names contain few spaces and full stops. */
+const MAX_ENDS = 16;
+
+const MENTION_START = /(?<=^|[\s([{<])@/gu;
+/** A name may end before a non-word character; a full stop or hyphen within a word does not end it. */
+const END = /(?=$|\s|[^\p{L}\p{N}_])(?![.\-+@][\p{L}\p{N}])/gu;
+
+/**
+ * Finds mentions (`@name` at the start, after a space or an opening bracket): user ids, `@channel` and `@here`, each once
+ * and in order. `find` looks up users by `nameKey`.
+ */
+export function mentionsOf(content: string, find: (key: string) => string | undefined): readonly string[] {
+  const mentions = new Set<string>();
+  let checked = 0;
+  for (const { index } of content.matchAll(MENTION_START)) {
+    if (checked++ === MAX_MENTIONS) break;
+    const mention = matchMention(content.slice(index + 1, index + 1 + 2 * NAME_LENGTH), find);
+    if (mention !== undefined) mentions.add(mention);
+  }
+  return [...mentions];
+}
+
+/** The longest name at the start of the text. */
+function matchMention(text: string, find: (key: string) => string | undefined): string | undefined {
+  if (/^\s/.test(text)) return undefined;
+  const ends: number[] = [];
+  for (const { index } of text.matchAll(END)) {
+    if (index > 0) ends.push(index);
+    if (ends.length === MAX_ENDS) break;
+  }
+  for (const end of ends.toReversed()) {
+    const key = nameKey(text.slice(0, end));
+    if (ALL.includes(key)) return `@${key}`;
+    const userId = find(key);
+    if (userId !== undefined) return userId;
+  }
+  return undefined;
 }

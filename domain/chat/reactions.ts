@@ -1,6 +1,7 @@
 /** Reactions to a message, by reaction and user. */
 import { PersistentMap } from '../shared/index.js';
 import type { Reactions } from './events/messages.js';
+import { addCount, atMost, type Counts, countOf, noCounts } from './limits.js';
 
 /** Reactions above which events leave them out; each event holds the whole message. */
 const MAX_EVENT_REACTIONS = 1000;
@@ -18,8 +19,9 @@ interface ReactionUsers {
 
 export interface ReactionState {
   readonly byReaction: PersistentMap<ReactionUsers>;
-  /** Reactions per user: current and ever added. */
-  readonly byUser: PersistentMap<{ readonly now: number; readonly ever: number }>;
+  /** Reactions per user: current, and ever added. */
+  readonly byUser: Counts;
+  readonly everByUser: Counts;
   /** Reactions ever added, and distinct ones. */
   readonly places: number;
   readonly signs: number;
@@ -28,7 +30,8 @@ export interface ReactionState {
 
 export const noReactions: ReactionState = {
   byReaction: PersistentMap.empty(),
-  byUser: PersistentMap.empty(),
+  byUser: noCounts,
+  everByUser: noCounts,
   places: 0,
   signs: 0,
   count: 0,
@@ -51,13 +54,14 @@ export function findReaction(
   return found && own && { ...own, sign: found.sign };
 }
 
-/** Whether a user may not add another. */
-export function reactionLimitReached({ byUser }: ReactionState, userId: string): boolean {
-  const { now, ever } = byUser.get(userId) ?? NONE;
-  return now >= MAX_REACTIONS || ever >= MAX_REACTIONS_EVER;
-}
+export const tooManyReactions = atMost(
+  'too-many-reactions',
+  `${MAX_REACTIONS} reactions per user and message, ${MAX_REACTIONS_EVER} including removed ones`,
+);
 
-const NONE = { now: 0, ever: 0 };
+/** Whether a user may not add another. */
+export const reactionLimitReached = ({ byUser, everByUser }: ReactionState, userId: string): boolean =>
+  countOf(byUser, userId) >= MAX_REACTIONS || countOf(everByUser, userId) >= MAX_REACTIONS_EVER;
 
 /** Place for a new reaction. */
 export const newReactionPlace = (
@@ -76,9 +80,9 @@ export function withReaction(
   { userId, place, sign }: ReactionPlace,
 ): ReactionState {
   const by = [...(state.byReaction.get(reaction)?.by ?? []), { userId, place }];
-  const { now, ever } = state.byUser.get(userId) ?? NONE;
   return {
-    byUser: state.byUser.set(userId, { now: now + 1, ever: ever + 1 }),
+    byUser: addCount(state.byUser, userId),
+    everByUser: addCount(state.everByUser, userId),
     byReaction: state.byReaction.set(reaction, { sign, by }),
     places: Math.max(state.places, place + 1),
     signs: Math.max(state.signs, sign + 1),
@@ -96,11 +100,10 @@ export function withoutReaction(
   const removed = found?.by.find((each) => each.place === place);
   if (!found || !removed) return state;
   const by = found.by.filter((each) => each !== removed);
-  const { now, ever } = state.byUser.get(removed.userId) ?? NONE;
   return {
     ...state,
     byReaction: state.byReaction.set(reaction, { ...found, by }),
-    byUser: state.byUser.set(removed.userId, { now: now - 1, ever }),
+    byUser: addCount(state.byUser, removed.userId, -1),
     count: state.count - 1,
   };
 }

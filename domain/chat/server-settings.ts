@@ -1,7 +1,8 @@
 /** Server settings that admins change at run time: the server name. Stream `chat.settings-main`. */
-import { type Decider, type Evolve, isVisible, type Rejection } from '../shared/index.js';
+import type { Decider, Evolve, Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
 import { SERVER_NAME } from './events/settings.js';
+import { badLength, fitName } from './limits.js';
 
 const SERVER_NAME_LENGTH = 80;
 
@@ -20,15 +21,11 @@ export type ServerEvent = ChatEvent<'ServerRenamed'>;
 
 export const SETTINGS = 'chat.settings-main';
 
-const badName: Rejection = {
-  rejected: 'chat/bad-server-name',
-  kind: 'invalid',
-  detail: `name must be 1 to ${SERVER_NAME_LENGTH} characters`,
-};
+const badName = badLength('bad-server-name', 'name', SERVER_NAME_LENGTH);
 
 function decide({ name: rawName, by, now }: RenameServer, state: ServerState): readonly ServerEvent[] | Rejection {
-  const name = rawName.normalize('NFC').trim();
-  if (!isVisible(name) || [...name].length > SERVER_NAME_LENGTH) return badName;
+  const name = fitName(rawName, SERVER_NAME_LENGTH);
+  if (name === undefined) return badName;
   if (name === state.name) return [];
   return [{ type: 'ServerRenamed', data: { by, renamedAt: now, secret: { name } } }];
 }

@@ -1,6 +1,7 @@
 /** Replies of a message, held compactly as there may be 100,000. */
-import { PersistentMap } from '../shared/index.js';
+import { PersistentMap, type Rejection } from '../shared/index.js';
 import type { MessageContent, Thread } from './events/messages.js';
+import { atMost } from './limits.js';
 
 /** Participants in a thread summary; each reply's event repeats the summary. */
 export const MAX_PARTICIPANTS = 100;
@@ -57,6 +58,13 @@ const RADIX = 36;
 
 /** An existing reply. */
 export const findReply = (replies: Replies, replyId: string): Reply | undefined => findLine(replies, replyId)?.reply;
+
+/** The edit is based on content that has changed; prepare it again. */
+export const replyChanged: Rejection = { rejected: 'chat/reply-changed', kind: 'conflict' };
+export const tooManyReplies = atMost(
+  'too-many-replies',
+  `${MAX_REPLIES} replies per user to one message; post a new message`,
+);
 
 /** Whether a user may not post another reply. */
 export const replyLimitReached = ({ authorStats }: Replies, author: string): boolean =>

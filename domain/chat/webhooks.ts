@@ -1,6 +1,7 @@
 /** Webhooks let programs post to a channel; part of the channels aggregate. */
-import { type Evolve, isVisible, PersistentMap, type Rejection } from '../shared/index.js';
+import { type Evolve, PersistentMap, type Rejection } from '../shared/index.js';
 import type { ChatEvent } from './catalog.js';
+import { badLength, fitName } from './limits.js';
 
 const WEBHOOK_NAME_LENGTH = 80;
 
@@ -39,11 +40,7 @@ export const webhookNotFound: Rejection = {
   kind: 'not-found',
   detail: 'Webhook not found',
 };
-const badName: Rejection = {
-  rejected: 'chat/bad-webhook-name',
-  kind: 'invalid',
-  detail: `name must be 1 to ${WEBHOOK_NAME_LENGTH} characters`,
-};
+const badName = badLength('bad-webhook-name', 'name', WEBHOOK_NAME_LENGTH);
 
 /** Author id of messages posted by a webhook. */
 export const webhookAuthor = (webhookId: string): string => `webhook:${webhookId}`;
@@ -55,8 +52,8 @@ export const webhooksOf = (webhooks: Webhooks): readonly Webhook[] =>
 /** The channel must exist. */
 export function createWebhook(command: Command<'CreateWebhook'>): readonly WebhookEvent[] | Rejection {
   const { webhookId, channelId, by, tokenHash, now } = command;
-  const name = command.name.normalize('NFC').trim();
-  if (!isVisible(name) || [...name].length > WEBHOOK_NAME_LENGTH) return badName;
+  const name = fitName(command.name, WEBHOOK_NAME_LENGTH);
+  if (name === undefined) return badName;
   const data = { webhookId, channelId, createdBy: by, createdAt: now, tokenHash, secret: { name } };
   return [{ type: 'WebhookCreated', data }];
 }

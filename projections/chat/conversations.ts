@@ -1,6 +1,6 @@
 /** Projects the conversation list of each user by last activity: one row per participant. */
 import type { ChatEvent } from '../../domain/chat/catalog.js';
-import { isDirect, participantsOf } from '../../domain/chat/conversation-id.js';
+import { isDirect, participantsOf } from '../../domain/chat/events/conversations.js';
 import { longOf, type Projection } from '../kernel/index.js';
 
 type ConversationChange = ChatEvent<'ConversationStarted' | 'MessagePosted'>;

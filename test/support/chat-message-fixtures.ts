@@ -1,7 +1,7 @@
 /** Channels, messages and conversations for specs: their commands, with only what a sentence is about left to say. */
 import type { ChannelsCommand, Requester } from '../../domain/chat/channels.js';
 import type { StartConversation } from '../../domain/chat/conversation.js';
-import { conversationOf } from '../../domain/chat/conversation-id.js';
+import { conversationOf } from '../../domain/chat/events/conversations.js';
 import { EMPTY_CONTENT, type MessageContent } from '../../domain/chat/events/messages.js';
 import type { MessageCommand } from '../../domain/chat/message.js';
 

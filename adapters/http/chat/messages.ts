@@ -5,7 +5,7 @@ import type { MessageReader } from '../../../application/chat/messages/read-mess
 import { parentOf, type Visibility } from '../../../application/chat/messages/visibility.js';
 import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import type { Budget } from '../../../application/concurrency/index.js';
-import { MAX_CHANGES } from '../../../domain/chat/edit-limit.js';
+import { MAX_CHANGES } from '../../../domain/chat/message.js';
 import { MAX_REACTIONS, MAX_REACTIONS_EVER } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { type Request, type Route, route } from '../server/route.js';

@@ -1,6 +1,6 @@
 /** Exports all chat data as streamed JSON, with one page of rows in memory at a time. */
 import { CHANNELS, channelsFor } from '../../../domain/chat/channels.js';
-import { participantsOf } from '../../../domain/chat/conversation-id.js';
+import { participantsOf } from '../../../domain/chat/events/conversations.js';
 import { ROSTER, type RosterState } from '../../../domain/chat/roster.js';
 import { SETTINGS } from '../../../domain/chat/server-settings.js';
 import { webhooksOf } from '../../../domain/chat/webhooks.js';

@@ -1,6 +1,5 @@
 /** Delivers a new direct conversation to its two participants. */
-import type { ConversationEvent } from '../../../domain/chat/conversation.js';
-import type { RequestEvent } from '../../../domain/chat/conversation-request.js';
+import type { ConversationEvent, RequestEvent } from '../../../domain/chat/conversation.js';
 import type { Audience } from '../../subscription/index.js';
 import { conversationView } from '../channels/conversations.js';
 import { type ChatState, userKey } from './state.js';

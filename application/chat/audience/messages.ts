@@ -1,6 +1,6 @@
 /** Delivers events of messages, reactions and threads to those who may see the channel or conversation. */
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
-import { isDirect, participantsOf } from '../../../domain/chat/conversation-id.js';
+import { isDirect, participantsOf } from '../../../domain/chat/events/conversations.js';
 import type { MessageEvent } from '../../../domain/chat/message.js';
 import type { RevealedEvent } from '../../ports/index.js';
 import type { Audience, Delivery } from '../../subscription/index.js';

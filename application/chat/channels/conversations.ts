@@ -1,6 +1,7 @@
 /** Use cases on direct conversations: start, list. */
-import { conversationOf, conversationSubject, participantsOf } from '../../../domain/chat/conversation-id.js';
-import { REQUEST_SECONDS, requestStream } from '../../../domain/chat/conversation-request.js';
+
+import { REQUEST_SECONDS, requestStream } from '../../../domain/chat/conversation.js';
+import { conversationOf, conversationSubject, participantsOf } from '../../../domain/chat/events/conversations.js';
 import { type RosterState, unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';

@@ -1,11 +1,11 @@
 /** Reads messages and replies from MongoDB: pages, pins, single replies. Opens sealed content. */
 import {
+  contentOf,
   EMPTY_CONTENT,
   type MessageContent,
   messageSubject,
   type Thread,
 } from '../../../domain/chat/events/messages.js';
-import { contentOf } from '../../../domain/chat/message-content.js';
 import type { Rejection } from '../../../domain/shared/index.js';
 import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
 import {

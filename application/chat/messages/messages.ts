@@ -1,5 +1,5 @@
 /** Use cases on messages in channels and direct conversations: post, edit, delete, pin, react. */
-import { participantsOf } from '../../../domain/chat/conversation-id.js';
+import { participantsOf } from '../../../domain/chat/events/conversations.js';
 import { EMPTY_CONTENT } from '../../../domain/chat/events/messages.js';
 import {
   type MessageCommand,

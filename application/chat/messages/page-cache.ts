@@ -1,6 +1,7 @@
 /** Caches pages of messages of channels and conversations, kept current by the live feed. Bounded in bytes. */
 import { LRUCache } from 'lru-cache';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
+import { messageEvents } from '../../../domain/chat/events/messages.js';
 import type { MessageEvent } from '../../../domain/chat/message.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { ownEntry, type Rejection } from '../../../domain/shared/index.js';
@@ -217,19 +218,6 @@ function apply(page: CachedPage, event: MessageUpdate): void {
   if (all.length > CACHED_PAGE_SIZE) page.isWhole = false;
 }
 
-const MESSAGE_EVENTS: { readonly [Type in MessageEvent['type']]: true } = {
-  MessagePosted: true,
-  MessageEdited: true,
-  MessagePinned: true,
-  MessageUnpinned: true,
-  MessageDeleted: true,
-  ReactionAdded: true,
-  ReactionRemoved: true,
-  ReplyPosted: true,
-  ReplyEdited: true,
-  ReplyDeleted: true,
-};
-
 /** Whether the event changes a message view. */
 const isMessageEvent = (event: RevealedEvent<ChatEvent>): event is MessageUpdate =>
-  ownEntry(MESSAGE_EVENTS, event.type) !== undefined;
+  ownEntry(messageEvents, event.type) !== undefined;

@@ -1,6 +1,6 @@
 /** Validates and completes message content: mentions, attachments, quote. */
 import type { MessageContent } from '../../../domain/chat/events/messages.js';
-import { mentionsOf } from '../../../domain/chat/mentions.js';
+import { mentionsOf } from '../../../domain/chat/names.js';
 import { findReply } from '../../../domain/chat/thread.js';
 import type { Rejection } from '../../../domain/shared/index.js';
 import type { Attachments } from '../files/attachments.js';

@@ -1,5 +1,5 @@
 /** Use cases on replies in message threads: post, edit, delete. */
-import { isDirect } from '../../../domain/chat/conversation-id.js';
+import { isDirect } from '../../../domain/chat/events/conversations.js';
 import { EMPTY_CONTENT, type MessageContent } from '../../../domain/chat/events/messages.js';
 import {
   type MessageCommand,
@@ -8,9 +8,8 @@ import {
   messageStream,
   notAuthor,
   notInDirect,
-  replyChanged,
 } from '../../../domain/chat/message.js';
-import { findReply, threadOf } from '../../../domain/chat/thread.js';
+import { findReply, replyChanged, threadOf } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import { type CommandContext, UnavailableError } from '../../ports/index.js';
 import { messageAggregate } from '../aggregates.js';

@@ -7,7 +7,7 @@ import {
   channelNotFound,
 } from '../../../domain/chat/channels.js';
 import { conversationNotFound } from '../../../domain/chat/conversation.js';
-import { conversationSubject, isDirect, participantsOf } from '../../../domain/chat/conversation-id.js';
+import { conversationSubject, isDirect, participantsOf } from '../../../domain/chat/events/conversations.js';
 import { type MessageState, messageNotFound, messageStream } from '../../../domain/chat/message.js';
 import type { Rejection } from '../../../domain/shared/index.js';
 import type { AggregateStore, LoadedAggregate } from '../../command/index.js';

@@ -1,7 +1,6 @@
 /** Adds users on behalf of an admin, with a password or an emailed invite. */
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
-import { tidyEmail } from '../../../domain/chat/names.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection, type Rejection, tidyEmail } from '../../../domain/shared/index.js';
 import type { CommandContext, Derivation, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import type { Authentication } from '../sign-in/authenticate.js';

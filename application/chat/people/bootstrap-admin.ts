@@ -1,7 +1,6 @@
 /** Creates the initial admin at start, unless a user with that email exists. */
-import { tidyEmail } from '../../../domain/chat/names.js';
 import type { User } from '../../../domain/chat/roster.js';
-import { isRejection } from '../../../domain/shared/index.js';
+import { isRejection, tidyEmail } from '../../../domain/shared/index.js';
 import type { CommandContext } from '../../ports/index.js';
 import type { Passwords } from '../sign-in/password-store.js';
 import type { Join } from './join.js';

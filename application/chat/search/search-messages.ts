@@ -1,6 +1,6 @@
 /** Searches messages by parts of words, within what the caller may see. */
 import { CHANNELS, channelFor } from '../../../domain/chat/channels.js';
-import { isDirect, participantsOf } from '../../../domain/chat/conversation-id.js';
+import { isDirect, participantsOf } from '../../../domain/chat/events/conversations.js';
 import type { RosterState } from '../../../domain/chat/roster.js';
 import { foldText, MAX_WORDS, wordsOf } from '../../../domain/chat/text-search.js';
 import type { Rejection } from '../../../domain/shared/index.js';

@@ -1,6 +1,5 @@
 /** One-time links sent by mail: request, issue, verify, use. */
 import { linksSubject, PURPOSES } from '../../../domain/chat/events/one-time-links.js';
-import { isEmail, tidyEmail } from '../../../domain/chat/names.js';
 import {
   type AddressState,
   addressStream,
@@ -8,7 +7,7 @@ import {
   linkWith,
   type Purpose,
 } from '../../../domain/chat/one-time-links.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isEmail, isRejection, type Rejection, tidyEmail } from '../../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand, Handled } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, EventLog, Position, SignedTokens, Vault } from '../../ports/index.js';
 import { addressAggregate } from '../aggregates.js';

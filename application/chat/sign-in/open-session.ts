@@ -1,7 +1,6 @@
 /** Opens a session for an authenticated email: finds or creates the user. */
-import { isEmail, tidyEmail } from '../../../domain/chat/names.js';
 import { badEmail, type User } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isEmail, isRejection, type Rejection, tidyEmail } from '../../../domain/shared/index.js';
 import type { CommandContext, Derivation } from '../../ports/index.js';
 import type { Join } from '../people/join.js';
 import type { Authentication } from './authenticate.js';

@@ -1,8 +1,7 @@
 /** Password sign-in, registration, and setting a password by link or by an admin. */
-import { isEmail, tidyEmail } from '../../../domain/chat/names.js';
 import { badLink } from '../../../domain/chat/one-time-links.js';
 import { badEmail, notAdmin, type User } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isEmail, isRejection, type Rejection, tidyEmail } from '../../../domain/shared/index.js';
 import { createRateLimiters, createSlidingWindow } from '../../concurrency/index.js';
 import type { Clock, CommandContext, Derivation } from '../../ports/index.js';
 import type { Audit } from '../admin/audit-log.js';

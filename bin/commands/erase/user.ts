@@ -2,9 +2,8 @@
 import { Argument } from 'commander';
 import { rosterAggregate } from '../../../application/chat/aggregates.js';
 import { createEraseUser } from '../../../application/chat/people/erase-user.js';
-import { tidyEmail } from '../../../domain/chat/names.js';
 import { ROSTER, userByEmail } from '../../../domain/chat/roster.js';
-import { isRejection } from '../../../domain/shared/index.js';
+import { isRejection, tidyEmail } from '../../../domain/shared/index.js';
 import { type Kernel, openKernel } from '../../node/kernel.js';
 import { loadServices } from '../../services/all.js';
 import type { Call, CommandSpec } from '../command.js';

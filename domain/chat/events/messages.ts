@@ -1,7 +1,7 @@
 /** Events of messages, their reactions and threads. */
-import { type DataOf, event, object, oneOf } from '../../shared/index.js';
-import { conversationSubject, isDirect } from '../conversation-id.js';
+import { type DataOf, event, isVisible, object, oneOf } from '../../shared/index.js';
 import { channelSubject } from './channels.js';
+import { conversationSubject, isDirect } from './conversations.js';
 import { count, id, text, time } from './words.js';
 
 /** Key subject of the channel or conversation; for direct messages `channelId` is the conversation id. */
@@ -31,6 +31,21 @@ const body = object(texts, bot);
 export type MessageContent = DataOf<typeof body>;
 
 export const EMPTY_CONTENT = { content: '', attachments: [], images: [], mentions: [] } as const;
+
+/** Omits other members. */
+export const contentOf = ({ content, attachments, images, mentions, botName }: MessageContent): MessageContent => ({
+  content,
+  attachments,
+  images,
+  mentions,
+  ...(botName !== undefined && { botName }),
+});
+
+export const isEmpty = ({ content, attachments, images }: MessageContent): boolean =>
+  !isVisible(content) && attachments.length === 0 && images.length === 0;
+
+export const isSameContent = (a: MessageContent, b: MessageContent): boolean =>
+  JSON.stringify(contentOf(a)) === JSON.stringify(contentOf(b));
 
 /** User ids by reaction, in order of reacting. */
 const reactions = { type: 'object', additionalProperties: ids } as const;

@@ -4,8 +4,8 @@
  */
 import { Binary, type IndexDescription, type Long } from 'mongodb';
 import type { Vault } from '../../../application/ports/index.js';
-import { conversationSubject, isDirect } from '../../../domain/chat/conversation-id.js';
 import { channelSubject } from '../../../domain/chat/events/channels.js';
+import { conversationSubject, isDirect } from '../../../domain/chat/events/conversations.js';
 import { foldText } from '../../../domain/chat/text-search.js';
 
 /** An indexed message or reply. */

@@ -1,7 +1,7 @@
 /** The rules of conversations of two. */
 import { expect } from 'chai';
 import { conversation } from '../../../domain/chat/conversation.js';
-import { conversationOf, isDirect, participantsOf } from '../../../domain/chat/conversation-id.js';
+import { conversationOf, isDirect, participantsOf } from '../../../domain/chat/events/conversations.js';
 import { ADA, BOB, CYD, DIRECT, NOON, startConversation } from '../../support/chat-message-fixtures.js';
 import { specOf } from '../../support/decider-spec.js';
 

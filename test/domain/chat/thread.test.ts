@@ -1,8 +1,7 @@
 /** The rules of reactions and threads: what is counted, shown and told of them, and what is changed twice. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MAX_CHANGES } from '../../../domain/chat/edit-limit.js';
-import { type MessageCommand, message } from '../../../domain/chat/message.js';
+import { MAX_CHANGES, type MessageCommand, message } from '../../../domain/chat/message.js';
 import {
   MAX_REACTIONS_EVER,
   noReactions,

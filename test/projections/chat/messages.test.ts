@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Long } from 'mongodb';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import { conversation } from '../../../domain/chat/conversation.js';
-import { conversationSubject } from '../../../domain/chat/conversation-id.js';
+import { conversationSubject } from '../../../domain/chat/events/conversations.js';
 import { type MessageCommand, type MessageEvent, message, messageStream } from '../../../domain/chat/message.js';
 import { threadOf } from '../../../domain/chat/thread.js';
 import { conversations } from '../../../projections/chat/conversations.js';

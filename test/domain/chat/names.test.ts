@@ -1,8 +1,7 @@
 /** Who is called by what is said. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { mentionsOf } from '../../../domain/chat/mentions.js';
-import { nameKey } from '../../../domain/chat/names.js';
+import { mentionsOf, nameKey } from '../../../domain/chat/names.js';
 
 const names = ['Ada', 'Ada Lovelace', 'bob', 'J.R.', 'Zoë', 'x-ray', '李'];
 const ids = new Map(names.map((name) => [nameKey(name), name]));
