@@ -1,11 +1,10 @@
 /** Routes of the operations port: health, metrics and projections, for this machine or with a token. */
 import { hash, timingSafeEqual } from 'node:crypto';
-import { isLoopback } from '../platform/config/client-address.js';
 import type { Metrics } from '../platform/observability/metrics.js';
-import { sameOrigin } from './security/cors.js';
-import { isLocalHost } from './security/cross-site-guard.js';
+import { isLocalHost } from './hardening/cross-site-guard.js';
+import { isLoopback } from './server/client-address.js';
 import { openapiRoute } from './server/openapi.js';
-import type { ServicePolicy } from './server/policy.js';
+import { type ServicePolicy, sameOrigin } from './server/policy.js';
 import { type Problem, problem } from './server/problem.js';
 import type { Request, Route } from './server/route.js';
 

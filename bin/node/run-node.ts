@@ -9,13 +9,13 @@ import {
 } from '../../adapters/http/hardening/connection-limits.js';
 import { operationsPolicy, operationsRoutes, operationsSignIn } from '../../adapters/http/operations.js';
 import { createBudgets } from '../../adapters/http/server/budgets.js';
-import { type ListenOptions, listen } from '../../adapters/http/server/http-server.js';
 import {
   createClientAddress,
   createProxyCheck,
   directNetworkOf,
   networkOf,
-} from '../../adapters/platform/config/client-address.js';
+} from '../../adapters/http/server/client-address.js';
+import { type ListenOptions, listen } from '../../adapters/http/server/http-server.js';
 import { maskCredentials } from '../../adapters/platform/config/mask.js';
 import { startLogger } from '../../adapters/platform/observability/logger.js';
 import { createMetrics, type Metrics } from '../../adapters/platform/observability/metrics.js';

@@ -1,6 +1,7 @@
 /** The configured mail server, for all services that send mail. */
+
+import { isLoopback } from '../../adapters/http/server/client-address.js';
 import type { SmtpOptions } from '../../adapters/outbound/mail/smtp.js';
-import { isLoopback } from '../../adapters/platform/config/client-address.js';
 import type { Logger } from '../../application/ports/index.js';
 import type { AnnalsValues } from '../settings.js';
 

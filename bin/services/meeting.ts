@@ -1,7 +1,7 @@
 /** Composes the meeting service. */
-import { createCallerDigest } from '../../adapters/http/meeting/caller-digest.js';
+
 import { meetingPolicy } from '../../adapters/http/meeting/policy.js';
-import { meetingRoutes } from '../../adapters/http/meeting/routes.js';
+import { createCallerDigest, meetingRoutes } from '../../adapters/http/meeting/routes.js';
 import { openapiRoute } from '../../adapters/http/server/openapi.js';
 import { createRateLimit } from '../../adapters/http/server/rate-limit.js';
 import { createWebPage } from '../../adapters/http/server/web-page.js';

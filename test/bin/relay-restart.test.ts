@@ -4,7 +4,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { type Servers, startServers } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
 import { EventSource } from 'eventsource';
-import { sameOrigin } from '../../adapters/http/security/cors.js';
+import { sameOrigin } from '../../adapters/http/server/policy.js';
 import { route } from '../../adapters/http/server/route.js';
 import { connectMongo } from '../../adapters/mongo/client.js';
 import { createWindows } from '../../adapters/mongo/coordination/checkpoints.js';

@@ -1,6 +1,5 @@
 /** The routes of guest books, and who is told what over a stream. In `adapters/http/` and `adapters/realtime/relay/`. */
-import { cors } from '../../adapters/http/security/cors.js';
-import type { ServicePolicy } from '../../adapters/http/server/policy.js';
+import { cors, type ServicePolicy } from '../../adapters/http/server/policy.js';
 import { type Route, route } from '../../adapters/http/server/route.js';
 import type { Relay } from '../../adapters/realtime/relay/relay.js';
 import type { Audience } from '../../application/subscription/audience.js';

@@ -1,7 +1,7 @@
 /** A request: when it is the same command again, what it carries, where it comes from, and which pages may ask. */
 import { expect } from 'chai';
-import { cors } from '../../adapters/http/security/cors.js';
-import { createClientAddress } from '../../adapters/platform/config/client-address.js';
+import { createClientAddress } from '../../adapters/http/server/client-address.js';
+import { cors } from '../../adapters/http/server/policy.js';
 import type { CommandContext } from '../../application/ports/index.js';
 import { UnavailableError } from '../../application/ports/index.js';
 import { echo, serveToys, type Toys } from './toy-http-service.js';

@@ -1,8 +1,7 @@
 /** A small service for the tests of the HTTP kernel, served on a free port. */
 import { createDerivation } from '../../adapters/crypto/derivation.js';
-import { type Cors, cors } from '../../adapters/http/security/cors.js';
 import { type Listening, type ListenOptions, listen } from '../../adapters/http/server/http-server.js';
-import type { ServicePolicy } from '../../adapters/http/server/policy.js';
+import { type Cors, cors, type ServicePolicy } from '../../adapters/http/server/policy.js';
 import type { Route } from '../../adapters/http/server/route.js';
 import type { Logger } from '../../application/ports/index.js';
 import { send } from '../support/raw-http.js';

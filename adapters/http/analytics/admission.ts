@@ -1,7 +1,7 @@
 /** Authenticates API requests by admin token or dashboard session cookie (RFC 6265). */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { DashboardSession, Logins } from '../../../application/analytics/login.js';
-import { isSameOrigin } from '../security/cross-site-guard.js';
+import { isSameOrigin } from '../hardening/cross-site-guard.js';
 import { type Problem, problem } from '../server/problem.js';
 import type { Request } from '../server/route.js';
 

@@ -6,8 +6,7 @@ import { type Payload, payload } from '../../../domain/analytics/hit-payload.js'
 import { isRejection } from '../../../domain/shared/index.js';
 import { retryAfter } from '../server/answer.js';
 import { type Request, type Route, route } from '../server/route.js';
-import { bodyValidator } from '../server/validate.js';
-import { messageWithPath } from '../server/validation-message.js';
+import { bodyValidator, messageWithPath } from '../server/validate.js';
 import { TOKEN_HEADER } from './policy.js';
 import * as schemas from './schemas.js';
 

@@ -1,9 +1,8 @@
 /** HTTP policy of the analytics service: headers, errors, and CORS for the routes that trackers use. */
 import type { Rejection } from '../../../domain/shared/index.js';
-import type { Cors } from '../security/cors.js';
-import type { ServicePolicy } from '../server/policy.js';
+import type { Cors, ServicePolicy } from '../server/policy.js';
 import { fromRejection, type Problem, problem } from '../server/problem.js';
-import { messageWithPath } from '../server/validation-message.js';
+import { messageWithPath } from '../server/validate.js';
 import { CHALLENGE, SESSION_COOKIE } from './admission.js';
 
 /** Routes that trackers on pages of other origins use. */

@@ -2,9 +2,9 @@
 import type { Links } from '../../../application/chat/sign-in/one-time-links.js';
 import type { PasswordSignIn } from '../../../application/chat/sign-in/password-sign-in.js';
 import { type Budget, createFairSemaphore } from '../../../application/concurrency/index.js';
-import { networkOf } from '../../platform/config/client-address.js';
 import type { Answer } from '../server/answer.js';
 import { overBudgetProblem } from '../server/budgets.js';
+import { networkOf } from '../server/client-address.js';
 import type { RateLimit } from '../server/rate-limit.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { anonymousContext, answer } from './auth.js';

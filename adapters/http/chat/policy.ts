@@ -1,7 +1,6 @@
 /** The policy of the chat service: headers, CORS and errors. */
 import type { Rejection } from '../../../domain/shared/index.js';
-import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../security/cors.js';
-import type { ServicePolicy } from '../server/policy.js';
+import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors, type ServicePolicy } from '../server/policy.js';
 import { fromRejection, type Problem } from '../server/problem.js';
 
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } };

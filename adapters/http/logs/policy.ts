@@ -1,7 +1,7 @@
 /** HTTP policy of the log service: CORS, security headers and origin checks. */
-import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors } from '../security/cors.js';
-import { createCsrfGuard, createHostGuard, type HostGuardOptions } from '../security/cross-site-guard.js';
-import type { ServicePolicy } from '../server/policy.js';
+
+import { createCsrfGuard, createHostGuard, type HostGuardOptions } from '../hardening/cross-site-guard.js';
+import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors, type ServicePolicy } from '../server/policy.js';
 
 /** OpenAPI security schemes: a bearer token, or username and password. */
 export const LOG_SECURITY = ['token', 'basic'] as const;

@@ -1,9 +1,10 @@
-/** Routes that query records: pages and counts. */
+/** Routes that read records: pages, counts and the live tail. */
 import { REQUEST_MS } from '../../../application/concurrency/index.js';
 import type { Grouping } from '../../../application/logs/query/aggregate.js';
 import type { ConsistentLogQueries } from '../../../application/logs/query/consistent-query.js';
 import { INTERVAL_FORMAT, parseInterval } from '../../../domain/logs/interval.js';
 import { type DataOf, isRejection } from '../../../domain/shared/index.js';
+import type { Tail } from '../../realtime/logs/log-tail.js';
 import { JSON_TYPE } from '../server/answer.js';
 import { isProblem, type Problem, problem } from '../server/problem.js';
 import { type Admit, type Request, type Route, route } from '../server/route.js';
@@ -14,6 +15,7 @@ import { aggregateBody, pageBody } from './schemas.js';
 
 export interface QueryRouteDeps {
   readonly reading: ConsistentLogQueries;
+  readonly tail: Tail;
   readonly admit: Admit<LogCaller>;
   readonly security: readonly string[];
 }
@@ -36,13 +38,14 @@ const SETTLING_MS = REQUEST_MS;
 const JSON_HEADERS = { 'Content-Type': JSON_TYPE };
 
 export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
-  const { reading, admit, security } = deps;
+  const { reading, tail, admit, security } = deps;
   // A query enforces its own budget with a proper error; failing stores end it sooner.
   const answerMs = reading.budgetMs + SETTLING_MS;
-  const common = { method: 'GET', tags: TAGS, admit, security, answerMs } as const;
+  const common = { method: 'GET', tags: TAGS, admit, security } as const;
 
   const list = route({
     ...common,
+    answerMs,
     path: '/api/logs',
     summary: 'Query records',
     description:
@@ -73,6 +76,7 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
 
   const aggregate = route({
     ...common,
+    answerMs,
     path: '/api/logs/aggregate',
     summary: 'Count records',
     description:
@@ -103,7 +107,25 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
     },
   });
 
-  return [list, aggregate];
+  const follow = route({
+    ...common,
+    path: '/api/logs/tail',
+    summary: 'Follow new records, as server-sent events',
+    description:
+      'Each event is one record, in log order, filtered like `/api/logs`. Resume with `Last-Event-ID`, or start at ' +
+      'the `Position` of a page (as `lastEventId`, so that nothing is missed even if the connection breaks before ' +
+      'the first record). After too long a pause, one `{"type":"RESET"}` says that records were missed. An ' +
+      'interrupted batch is sent again: use record ids to drop duplicates.',
+    query: { type: 'object', properties: { ...filterProperties, lastEventId: { type: 'string' } } },
+    answers: { 200: { description: 'The stream', type: 'text/event-stream' } },
+    handle({ query, cursor }) {
+      const filter = filterOf(query);
+      if (isProblem(filter)) return filter;
+      return { stream: (sink) => tail.connect(filter, cursor, sink) };
+    },
+  });
+
+  return [list, aggregate, follow];
 }
 
 const readerOf = ({ ifPosition, signal }: Request) => ({ seen: ifPosition, signal });

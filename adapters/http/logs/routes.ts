@@ -5,15 +5,10 @@ import { type HealthDeps, healthRoute } from './health.js';
 import { type IngestRouteDeps, ingestRoute } from './ingest.js';
 import { type QueryRouteDeps, queryRoutes } from './query.js';
 import { type ReindexRouteDeps, reindexRoutes } from './reindex.js';
-import { type TailRouteDeps, tailRoute } from './tail.js';
 
 type Without<Deps> = Omit<Deps, 'admit' | 'security'>;
 
-export interface LogsDeps
-  extends Without<IngestRouteDeps>,
-    Without<QueryRouteDeps>,
-    Without<TailRouteDeps>,
-    Without<ReindexRouteDeps> {
+export interface LogsDeps extends Without<IngestRouteDeps>, Without<QueryRouteDeps>, Without<ReindexRouteDeps> {
   readonly admission: LogAdmission;
   readonly health: HealthDeps;
 }
@@ -25,6 +20,6 @@ export function logsRoutes({ admission, health, ...deps }: LogsDeps): readonly R
   return [
     healthRoute(health),
     ingestRoute(ingestDeps),
-    ...[...queryRoutes(queryDeps), tailRoute(queryDeps), ...reindexRoutes(queryDeps)].map(withProducerRejection),
+    ...[...queryRoutes(queryDeps), ...reindexRoutes(queryDeps)].map(withProducerRejection),
   ];
 }

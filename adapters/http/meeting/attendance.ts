@@ -5,8 +5,8 @@ import { type Attendance, MAX_ATTENDANCES } from '../../../application/meeting/a
 import { roomNotFound } from '../../../domain/meeting/join.js';
 import { roomIdOf } from '../../../domain/meeting/room-id.js';
 import { isRejection } from '../../../domain/shared/index.js';
-import { networkOf } from '../../platform/config/client-address.js';
 import { overBudgetProblem } from '../server/budgets.js';
+import { networkOf } from '../server/client-address.js';
 import { type Route, route } from '../server/route.js';
 import { streamedJson } from '../server/streamed-json.js';
 import { attendanceReport } from './schemas.js';

@@ -1,15 +1,15 @@
 /** HTTP routes of the meeting service: index, health, ICE configuration, room creation. */
 import type { RoomMetrics } from '../../../application/meeting/room-metrics.js';
-import type { MeetingRooms } from '../../../application/meeting/rooms.js';
+import type { MeetingRooms, RoomInput } from '../../../application/meeting/rooms.js';
 import type { IceServer } from '../../../application/meeting/settings.js';
-import type { Position } from '../../../application/ports/index.js';
-import { isRejection } from '../../../domain/shared/index.js';
-import { isProblem } from '../server/problem.js';
+import type { Derivation, Position } from '../../../application/ports/index.js';
+import { PASSWORD_LENGTH, roomIdOf } from '../../../domain/meeting/room-id.js';
+import { type DataOf, isRejection } from '../../../domain/shared/index.js';
+import { networkOf } from '../server/client-address.js';
+import { isProblem, type Problem, problem } from '../server/problem.js';
 import type { RateLimit } from '../server/rate-limit.js';
 import { type Route, route } from '../server/route.js';
 import { acceptsHtml, type WebPage } from '../server/web-page.js';
-import type { CallerDigest } from './caller-digest.js';
-import { parseRoom } from './parse-room.js';
 import * as schemas from './schemas.js';
 
 export interface MeetingDeps {
@@ -26,6 +26,14 @@ export interface MeetingDeps {
   /** Milliseconds since the process started. */
   readonly uptimeMs: () => number;
 }
+
+/** Returns a keyed digest of the network of an address, so that no address is stored; the same on all nodes. */
+export type CallerDigest = (address: string) => string;
+
+export const createCallerDigest =
+  (derivation: Derivation): CallerDigest =>
+  (address) =>
+    derivation.id('meeting.caller', networkOf(address));
 
 /** Actor of anonymous room creation; idempotency keys are scoped by client address. */
 const GUEST = 'meeting.guest';
@@ -113,3 +121,51 @@ const LINKS = {
   signaling: '/ws',
   openapi: '/openapi.json',
 };
+
+const MAX_TITLE_LENGTH = 80;
+
+const invalid = (error: string) => problem(400, error);
+
+/** Counts code points, not UTF-16 units. */
+const lengthOf = (text: string) => [...text].length;
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$/i;
+
+/** Returns Unix ms of an ISO 8601 date, or undefined if it is invalid. */
+function parseDate(text: string): number | undefined {
+  const time = TIME.exec(text);
+  if (!time && !DATE.test(text)) return undefined;
+  const day = text.slice(0, 10);
+  // `Date.parse` accepts 31 February and rolls over into March.
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return undefined;
+  const instant = time ? Date.parse(time[1] === undefined ? `${text}Z` : text) : midnight;
+  return instant >= 0 ? instant : undefined;
+}
+
+type RoomBody = DataOf<typeof schemas.roomBody>;
+
+function parseScheduledTime(value: number | string | undefined, label: string): number | undefined | Problem {
+  if (typeof value !== 'string') return value;
+  return parseDate(value.trim()) ?? invalid(`${label} is invalid`);
+}
+
+/** Returns the normalized input, or the problem with it. */
+function parseRoom(body: RoomBody): RoomInput | Problem {
+  const roomId = body.roomId === undefined ? undefined : roomIdOf(body.roomId);
+  if (body.roomId !== undefined && !roomId) return invalid('Room id must be 6 characters of A-Z and 0-9');
+  const password = body.password?.trim();
+  if (password === '') return invalid('Password must not be empty');
+  if (password && lengthOf(password) > PASSWORD_LENGTH) return invalid('Password is too long');
+  // HTML forms send an empty string for a missing title.
+  const title = body.title?.trim() || undefined;
+  if (title && lengthOf(title) > MAX_TITLE_LENGTH) return invalid('Title is too long');
+  const scheduledStart = parseScheduledTime(body.scheduledStart, 'Scheduled start');
+  if (isProblem(scheduledStart)) return scheduledStart;
+  const scheduledEnd = parseScheduledTime(body.scheduledEnd, 'Scheduled end');
+  if (isProblem(scheduledEnd)) return scheduledEnd;
+  if (scheduledStart !== undefined && scheduledEnd !== undefined && scheduledEnd <= scheduledStart)
+    return invalid('Scheduled end must be after the scheduled start');
+  return { roomId, password, maxParticipants: body.maxParticipants, title, scheduledStart, scheduledEnd };
+}

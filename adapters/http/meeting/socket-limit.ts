@@ -1,5 +1,5 @@
 /** Limits WebSocket connections per network: new ones per minute, and concurrent ones. */
-import { networkOf } from '../../platform/config/client-address.js';
+import { networkOf } from '../server/client-address.js';
 import { type Problem, problem } from '../server/problem.js';
 import type { RateLimit } from '../server/rate-limit.js';
 

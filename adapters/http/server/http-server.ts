@@ -1,7 +1,6 @@
 /** The HTTP server of a service, with graceful shutdown. */
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { networkOf } from '../../platform/config/client-address.js';
 import { formatUrl } from '../../platform/process/format-url.js';
 import type { Sink } from '../../realtime/relay/sink.js';
 import { asRequest, attach, putBackUpgrade } from '../../realtime/websocket/upgrade.js';
@@ -10,6 +9,7 @@ import { limitPipelining, limitUnreadResponses } from '../hardening/connection-l
 import { createProtocolErrorHandlers } from '../hardening/malformed-requests.js';
 import { type AppDeps, createApp } from './app.js';
 import { type Budgets, createBudgets } from './budgets.js';
+import { networkOf } from './client-address.js';
 import type { ServicePolicy } from './policy.js';
 import type { Route } from './route.js';
 

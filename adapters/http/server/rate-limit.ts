@@ -6,7 +6,7 @@ import {
   type RateLimiter,
 } from '../../../application/concurrency/index.js';
 import type { Clock, Quota } from '../../../application/ports/index.js';
-import { networkOf } from '../../platform/config/client-address.js';
+import { networkOf } from './client-address.js';
 
 /** A rate limit by network of an address, or by any other text that identifies callers. */
 export interface RateLimit {

@@ -4,19 +4,18 @@ import type { Socket } from 'node:net';
 import type { Context } from 'koa';
 import { REQUEST_MS, type Reservation, withDeadline } from '../../../application/concurrency/index.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import { networkOf } from '../../platform/config/client-address.js';
 import { createReader } from '../../realtime/websocket/message-schema.js';
 import { upgradeProblem } from '../../realtime/websocket/upgrade.js';
 import { createUploadReader, type ReadUpload } from '../upload/upload-reader.js';
 import type { RouteResult } from './answer.js';
 import { createBodyReader } from './body.js';
 import { overBudgetProblem } from './budgets.js';
+import { networkOf } from './client-address.js';
 import type { ServicePolicy } from './policy.js';
 import { isProblem, type Problem, problem } from './problem.js';
 import { createRequest, type RequestDeps } from './request.js';
 import type { Route } from './route.js';
-import { bodyValidator, queryValidator } from './validate.js';
-import type { FieldError } from './validation-message.js';
+import { bodyValidator, type FieldError, queryValidator } from './validate.js';
 
 export type Endpoint = (ctx: Context, params: { [name: string]: string }, requestId: string) => Promise<RouteResult>;
 

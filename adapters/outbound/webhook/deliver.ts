@@ -1,8 +1,8 @@
 /** Delivers signed messages to webhooks, with retries, and returns the outcome. */
+import { createHmac } from 'node:crypto';
 import { sleep } from '../../../application/concurrency/index.js';
 import type { WebhookOutcome, WebhookRequest, Webhooks } from '../../../application/ports/index.js';
 import { type Answer, post } from './post.js';
-import { signatureOf } from './signature.js';
 import { systemResolve, TargetRefused, type TargetRules, targetOf } from './target.js';
 
 export interface WebhookOptions extends Partial<TargetRules> {
@@ -81,6 +81,12 @@ export function createWebhooks({ secret, userAgent, pause = sleep, ...rest }: We
   }
 
   return { refusal, deliver };
+}
+
+/** Lets receivers verify the sender and reject old messages: `t=<Unix s>,v1=<hex HMAC-SHA256 of "<t>.<body>">`. */
+function signatureOf(secret: string, body: string, seconds: number): string {
+  const digest = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
+  return `t=${seconds},v1=${digest}`;
 }
 
 function failureOf({ status, retryAfter }: Answer): Failure {

@@ -1,7 +1,6 @@
 /** Parses and validates WebSocket messages against a closed list of types. */
 import type { DataOf, JsonSchema } from '../../../domain/shared/index.js';
-import { messageValidator, type Validate } from '../../http/server/validate.js';
-import type { FieldError } from '../../http/server/validation-message.js';
+import { type FieldError, messageValidator, type Validate } from '../../http/server/validate.js';
 
 /** Schemas by `type`, of the other members. Members without a schema are ignored. */
 export type MessageSchemas = { readonly [type: string]: JsonSchema };

@@ -1,7 +1,6 @@
 /** Groups lines of hits into chunks of one site and day, the same chunks for the same lines (content-defined chunking). */
 import { createHash } from 'node:crypto';
-import { bodyValidator } from '../../../adapters/http/server/validate.js';
-import { messageWithPath } from '../../../adapters/http/server/validation-message.js';
+import { bodyValidator, messageWithPath } from '../../../adapters/http/server/validate.js';
 import type { Chunk } from '../../../application/analytics/import-hits.js';
 import type { HistoricalHit } from '../../../application/analytics/store-imported-hits.js';
 import { dayOf } from '../../../domain/analytics/hit-batch.js';

@@ -9,7 +9,7 @@ import { passwordRoutes } from '../../../adapters/http/chat/password.js';
 import type { ChatQuotas } from '../../../adapters/http/chat/quotas.js';
 import { authRoutes } from '../../../adapters/http/chat/session-routes.js';
 import { usersRoutes } from '../../../adapters/http/chat/users.js';
-import { createHostGuard, type HostGuardOptions } from '../../../adapters/http/security/cross-site-guard.js';
+import { createHostGuard, type HostGuardOptions } from '../../../adapters/http/hardening/cross-site-guard.js';
 import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 import type { Route } from '../../../adapters/http/server/route.js';
 import { createMailer } from '../../../adapters/outbound/mail/smtp.js';

@@ -1,5 +1,5 @@
 /** Composes the WebSocket endpoint of the meeting service. */
-import type { CallerDigest } from '../../../adapters/http/meeting/caller-digest.js';
+import type { CallerDigest } from '../../../adapters/http/meeting/routes.js';
 import { createSocketLimit } from '../../../adapters/http/meeting/socket-limit.js';
 import { createSignaling } from '../../../adapters/http/meeting/socket-route.js';
 import { createRateLimit, type RateLimit } from '../../../adapters/http/server/rate-limit.js';

@@ -40,7 +40,7 @@ describe('queries of records over HTTP', () => {
   before(async () => {
     const admit = () => ({ producerId: 'api' }) as never;
     const reading = createConsistentLogQueries({ queries, projectionProgress, latest: () => appended });
-    const routes = queryRoutes({ reading, admit, security: [] });
+    const routes = queryRoutes({ reading, tail: {} as never, admit, security: [] });
     const never = echo({ method: 'GET', path: '/never', handle: () => new Promise<Answer>(() => {}) });
     toys = await serveToys([...routes, never], {}, { answerMs: 1 });
   });

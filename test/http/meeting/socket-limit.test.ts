@@ -1,7 +1,7 @@
 /** The door of the sockets: so many a minute, so many at a time, of one network; and digests of where they come from. */
 import { expect } from 'chai';
 import { createDerivation } from '../../../adapters/crypto/derivation.js';
-import { createCallerDigest } from '../../../adapters/http/meeting/caller-digest.js';
+import { createCallerDigest } from '../../../adapters/http/meeting/routes.js';
 import { createSocketLimit } from '../../../adapters/http/meeting/socket-limit.js';
 import { createRateLimit } from '../../../adapters/http/server/rate-limit.js';
 

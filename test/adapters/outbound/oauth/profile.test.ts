@@ -1,6 +1,6 @@
 /** Who somebody is by what each provider answers. */
 import { expect } from 'chai';
-import { emailOf, profileOf } from '../../../../adapters/outbound/oauth/profile.js';
+import { emailOf, profileOf } from '../../../../adapters/outbound/oauth/client.js';
 
 describe('the profile of a provider', () => {
   it('has the email and the name under the words of each', () => {

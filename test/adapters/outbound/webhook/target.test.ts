@@ -1,7 +1,6 @@
 /** Which addresses may be called: every notation of the dangerous ones is seen through. */
 import { expect } from 'chai';
-import { reachOf } from '../../../../adapters/outbound/webhook/address.js';
-import { TargetRefused, type TargetRules, targetOf } from '../../../../adapters/outbound/webhook/target.js';
+import { reachOf, TargetRefused, type TargetRules, targetOf } from '../../../../adapters/outbound/webhook/target.js';
 
 const verdict = (address: string) => {
   const reach = reachOf(address);

@@ -1,5 +1,5 @@
 /** Stops pages of other sites from using a service through a visitor's browser: CSRF, DNS rebinding, embedding. */
-import { isLoopback } from '../../platform/config/client-address.js';
+import { isLoopback } from '../server/client-address.js';
 import type { Guard, GuardedRequest } from '../server/policy.js';
 import { problem } from '../server/problem.js';
 

@@ -1,0 +1,89 @@
+/** Routes without sign-in: the dashboard page, the tracker script, health, and how to sign in. */
+import { readFile } from 'node:fs/promises';
+import { etagMatches } from '../server/byte-range.js';
+import { type Route, route } from '../server/route.js';
+import { createWebPage, etagOf, readOnce, WEB_DIRECTORY } from '../server/web-page.js';
+import { AUTH } from './auth.js';
+import * as schemas from './schemas.js';
+
+export interface PublicRouteDeps {
+  readonly version: string;
+}
+
+export function publicRoutes({ version }: PublicRouteDeps): readonly Route[] {
+  const page = createWebPage('analytics');
+  const tracker = readOnce(readTracker);
+
+  const health = route({
+    method: 'GET',
+    path: '/health',
+    tags: ['Service'],
+    summary: 'Whether the service is up; for its stores see /health/ready of the operations port',
+    answers: { 200: { description: 'Up', schema: schemas.healthAnswer } },
+    handle: () => ({
+      status: 200,
+      body: { status: 'ok', service: 'analytics', version, timestamp: new Date().toISOString() },
+    }),
+  });
+
+  const config = route({
+    method: 'GET',
+    path: '/config.json',
+    tags: ['Service'],
+    summary: 'How to sign in',
+    answers: { 200: { description: 'Mode and sign-in routes', schema: schemas.configAnswer } },
+    handle: () => ({
+      status: 200,
+      body: { mode: 'api', auth: { enabled: true, mode: 'magic-link', routes: AUTH } },
+    }),
+  });
+
+  const dashboard = route({
+    method: 'GET',
+    path: '/',
+    tags: ['Page'],
+    summary: 'The dashboard. Query: `token` of a mailed link signs in; `site` and a period select the report',
+    answers: {
+      200: { description: 'The page', type: 'text/html' },
+      304: { description: 'Not modified' },
+    },
+    handle: (request) => page.document(request),
+  });
+
+  const script = route({
+    method: 'GET',
+    path: '/m.js',
+    tags: ['Collecting'],
+    summary: 'The tracker script; see `snippet` of a site',
+    description:
+      '`data-site`: the site id. `data-endpoint`: sends to another address. `data-auto="false"`: sends views only by ' +
+      '`annals.pageview()`. `data-spa="false"`: ignores History changes. `data-clicks="false"`: ignores clicks on ' +
+      '`data-annals-event`. `annals.event(name, properties)` sends an event. Uses no cookies and no storage; sends ' +
+      'nothing if the browser sends DNT or GPC.',
+    answers: {
+      200: { description: 'The script; may be cached for an hour', type: 'text/javascript' },
+      304: { description: 'Not modified' },
+    },
+    async handle({ headers }) {
+      const { bytes, etag } = await tracker();
+      const cacheHeaders = { ETag: etag, 'Cache-Control': 'public, max-age=3600' };
+      if (etagMatches(headers['if-none-match'], etag)) return { status: 304, headers: cacheHeaders };
+      return {
+        status: 200,
+        text: bytes,
+        headers: {
+          ...cacheHeaders,
+          'Content-Type': 'text/javascript; charset=utf-8',
+        },
+      };
+    },
+  });
+
+  return [health, config, dashboard, page.parts, script];
+}
+
+/** Rejects if the script is not built (`npm run build`). */
+async function readTracker() {
+  const bytes = await readFile(new URL('tracker.js', WEB_DIRECTORY));
+  return { bytes, etag: etagOf(bytes) };
+}

@@ -1,0 +1,113 @@
+/** Routes of reports, live hits and the retention cleanup. */
+import type { Cleanup } from '../../../application/analytics/expire-days.js';
+import type { Reports } from '../../../application/analytics/report.js';
+import type { SiteDirectory } from '../../../application/analytics/site-directory.js';
+import { parseSiteId } from '../../../domain/analytics/site-fields.js';
+import { siteNotFound } from '../../../domain/analytics/sites.js';
+import { isRejection } from '../../../domain/shared/index.js';
+import type { LiveHits } from '../../realtime/analytics/live-hits.js';
+import { type Admit, type Route, route } from '../server/route.js';
+import { type Admin, CROSS_ORIGIN_ANSWER, SECURITY } from './admission.js';
+import { cleanupAnswer, reportAnswer } from './schemas.js';
+
+export interface ReportRouteDeps {
+  readonly reports: Reports;
+  readonly live: Pick<LiveHits, 'connect'>;
+  readonly directory: SiteDirectory;
+  readonly cleanup: Cleanup;
+  readonly admit: Admit<Admin>;
+}
+
+const day = { type: 'string', description: 'UTC day such as `2026-11-22`, inclusive' } as const;
+
+export function reportRoutes({ reports, live, directory, cleanup, admit }: ReportRouteDeps): readonly Route[] {
+  const common = { security: SECURITY, tags: ['Reports'], admit } as const;
+
+  const report = route({
+    ...common,
+    method: 'GET',
+    path: '/api/report',
+    summary: 'Report of a site for a period, compared with the previous one',
+    description:
+      'The last `days` UTC days including today, or `start` to `end`. Uniques of a period are the sum of its days. Pages ' +
+      'count page views, events count by name, other lists count both. The list of a day keeps its 1000 most frequent ' +
+      'values (fewer if they exceed 98304 characters together), each with the hits counted since it entered the list; all ' +
+      'other hits count as `(other)`, the last item. Page views without a referrer, or from the own domains, count as ' +
+      '`(direct)`; unrecognized user agents as `(unknown)`.',
+    query: {
+      type: 'object',
+      required: ['site'],
+      properties: {
+        site: { type: 'string', minLength: 1 },
+        days: { type: 'integer', minimum: 1, default: 30, description: 'Values above 730 are treated as 730' },
+        start: day,
+        end: day,
+      },
+    },
+    answers: {
+      200: { description: 'The report', schema: reportAnswer },
+      404: { description: 'Site not found' },
+    },
+    async handle({ query: { site, days, start, end }, ifPosition }) {
+      const period = start === undefined && end === undefined ? { days } : { start, end };
+      const found = await reports(site, period, ifPosition);
+      return isRejection(found) ? found : { status: 200, ...found };
+    },
+  });
+
+  const liveHits = route({
+    ...common,
+    method: 'GET',
+    path: '/api/live',
+    summary: 'Hits of the last five minutes, then live ones, as server-sent events',
+    description:
+      'Each is `{type: "HIT", timestamp, kind, path}`, with `event`, `referrer`, `campaign`, `browser`, `os`, `device`, ' +
+      '`country` and `properties` if known, without visitor data. Past hits come from the memory of this node, so after a ' +
+      'restart there may be fewer. Resume with `Last-Event-ID`; hits that were collected together are repeated together. ' +
+      'Slow readers get `{type: "RESET"}` and miss some hits. The stream ends with `{type: "SITE_DELETED"}` when the site ' +
+      'is deleted, and with `{type: "SIGNED_OUT"}` when the session ends.',
+    query: {
+      type: 'object',
+      required: ['site'],
+      properties: { site: { type: 'string', minLength: 1 }, lastEventId: { type: 'string' } },
+    },
+    answers: {
+      200: { description: 'The stream', type: 'text/event-stream' },
+      404: { description: 'Site not found' },
+    },
+    async handle({ query, cursor, ifPosition }, { session }) {
+      const siteId = parseSiteId(query.site);
+      const site = siteId && (await directory.find([siteId], ifPosition))(siteId);
+      if (!site) return siteNotFound;
+      return {
+        stream: (sink) => live.connect({ instance: site.instance, after: cursor, session }, sink),
+      };
+    },
+  });
+
+  const runCleanup = route({
+    ...common,
+    method: 'POST',
+    path: '/api/cleanup',
+    summary: 'Delete data older than `analytics.retentionDays`; also runs automatically',
+    description:
+      'Deleted data does not come back by a rebuild or a longer retention. Raw records, which exist only with ' +
+      '`analytics.storeRaw`, are deleted after `analytics.rawRetentionHours`.',
+    // No members are required, but a body must be JSON.
+    body: { type: 'object', properties: {} },
+    answers: { 200: { description: 'What was deleted', schema: cleanupAnswer }, 403: CROSS_ORIGIN_ANSWER },
+    async handle({ context }, { actor }) {
+      const result = await cleanup(context(actor, actor));
+      if (isRejection(result)) return result;
+      const body = {
+        aggregateCutoffDate: result.before,
+        aggregateRowsDeleted: result.rows,
+        rawCutoffTimestamp: new Date(result.raw.before).toISOString(),
+        rawRowsDeleted: result.raw.rows,
+      };
+      return { status: 200, body, position: result.position };
+    },
+  });
+
+  return [report, liveHits, runCleanup];
+}
