@@ -1,7 +1,7 @@
 /** Uploading and downloading over HTTP, as the contract has it. */
 import { randomBytes } from 'node:crypto';
 import type { Answered, Member } from './chat-client.js';
-import type { ChatWorld } from './chat-world.js';
+import type { ChatWorld } from './chat-scenario.js';
 
 /** Something that begins as a PDF does, of so many bytes. */
 export function pdf(length: number): Buffer {

@@ -1,7 +1,7 @@
 /** Searching for the names of attachments: what an edit takes out is found no more, what it puts in is. */
 import { expect } from 'chai';
+import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 import { uploaded } from '../../support/chat-uploads.js';
-import { type ChatWorld, startChat } from '../../support/chat-world.js';
 
 describe('the names of attachments', function () {
   this.timeout(60_000);

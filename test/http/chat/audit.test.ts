@@ -1,7 +1,7 @@
 /** The audit log over HTTP: what admins did, what was done to what is others', and strangers at the limit. */
 import { expect } from 'chai';
 import { type Answered, ask, type Member } from '../../support/chat-client.js';
-import { useChat } from '../../support/chat-node.js';
+import { useChat } from '../../support/chat-scenario.js';
 
 interface Entry {
   readonly id: string;

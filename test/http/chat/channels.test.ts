@@ -1,7 +1,7 @@
 /** Channels over HTTP, by the contract's tables: what is answered, and what is refused how. */
 import { expect } from 'chai';
 import type { Member } from '../../support/chat-client.js';
-import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
 describe('the channels of the chat', function () {
   this.timeout(60_000);

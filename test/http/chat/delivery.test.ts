@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { Listening, type Told } from '../../support/chat-client.js';
-import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
 describe('the event stream of the chat', function () {
   this.timeout(60_000);

@@ -1,7 +1,7 @@
 /** The OpenAPI document of the chat, held against what its routes answer. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
-import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 import { Examined } from '../../support/openapi-check.js';
 
 const WRONG: readonly { readonly [name: string]: string }[] = [

@@ -1,7 +1,7 @@
 /** The export over HTTP and from the command line: all that there is, no token, in pieces, while people go on. */
 import { expect } from 'chai';
 import { ask, type Member } from '../../support/chat-client.js';
-import { useChat } from '../../support/chat-node.js';
+import { useChat } from '../../support/chat-scenario.js';
 import { run, start } from '../../support/command-line.js';
 
 describe('the export of the chat', function () {
@@ -130,12 +130,7 @@ describe('the export of the chat', function () {
     expect(before.filter(({ id }) => !there.has(id))).to.deep.equal([]);
   });
 
-  const command = () => {
-    const { eventStoreUrl, mongoUrl } = chat.servers;
-    const stores = ['--event-store-url', eventStoreUrl, '--mongo-url', mongoUrl];
-    const own = ['--mongo-database', 'test_chat', '--secret', 'a secret that all of the nodes have got'];
-    return ['chat', 'export', ...stores, ...own];
-  };
+  const command = () => ['chat', 'export', ...chat.storeFlags];
 
   it('is written by the command line as well', async () => {
     const { code, stdout, stderr } = await run(command());

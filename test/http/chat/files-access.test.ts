@@ -2,8 +2,8 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Answered, Member } from '../../support/chat-client.js';
+import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 import { pdf, read, uploaded, uploadFile } from '../../support/chat-uploads.js';
-import { type ChatWorld, startChat } from '../../support/chat-world.js';
 
 describe('the files of messages', function () {
   this.timeout(120_000);

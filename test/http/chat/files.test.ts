@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Answered } from '../../support/chat-client.js';
 import { SAMPLES } from '../../support/chat-file-fixtures.js';
+import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 import { pdf, read, uploaded, uploadFile } from '../../support/chat-uploads.js';
-import { type ChatWorld, startChat } from '../../support/chat-world.js';
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { ask, Listening, type Told } from '../../support/chat-client.js';
-import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
 /** The "Events" table of the specification. */
 const FIELDS: { readonly [type: string]: readonly string[] } = {

@@ -1,7 +1,7 @@
 /** The versions of a message over HTTP: all of them, however many, told in pieces. */
 import { expect } from 'chai';
-import { useChannel } from '../../support/chat-channel.js';
 import type { Member } from '../../support/chat-client.js';
+import { useChannel } from '../../support/chat-scenario.js';
 
 interface Version {
   readonly content: string;

@@ -4,7 +4,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import type { Member } from '../../support/chat-client.js';
 import { SAMPLES } from '../../support/chat-file-fixtures.js';
-import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
 const MEBIBYTE = 1024 * 1024;
 

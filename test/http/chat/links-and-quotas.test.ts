@@ -1,7 +1,7 @@
 /** Who has a link that was mailed comes in, however often the sessions of theirs have been gone on with: by whomever. */
 import { expect } from 'chai';
 import { ask } from '../../support/chat-client.js';
-import { type Chats, inMode, startChats } from '../../support/chat-installation.js';
+import { type Chats, inMode, startChats } from '../../support/chat-scenario.js';
 import { type PostOffice, startPostOffice } from '../../support/smtp-server.js';
 
 const PASSWORD = 'correct horse';

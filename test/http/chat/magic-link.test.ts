@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { decodeJwt, SignJWT } from 'jose';
 import { type Answered, ask } from '../../support/chat-client.js';
-import { type Chats, inMode, JWT_SECRET, startChats } from '../../support/chat-installation.js';
+import { type Chats, inMode, JWT_SECRET, startChats } from '../../support/chat-scenario.js';
 import { alteredTokens } from '../../support/forged-tokens.js';
 import { type Letter, type PostOffice, startPostOffice } from '../../support/smtp-server.js';
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { chatSettings } from '../../../application/chat/settings.js';
 import { type Answered, type Asking, ask, type Member } from '../../support/chat-client.js';
-import { type ChatNodes, useChat } from '../../support/chat-node.js';
+import { type ChatNodes, useChat } from '../../support/chat-scenario.js';
 
 const MESSAGES = 'chat.messagesPerMinute';
 const WEBHOOK_MESSAGES = 'chat.webhookMessagesPerMinute';

@@ -1,6 +1,6 @@
 /** Messages over HTTP, by the contract's tables: pages, edits, pins, quotes, mentions. */
 import { expect } from 'chai';
-import { type Said, useChannel } from '../../support/chat-channel.js';
+import { type Said, useChannel } from '../../support/chat-scenario.js';
 
 describe('the messages of the chat', function () {
   this.timeout(60_000);

@@ -1,8 +1,7 @@
 /** Password mode without a mail server: who is added without a password gets no invite, and the admin is told. */
 import { expect } from 'chai';
 import { ask } from '../../support/chat-client.js';
-import { inMode } from '../../support/chat-installation.js';
-import { useChat } from '../../support/chat-node.js';
+import { inMode, useChat } from '../../support/chat-scenario.js';
 
 const PASSWORD = 'correct horse battery';
 

@@ -4,7 +4,7 @@ import { BACKWARDS, END } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
 import { ask } from '../../support/chat-client.js';
-import { type Chats, startChats } from '../../support/chat-installation.js';
+import { type Chats, startChats } from '../../support/chat-scenario.js';
 import { away, back, granted, locationOf, type Provider, startProvider } from '../../support/oauth-provider.js';
 
 const ada = { email: 'ada@example.org', email_verified: true, name: 'Ada Lovelace' };

@@ -1,7 +1,7 @@
 /** Guessing passwords over HTTP: after ten failures for an email from a network, or fifty from a network, a pause. */
 import { expect } from 'chai';
 import { type Answered, ask } from '../../support/chat-client.js';
-import { type Chats, inMode, startChats } from '../../support/chat-installation.js';
+import { type Chats, inMode, startChats } from '../../support/chat-scenario.js';
 
 const PASSWORD = 'correct horse';
 const status = ({ status }: Answered) => status;

@@ -1,7 +1,7 @@
 /** Password mode over HTTP, with mail: the initial password, sign-in and its limits, registering, invites and resets. */
 import { expect } from 'chai';
 import { type Answered, ask } from '../../support/chat-client.js';
-import { type Chats, inMode, startChats } from '../../support/chat-installation.js';
+import { type Chats, inMode, startChats } from '../../support/chat-scenario.js';
 import { type PostOffice, startPostOffice } from '../../support/smtp-server.js';
 
 const PASSWORD = 'correct horse';

@@ -1,6 +1,6 @@
 /** Private channels: everybody else finds nothing there, whatever they ask with the ids of what is in it. */
 import { expect } from 'chai';
-import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
 describe('a private channel of the chat', function () {
   this.timeout(60_000);

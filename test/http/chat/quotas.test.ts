@@ -1,7 +1,7 @@
 /** What one user changes and uploads only so often in an hour, since every node keeps it; admins as they like. */
 import { expect } from 'chai';
 import { type Asking, ask, type Member } from '../../support/chat-client.js';
-import { useChat } from '../../support/chat-node.js';
+import { useChat } from '../../support/chat-scenario.js';
 
 describe('the quotas of a user', function () {
   this.timeout(60_000);

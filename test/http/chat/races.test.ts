@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { maxPosition } from '../../../application/consistency/index.js';
 import { ask } from '../../support/chat-client.js';
-import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
 const ROUNDS = 50;
 

@@ -1,8 +1,8 @@
 /** Reactions to messages over HTTP, by the contract's tables. */
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
-import { useChannel } from '../../support/chat-channel.js';
 import { Listening, type Member } from '../../support/chat-client.js';
+import { useChannel } from '../../support/chat-scenario.js';
 
 describe('reactions in the chat', function () {
   this.timeout(60_000);

@@ -1,7 +1,7 @@
 /** Who registers needs nobody: from one network so many may in an hour. */
 import { expect } from 'chai';
 import { ask } from '../../support/chat-client.js';
-import { useChat } from '../../support/chat-node.js';
+import { useChat } from '../../support/chat-scenario.js';
 
 const PASSWORD = 'correct horse battery';
 

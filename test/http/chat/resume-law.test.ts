@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { ask, Listening, type Member, type Told } from '../../support/chat-client.js';
-import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
 type Any = any;

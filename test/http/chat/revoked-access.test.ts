@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { ask, type Member } from '../../support/chat-client.js';
-import { useChat } from '../../support/chat-node.js';
+import { useChat } from '../../support/chat-scenario.js';
 
 describe('who is shut out of the chat while their request is under way', function () {
   this.timeout(120_000);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ask, type Member } from '../../support/chat-client.js';
-import { useChat } from '../../support/chat-node.js';
+import { useChat } from '../../support/chat-scenario.js';
 
 interface Found {
   readonly id: string;

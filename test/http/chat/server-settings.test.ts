@@ -1,7 +1,7 @@
 /** The settings of the server over HTTP, on two nodes; by the contract's tables. */
 import { expect } from 'chai';
 import { ask, Listening } from '../../support/chat-client.js';
-import { useChat } from '../../support/chat-node.js';
+import { useChat } from '../../support/chat-scenario.js';
 
 describe('the settings of the chat server', function () {
   this.timeout(60_000);

@@ -3,7 +3,7 @@ import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { connectEventStore } from '../../../adapters/eventstore/client.js';
 import { type Answered, ask, devLogin, Listening, type Member } from '../../support/chat-client.js';
-import { type Chats, startChats } from '../../support/chat-installation.js';
+import { type Chats, startChats } from '../../support/chat-scenario.js';
 
 const status = ({ status }: Answered) => status;
 

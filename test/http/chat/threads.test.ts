@@ -1,6 +1,6 @@
 /** Threads over HTTP, by the contract's tables. */
 import { expect } from 'chai';
-import { type ChatWorld, startChat } from '../../support/chat-world.js';
+import { type ChatWorld, startChat } from '../../support/chat-scenario.js';
 
 describe('the threads of the chat', function () {
   this.timeout(60_000);

@@ -2,7 +2,7 @@
 import { eventually } from '@annals/engines/testing/condition.js';
 import { expect } from 'chai';
 import { ask, Listening, type Member } from '../../support/chat-client.js';
-import { useChat } from '../../support/chat-node.js';
+import { useChat } from '../../support/chat-scenario.js';
 
 describe('webhooks of the chat', function () {
   this.timeout(60_000);

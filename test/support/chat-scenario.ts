@@ -1,0 +1,207 @@
+/** The chat on nodes in the process of the test, from bare nodes to people in a channel. */
+import { randomUUID } from 'node:crypto';
+import { type Servers, startServers } from '@annals/engines/testing/engines.js';
+import { chat } from '../../bin/services/chat.js';
+import { type Answered, type Asking, ask, devLogin, type Member } from './chat-client.js';
+import { type RunningNode, startNode } from './node.js';
+
+type Flags = { readonly [flag: string]: string };
+
+export const JWT_SECRET = 'f3b1c0de-5eed-4b1d-8f00-0123456789ab';
+
+/** Flags of an authentication mode that requires a secret. */
+export const inMode = (mode: 'password' | 'magic-link') => ({
+  '--auth-auth-mode': mode,
+  '--auth-jwt-secret': JWT_SECRET,
+});
+
+/** Flags of a chat that everybody may join, with an admin. */
+const OPEN: Flags = {
+  '--auth-is-invite-required': 'false',
+  '--auth-max-active-sessions': '100',
+  '--chat-initial-user-email': 'admin@example.org',
+};
+
+export interface Chats {
+  /** By node. */
+  readonly urls: readonly string[];
+  readonly servers: Servers;
+  readonly nodes: readonly RunningNode[];
+  /** Flags by which a command of the program finds the same stores. */
+  readonly storeFlags: readonly string[];
+  /** Starts another node of the installation. */
+  more(flags?: Flags): Promise<RunningNode>;
+  stop(): Promise<void>;
+}
+
+/** Starts nodes of one installation in parallel, on servers of their own. */
+export async function startChats(count: number, flags: Flags = {}, file?: object): Promise<Chats> {
+  const servers = await startServers();
+  const shared = {
+    '--mongo-database': `test_${randomUUID().slice(0, 8)}`,
+    '--secret': 'a secret that all of the nodes have got',
+    ...flags,
+  };
+  const storeFlags = ['--event-store-url', servers.eventStoreUrl, '--mongo-url', servers.mongoUrl];
+  for (const flag of ['--mongo-database', '--secret'] as const) storeFlags.push(flag, shared[flag]);
+  const nodes: RunningNode[] = [];
+  const more = async (own: Flags = {}) => {
+    const node = await startNode([chat], {
+      servers,
+      flags: { '--chat-port': '0', ...shared, ...own },
+      ...(file && { file }),
+    });
+    nodes.push(node);
+    return node;
+  };
+  const stop = async () => {
+    for (const node of nodes.splice(0)) await node.stop();
+    await servers.stop();
+  };
+  try {
+    const started = await Promise.all(Array.from({ length: count }, () => more()));
+    return { urls: started.map((node) => node.url('chat')), servers, nodes, storeFlags, more, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+export interface ChatNodes {
+  /** URL of the first node. */
+  readonly base: string;
+  /** URLs of all nodes. */
+  readonly bases: readonly string[];
+  readonly nodes: readonly RunningNode[];
+  readonly servers: Servers;
+  readonly storeFlags: readonly string[];
+  readonly admin: Member;
+  /** Signs `<name>@example.org` in. */
+  join(name: string, base?: string): Promise<Member>;
+}
+
+/** Starts an open chat with an admin for all tests of a `describe`. */
+export function useChat(count = 1, flags: Flags = {}): ChatNodes {
+  let chats: Chats;
+  let admin: Member;
+  const bases = () => chats?.nodes.map((node) => node.url('chat')) ?? [];
+  const first = () => bases()[0] ?? '';
+  const join = (name: string, base = first()) => devLogin(base, `${name}@example.org`);
+  before(async () => {
+    chats = await startChats(1, { ...OPEN, ...flags });
+    for (let started = 1; started < count; started++) await chats.more();
+    admin = await (flags['--auth-auth-mode'] === 'password' ? signInAsAdmin(first(), flags) : join('admin'));
+  });
+  after(() => chats?.stop());
+  return {
+    get base() {
+      return first();
+    },
+    get bases() {
+      return bases();
+    },
+    get nodes() {
+      return chats.nodes;
+    },
+    get servers() {
+      return chats.servers;
+    },
+    get storeFlags() {
+      return chats.storeFlags;
+    },
+    get admin() {
+      return admin;
+    },
+    join,
+  };
+}
+
+async function signInAsAdmin(base: string, flags: Flags): Promise<Member> {
+  const credentials = { email: 'admin@example.org', password: flags['--chat-initial-user-password'] };
+  const { body } = await ask(base, 'POST', '/auth/password-login', { body: credentials });
+  const token: string = body.accessToken;
+  const me = await ask(base, 'GET', '/auth/me', { token });
+  return { id: me.body.user.id, token, refreshToken: body.refreshToken };
+}
+
+export interface ChatWorld {
+  readonly servers: Servers;
+  readonly nodes: readonly RunningNode[];
+  readonly base: string;
+  readonly admin: Member;
+  readonly ada: Member;
+  readonly bob: Member;
+  readonly cyd: Member;
+  /** Signs `<name>@example.org` in. */
+  join(name: string): Promise<Member>;
+  /** Sends a request with the member's token. */
+  as(who: Member | undefined, method: string, path: string, body?: unknown, more?: Asking): Promise<Answered>;
+  /** Like `as`; resolves with the body, and rejects unless the status is 200. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
+  done(who: Member, method: string, path: string, body?: unknown, more?: Asking): Promise<any>;
+  stop(): Promise<void>;
+}
+
+/** Starts an open chat with an admin and three users. */
+export async function startChat(count = 1): Promise<ChatWorld> {
+  const chats = await startChats(1, OPEN);
+  for (let started = 1; started < count; started++) await chats.more();
+  const base = chats.urls[0]!;
+  const join = (name: string) => devLogin(base, `${name}@example.org`);
+  const as: ChatWorld['as'] = (who, method, path, body, more = {}) =>
+    ask(base, method, path, { token: who?.token, body, ...more });
+  const [admin, ada, bob, cyd] = [await join('admin'), await join('ada'), await join('bob'), await join('cyd')];
+  return {
+    ...chats,
+    base,
+    admin,
+    ada,
+    bob,
+    cyd,
+    join,
+    as,
+    async done(who, method, path, body, more) {
+      const answered = await as(who, method, path, body, more);
+      if (answered.status !== 200)
+        throw new Error(`${method} ${path}: ${answered.status} ${JSON.stringify(answered.body)}`);
+      return answered.body;
+    },
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what a server answers is looked at member by member.
+export type Said = any;
+
+export interface OwnChannel extends Omit<ChatWorld, 'nodes' | 'servers' | 'stop'> {
+  /** A new one for each test. */
+  readonly channel: string;
+  /** Creates another channel. */
+  open(): Promise<string>;
+  /** Posts a message, or a text as its content; resolves with the message of the answer. */
+  post(who: Member, said: object | string, at?: string): Promise<Said>;
+  /** Reads a page of messages as ada. */
+  page(query?: string): Promise<Said[]>;
+}
+
+/** Starts a chat for all tests of a `describe`, with a channel for each test. */
+export function useChannel(): OwnChannel {
+  let channel = '';
+  let opened = 0;
+  const own = {} as { -readonly [member in keyof OwnChannel]: OwnChannel[member] } & Pick<ChatWorld, 'stop'>;
+  const open = async (): Promise<string> =>
+    (await own.done(own.ada, 'POST', '/channels', { name: `c${++opened}` })).channel.id;
+  before(async () => void Object.assign(own, await startChat()));
+  after(() => own.stop?.());
+  beforeEach(async () => {
+    channel = await open();
+    own.channel = channel;
+  });
+  return Object.assign(own, {
+    open,
+    async post(who: Member, said: object | string, at = channel) {
+      const body = typeof said === 'string' ? { content: said } : said;
+      return (await own.done(who, 'POST', `/channels/${at}/messages`, body)).message;
+    },
+    page: async (query = '') => (await own.done(own.ada, 'GET', `/channels/${channel}/messages${query}`)).messages,
+  });
+}
