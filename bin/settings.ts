@@ -6,8 +6,7 @@ import { analyticsServedRules, analyticsSettings } from '../application/analytic
 import { chatRules, chatSettings } from '../application/chat/settings.js';
 import { oauthRules, oauthSettings } from '../application/chat/sign-in/oauth-settings.js';
 import type { Rule, Settings, ValuesOf } from '../application/config/setting.js';
-import { alertSettings } from '../application/logs/alerts/settings.js';
-import { isLoopback, logsRules, logsServedRules, logsSettings } from '../application/logs/settings.js';
+import { alertSettings, isLoopback, logsRules, logsServedRules, logsSettings } from '../application/logs/settings.js';
 import { meetingRules, meetingSettings } from '../application/meeting/settings.js';
 import { roomsSettings } from '../application/rooms/settings.js';
 import { readUrl } from '../domain/shared/index.js';

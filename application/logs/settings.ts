@@ -71,6 +71,24 @@ export const logsSettings = {
   },
 } as const satisfies Settings;
 
+/** Settings of alerting; the alert policy itself is changed through the API. */
+export const alertSettings = {
+  'logs.appUrl': {
+    type: 'string',
+    description: 'Public address of the log service, sent with alerts; default: the address it listens on',
+  },
+  'logs.webhookSecret': {
+    type: 'string',
+    minLength: 16,
+    secret: true,
+    description: 'Secret that signs webhook alerts, in the header X-Annals-Signature',
+  },
+  'logs.allowPrivateWebhooks': {
+    type: 'boolean',
+    description: 'Allow webhooks to private networks; default: only if the service listens on loopback',
+  },
+} as const satisfies Settings;
+
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 /** Whether a host is the loopback interface. */

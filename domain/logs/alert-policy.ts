@@ -1,6 +1,6 @@
 /** The alert policy: rules, evaluation interval and webhook. */
 import type { Decider, Rejection } from '../shared/index.js';
-import { LIMITS, type NumberSetting } from './alert-policy-limits.js';
+import { LIMITS, type NumberSetting } from './alert-events.js';
 import type { LogsEvent } from './catalog.js';
 
 const URL_LENGTH = 2048;

@@ -1,4 +1,4 @@
-/** Parses timestamps of loggers and API callers into Unix milliseconds. */
+/** Parses timestamps of loggers and API callers, and the widths of time histograms, into milliseconds. */
 
 const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
 /** The usual format, which `Date.parse` reads unchanged. */
@@ -71,3 +71,15 @@ function parseEpoch(value: number): number | undefined {
 }
 
 const inRange = (instant: number) => (instant >= 0 && instant <= MAX_INSTANT ? instant : undefined);
+
+const INTERVAL_UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Allowed intervals, for error messages. */
+export const INTERVAL_FORMAT = 'minutes, hours or a day: 1m to 1d';
+
+/** Milliseconds of `5m`, `2h` or `1d`; undefined for anything else, and for more than a day. */
+export function parseInterval(text: string): number | undefined {
+  const [, count = '', unit = ''] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
+  const ms = Number(count) * (INTERVAL_UNITS[unit] ?? Number.NaN);
+  return ms > 0 && ms <= INTERVAL_UNITS.d! ? ms : undefined;
+}

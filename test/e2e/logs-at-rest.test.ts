@@ -2,7 +2,7 @@
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { serialize } from 'bson';
 import { expect } from 'chai';
-import type { Page } from '../../application/logs/query/query-service.js';
+import type { Page } from '../../application/logs/query/render-page.js';
 import { bytesIn, filesIn } from '../support/directory-contents.js';
 import { logClient } from '../support/log-client.js';
 import { startServer } from '../support/server-process.js';

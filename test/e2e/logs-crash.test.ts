@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { eventually } from '@annals/engines/testing/condition.js';
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import type { Entry } from '../../application/logs/query/query-service.js';
+import type { Entry } from '../../application/logs/query/render-page.js';
 import { logClient } from '../support/log-client.js';
 import { startServer } from '../support/server-process.js';
 

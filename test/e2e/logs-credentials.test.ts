@@ -1,7 +1,7 @@
 /** The log service where it asks for credentials: who is let in, as whom, and to what. */
 import { temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import type { Page } from '../../application/logs/query/query-service.js';
+import type { Page } from '../../application/logs/query/render-page.js';
 import { type LogClient, logClient } from '../support/log-client.js';
 import { type Server, startServer } from '../support/server-process.js';
 

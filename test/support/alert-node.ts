@@ -8,7 +8,7 @@ import { type Servers, silentLogger, temporaryDirectory } from '@annals/engines/
 import { alertRoutes } from '../../adapters/http/logs/alerts.js';
 import { listen } from '../../adapters/http/server/http-server.js';
 import { sameOrigin } from '../../adapters/http/server/policy.js';
-import type { RecordCounts } from '../../application/logs/ports.js';
+import type { RecordCounts } from '../../application/logs/alerts/evaluate.js';
 import { type Reaction, runReaction } from '../../application/subscription/reaction-runner.js';
 import { runPeriodically } from '../../application/subscription/scheduled-job.js';
 import type { Kernel } from '../../bin/node/kernel.js';

@@ -1,5 +1,5 @@
 /** A client of the log service, as small as can be. */
-import type { Entry, Page } from '../../application/logs/query/query-service.js';
+import type { Entry, Page } from '../../application/logs/query/render-page.js';
 
 export interface Answered<Body> {
   readonly status: number;

@@ -2,8 +2,7 @@
 import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import { createGroupCommit } from '../../application/command/group-commit.js';
 import { createBudget } from '../../application/concurrency/fair-share-budget.js';
-import { createIngest } from '../../application/logs/ingest/ingest-records.js';
-import { INGEST_BYTES } from '../../application/logs/ingest/limits.js';
+import { createIngest, INGEST_BYTES } from '../../application/logs/ingest/ingest-records.js';
 import { yieldOnly } from '../../application/logs/query/query-budget.js';
 import { search } from '../../application/logs/query/search-blocks.js';
 import type { RecordIndex } from '../../application/logs/record-index.js';

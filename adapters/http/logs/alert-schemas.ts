@@ -1,5 +1,5 @@
 /** Request and response schemas of the alert routes. */
-import { LIMITS } from '../../../domain/logs/alert-policy-limits.js';
+import { LIMITS } from '../../../domain/logs/alert-events.js';
 import { object } from '../../../domain/shared/index.js';
 
 const text = { type: 'string' } as const;

@@ -1,8 +1,8 @@
 /** Routes that read records: pages, counts and the live tail. */
 import { REQUEST_MS } from '../../../application/concurrency/index.js';
 import type { Grouping } from '../../../application/logs/query/aggregate.js';
-import type { ConsistentLogQueries } from '../../../application/logs/query/consistent-query.js';
-import { INTERVAL_FORMAT, parseInterval } from '../../../domain/logs/interval.js';
+import type { ConsistentLogQueries } from '../../../application/logs/query/query-service.js';
+import { INTERVAL_FORMAT, parseInterval } from '../../../domain/logs/timestamp.js';
 import { type DataOf, isRejection } from '../../../domain/shared/index.js';
 import type { Tail } from '../../realtime/logs/log-tail.js';
 import { JSON_TYPE } from '../server/answer.js';

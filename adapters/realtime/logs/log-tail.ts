@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { createSliceQueue } from '../../../application/concurrency/index.js';
 import type { StoredBatch } from '../../../application/logs/ingest/decrypt-batch.js';
-import { entryText } from '../../../application/logs/query/query-service.js';
+import { entryText } from '../../../application/logs/query/render-page.js';
 import type { Position } from '../../../application/ports/index.js';
 import type { LiveEvent } from '../../../application/subscription/index.js';
 import type { catalog } from '../../../domain/logs/catalog.js';

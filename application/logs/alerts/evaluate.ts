@@ -7,8 +7,15 @@ import { isRejection } from '../../../domain/shared/index.js';
 import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import { sleep } from '../../concurrency/index.js';
 import type { Clock, CommandContext, Derivation } from '../../ports/index.js';
-import type { RecordCounts } from '../ports.js';
 import { alertAggregate, currentAlertPolicy } from './aggregates.js';
+
+/** Counts for alert rules. */
+export interface RecordCounts {
+  /** Number of records of level ERROR or FATAL with an instant in `[from, to]`, Unix ms. */
+  errorsBetween(from: number, to: number): Promise<number>;
+  /** When the newest record was received, Unix ms; undefined when there is none. */
+  lastRecordAt(): Promise<number | undefined>;
+}
 
 export interface EvaluationPorts {
   readonly handle: HandleCommand;

@@ -15,8 +15,12 @@ import type { Clock, CommandContext, EventLog, Position, ProjectionProgress, Vau
 import { Abandoned, untilAborted } from '../query/query-budget.js';
 import { retentionAggregate } from '../retention/expire-records.js';
 import { createIdempotentIngest, latestPosition } from './idempotent-ingest.js';
-import { RECORD_COST } from './limits.js';
 import { type BodyFormat, type LineError, MAX_RECORDS, parseBody } from './parse-body.js';
+
+/** Bytes of all ingest: three bodies of the maximum size, or hundreds of usual ones. One caller may use two of them. */
+export const INGEST_BYTES = 96 * 1024 * 1024;
+/** Bytes of overhead of a record in memory. */
+const RECORD_COST = 128;
 
 export interface IngestPorts {
   readonly log: EventLog;

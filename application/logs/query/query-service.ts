@@ -1,33 +1,14 @@
 /** Queries on log records: pages, counts, and the figures alert rules need. */
 import type { Filter } from '../../../domain/logs/filter.js';
-import type { JsonObject } from '../../../domain/logs/json.js';
-import type { IdentifiedRecord } from '../../../domain/logs/record.js';
 import { type Order, parseCursor } from '../../../domain/logs/record-id.js';
-import type { Rejection } from '../../../domain/shared/index.js';
-import type { Searcher } from '../ports.js';
+import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { awaitConsistent, type Consistency } from '../../consistency/index.js';
+import type { Position, ProjectionProgress } from '../../ports/index.js';
 import type { Counts, Grouping } from './aggregate.js';
 import { Abandoned, TimedOut } from './query-budget.js';
+import type { Searcher } from './searcher.js';
 import { TooManyKeys } from './top-k-counter.js';
 import { createVersionedMemo } from './versioned-memo.js';
-
-/** A record as the API returns it. */
-export interface Entry {
-  readonly id: string;
-  readonly timestamp: string;
-  readonly level: string;
-  readonly event: string | null;
-  readonly message: string;
-  readonly producerId: string;
-  readonly correlationId: string | null;
-  readonly data: JsonObject;
-}
-
-export interface Page {
-  readonly entries: readonly Entry[];
-  readonly hasMore: boolean;
-  readonly limit: number;
-  readonly nextCursor?: string;
-}
 
 export interface PageQuery {
   readonly filter: Filter;
@@ -35,17 +16,6 @@ export interface PageQuery {
   readonly limit: number;
   readonly cursor?: string;
 }
-
-export const entryOf = (record: IdentifiedRecord): Entry => ({
-  id: record.id,
-  timestamp: new Date(record.instant).toISOString(),
-  level: record.level,
-  event: record.event ?? null,
-  message: record.message,
-  producerId: record.producerId,
-  correlationId: record.correlationId ?? null,
-  data: record.data,
-});
 
 const BAD_CURSOR: Rejection = {
   rejected: 'logs/bad-cursor',
@@ -72,12 +42,6 @@ const ABANDONED: Rejection = { rejected: 'logs/query-abandoned', kind: 'unavaila
 const CACHE_BYTES = 8 * 1024 * 1024;
 
 export type LogQueries = ReturnType<typeof createLogQueries>;
-
-/** An `Entry` as JSON text; `line` is the JSON text of the record itself. */
-export function entryText(record: IdentifiedRecord, line: string): string {
-  const { data: _, ...rest } = entryOf(record);
-  return `${JSON.stringify(rest).slice(0, -1)},"data":${line}}`;
-}
 
 /** Signals abort when the caller disconnects. Equal concurrent queries run once. */
 export function createLogQueries({
@@ -124,6 +88,41 @@ export function createLogQueries({
     budgetMs,
     lastRecordAt: () => searcher.lastReceived(),
     caches: [pages.cache, counts.cache],
+  };
+}
+
+export interface ConsistentQueryPorts {
+  readonly queries: Pick<LogQueries, 'page' | 'aggregate' | 'budgetMs'>;
+  readonly projectionProgress: ProjectionProgress;
+  /** Position of this node's last append that a query must reflect. */
+  readonly latest: () => Position;
+}
+
+/** The caller: its results must reflect `seen`, and `signal` aborts when it disconnects. */
+export interface Reader {
+  readonly seen: Position | undefined;
+  readonly signal: AbortSignal;
+}
+
+export type ConsistentLogQueries = ReturnType<typeof createConsistentLogQueries>;
+
+/** Creates queries with read-your-writes: they wait for the caller's and this node's appends to be projected first. */
+export function createConsistentLogQueries({ queries, projectionProgress, latest }: ConsistentQueryPorts) {
+  async function runConsistent<Found>(
+    { seen: seenByCaller }: Reader,
+    runQuery: () => Promise<Found | Rejection>,
+  ): Promise<{ readonly found: Found; readonly reflected: Consistency } | Rejection> {
+    const reflected = await awaitConsistent(projectionProgress, 'logs.records', { lastAppend: latest(), seenByCaller });
+    const found = await runQuery();
+    return isRejection(found) ? found : { found, reflected };
+  }
+
+  return {
+    /** Milliseconds a query may take, besides the wait for consistency. */
+    budgetMs: queries.budgetMs,
+    page: (reader: Reader, query: PageQuery) => runConsistent(reader, () => queries.page(query, reader.signal)),
+    aggregate: (reader: Reader, filter: Filter, grouping: Grouping, limit: number) =>
+      runConsistent(reader, () => queries.aggregate(filter, grouping, limit, reader.signal)),
   };
 }
 

@@ -1,10 +1,55 @@
 /** Renders a page of records as JSON bytes; a page of large records has fewer of them than requested. */
-import { formatCursor, type RecordPosition } from '../../../domain/logs/record-id.js';
-import type { PageRequest } from '../ports.js';
+import type { Filter } from '../../../domain/logs/filter.js';
+import type { JsonObject } from '../../../domain/logs/json.js';
+import type { IdentifiedRecord } from '../../../domain/logs/record.js';
+import { formatCursor, type Order, type RecordPosition } from '../../../domain/logs/record-id.js';
 import type { BlockRef, RecordIndex } from '../record-index.js';
 import type { Checkpoint } from './query-budget.js';
-import type { Page } from './query-service.js';
 import { type Hit, search } from './search-blocks.js';
+
+export interface PageRequest {
+  readonly filter: Filter;
+  readonly order: Order;
+  readonly limit: number;
+  /** Only records after it in the order. */
+  readonly after?: RecordPosition;
+}
+
+/** A record as the API returns it. */
+export interface Entry {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly level: string;
+  readonly event: string | null;
+  readonly message: string;
+  readonly producerId: string;
+  readonly correlationId: string | null;
+  readonly data: JsonObject;
+}
+
+export interface Page {
+  readonly entries: readonly Entry[];
+  readonly hasMore: boolean;
+  readonly limit: number;
+  readonly nextCursor?: string;
+}
+
+export const entryOf = (record: IdentifiedRecord): Entry => ({
+  id: record.id,
+  timestamp: new Date(record.instant).toISOString(),
+  level: record.level,
+  event: record.event ?? null,
+  message: record.message,
+  producerId: record.producerId,
+  correlationId: record.correlationId ?? null,
+  data: record.data,
+});
+
+/** An `Entry` as JSON text; `line` is the JSON text of the record itself. */
+export function entryText(record: IdentifiedRecord, line: string): string {
+  const { data: _, ...rest } = entryOf(record);
+  return `${JSON.stringify(rest).slice(0, -1)},"data":${line}}`;
+}
 
 /** Bytes after which a page ends (docs/guide/bounds.md). */
 const PAGE_BYTES = 4 * 1024 * 1024;

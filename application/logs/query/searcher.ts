@@ -1,11 +1,31 @@
 /** Answers pages and counts from the index, each within its time budget. */
+import type { Filter } from '../../../domain/logs/filter.js';
 import { yieldToEventLoop } from '../../concurrency/index.js';
 import type { Clock } from '../../ports/index.js';
-import type { Searcher } from '../ports.js';
 import type { RecordIndex } from '../record-index.js';
-import { aggregate } from './aggregate.js';
+import { aggregate, type Counts, type Grouping } from './aggregate.js';
 import { type Checkpoint, createQueryBudget, yieldOnly } from './query-budget.js';
-import { renderPage } from './render-page.js';
+import { type PageRequest, renderPage } from './render-page.js';
+
+export interface CountRequest {
+  readonly filter: Filter;
+  readonly grouping: Grouping;
+  /** Maximum buckets returned. */
+  readonly limit: number;
+}
+
+/**
+ * Runs queries on the index. Arguments and results are plain data, because it may be in another process. Rejects with
+ * `Abandoned` when the signal is aborted and with `TimedOut` when the budget is exceeded.
+ */
+export interface Searcher {
+  /** A `Page` as JSON. */
+  page(request: PageRequest, signal: AbortSignal): Promise<Uint8Array>;
+  /** Rejects with `TooManyKeys`. Has no time limit without a signal. */
+  aggregate(request: CountRequest, signal?: AbortSignal): Promise<Counts>;
+  /** When the newest record was received, Unix ms. */
+  lastReceived(): Promise<number | undefined>;
+}
 
 /** Characters of the keys of all concurrent counts. */
 const MAX_KEY_CHARACTERS = 64 * 1024 * 1024;

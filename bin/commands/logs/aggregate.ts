@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import picocolors from 'picocolors';
 import { ConfigError } from '../../../adapters/platform/config/config-error.js';
 import { escapeControls } from '../../../adapters/platform/observability/safe-text.js';
-import { INTERVAL_FORMAT, parseInterval } from '../../../domain/logs/interval.js';
+import { INTERVAL_FORMAT, parseInterval } from '../../../domain/logs/timestamp.js';
 import { print } from '../print.js';
 import { table } from '../table.js';
 import { connectionOf, fetchJson } from './connection.js';

@@ -1,11 +1,10 @@
 /** Composes alerting of the log service: its part of the routes, reactions and periodic jobs. */
 import { createWebhooks } from '../../../adapters/outbound/webhook/deliver.js';
 import { deliveryReaction } from '../../../application/logs/alerts/deliver.js';
-import { createEvaluation } from '../../../application/logs/alerts/evaluate.js';
+import { createEvaluation, type RecordCounts } from '../../../application/logs/alerts/evaluate.js';
 import { createAlertHistory } from '../../../application/logs/alerts/history.js';
 import { createAlerts } from '../../../application/logs/alerts/manage.js';
 import { createWebhookTester } from '../../../application/logs/alerts/test-webhook.js';
-import type { RecordCounts } from '../../../application/logs/ports.js';
 import type { Logger } from '../../../application/ports/index.js';
 import type { Kernel } from '../../node/kernel.js';
 import type { Periodic } from '../../node/service.js';

@@ -1,7 +1,7 @@
 /** Searches the index of the log service in a worker thread, so that heavy queries block no other service. */
 import { createWorkerThread } from '../../../adapters/platform/process/worker.js';
-import type { Searcher } from '../../../application/logs/ports.js';
 import { Abandoned, TimedOut } from '../../../application/logs/query/query-budget.js';
+import type { Searcher } from '../../../application/logs/query/searcher.js';
 import { TooManyKeys } from '../../../application/logs/query/top-k-counter.js';
 import { type Cache, type Logger, UndecryptableError } from '../../../application/ports/index.js';
 import type { Kernel } from '../../node/kernel.js';

@@ -9,7 +9,6 @@ import { termsOfFilter } from '../../../domain/logs/index-terms.js';
 import { levelBit } from '../../../domain/logs/levels.js';
 import type { Order } from '../../../domain/logs/record-id.js';
 import type { BlockReader } from './block-reader.js';
-import type { BlockHeader, BlockRef } from './block-ref.js';
 import { correlationDigester } from './compress-and-seal.js';
 import { filterGroupsIn } from './filter-group.js';
 import { mergeSorted } from './k-way-merge.js';
@@ -20,7 +19,7 @@ import {
   findFilterGroups,
   readFilterGroups,
 } from './read-filter-groups.js';
-import type { BlockRow, BucketRow } from './rows.js';
+import type { BlockHeader, BlockRef, BlockRow, BucketRow } from './rows.js';
 
 /** Blocks per page, doubling from page to page regardless of day: a rare record may be in any of many. */
 const BLOCK_PAGE = { first: 64, max: 512 };

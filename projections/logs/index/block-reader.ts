@@ -2,15 +2,14 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import { createFairSemaphore, createSingleFlight } from '../../../application/concurrency/index.js';
-import { entryText } from '../../../application/logs/query/query-service.js';
+import { entryText } from '../../../application/logs/query/render-page.js';
 import type { Block, Needs } from '../../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
 import { type DecodedBlock, decodeBlock } from './block.js';
-import type { BlockHeader, BlockRef } from './block-ref.js';
 import { mayHold } from './bloom-filter.js';
 import { decryptAndInflate } from './compress-and-seal.js';
 import type { Partition } from './partitions.js';
-import type { BlockRow } from './rows.js';
+import type { BlockHeader, BlockRef, BlockRow } from './rows.js';
 import { ALL, createSectionCache } from './section-cache.js';
 import { createSectionLoader } from './section-loader.js';
 

@@ -4,7 +4,6 @@ import type { RecordedEvent, Vault } from '../../../application/ports/index.js';
 import type { LogsEvent } from '../../../domain/logs/catalog.js';
 import { dayName } from '../../../domain/logs/timestamp.js';
 import { type Build, longOf } from '../../kernel/index.js';
-import type { BlockHeader } from './block-ref.js';
 import { decryptAndInflate, decryptPieces } from './compress-and-seal.js';
 import {
   FILTER_GROUPS,
@@ -17,7 +16,7 @@ import {
 } from './filter-group.js';
 import { withoutExpired } from './open-block.js';
 import { BUCKETS, HOURS, parsePartition, SCATTERED_PARTS, sectionsCollection } from './partitions.js';
-import type { BlockRow, BucketRow, SectionsRow } from './rows.js';
+import type { BlockHeader, BlockRow, BucketRow, SectionsRow } from './rows.js';
 import { sealBlock, sectionsId } from './seal-block.js';
 import { INSTANTS_PIECE } from './section-codec.js';
 import { INSTANTS, KINDS, TERM_SECTION_NAMES } from './sections.js';

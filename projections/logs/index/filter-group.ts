@@ -1,9 +1,8 @@
 /** Filter groups: headers and Bloom filters of full blocks of one producer-day, many of them in one row. */
 import { type Binary, type Collection, type Filter, Long } from 'mongodb';
 import type { Vault } from '../../../application/ports/index.js';
-import type { BlockHeader } from './block-ref.js';
 import { sealBytes } from './compress-and-seal.js';
-import type { SectionsRow } from './rows.js';
+import type { BlockHeader, SectionsRow } from './rows.js';
 
 /**
  * Stored in the sections collection of a partition: first one group per block, later compacted to many blocks. Blocks

@@ -10,7 +10,7 @@ import type { Build, RowWrite } from '../../kernel/index.js';
 import { createFilterCompactor } from './compact-filters.js';
 import { decryptPieces } from './compress-and-seal.js';
 import { type HourKey, type HourTally, hourId, resumeHour } from './hourly-counts.js';
-import { bucketWrite, type Receipt, receiptWrite, requestWrites, sourceWrites } from './ingest-requests.js';
+import { bucketWrite, type Receipt, receiptWrite, requestWrites, sourceWrites } from './ingest-receipts.js';
 import { type BatchRecord, createFullBlocks, isSmallBatch, loadOpenBlock, type OpenBlock } from './open-block.js';
 import {
   BUCKETS,

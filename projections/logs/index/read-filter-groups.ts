@@ -4,7 +4,6 @@ import { yieldOnly } from '../../../application/logs/query/query-budget.js';
 import type { Vault } from '../../../application/ports/index.js';
 import type { Filter } from '../../../domain/logs/filter.js';
 import { termsOfFilter } from '../../../domain/logs/index-terms.js';
-import type { BlockHeader } from './block-ref.js';
 import { mayHold } from './bloom-filter.js';
 import {
   decryptFilters,
@@ -16,6 +15,7 @@ import {
   termsId,
 } from './filter-group.js';
 import type { Partition } from './partitions.js';
+import type { BlockHeader } from './rows.js';
 import { termSection } from './sections.js';
 
 /** Id and time range of a group. */

@@ -6,7 +6,7 @@ import type { Apply, Build, OwnProjection, Row } from '../../kernel/index.js';
 import { expire } from './expiry.js';
 import { readableHour } from './hourly-counts.js';
 import { createIndexWriter } from './index-writer.js';
-import { markErasedRequests } from './ingest-requests.js';
+import { markErasedRequests } from './ingest-receipts.js';
 import { HOURS, isSectionsCollection, parsePartition, REQUESTS, sectionsCollection } from './partitions.js';
 import { type BlockRow, HOUR_INDEXES, type HourRow, REQUEST_INDEXES, type SectionsRow } from './rows.js';
 import { createFilterGroupLookup, readableBlock } from './verify-scan.js';

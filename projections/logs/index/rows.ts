@@ -1,6 +1,7 @@
 /** Rows of the record index. */
 import type { Binary, IndexDescription, Long } from 'mongodb';
 import type { RowWrite } from '../../kernel/index.js';
+import type { Partition } from './partitions.js';
 
 /**
  * A block: records of one producer and day of receipt, with instants of one day or scattered. Unencrypted are only
@@ -39,6 +40,31 @@ export interface BlockRow {
   /** `gathered`: filled by small batches. `gathering`: still open. */
   readonly gathered?: true;
   readonly gathering?: true;
+}
+
+/** Unencrypted properties of a block. */
+export type BlockHeader = Pick<
+  BlockRow,
+  | '_id'
+  | '_at'
+  | 'subject'
+  | 'producerId'
+  | 'from'
+  | 'to'
+  | 'count'
+  | 'size'
+  | 'levels'
+  | 'chunks'
+  | 'over'
+  | 'gathering'
+>;
+
+/** A block in a collection. */
+export interface BlockRef {
+  /** Build name. */
+  readonly name: string;
+  readonly part: Partition;
+  readonly header: BlockHeader;
 }
 
 /** Content of a full block, of one kind. */

@@ -7,9 +7,9 @@ import type { BlockBuilder } from './block.js';
 import { compressAndSeal, correlationDigester, sealBytes } from './compress-and-seal.js';
 import { type FilterGroupRow, sealFilterGroup } from './filter-group.js';
 import type { BlockRow, SectionsRow } from './rows.js';
-import { createSectionNames } from './section-names.js';
 import {
   chunkStarts,
+  createSectionNames,
   encodeSections,
   KINDS,
   type Kind,

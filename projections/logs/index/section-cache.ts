@@ -1,10 +1,10 @@
 /** Reads the sections of full blocks on demand, and caches decoded pieces. */
 import { LRUCache } from 'lru-cache';
-import { entryText } from '../../../application/logs/query/query-service.js';
+import { entryText } from '../../../application/logs/query/render-page.js';
 import type { Block, Column, Needs, Values } from '../../../application/logs/record-index.js';
 import type { Cache, Vault } from '../../../application/ports/index.js';
 import { type IdentifiedRecord, parseRecord } from '../../../domain/logs/record.js';
-import type { BlockRef } from './block-ref.js';
+import type { BlockRef } from './rows.js';
 import {
   chunkPiece,
   type DecryptedSections,
@@ -14,8 +14,7 @@ import {
   valuesPiece,
 } from './section-codec.js';
 import type { SectionLoader } from './section-loader.js';
-import { createSectionNames } from './section-names.js';
-import type { Kind, Names } from './sections.js';
+import { createSectionNames, type Kind, type Names } from './sections.js';
 
 /** Bytes cached of decoded pieces. */
 const CACHE_BYTES = 16 * 1024 * 1024;

@@ -2,6 +2,7 @@
  * Sections of a full block: positions, columns, and chunks of records. Each is encrypted separately, so that queries
  * load and decrypt only what they need.
  */
+import type { Vault } from '../../../application/ports/index.js';
 import type { BlockBuilder, Places } from './block.js';
 import { emptyTermFilter, putTerm } from './bloom-filter.js';
 import { type Column, encodeColumn, hasSameTexts } from './column.js';
@@ -53,6 +54,17 @@ export const termSection = (term: number): string => String(termPartition(term))
 export interface Names {
   scalars(path: string): string;
   arrays(path: string): string;
+}
+
+/** Hexadecimal digits; enough to avoid collisions within a block. */
+const DIGEST_DIGITS = 18;
+
+/** Creates digests of paths under the subject's key; undefined when the key is destroyed. */
+export async function createSectionNames(vault: Vault, subject: string): Promise<Names | undefined> {
+  const digest = await vault.digester(subject, 'logs.column');
+  if (!digest) return undefined;
+  const name = (kind: string, path: string) => kind + digest(kind + path).slice(0, DIGEST_DIGITS);
+  return { scalars: (path) => name('s', path), arrays: (path) => name('a', path) };
 }
 
 export function encodeSections(block: BlockBuilder, starts: readonly number[], names: Names): Sections {

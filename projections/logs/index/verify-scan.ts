@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import { Binary, type Collection } from 'mongodb';
 import type { Vault } from '../../../application/ports/index.js';
 import { wholeText } from './block.js';
-import type { BlockHeader } from './block-ref.js';
 import { decryptAndInflate, decryptPieces } from './compress-and-seal.js';
 import {
   decryptFilters,
@@ -13,7 +12,7 @@ import {
   headersIn,
   termsId,
 } from './filter-group.js';
-import type { BlockRow, SectionsRow } from './rows.js';
+import type { BlockHeader, BlockRow, SectionsRow } from './rows.js';
 import { sectionsId } from './seal-block.js';
 import { KINDS, TERM_SECTION_NAMES } from './sections.js';
 

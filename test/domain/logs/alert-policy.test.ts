@@ -1,13 +1,13 @@
 /** The alert policy: partial changes, what is refused and by which name, and never enabled without a URL. */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { LIMITS } from '../../../domain/logs/alert-events.js';
 import {
   type AlertPolicy,
   type AlertPolicyChanged,
   alertPolicy,
   type ChangeAlertPolicy,
 } from '../../../domain/logs/alert-policy.js';
-import { LIMITS } from '../../../domain/logs/alert-policy-limits.js';
 import { evolveOf, isRejection } from '../../../domain/shared/decider.js';
 import { specOf } from '../../support/decider-spec.js';
 

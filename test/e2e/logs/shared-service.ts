@@ -1,5 +1,5 @@
 /** The log service of a test, and what the parts of the test ask of it, each of its own records. */
-import type { Entry } from '../../../application/logs/query/query-service.js';
+import type { Entry } from '../../../application/logs/query/render-page.js';
 import type { LogClient } from '../../support/log-client.js';
 import type { Server } from '../../support/server-process.js';
 

@@ -1,6 +1,6 @@
 /** How the log service brings new records to whoever follows. */
 import { expect } from 'chai';
-import type { Page } from '../../../application/logs/query/query-service.js';
+import type { Page } from '../../../application/logs/query/render-page.js';
 import { tailed } from '../../support/log-client.js';
 import { type Asked, type LogsUnderTest, messages } from './shared-service.js';
 

@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { queryRoutes } from '../../../adapters/http/logs/query.js';
 import type { Answer } from '../../../adapters/http/server/answer.js';
-import { createConsistentLogQueries } from '../../../application/logs/query/consistent-query.js';
-import type { LogQueries } from '../../../application/logs/query/query-service.js';
+import { createConsistentLogQueries, type LogQueries } from '../../../application/logs/query/query-service.js';
 import type { Position, ProjectionProgress } from '../../../application/ports/index.js';
 import { echo, serveToys, type Toys } from '../toy-http-service.js';
 

@@ -5,7 +5,7 @@ import type { Frame, Sink } from '../../../../adapters/realtime/relay/sink.js';
 import { asEvent } from '../../../../application/command/event-guards.js';
 import { yieldToEventLoop } from '../../../../application/concurrency/cooperative-scheduler.js';
 import type { StoredBatch } from '../../../../application/logs/ingest/decrypt-batch.js';
-import type { Entry } from '../../../../application/logs/query/query-service.js';
+import type { Entry } from '../../../../application/logs/query/render-page.js';
 import type { RecordsIngested } from '../../../../domain/logs/batch.js';
 import type { Filter } from '../../../../domain/logs/filter.js';
 import { EVERYTHING } from '../../../../domain/logs/filter.js';

@@ -4,8 +4,7 @@ import { type Servers, silentLogger, startServers } from '@annals/engines/testin
 import { expect } from 'chai';
 import { createGroupCommit } from '../../../../application/command/group-commit.js';
 import { createBudget } from '../../../../application/concurrency/fair-share-budget.js';
-import { createIngest } from '../../../../application/logs/ingest/ingest-records.js';
-import { INGEST_BYTES } from '../../../../application/logs/ingest/limits.js';
+import { createIngest, INGEST_BYTES } from '../../../../application/logs/ingest/ingest-records.js';
 import { type EventLog, UnavailableError } from '../../../../application/ports/index.js';
 import { requestStream } from '../../../../domain/logs/retention-bucket.js';
 import { foundIn, type LogsNode, startLogsNode } from '../../../support/log-node.js';

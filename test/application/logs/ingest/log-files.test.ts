@@ -8,7 +8,7 @@ import { parseRecord } from '../../../../domain/logs/record.js';
 const RECEIVED = Date.UTC(2026, 0, 1);
 
 async function read(name: string) {
-  const path = fileURLToPath(new URL(`../../../../test/fixtures/logs/files/${name}.ndjson`, import.meta.url));
+  const path = fileURLToPath(new URL(`../../../../../test/fixtures/logs/files/${name}.ndjson`, import.meta.url));
   const body = await parseBody(readFileSync(path, 'utf8'), 'lines', 'api');
   if (typeof body === 'string') throw new Error(body);
   const records = body.records.map(({ json }) => parseRecord(json, 'api', RECEIVED));

@@ -1,6 +1,7 @@
 /** What alert rules ask of the records, and how a record is shown. */
 import { expect } from 'chai';
-import { createLogQueries, entryOf, entryText } from '../../../../application/logs/query/query-service.js';
+import { createLogQueries } from '../../../../application/logs/query/query-service.js';
+import { entryOf, entryText } from '../../../../application/logs/query/render-page.js';
 import { createSearcher } from '../../../../application/logs/query/searcher.js';
 import { parseRecord } from '../../../../domain/logs/record.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';

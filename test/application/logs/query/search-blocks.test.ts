@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { aggregate, type Grouping } from '../../../../application/logs/query/aggregate.js';
 import { yieldOnly } from '../../../../application/logs/query/query-budget.js';
-import type { Page } from '../../../../application/logs/query/query-service.js';
+import type { Page } from '../../../../application/logs/query/render-page.js';
 import { renderPage } from '../../../../application/logs/query/render-page.js';
 import { search } from '../../../../application/logs/query/search-blocks.js';
 import type { Block, BlockRef } from '../../../../application/logs/record-index.js';

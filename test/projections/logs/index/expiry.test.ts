@@ -9,7 +9,7 @@ import { bucketSubject } from '../../../../domain/logs/retention-bucket.js';
 import { DAY_MS } from '../../../../domain/logs/timestamp.js';
 import { expire } from '../../../../projections/logs/index/expiry.js';
 import { headersIn } from '../../../../projections/logs/index/filter-group.js';
-import { markErasedRequests } from '../../../../projections/logs/index/ingest-requests.js';
+import { markErasedRequests } from '../../../../projections/logs/index/ingest-receipts.js';
 import { records } from '../../../../projections/logs/index/records.js';
 import type { BlockRow, RequestRow } from '../../../../projections/logs/index/rows.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
