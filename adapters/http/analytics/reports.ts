@@ -48,11 +48,8 @@ export function reportRoutes({ reports, live, directory, cleanup, admit }: Repor
       200: { description: 'The report', schema: reportAnswer },
       404: { description: 'Site not found' },
     },
-    async handle({ query: { site, days, start, end }, ifPosition }) {
-      const period = start === undefined && end === undefined ? { days } : { start, end };
-      const found = await reports(site, period, ifPosition);
-      return isRejection(found) ? found : { status: 200, ...found };
-    },
+    handle: ({ query: { site, days, start, end }, ifPosition }) =>
+      reports(site, start === undefined && end === undefined ? { days } : { start, end }, ifPosition),
   });
 
   const liveHits = route({

@@ -74,10 +74,7 @@ export function siteRoutes({ sites, directory, attempts, privacy, admit }: SiteR
       403: CROSS_ORIGIN_ANSWER,
       404: NOT_FOUND,
     },
-    async handle({ params, body, context }, { actor }) {
-      const result = await sites.update(params.id, body, context(actor, actor));
-      return isRejection(result) ? result : { status: 200, ...result };
-    },
+    handle: ({ params, body, context }, { actor }) => sites.update(params.id, body, context(actor, actor)),
   });
 
   const remove = route({

@@ -1,10 +1,8 @@
 /** Guards of chat routes (signed-in users, admins) and contexts of their commands. */
 import type { Authentication, Caller } from '../../../application/chat/sign-in/authenticate.js';
-import type { CommandResult } from '../../../application/chat/sign-in/sessions.js';
 import type { CommandContext } from '../../../application/ports/index.js';
 import { notAdmin } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import type { Answer } from '../server/answer.js';
+import { isRejection } from '../../../domain/shared/index.js';
 import type { Admit, Request } from '../server/route.js';
 
 type AuthRequest = Pick<Request, 'bearer' | 'ifPosition'>;
@@ -52,6 +50,3 @@ export const anonymousContext = (
   { context, address, bearer }: Pick<Request, 'context' | 'address' | 'bearer'>,
   credential = bearer ?? '',
 ): CommandContext => context('chat.guest', `${address} ${credential}`);
-
-export const answer = (result: CommandResult<unknown> | Rejection): Answer =>
-  isRejection(result) ? result : { status: 200, ...result };

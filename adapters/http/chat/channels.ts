@@ -2,7 +2,7 @@
 import type { Channels } from '../../../application/chat/channels/channels.js';
 import { type Route, route } from '../server/route.js';
 import { streamedList } from '../server/streamed-json.js';
-import { type AuthGuards, access, answer, contextFor, contextWithQuota } from './auth.js';
+import { type AuthGuards, access, contextFor, contextWithQuota } from './auth.js';
 import * as schemas from './message-schemas.js';
 import type { ChatQuotas } from './quotas.js';
 import { success } from './schemas.js';
@@ -47,8 +47,7 @@ export function channelRoutes({ guards, channels, quotas }: ChannelDeps): readon
       },
     },
     quota: quotas.changes,
-    handle: async (request, caller) =>
-      answer(await channels.create(caller, request.body, contextWithQuota(caller, request))),
+    handle: (request, caller) => channels.create(caller, request.body, contextWithQuota(caller, request)),
   });
 
   const update = route({
@@ -69,8 +68,8 @@ export function channelRoutes({ guards, channels, quotas }: ChannelDeps): readon
       404: NO_CHANNEL,
     },
     quota: quotas.changes,
-    handle: async (request, caller) =>
-      answer(await channels.update(caller, request.params.channelId, request.body, contextWithQuota(caller, request))),
+    handle: (request, caller) =>
+      channels.update(caller, request.params.channelId, request.body, contextWithQuota(caller, request)),
   });
 
   const remove = route({
@@ -84,8 +83,7 @@ export function channelRoutes({ guards, channels, quotas }: ChannelDeps): readon
       403: NOT_OWNER,
       404: NO_CHANNEL,
     },
-    handle: async (request, caller) =>
-      answer(await channels.remove(caller, request.params.channelId, contextFor(caller, request))),
+    handle: (request, caller) => channels.remove(caller, request.params.channelId, contextFor(caller, request)),
   });
 
   return [list, create, update, remove];

@@ -7,7 +7,7 @@ import type { Caller } from '../../../application/chat/sign-in/authenticate.js';
 import { messageNotFound } from '../../../domain/chat/message.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
-import { type AuthGuards, access, answer, contextFor } from './auth.js';
+import { type AuthGuards, access, contextFor } from './auth.js';
 import * as schemas from './message-schemas.js';
 import { readerOf, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
@@ -63,8 +63,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
       200: { description: 'The conversation', schema: schemas.startedConversation },
       400: { description: 'There is no such user, or it is the caller' },
     },
-    handle: async (request, caller) =>
-      answer(await conversations.start(caller, request.body.targetUserId, contextFor(caller, request))),
+    handle: (request, caller) => conversations.start(caller, request.body.targetUserId, contextFor(caller, request)),
   });
 
   const read = route({
@@ -98,7 +97,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     async handle(request, caller) {
       const conversation = await visibility.conversation(caller, request.params.conversationId);
       if (isRejection(conversation)) return conversation;
-      return answer(await messages.post(caller, conversation.id, request.body, contextFor(caller, request)));
+      return messages.post(caller, conversation.id, request.body, contextFor(caller, request));
     },
   });
 
@@ -119,7 +118,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     async handle(request, caller) {
       const { conversationId, messageId } = request.params;
       const refusal = await checkConversation(caller, conversationId, messageId);
-      return refusal ?? answer(await messages.edit(caller, messageId, request.body, contextFor(caller, request)));
+      return refusal ?? messages.edit(caller, messageId, request.body, contextFor(caller, request));
     },
   });
 
@@ -137,7 +136,7 @@ export function conversationRoutes(deps: ConversationDeps): readonly Route[] {
     async handle(request, caller) {
       const { conversationId, messageId } = request.params;
       const refusal = await checkConversation(caller, conversationId, messageId);
-      return refusal ?? answer(await messages.remove(caller, messageId, contextFor(caller, request)));
+      return refusal ?? messages.remove(caller, messageId, contextFor(caller, request));
     },
   });
 

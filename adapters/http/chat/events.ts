@@ -92,10 +92,9 @@ export function eventsRoute({ admission, relay, clock, presence }: EventsDeps): 
     if (!session) return sink.end('resume');
     const { userId } = caller;
     const greeting = connectedMessage(userId, clock.now());
-    const resumption = after === undefined ? {} : { after };
     const entitled = (delivery: Delivery, now: ChatState) => isEntitled(delivery, now, userId);
     const until = { at: session.expiresAt };
-    relay.connect({ keys: streamKeysOf(caller), greeting, until, entitled, ...resumption }, sink);
+    relay.connect({ keys: streamKeysOf(caller), greeting, until, entitled, after }, sink);
     sink.onClose(presence.trackStream(userId));
   }
 

@@ -72,7 +72,7 @@ export function magicLinkRoutes({ links, signIn, linksPerNetwork }: MagicLinkDep
     async handle(request) {
       const { token = request.bearer, email } = request.body;
       const result = await signIn.signInWithLink(token, email, fromOf(request), anonymousContext(request));
-      return isRejection(result) ? result : { status: 200, ...result };
+      return result;
     },
   });
 

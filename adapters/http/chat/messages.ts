@@ -9,7 +9,7 @@ import { MAX_CHANGES } from '../../../domain/chat/message.js';
 import { MAX_REACTIONS, MAX_REACTIONS_EVER } from '../../../domain/chat/reactions.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { type Request, type Route, route } from '../server/route.js';
-import { type AuthGuards, access, answer, contextFor } from './auth.js';
+import { type AuthGuards, access, contextFor } from './auth.js';
 import * as schemas from './message-schemas.js';
 import { readerOf, recheckAccess, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
@@ -74,7 +74,7 @@ export function messageRoutes({
     async handle(request, caller) {
       const channel = await visibility.channel(caller, request.params.channelId);
       if (isRejection(channel)) return channel;
-      return answer(await messages.post(caller, channel.id, request.body, contextFor(caller, request)));
+      return messages.post(caller, channel.id, request.body, contextFor(caller, request));
     },
   });
 
@@ -107,8 +107,8 @@ export function messageRoutes({
       404: NO_MESSAGE,
     },
     quota: quotas.messages,
-    handle: async (request, caller) =>
-      answer(await messages.edit(caller, request.params.messageId, request.body, contextFor(caller, request))),
+    handle: (request, caller) =>
+      messages.edit(caller, request.params.messageId, request.body, contextFor(caller, request)),
   });
 
   const remove = route({
@@ -122,8 +122,7 @@ export function messageRoutes({
       403: { description: 'The message is of another user' },
       404: NO_MESSAGE,
     },
-    handle: async (request, caller) =>
-      answer(await messages.remove(caller, request.params.messageId, contextFor(caller, request))),
+    handle: (request, caller) => messages.remove(caller, request.params.messageId, contextFor(caller, request)),
   });
 
   const pin = (method: 'POST' | 'DELETE', type: 'PinMessage' | 'UnpinMessage', summary: string) =>
@@ -139,8 +138,7 @@ export function messageRoutes({
         404: NO_MESSAGE,
       },
       quota: quotas.messages,
-      handle: async (request, caller) =>
-        answer(await messages.pin(type, caller, request.params.messageId, contextFor(caller, request))),
+      handle: (request, caller) => messages.pin(type, caller, request.params.messageId, contextFor(caller, request)),
     });
 
   const react = (method: 'POST' | 'DELETE', type: 'AddReaction' | 'RemoveReaction', summary: string) =>
@@ -156,7 +154,7 @@ export function messageRoutes({
       handle: async (request: Request<{ reaction: string }, unknown, { messageId: string }>, caller: Caller) => {
         const { params, body } = request;
         const context = contextFor(caller, request);
-        return answer(await messages.react(type, caller, params.messageId, body.reaction, context));
+        return messages.react(type, caller, params.messageId, body.reaction, context);
       },
     });
 

@@ -56,7 +56,7 @@ export async function recheckAccess(
 export const reauthenticate = (
   { request: { bearer, ifPosition = 0n }, guards }: Pick<PageRequest, 'request' | 'guards'>,
   position: Position,
-) => guards.user({ ...(bearer !== undefined && { bearer }), ifPosition: maxPosition(position, ifPosition) });
+) => guards.user({ bearer, ifPosition: maxPosition(position, ifPosition) });
 
 export function pageReply(page: RenderedPage | Rejection): Answer {
   if ('rejected' in page) return page;

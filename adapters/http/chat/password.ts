@@ -7,7 +7,7 @@ import { overBudgetProblem } from '../server/budgets.js';
 import { networkOf } from '../server/client-address.js';
 import type { RateLimit } from '../server/rate-limit.js';
 import { type Request, type Route, route } from '../server/route.js';
-import { anonymousContext, answer } from './auth.js';
+import { anonymousContext } from './auth.js';
 import { createLinkHandler, LINK_SENT } from './magic-link.js';
 import * as schemas from './schemas.js';
 import { fromOf } from './session-routes.js';
@@ -64,9 +64,7 @@ export function passwordRoutes({
       },
     },
     handle: (request) =>
-      withHashing(request, async () =>
-        answer(await passwords.login(request.body, fromOf(request), anonymousContext(request))),
-      ),
+      withHashing(request, () => passwords.login(request.body, fromOf(request), anonymousContext(request))),
   });
 
   const requestReset = route({
@@ -92,7 +90,7 @@ export function passwordRoutes({
     handle: (request) =>
       withHashing(request, async () => {
         const { password, email, token = request.bearer } = request.body;
-        return answer(await passwords.setup({ password, token, email }, fromOf(request), anonymousContext(request)));
+        return passwords.setup({ password, token, email }, fromOf(request), anonymousContext(request));
       }),
   });
 
@@ -111,9 +109,7 @@ export function passwordRoutes({
       description: 'Too many users registered from this network, try again later',
     },
     handle: (request) =>
-      withHashing(request, async () =>
-        answer(await passwords.register(request.body, fromOf(request), anonymousContext(request))),
-      ),
+      withHashing(request, () => passwords.register(request.body, fromOf(request), anonymousContext(request))),
   });
 
   return [login, requestReset, setup, ...(isOpen ? [register] : [])];

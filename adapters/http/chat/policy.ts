@@ -1,14 +1,5 @@
 /** The policy of the chat service: headers, CORS and errors. */
-import type { Rejection } from '../../../domain/shared/index.js';
 import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors, type ServicePolicy } from '../server/policy.js';
-import { fromRejection, type Problem } from '../server/problem.js';
-
-const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } };
-
-const rejected = (rejection: Rejection): Problem => ({
-  ...fromRejection(rejection),
-  ...(rejection.kind === 'unauthenticated' && CHALLENGE),
-});
 
 export const chatPolicy = (version: string, allowedOrigins: readonly string[]): ServicePolicy => ({
   service: 'chat',
@@ -28,7 +19,6 @@ export const chatPolicy = (version: string, allowedOrigins: readonly string[]): 
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
   },
-  rejected,
   securitySchemes: {
     link: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token of a link' },
     access: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token' },

@@ -4,7 +4,7 @@ import { STATUSES } from '../../../domain/chat/presence.js';
 import { object } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
 import { streamedList } from '../server/streamed-json.js';
-import { type AuthGuards, access, answer, contextFor } from './auth.js';
+import { type AuthGuards, access, contextFor } from './auth.js';
 import { text, time } from './schemas.js';
 
 export interface PresenceDeps {
@@ -43,7 +43,6 @@ export const presenceRoutes = ({ guards, presence }: PresenceDeps): readonly Rou
       'Valid until another status is set, or until 10 seconds after the last event stream of the user is closed.',
     body: object({ status }),
     answers: { 200: { description: 'Set', schema: object({ presence: presenceEntry }) } },
-    handle: async (request, caller) =>
-      answer(await presence.set(caller.userId, request.body.status, contextFor(caller, request))),
+    handle: (request, caller) => presence.set(caller.userId, request.body.status, contextFor(caller, request)),
   }),
 ];

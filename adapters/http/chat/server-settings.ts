@@ -2,7 +2,7 @@
 import type { Server } from '../../../application/chat/admin/server-settings.js';
 import { object } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
-import { type AuthGuards, access, answer, contextFor } from './auth.js';
+import { type AuthGuards, access, contextFor } from './auth.js';
 import { text } from './schemas.js';
 
 export interface ServerDeps {
@@ -22,7 +22,7 @@ export const serverRoutes = ({ guards, server }: ServerDeps): readonly Route[] =
     path: '/server/settings',
     summary: 'The server settings',
     answers: { 200: { description: 'The settings', schema: settings } },
-    handle: async ({ ifPosition }) => answer(await server.settings(ifPosition)),
+    handle: ({ ifPosition }) => server.settings(ifPosition),
   }),
   route({
     ...access(guards.admin),
@@ -34,7 +34,6 @@ export const serverRoutes = ({ guards, server }: ServerDeps): readonly Route[] =
       200: { description: 'The settings', schema: settings },
       403: { description: 'The caller is not an admin' },
     },
-    handle: async (request, caller) =>
-      answer(await server.rename(request.body.name, caller.userId, contextFor(caller, request))),
+    handle: (request, caller) => server.rename(request.body.name, caller.userId, contextFor(caller, request)),
   }),
 ];

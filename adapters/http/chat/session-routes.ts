@@ -3,7 +3,7 @@ import type { Authentication } from '../../../application/chat/sign-in/authentic
 import type { Sessions, SignInOrigin } from '../../../application/chat/sign-in/sessions.js';
 import { networkOf } from '../server/client-address.js';
 import { type Request, type Route, route } from '../server/route.js';
-import { type AuthGuards, access, anonymousContext, answer, contextFor } from './auth.js';
+import { type AuthGuards, access, anonymousContext, contextFor } from './auth.js';
 import * as schemas from './schemas.js';
 
 export interface AuthDeps {
@@ -30,7 +30,7 @@ export function authRoutes({ guards, admission, sessions }: AuthDeps): readonly 
       'same time; using it later ends the session, as it may be stolen.',
     body: schemas.refreshBody,
     answers: { 200: { description: 'New tokens', schema: schemas.signedIn }, 401: SESSION_ENDED },
-    handle: async (request) => answer(await sessions.refresh(request.body.refreshToken, anonymousContext(request))),
+    handle: (request) => sessions.refresh(request.body.refreshToken, anonymousContext(request)),
   });
 
   const logout = route({
@@ -43,10 +43,9 @@ export function authRoutes({ guards, admission, sessions }: AuthDeps): readonly 
     async previousAnswer(request) {
       const user = await admission.parseAccessToken(request.bearer);
       const result = user && (await sessions.findLogoutResult(user.userId, contextFor(user, request)));
-      return result && answer(result);
+      return result;
     },
-    handle: async (request, caller) =>
-      answer(await sessions.logout(caller, request.body.refreshToken, contextFor(caller, request))),
+    handle: (request, caller) => sessions.logout(caller, request.body.refreshToken, contextFor(caller, request)),
   });
 
   const me = route({
@@ -67,7 +66,7 @@ export function authRoutes({ guards, admission, sessions }: AuthDeps): readonly 
     path: '/auth/sessions',
     summary: "The caller's active sessions, newest first",
     answers: { 200: { description: 'Sessions', schema: schemas.sessions } },
-    handle: async ({ ifPosition }, caller) => answer(await sessions.list(caller, ifPosition)),
+    handle: ({ ifPosition }, caller) => sessions.list(caller, ifPosition),
   });
 
   const revoke = route({
@@ -80,7 +79,7 @@ export function authRoutes({ guards, admission, sessions }: AuthDeps): readonly 
       'current one end.',
     body: schemas.revokeBody,
     answers: { 200: { description: 'Ended', schema: schemas.revoked } },
-    handle: async (request, caller) => answer(await sessions.revoke(caller, request.body, contextFor(caller, request))),
+    handle: (request, caller) => sessions.revoke(caller, request.body, contextFor(caller, request)),
   });
 
   return [refresh, logout, me, list, revoke];

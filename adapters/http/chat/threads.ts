@@ -2,7 +2,7 @@
 import type { MessageReader } from '../../../application/chat/messages/read-messages.js';
 import type { Replies } from '../../../application/chat/messages/replies.js';
 import { type Route, route } from '../server/route.js';
-import { type AuthGuards, access, answer, contextFor } from './auth.js';
+import { type AuthGuards, access, contextFor } from './auth.js';
 import * as schemas from './message-schemas.js';
 import { readerOf, respondWithPage } from './page-response.js';
 import type { ChatQuotas } from './quotas.js';
@@ -50,8 +50,8 @@ export function threadRoutes({ guards, replies, reading, quotas }: ThreadDeps): 
     bodyLimit: schemas.MESSAGE_LIMIT,
     answers: { 200: { description: 'Replied', schema: schemas.replied }, 400: NO_THREAD, 404: NO_MESSAGE },
     quota: quotas.messages,
-    handle: async (request, caller) =>
-      answer(await replies.post(caller, request.params.messageId, request.body, contextFor(caller, request))),
+    handle: (request, caller) =>
+      replies.post(caller, request.params.messageId, request.body, contextFor(caller, request)),
   });
 
   const edit = route({
@@ -70,7 +70,7 @@ export function threadRoutes({ guards, replies, reading, quotas }: ThreadDeps): 
     quota: quotas.messages,
     async handle(request, caller) {
       const { messageId, replyId } = request.params;
-      return answer(await replies.edit(caller, messageId, replyId, request.body, contextFor(caller, request)));
+      return replies.edit(caller, messageId, replyId, request.body, contextFor(caller, request));
     },
   });
 
@@ -87,7 +87,7 @@ export function threadRoutes({ guards, replies, reading, quotas }: ThreadDeps): 
     },
     async handle(request, caller) {
       const { messageId, replyId } = request.params;
-      return answer(await replies.remove(caller, messageId, replyId, contextFor(caller, request)));
+      return replies.remove(caller, messageId, replyId, contextFor(caller, request));
     },
   });
 

@@ -7,7 +7,7 @@ import { unknownUser } from '../../../domain/chat/roster.js';
 import { isRejection } from '../../../domain/shared/index.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { streamedList } from '../server/streamed-json.js';
-import { type AuthGuards, access, answer, contextFor, contextWithQuota } from './auth.js';
+import { type AuthGuards, access, contextFor, contextWithQuota } from './auth.js';
 import type { ChatQuotas } from './quotas.js';
 import * as schemas from './schemas.js';
 
@@ -63,7 +63,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
       'configured; otherwise the user has no password, which `message` explains in password mode.',
     body: schemas.addBody,
     answers: { 200: { description: 'Added', schema: schemas.addedUser }, 403: ADMINS_ONLY },
-    handle: async (request, caller) => answer(await addUser(request.body, caller.userId, contextFor(caller, request))),
+    handle: (request, caller) => addUser(request.body, caller.userId, contextFor(caller, request)),
   });
 
   const resetPassword = route({
@@ -76,7 +76,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
     async handle(request, caller) {
       const { params, body } = request;
       if (!(await admission.user({ id: params.id }))) return unknownUser;
-      return answer(await passwords.reset(params.id, body.password, caller.userId, contextFor(caller, request)));
+      return passwords.reset(params.id, body.password, caller.userId, contextFor(caller, request));
     },
   });
 
@@ -90,7 +90,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
     handle: async (request, caller) => {
       const { params, body } = request;
       const isAdmin = body.role === 'admin';
-      return answer(await users.changeRole(params.id, isAdmin, caller.userId, contextFor(caller, request)));
+      return users.changeRole(params.id, isAdmin, caller.userId, contextFor(caller, request));
     },
   });
 
@@ -106,8 +106,7 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
       404: { description: 'There is no such user' },
     },
     previousAnswer: (request) => previousResult('removed', request),
-    handle: async (request, caller) =>
-      answer(await users.remove(request.params.id, caller.userId, contextFor(caller, request))),
+    handle: (request, caller) => users.remove(request.params.id, caller.userId, contextFor(caller, request)),
   });
 
   const exit = route({
@@ -120,14 +119,14 @@ export function usersRoutes(deps: UsersDeps): readonly Route[] {
       400: { description: 'The last admin can not leave' },
     },
     previousAnswer: (request) => previousResult('left', request),
-    handle: async (request, caller) => answer(await users.exit(caller.userId, contextFor(caller, request))),
+    handle: (request, caller) => users.exit(caller.userId, contextFor(caller, request)),
   });
 
   /** The result of the first run of a command that removed its caller, who can't authenticate to repeat it. */
   async function previousResult(how: 'removed' | 'left', request: Pick<Request, 'bearer' | 'context'>) {
     const user = await admission.parseAccessToken(request.bearer);
     const result = user && (await users.findDepartureResult(how, contextFor(user, request)));
-    return result && answer(result);
+    return result;
   }
 
   // Before the routes with an id: `/users/me` and `/users/exit`.

@@ -3,7 +3,7 @@ import type { Webhooks } from '../../../application/chat/admin/webhooks.js';
 import { webhookAuthor } from '../../../domain/chat/webhooks.js';
 import { object } from '../../../domain/shared/index.js';
 import { type Route, route } from '../server/route.js';
-import { type AuthGuards, access, answer, contextFor } from './auth.js';
+import { type AuthGuards, access, contextFor } from './auth.js';
 import { MESSAGE_LIMIT, oneMessage } from './message-schemas.js';
 import type { ChatQuotas } from './quotas.js';
 import { id, success, text, time } from './schemas.js';
@@ -40,7 +40,7 @@ export const webhookRoutes = ({ guards, webhooks, quotas }: WebhookDeps): readon
       200: { description: 'Webhooks', schema: object({ webhooks: { type: 'array', items: webhook } }) },
       403: ADMINS_ONLY,
     },
-    handle: async ({ ifPosition }) => answer(await webhooks.list(ifPosition)),
+    handle: ({ ifPosition }) => webhooks.list(ifPosition),
   }),
   route({
     ...access(guards.admin, tags),
@@ -56,8 +56,7 @@ export const webhookRoutes = ({ guards, webhooks, quotas }: WebhookDeps): readon
       403: ADMINS_ONLY,
       404: { description: 'There is no such channel' },
     },
-    handle: async (request, caller) =>
-      answer(await webhooks.create(request.body, caller.userId, contextFor(caller, request))),
+    handle: (request, caller) => webhooks.create(request.body, caller.userId, contextFor(caller, request)),
   }),
   route({
     ...access(guards.admin, tags),
@@ -69,8 +68,7 @@ export const webhookRoutes = ({ guards, webhooks, quotas }: WebhookDeps): readon
       403: ADMINS_ONLY,
       404: { description: 'There is no such webhook' },
     },
-    handle: async (request, caller) =>
-      answer(await webhooks.remove(request.params.webhookId, caller.userId, contextFor(caller, request))),
+    handle: (request, caller) => webhooks.remove(request.params.webhookId, caller.userId, contextFor(caller, request)),
   }),
   route({
     method: 'POST',
@@ -90,7 +88,7 @@ export const webhookRoutes = ({ guards, webhooks, quotas }: WebhookDeps): readon
     quota: quotas.webhookMessages,
     async handle({ body, context }, webhook) {
       const author = webhookAuthor(webhook.id);
-      return answer(await webhooks.post(webhook, body.content, context(author, author)));
+      return webhooks.post(webhook, body.content, context(author, author));
     },
   }),
 ];

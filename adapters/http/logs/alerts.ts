@@ -109,16 +109,7 @@ export function alertRoutes({ alerts, history, tryWebhook, admit, security }: Al
       },
     },
     answers: { 200: { description: 'A page of alerts', schema: alertPage } },
-    async handle({ query, ifPosition }) {
-      const { limit, cursor } = query;
-      const page = await history({
-        limit,
-        ...(cursor === undefined ? {} : { cursor }),
-        ...(ifPosition === undefined ? {} : { seen: ifPosition }),
-      });
-      if (isRejection(page)) return page;
-      return { status: 200, ...page };
-    },
+    handle: ({ query: { limit, cursor }, ifPosition }) => history({ limit, cursor, seen: ifPosition }),
   });
 
   return [read, change, test, list].map(withProducerRejection);

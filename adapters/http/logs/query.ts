@@ -67,8 +67,7 @@ export function queryRoutes(deps: QueryRouteDeps): readonly Route[] {
       const { limit, cursor, order } = request.query;
       const filter = filterOf(request.query);
       if (isProblem(filter)) return filter;
-      const query = { filter, order, limit, ...(cursor === undefined ? {} : { cursor }) };
-      const result = await reading.page(readerOf(request), query);
+      const result = await reading.page(readerOf(request), { filter, order, limit, cursor });
       if (isRejection(result)) return result;
       return { status: 200, text: result.found.json, headers: JSON_HEADERS, ...result.reflected };
     },

@@ -7,7 +7,7 @@ import { fromRejection, type Problem, problem } from '../server/problem.js';
 const HOUR_MS = 3_600_000;
 
 /** Rejections with a status or message of the contract that differs from their kind's default. */
-const PROBLEMS: { readonly [toProblem: string]: (rejection: Rejection) => Problem } = {
+const PROBLEMS: { readonly [rejected: string]: (rejection: Rejection) => Problem } = {
   'meeting/room-exists': () => problem(429, 'A room with this id exists already', { retryAfterMs: HOUR_MS }),
   'meeting/house-full': ({ retryAfterMs = 1000 }) =>
     problem(429, 'The room limit is reached: there are too many empty rooms', { retryAfterMs }),
@@ -15,12 +15,8 @@ const PROBLEMS: { readonly [toProblem: string]: (rejection: Rejection) => Proble
     problem(429, 'Too many requests, try again later', { retryAfterMs }),
 };
 
-const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } };
-
-const toProblem = (rejection: Rejection): Problem => {
-  const response = PROBLEMS[rejection.rejected]?.(rejection) ?? fromRejection(rejection);
-  return rejection.kind === 'unauthenticated' ? { ...response, ...CHALLENGE } : response;
-};
+const rejected = (rejection: Rejection): Problem =>
+  PROBLEMS[rejection.rejected]?.(rejection) ?? fromRejection(rejection);
 
 /** The contract sets the same three headers on every response, for every origin. */
 const CORS = {
@@ -43,7 +39,7 @@ export const meetingPolicy = (version: string): ServicePolicy => ({
     'X-XSS-Protection': '1; mode=block',
     'Referrer-Policy': 'strict-origin-when-cross-origin',
   },
-  rejected: toProblem,
+  rejected,
   securitySchemes: {
     creator: { type: 'http', scheme: 'bearer', description: 'The creator token of the room' },
   },

@@ -36,17 +36,10 @@ const CODES: { readonly [status: number]: string } = {
   503: 'UNAVAILABLE',
 };
 
-const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } };
-
 function rejected(rejection: Rejection): Problem {
   const base = fromRejection(rejection);
-  const [code, error] = ERRORS[rejection.rejected] ?? [];
-  return {
-    ...base,
-    ...(code !== undefined && { code }),
-    ...(error !== undefined && { error }),
-    ...(rejection.kind === 'unauthenticated' && CHALLENGE),
-  };
+  const [code, error] = ERRORS[rejection.rejected] ?? [base.code, base.error];
+  return { ...base, code, error };
 }
 
 const ENVELOPE_TEXTS = ['chainId', 'chainKeyNonce', 'chainKeyCiphertext', 'nonce', 'ciphertext', 'signature'];

@@ -54,7 +54,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     },
     async handle({ body, address, context }) {
       const ttlMs = Math.min(Math.max(Math.trunc(body.ttlMs), minTtlMs), maxTtlMs);
-      return answer(201, await commands.create(newcomer(body), ttlMs, context(GUEST, address)));
+      return created(await commands.create(newcomer(body), ttlMs, context(GUEST, address)));
     },
   });
 
@@ -71,8 +71,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
       429: { description: 'The room has reached its maximum number of invites' },
     },
     admit,
-    handle: async ({ body, context }, caller) =>
-      answer(200, await commands.invite(caller, body.inviteToken, contextOf(caller, context))),
+    handle: ({ body, context }, caller) => commands.invite(caller, body.inviteToken, contextOf(caller, context)),
   });
 
   const join = route({
@@ -88,7 +87,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     },
     admit: open,
     handle: async ({ body, address, context }, { roomId }) =>
-      answer(201, await commands.join(roomId, body.inviteToken, newcomer(body), context(GUEST, address))),
+      created(await commands.join(roomId, body.inviteToken, newcomer(body), context(GUEST, address))),
   });
 
   const state = route({
@@ -145,13 +144,10 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
         404: NOT_FOUND,
       },
       admit,
-      async previousAnswer({ params, bearer, context }) {
-        const result = await commands.findBurnResult(params.roomId, context(GUEST, bearer ?? ''));
-        return result && answer(200, result);
-      },
-      async handle({ bearer, context }, { roomId, participant: { id } }) {
-        return answer(200, await commands.burn(roomId, id, context(id, bearer ?? '')));
-      },
+      previousAnswer: ({ params, bearer, context }) =>
+        commands.findBurnResult(params.roomId, context(GUEST, bearer ?? '')),
+      handle: ({ bearer, context }, { roomId, participant: { id } }) =>
+        commands.burn(roomId, id, context(id, bearer ?? '')),
     });
 
   const events = route({
@@ -190,7 +186,7 @@ export function roomsRoutes(deps: RoomsDeps): readonly Route[] {
     }
     const greeting = connected(roomId, participant.id, room.expiresAt);
     const until = { at: room.expiresAt, message: expired(roomId) };
-    relay.connect({ keys: [roomId], greeting, until, ...(after === undefined ? {} : { after }) }, sink);
+    relay.connect({ keys: [roomId], greeting, until, after }, sink);
   }
 
   return [
@@ -214,13 +210,10 @@ const health = route({
   handle: () => ({ status: 200, text: 'OK' }),
 });
 
-const newcomer = ({ participantName: name, signingPublicKey }: Newcomer) => ({
-  signingPublicKey,
-  ...(name === undefined ? {} : { name }),
-});
+const newcomer = ({ participantName: name, signingPublicKey }: Newcomer) => ({ signingPublicKey, name });
 
 const contextOf = ({ participant }: RoomSession, context: Request['context']) =>
   context(participant.id, participant.id);
 
-const answer = (status: number, result: CommandResult<unknown> | Rejection): Answer =>
-  isRejection(result) ? result : { status, ...result };
+const created = (result: CommandResult<unknown> | Rejection): Answer =>
+  isRejection(result) ? result : { status: 201, ...result };

@@ -13,7 +13,8 @@ import { fromRejection, isProblem, type Problem } from './problem.js';
 
 /** A response; `position` and `consistency` become headers. */
 export interface Reply extends Partial<Consistency> {
-  readonly status: number;
+  /** Default 200. */
+  readonly status?: number;
   /** JSON. */
   readonly body?: unknown;
   /** Instead of `body`: `text/plain` unless `headers` says otherwise. */
@@ -97,7 +98,7 @@ export const errorBodyOf = (problem: Problem, { errorBody }: ServicePolicy): obj
 });
 
 function writeReply(ctx: Context, reply: Reply): void {
-  const { status, body, text, bytes, headers, position, consistency } = reply;
+  const { status = 200, body, text, bytes, headers, position, consistency } = reply;
   if (position !== undefined) setHeaders(ctx, { Position: String(position) });
   if (consistency) setHeaders(ctx, { Consistency: consistency });
   ctx.status = status;

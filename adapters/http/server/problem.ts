@@ -8,8 +8,8 @@ export interface Problem {
   readonly error: string;
   /** Stable code for programs, if the service has codes. */
   readonly code?: string;
-  readonly retryAfterMs?: number;
-  readonly headers?: { readonly [name: string]: string };
+  readonly retryAfterMs?: number | undefined;
+  readonly headers?: { readonly [name: string]: string } | undefined;
   /** Additional members of the body. */
   readonly extra?: object;
 }
@@ -39,9 +39,11 @@ const RESPONSES: { readonly [kind in RejectionKind]: readonly [status: number, s
   unavailable: [503, 'Temporarily unavailable, try again'],
 };
 
-/** Maps a rejection to a problem by its kind. Policies can map rejections themselves. */
+/** Maps a rejection to a problem by its kind. */
 export function fromRejection({ kind, detail, retryAfterMs }: Rejection): Problem {
   const [status, sentence] = RESPONSES[kind];
-  const delayMs = kind === 'limit' ? (retryAfterMs ?? 1000) : retryAfterMs;
-  return problem(status, detail ?? sentence, delayMs === undefined ? {} : { retryAfterMs: delayMs });
+  return problem(status, detail ?? sentence, {
+    retryAfterMs: kind === 'limit' ? (retryAfterMs ?? 1000) : retryAfterMs,
+    headers: kind === 'unauthenticated' ? { 'WWW-Authenticate': 'Bearer' } : undefined,
+  });
 }
