@@ -6,7 +6,7 @@ import { type Engines, startEngines } from '@annals/engines/internal/supervisor/
 import { eventually } from '@annals/engines/testing/condition.js';
 import { silentLogger, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { expect } from 'chai';
-import { createKernel, type Kernel, noMetrics } from '../../bin/node/kernel.js';
+import type { Kernel } from '../../bin/node/kernel.js';
 import { catalog } from '../../domain/rooms/catalog.js';
 import { messagesStream } from '../../domain/rooms/messages.js';
 import { roomStream } from '../../domain/rooms/room.js';
@@ -15,6 +15,7 @@ import { state } from '../../projections/rooms/room-state.js';
 import { type Answered, call } from '../support/room-client.js';
 import { ANNALS, type Server, startServer } from '../support/server-process.js';
 import { startProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { createTestKernel } from '../support/test-kernel.js';
 
 const text = (bytes: number) => randomBytes(bytes).toString('base64url');
 const signingPublicKey = { kty: 'EC', crv: 'P-256', x: text(32), y: text(32) };
@@ -116,15 +117,11 @@ describe('a server killed at the worst moment', function () {
   before(async () => {
     engines = await startEngines({ dataDir: data.path, logger: silentLogger });
     [store, mongo] = [await startProxy(engines.eventStoreUrl), await startProxy(engines.mongoUrl)];
-    kernel = await createKernel({
-      metrics: noMetrics,
-      ...engines,
-      mongoDatabase: 'annals',
-      node: randomUUID(),
-      release: 'test',
+    kernel = await createTestKernel({
+      servers: engines,
+      database: 'annals',
       catalogs: [catalog],
       projections: [state],
-      logger: silentLogger,
     });
     await start();
   });

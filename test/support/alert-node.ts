@@ -17,8 +17,8 @@ import { alertEvents } from '../../domain/logs/alert-events.js';
 import type { AlertPolicy } from '../../domain/logs/alert-policy.js';
 import type { LogsEvent } from '../../domain/logs/catalog.js';
 import { alertHistory } from '../../projections/logs/alerts.js';
-import { startGround } from './node.js';
 import { project } from './projector.js';
+import { startServiceKernel } from './test-kernel.js';
 import { type Receiver, startReceiver } from './webhook-receiver.js';
 
 /**
@@ -87,8 +87,8 @@ interface AlertView {
 export interface NodeOptions {
   readonly servers: Servers;
   readonly counts: RecordCounts;
-  /** Its name: one that starts under the name of one that was killed takes up what that one held at once. */
-  readonly name?: string;
+  /** Name of the node; one with the name of a killed node takes over its leases at once. */
+  readonly node?: string;
   readonly secret?: string;
   readonly allowPrivate?: boolean;
 }
@@ -96,8 +96,8 @@ export interface NodeOptions {
 export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
   const { counts, secret, allowPrivate = true } = options;
   const catalog = { service: 'logs', events: alertEvents };
-  const ground = await startGround({ ...options, database: 'annals', catalog, projections: [alertHistory] });
-  const { kernel, signal } = ground;
+  const started = await startServiceKernel({ ...options, database: 'annals', catalog, projections: [alertHistory] });
+  const { kernel, signal } = started;
   const common = { ...kernel, service: 'logs', logger: silentLogger, signal };
   const { alerts, history, tryWebhook, evaluate, reaction, periodic } = connectAlerting({
     kernel,
@@ -140,7 +140,7 @@ export async function startAlertNode(options: NodeOptions): Promise<AlertNode> {
     },
     async stop() {
       await http.close();
-      await ground.stop(running);
+      await started.stop(running);
     },
   };
 }
@@ -185,7 +185,7 @@ export function useAlerting() {
     get nodes() {
       return nodes;
     },
-    async start(more: { name?: string; secret?: string; allowPrivate?: boolean } = {}) {
+    async start(more: { node?: string; secret?: string; allowPrivate?: boolean } = {}) {
       const node = await startAlertNode({ servers, counts, ...more });
       nodes.push(node);
       return node;

@@ -4,7 +4,7 @@ import { startAlertNode } from './alert-node.js';
 const [eventStoreUrl = '', mongoUrl = '', name = ''] = process.argv.slice(2);
 const node = await startAlertNode({
   servers: { eventStoreUrl, mongoUrl, stop: async () => {} },
-  name,
+  node: name,
   counts: { errorsBetween: async () => 25, lastRecordAt: async () => Date.now() },
 });
 process.stdout.write(`${node.url}\n`);

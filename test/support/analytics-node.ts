@@ -8,7 +8,8 @@ import { catalog } from '../../domain/analytics/catalog.js';
 import type { HitsCollected } from '../../domain/analytics/hit-batch.js';
 import { type Asking, ask } from './chat-client.js';
 import { type HttpSpec, httpSpec } from './http-spec.js';
-import { type Ground, type RunningNode, startGround, startNode } from './node.js';
+import { type RunningNode, startNode } from './node.js';
+import { type ServiceKernel, startServiceKernel } from './test-kernel.js';
 
 export const ADMIN = 'an-admin-token-for-tests';
 export const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
@@ -26,7 +27,7 @@ export interface AnalyticsNodes extends HttpSpec {
   /** What the log holds of the hits of a site, opened, in its order. */
   written(siteId: string): Promise<readonly RevealedEvent<HitsCollected>[]>;
   /** What the service stands on, as another process would see it. */
-  readonly ground: Ground;
+  readonly observer: ServiceKernel;
   /** By which a command of the program finds the same stores. */
   readonly storeFlags: readonly string[];
 }
@@ -45,7 +46,7 @@ export const asAdmin = (asking: Asking = {}): Asking => ({ token: ADMIN, ...aski
 /** To be called within `describe`: for all of its tests. `flags` are the settings of every node. */
 export function useAnalytics(flags: Flags = {}, count = 1): AnalyticsNodes {
   let servers: Servers;
-  let ground: Ground;
+  let observer: ServiceKernel;
   const running: RunningNode[] = [];
   const database = `test_${randomUUID().slice(0, 8)}`;
   before(async () => {
@@ -57,10 +58,10 @@ export function useAnalytics(flags: Flags = {}, count = 1): AnalyticsNodes {
       ...flags,
     };
     for (let n = 0; n < count; n++) running.push(await startNode([analytics], { servers, flags: all }));
-    ground = await startGround({ servers, database, catalog, projections: [] });
+    observer = await startServiceKernel({ servers, database, catalog, projections: [] });
   });
   after(async () => {
-    await ground?.stop([]);
+    await observer?.stop([]);
     for (const node of running) await node.stop();
     await servers?.stop();
   });
@@ -71,8 +72,8 @@ export function useAnalytics(flags: Flags = {}, count = 1): AnalyticsNodes {
     get bases() {
       return running.map((node) => node.url('analytics'));
     },
-    get ground() {
-      return ground;
+    get observer() {
+      return observer;
     },
     get storeFlags() {
       const { eventStoreUrl, mongoUrl } = servers;
@@ -92,10 +93,10 @@ export function useAnalytics(flags: Flags = {}, count = 1): AnalyticsNodes {
       return body;
     },
     async written(siteId) {
-      const { follow, decryptEvent } = ground.kernel;
+      const { follow, decryptEvent } = observer.kernel;
       const found: RevealedEvent<HitsCollected>[] = [];
       const selection = { service: 'analytics', types: ['HitsCollected'], from: 'start' as const };
-      for await (const { events, caughtUp } of follow({ ...selection, signal: ground.signal })) {
+      for await (const { events, caughtUp } of follow({ ...selection, signal: observer.signal })) {
         for (const event of events) {
           const opened = await decryptEvent(catalog, asEvent<HitsCollected>(event));
           if (opened.data.siteId === siteId) found.push(opened);

@@ -15,8 +15,8 @@ import type { Order } from '../../domain/logs/record-id.js';
 import { createReceipts } from '../../projections/logs/index/ingest-receipts.js';
 import { createRecordIndex } from '../../projections/logs/index/reader.js';
 import { records } from '../../projections/logs/index/records.js';
-import { startGround } from './node.js';
 import { project } from './projector.js';
+import { startServiceKernel } from './test-kernel.js';
 
 /** Every record that passes, in order. */
 export async function foundIn(index: RecordIndex, filter: Filter, order: Order): Promise<IdentifiedRecord[]> {
@@ -33,8 +33,8 @@ export type LogsNode = Awaited<ReturnType<typeof startLogsNode>>;
 
 /** A node of the log service that is live, with this index or one of another version. */
 export async function startLogsNode(servers: Servers, database: string, model = records) {
-  const ground = await startGround({ servers, database, catalog, projections: [model] });
-  const { kernel, signal } = ground;
+  const started = await startServiceKernel({ servers, database, catalog, projections: [model] });
+  const { kernel, signal } = started;
   const { log, vault, streams, projectionProgress, release, served } = kernel;
   const build = () => served.collection(records.name);
   const appender = createGroupCommit({ log, logger: silentLogger, appended: kernel.appended });
@@ -56,7 +56,7 @@ export async function startLogsNode(servers: Servers, database: string, model = 
     index,
     receipts,
     projector,
-    stop: () => ground.stop([projector.stopped]),
+    stop: () => started.stop([projector.stopped]),
   };
 }
 

@@ -9,7 +9,8 @@ import type { RoomCommand } from '../../domain/meeting/room.js';
 import { roomStream } from '../../domain/meeting/state.js';
 import { isRejection } from '../../domain/shared/decider.js';
 import { type HttpSpec, httpSpec } from './http-spec.js';
-import { type Ground, type RunningNode, startGround, startNode } from './node.js';
+import { type RunningNode, startNode } from './node.js';
+import { type ServiceKernel, startServiceKernel } from './test-kernel.js';
 
 export interface MeetingNodes extends HttpSpec {
   /** Where the first one listens. */
@@ -23,7 +24,7 @@ export interface MeetingNodes extends HttpSpec {
   /** What happens in a room, as another node would bring it about. */
   act(...commands: readonly RoomCommand[]): Promise<void>;
   /** What that node stands on. */
-  ground(): Promise<Kernel>;
+  observer(): Promise<Kernel>;
 }
 
 type Flags = { readonly [flag: string]: string };
@@ -50,13 +51,13 @@ export function useMeeting(flags: Flags = {}, count = 1): MeetingNodes {
     servers = await startServers();
     for (let n = 0; n < count; n++) await start();
   });
-  let ground: Promise<Ground> | undefined;
-  const grounded = () => {
-    ground ??= startGround({ servers, database, catalog: meeting.catalog, projections: [] });
-    return ground.then(({ kernel }) => kernel);
+  let observer: Promise<ServiceKernel> | undefined;
+  const observed = () => {
+    observer ??= startServiceKernel({ servers, database, catalog: meeting.catalog, projections: [] });
+    return observer.then(({ kernel }) => kernel);
   };
   after(async () => {
-    await (await ground)?.stop([]);
+    await (await observer)?.stop([]);
     for (const node of running) await node.stop();
     await servers?.stop();
   });
@@ -71,9 +72,9 @@ export function useMeeting(flags: Flags = {}, count = 1): MeetingNodes {
     },
     start,
     stop: (at) => running[at]!.stop(),
-    ground: grounded,
+    observer: observed,
     async act(...commands) {
-      const { handle, vault, systemContext } = await grounded();
+      const { handle, vault, systemContext } = await observed();
       for (const command of commands) {
         const meetingId = command.type === 'JoinRoom' ? command.opening?.meetingId : undefined;
         if (meetingId) await vault.create(meetingSubject({ meetingId }));

@@ -1,11 +1,10 @@
-/** Nodes in the process of the test, over servers of its own: services as the program runs them, or what they stand on. */
+/** Nodes in the process of the test, over servers of its own: services as the program runs them. */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Servers, silentLogger, startServers, temporaryDirectory } from '@annals/engines/testing/engines.js';
 import { loadConfig } from '../../adapters/platform/config/config.js';
 import type { Logger } from '../../application/ports/index.js';
-import { createKernel, type Kernel, noMetrics } from '../../bin/node/kernel.js';
 import { runNode } from '../../bin/node/run-node.js';
 import type { Service } from '../../bin/node/service.js';
 import { rulesOf, serviceNames, settings } from '../../bin/settings.js';
@@ -70,46 +69,4 @@ export function useNode(...services: readonly Service[]): Pick<RunningNode, 'url
   });
   after(() => node?.stop());
   return { url: (service) => node?.url(service) ?? '' };
-}
-
-export interface GroundOptions extends Pick<Service, 'catalog' | 'projections'> {
-  readonly servers: Servers;
-  readonly database: string;
-  /** Of the node: one that starts under the name of one that was killed takes up what that one held at once. */
-  readonly name?: string;
-}
-
-/** What a service stands on, with its read models opened: for tests that put a part of one on it themselves. */
-export interface Ground {
-  readonly kernel: Kernel;
-  /** Ends what is put on it. */
-  readonly signal: AbortSignal;
-  /** Resolves when that has ended, too. */
-  stop(running: readonly Promise<unknown>[]): Promise<void>;
-}
-
-export async function startGround(options: GroundOptions): Promise<Ground> {
-  const { servers, database, catalog, projections, name = randomUUID() } = options;
-  const kernel = await createKernel({
-    metrics: noMetrics,
-    ...servers,
-    mongoDatabase: database,
-    node: name,
-    release: 'test',
-    catalogs: [catalog],
-    projections,
-    logger: silentLogger,
-  });
-  const stop = new AbortController();
-  const { signal } = stop;
-  await kernel.lifecycle.ensureActive(projections, kernel.served, { signal });
-  return {
-    kernel,
-    signal,
-    async stop(running) {
-      stop.abort();
-      await Promise.all(running);
-      await kernel.close();
-    },
-  };
 }

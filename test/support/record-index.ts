@@ -16,7 +16,7 @@ import { createRecordIndex } from '../../projections/logs/index/reader.js';
 import { records } from '../../projections/logs/index/records.js';
 import { NOON, record } from '../domain/logs/arbitrary.js';
 import { recordText } from './log-node.js';
-import { startGround } from './test-kernel.js';
+import { startKernel } from './test-kernel.js';
 
 /** What one request brings. */
 export interface Request {
@@ -59,11 +59,11 @@ export const held = { assertHeld() {} };
 /** To count as long and as much as it takes. */
 export const leisurely = { checkpoint: yieldOnly, budget: { remaining: Number.POSITIVE_INFINITY } };
 
-export type IndexGround = Awaited<ReturnType<typeof startIndexGround>>;
+export type IndexFixture = Awaited<ReturnType<typeof startIndexFixture>>;
 
 /** Engines with an empty store, and what it takes to build the index in it and to ask it; to be stopped. */
-export async function startIndexGround() {
-  const { kernel, stop } = await startGround([catalog], [records]);
+export async function startIndexFixture() {
+  const { kernel, stop } = await startKernel([catalog], [records]);
   let position = 100n;
 
   /** `bytes`: as large as records are counted, so that batches have fewer or more of them. */

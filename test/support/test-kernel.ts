@@ -1,37 +1,80 @@
-/** The kernel of a node without its services, over engines with an empty store: the ground that read models stand on. */
+/** The kernel of a node without its services, for tests that connect parts of a service to it themselves. */
 import { randomUUID } from 'node:crypto';
-import { silentLogger, startServers } from '@annals/engines/testing/engines.js';
+import { type Servers, silentLogger, startServers } from '@annals/engines/testing/engines.js';
 import { createKernel, type Kernel, noMetrics } from '../../bin/node/kernel.js';
+import type { Service } from '../../bin/node/service.js';
 import type { Catalog } from '../../domain/shared/catalog.js';
 import type { ReadModel } from '../../projections/kernel/projection.js';
 
-export interface Ground {
-  readonly kernel: Kernel;
-  stop(): Promise<void>;
+export interface KernelOptions {
+  readonly servers: Servers;
+  readonly database: string;
+  readonly catalogs: readonly Catalog[];
+  readonly projections: readonly ReadModel[];
+  /** Name of the node; one with the name of a killed node takes over its leases at once. */
+  readonly node?: string;
 }
 
-export async function startGround(
-  catalogs: readonly Catalog[] = [],
-  projections: readonly ReadModel[] = [],
-): Promise<Ground> {
-  const { eventStoreUrl, mongoUrl, stop } = await startServers();
-  const kernel = await createKernel({
+export const createTestKernel = ({ servers, database, catalogs, projections, node }: KernelOptions): Promise<Kernel> =>
+  createKernel({
     metrics: noMetrics,
-    eventStoreUrl,
-    mongoUrl,
-    mongoDatabase: `test_${randomUUID().slice(0, 8)}`,
-    node: 'test',
+    eventStoreUrl: servers.eventStoreUrl,
+    mongoUrl: servers.mongoUrl,
+    mongoDatabase: database,
+    node: node ?? randomUUID(),
     release: 'test',
     catalogs,
     projections,
     logger: silentLogger,
   });
+
+export interface OwnKernel {
+  readonly kernel: Kernel;
+  stop(): Promise<void>;
+}
+
+/** Starts a kernel on servers of its own. */
+export async function startKernel(
+  catalogs: readonly Catalog[] = [],
+  projections: readonly ReadModel[] = [],
+): Promise<OwnKernel> {
+  const servers = await startServers();
+  const database = `test_${randomUUID().slice(0, 8)}`;
+  const kernel = await createTestKernel({ servers, database, catalogs, projections });
   return {
     kernel,
     async stop() {
       await kernel.mongo.models.dropDatabase();
       await kernel.close();
-      await stop();
+      await servers.stop();
+    },
+  };
+}
+
+export interface ServiceKernel {
+  readonly kernel: Kernel;
+  /** Aborted by `stop`. */
+  readonly signal: AbortSignal;
+  /** Aborts the signal, waits for what runs, and closes the kernel. */
+  stop(running: readonly Promise<unknown>[]): Promise<void>;
+}
+
+/** Starts a kernel with the read models of one service opened. */
+export async function startServiceKernel(
+  options: Omit<KernelOptions, 'catalogs' | 'projections'> & Pick<Service, 'catalog' | 'projections'>,
+): Promise<ServiceKernel> {
+  const { catalog, projections } = options;
+  const kernel = await createTestKernel({ ...options, catalogs: [catalog] });
+  const stop = new AbortController();
+  const { signal } = stop;
+  await kernel.lifecycle.ensureActive(projections, kernel.served, { signal });
+  return {
+    kernel,
+    signal,
+    async stop(running) {
+      stop.abort();
+      await Promise.all(running);
+      await kernel.close();
     },
   };
 }

@@ -1,13 +1,14 @@
 /** A service small enough to test the kernel with: boxes that toys are put into, with a sealed note. */
 import { randomUUID } from 'node:crypto';
-import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
+import type { Servers } from '@annals/engines/testing/engines.js';
 import type { Aggregate } from '../../application/command/aggregate-store.js';
 import type { CommandContext } from '../../application/ports/index.js';
-import { createKernel, type Kernel, noMetrics } from '../../bin/node/kernel.js';
+import type { Kernel } from '../../bin/node/kernel.js';
 import { type Catalog, type EventOf, event } from '../../domain/shared/catalog.js';
 import type { Decider } from '../../domain/shared/decider.js';
 import { object } from '../../domain/shared/schema.js';
 import type { Projection } from '../../projections/kernel/projection.js';
+import { createTestKernel } from './test-kernel.js';
 
 const text = { type: 'string' } as const;
 const boxOf = ({ box }: { readonly box: string }) => `toys.box-${box}`;
@@ -73,17 +74,7 @@ export const contents: Projection<ToyPut> = {
 };
 
 export const startToys = (servers: Servers, database: string, projections = [contents]): Promise<Kernel> =>
-  createKernel({
-    metrics: noMetrics,
-    eventStoreUrl: servers.eventStoreUrl,
-    mongoUrl: servers.mongoUrl,
-    mongoDatabase: database,
-    node: randomUUID(),
-    release: 'test',
-    catalogs: [toys],
-    projections,
-    logger: silentLogger,
-  });
+  createTestKernel({ servers, database, catalogs: [toys], projections });
 
 export const context = (commandId: string = randomUUID(), fingerprint?: string): CommandContext => ({
   commandId,

@@ -159,12 +159,12 @@ describe('the dashboard', function () {
     await button(page, 'Hide /a').click();
 
     await draws(page, [0x25, 0x57, 0xd6]);
-    const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
-    expect(await ground()).to.equal('rgb(245, 246, 248)');
+    const observer = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(await observer()).to.equal('rgb(245, 246, 248)');
     await accessible(page);
     await page.emulateMedia({ colorScheme: 'dark' });
     await draws(page, [0x8a, 0xb0, 0xff]);
-    expect(await ground()).to.equal('rgb(18, 21, 27)');
+    expect(await observer()).to.equal('rgb(18, 21, 27)');
     await accessible(page);
     await picture(page, 'dark');
   });

@@ -1,17 +1,16 @@
-/** A node of the chat without its HTTP side, with people on it: what is said, read, and follows of both. */
-import { randomUUID } from 'node:crypto';
+/** A node of the chat without its HTTP side, with people on it for tests. */
 import { type Servers, silentLogger } from '@annals/engines/testing/engines.js';
 import { createGridFsStore } from '../../../adapters/mongo/gridfs-blobs.js';
 import { createJoin } from '../../../application/chat/people/join.js';
 import { type Caller, createAuthentication } from '../../../application/chat/sign-in/authenticate.js';
 import type { EventLog, RecordedEvent } from '../../../application/ports/index.js';
 import { runReaction } from '../../../application/subscription/reaction-runner.js';
-import { createKernel, noMetrics } from '../../../bin/node/kernel.js';
 import { createMessaging, messagingProjections } from '../../../bin/services/chat/messaging.js';
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { commandsOf } from '../../support/command-handler.js';
 import { project } from '../../support/projector.js';
+import { createTestKernel } from '../../support/test-kernel.js';
 import { context } from '../../support/toy-service.js';
 
 /** A user who reads, and never aborts the request. */
@@ -28,15 +27,11 @@ export async function startChatNode(
   database: string,
   { between = (_: EventLog): Partial<EventLog> => ({}), react = false, projects = true } = {},
 ) {
-  const connected = await createKernel({
-    metrics: noMetrics,
-    ...servers,
-    mongoDatabase: database,
-    node: randomUUID(),
-    release: 'test',
+  const connected = await createTestKernel({
+    servers,
+    database,
     catalogs: [catalog],
     projections: messagingProjections,
-    logger: silentLogger,
   });
   const log = { ...connected.log, ...between(connected.log) };
   const { streams, appended, clock } = connected;

@@ -12,9 +12,9 @@ import { catalog } from '../../../domain/rooms/catalog.js';
 import { isRejection, type Rejection } from '../../../domain/shared/decider.js';
 import { state } from '../../../projections/rooms/room-state.js';
 import { commandsOf } from '../../support/command-handler.js';
-import { startGround } from '../../support/node.js';
 import { project } from '../../support/projector.js';
 import { signingPublicKey } from '../../support/room-fixtures.js';
+import { startServiceKernel } from '../../support/test-kernel.js';
 import { context } from '../../support/toy-service.js';
 
 export type Node = Awaited<ReturnType<typeof startNode>>;
@@ -29,8 +29,8 @@ export async function startNode(
   held?: Clock,
   between: (log: EventLog) => Partial<EventLog> = () => ({}),
 ) {
-  const ground = await startGround({ servers, database, catalog, projections: [state] });
-  const { kernel: connected, signal } = ground;
+  const started = await startServiceKernel({ servers, database, catalog, projections: [state] });
+  const { kernel: connected, signal } = started;
   const log = { ...connected.log, ...between(connected.log) };
   const { streams, appended } = connected;
   const clock = held ? { now: held.now, confirmedNow: async () => held.now(), inSync: () => true } : connected.clock;
@@ -62,7 +62,7 @@ export async function startNode(
     admitted: async ({ roomId, sessionToken }: JoinResult, seen?: bigint) =>
       accepted(await authenticator.authenticate(roomId, sessionToken, seen)),
 
-    stop: () => ground.stop([projector.stopped, reacting]),
+    stop: () => started.stop([projector.stopped, reacting]),
   };
 }
 

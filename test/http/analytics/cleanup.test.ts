@@ -20,7 +20,7 @@ describe('cleaning up', function () {
 
   /** As a node would have written it whose clock was there. */
   async function collectedAgo(siteId: string, instance: string, days: number, isRaw = false) {
-    const { kernel } = nodes.ground;
+    const { kernel } = nodes.observer;
     const event = hitsCollected({ siteId, instance }, Date.now() - days * DAY_MS, [{ path: `/${days}` }], [], isRaw);
     const stream = `${trafficStream(instance, event.data.day)}${isRaw ? '-raw' : ''}`;
     const origin = { service: 'analytics', release: 'test' };

@@ -22,7 +22,7 @@ describe('hits of the past', function () {
   const dayOf = (ago: number) => new Date(noon(ago)).toISOString().slice(0, 10);
 
   async function importing(): Promise<HitImporter> {
-    const { kernel } = nodes.ground;
+    const { kernel } = nodes.observer;
     const { systemContext: context } = kernel;
     const origin = { service: 'analytics', release: 'test' };
     const visitorKeys = createDailyVisitorKeys({ ...kernel, context });
@@ -55,7 +55,7 @@ describe('hits of the past', function () {
 
   async function report(siteId: string, ago = 10) {
     // Another process wrote it.
-    const headers = { 'if-position': String(await nodes.ground.kernel.head()) };
+    const headers = { 'if-position': String(await nodes.observer.kernel.head()) };
     return given('GET', `/api/report?site=${siteId}&days=${ago + 1}`, asAdmin({ headers }));
   }
   const seriesOf = async (siteId: string) => {

@@ -154,7 +154,7 @@ describe('signing in to the dashboard', function () {
   });
 
   it('lets a session of which half is over begin anew, once, and no other', async () => {
-    const { kernel } = nodes.ground;
+    const { kernel } = nodes.observer;
     const clock = { ...kernel.clock, now: () => Date.now() - 4 * 86_400_000 };
     const before = createLogins({ ...kernel, clock, isAllowed: () => true });
     const { email, token } = await mailed();
@@ -171,7 +171,7 @@ describe('signing in to the dashboard', function () {
   });
 
   it('begins with a link also on a day that a clock which was ahead has ended', async () => {
-    const { kernel } = nodes.ground;
+    const { kernel } = nodes.observer;
     const day = Math.floor(Date.now() / DAY_MS) + 20;
     await kernel.vault.destroy(loginsSubjectOf(day));
     const logins = createLogins({ ...kernel, clock: { now: () => day * DAY_MS }, isAllowed: () => true });

@@ -147,7 +147,7 @@ describe('sites', function () {
       expect(before?.data.secret.hits).to.have.lengthOf(1);
       const { body } = await remove(id).thenAnswered(200);
       expect(body).to.include({ id, success: true }).and.have.property('rowsDeleted').that.is.a('number');
-      const key = await nodes.ground.kernel.keys.read(`analytics.site-${before?.data.instance}`);
+      const key = await nodes.observer.kernel.keys.read(`analytics.site-${before?.data.instance}`);
       expect(key).to.equal('destroyed');
       expect(await collect({ site: id })).to.deep.equal({ accepted: false, reason: 'unknown_site' });
       expect(await listed(id)).to.equal(undefined);
@@ -159,7 +159,7 @@ describe('sites', function () {
       await collect({ site: id, path: '/secret' });
       const [before] = await written(id);
       await remove(id).thenAnswered(200);
-      const { log } = nodes.ground.kernel;
+      const { log } = nodes.observer.kernel;
       await eventually(async () => (await log.read(before!.stream)) === 'deleted');
     });
 

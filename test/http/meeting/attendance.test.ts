@@ -84,7 +84,7 @@ describe('the attendance of a meeting', function () {
 
   it('is looked for by nobody who has no token: whoever guesses has nothing read for them', async () => {
     const { roomId } = await made({});
-    const { streams, decryptEvent } = await meetings.ground();
+    const { streams, decryptEvent } = await meetings.observer();
     const read = () => {
       throw new Error('the stream of the room was read');
     };
@@ -110,7 +110,7 @@ describe('the attendance of a meeting', function () {
     await meetings.act(join('AFTER2', 'ada', 10), leave('AFTER2', 'ada', 20), end('AFTER2'));
     const second = await made({ roomId: 'AFTER2' });
     await meetings.act(join('AFTER2', 'bob', 30), join('AFTER2', 'cleo', 40));
-    const kernel = await meetings.ground();
+    const kernel = await meetings.observer();
     const erase = createEraseMeetings(kernel);
     expect(await erase('AFTER2', () => kernel.systemContext('operator'))).to.equal(1);
     await attendance('AFTER2', first.creatorToken).thenRefused(401);
@@ -132,7 +132,7 @@ describe('the attendance of a meeting', function () {
   it('is gone when it is erased, name by name, and the room can be made again', async () => {
     const { roomId, creatorToken } = await made({ roomId: 'ERASED' });
     await meetings.act(join(roomId, 'ada', 10));
-    const kernel = await meetings.ground();
+    const kernel = await meetings.observer();
     const erase = () => createEraseMeetings(kernel)(roomId, () => kernel.systemContext('operator'));
     expect(await erase(), 'while it goes on').to.equal(0);
     await attendance(roomId, creatorToken).thenAnswered(200);

@@ -18,7 +18,7 @@ describe('a meeting room with 20,000 facts', function () {
 
   /** As another node would append them. */
   async function fill(participantId: string, count: number) {
-    const { log, streams, systemContext } = await meetings.ground();
+    const { log, streams, systemContext } = await meetings.observer();
     const stream = roomStream(ROOM);
     let { revision, state } = await streams.reload(roomAggregate, stream);
     const data = { roomId: ROOM, meetingId: state.meetingId, participantId, raisedAt: Date.now() };

@@ -13,7 +13,7 @@ describe('the time of a meeting room', function () {
   const now = Date.now();
 
   const open = async (roomId: string, at: number, more = {}) => {
-    const { vault } = await meetings.ground();
+    const { vault } = await meetings.observer();
     const meetingId = `meeting of ${roomId}`;
     await vault.create(meetingSubject({ meetingId }));
     await meetings.act(openRoom({ roomId, meetingId, title: 'Plans', now: now + at, ...more }));
@@ -22,7 +22,7 @@ describe('the time of a meeting room', function () {
   const go = (roomId: string, who: string, at: number) => ({ ...leaveRoom(who), roomId, now: now + at });
   const end = (roomId: string, at: number) => ({ type: 'EndRoom' as const, roomId, now: now + at });
   const types = async (roomId: string) => {
-    const events = await (await meetings.ground()).log.read(roomStream(roomId));
+    const events = await (await meetings.observer()).log.read(roomStream(roomId));
     return typeof events === 'string' ? [events] : events.map(({ type }) => type);
   };
   const total = async () => (await ask(meetings.base, 'GET', '/health')).body.totalRooms;
@@ -56,7 +56,7 @@ describe('the time of a meeting room', function () {
     await open('KEEP22', -20 * DAY);
     await meetings.act(come('KEEP22', 'bob', -20 * DAY), go('KEEP22', 'bob', -8 * DAY), end('KEEP22', -5 * DAY));
     // The round at the start looks at rows, which the node before has made.
-    const kernel = await meetings.ground();
+    const kernel = await meetings.observer();
     await eventually(async () => (await endedIn(kernel)).length >= 2);
     await meetings.stop(0);
     await meetings.start();
@@ -70,7 +70,7 @@ describe('the time of a meeting room', function () {
   });
 
   /** As the projector of a node has it. */
-  async function endedIn(kernel: Awaited<ReturnType<typeof meetings.ground>>) {
+  async function endedIn(kernel: Awaited<ReturnType<typeof meetings.observer>>) {
     const { models } = kernel.mongo;
     const found = await models.listCollections().toArray();
     const name = found.map((each) => each.name).find((each) => each.startsWith('meeting_ended'));

@@ -5,7 +5,7 @@ import type { AnalyticsEvent } from '../../../domain/analytics/catalog.js';
 import { hitsCollected } from '../../../domain/analytics/hit-batch.js';
 import { createRawCounter, type RawRow, raw } from '../../../projections/analytics/raw.js';
 import { projectionSpec, sealed } from '../../support/projection-spec.js';
-import { startGround } from '../../support/test-kernel.js';
+import { startKernel } from '../../support/test-kernel.js';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 
@@ -38,7 +38,7 @@ describe('raw records', function () {
     ).thenRows(row('e1', 'one', NOON + 1)));
 
   it('are counted a piece at a time, also where many are of one instant', async () => {
-    const { kernel, stop } = await startGround();
+    const { kernel, stop } = await startKernel();
     try {
       const rows = kernel.mongo.models.collection<RawRow>('counted');
       const instants = [1, 2, 2, 2, 2, 2, 3, 4, 4, 5, 6, 7, 9];

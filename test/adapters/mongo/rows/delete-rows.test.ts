@@ -5,7 +5,7 @@ import type { RecordedEvent } from '../../../../application/ports/index.js';
 import type { Kernel } from '../../../../bin/node/kernel.js';
 import type { DomainEvent } from '../../../../domain/shared/decider.js';
 import type { Projection } from '../../../../projections/kernel/projection.js';
-import { type Ground, startGround } from '../../../support/test-kernel.js';
+import { type OwnKernel, startKernel } from '../../../support/test-kernel.js';
 
 const answers: Projection<DomainEvent> = {
   name: 'toys.answers',
@@ -23,14 +23,14 @@ const answers: Projection<DomainEvent> = {
 
 describe('rows that go with what they are about', function () {
   this.timeout(120_000);
-  let ground: Ground;
+  let own: OwnKernel;
   let kernel: Kernel;
 
   before(async () => {
-    ground = await startGround();
-    kernel = ground.kernel;
+    own = await startKernel();
+    kernel = own.kernel;
   });
-  after(() => ground?.stop());
+  after(() => own?.stop());
 
   const event = (position: number, type: string, of: string, rows = 1): RecordedEvent => ({
     id: randomUUID(),

@@ -15,7 +15,7 @@ import {
   type RowWrite,
   writesOf,
 } from '../../../../projections/kernel/projection.js';
-import { type Ground, startGround } from '../../../support/test-kernel.js';
+import { type OwnKernel, startKernel } from '../../../support/test-kernel.js';
 
 const changing: Projection<DomainEvent> = {
   name: 'toys.changing',
@@ -169,14 +169,14 @@ function breaking(db: Db, cut: { after: number | null }): Db {
 
 describe('the merged writes of a batch', function () {
   this.timeout(240_000);
-  let ground: Ground;
+  let own: OwnKernel;
   let kernel: Kernel;
 
   before(async () => {
-    ground = await startGround();
-    kernel = ground.kernel;
+    own = await startKernel();
+    kernel = own.kernel;
   });
-  after(() => ground?.stop());
+  after(() => own?.stop());
 
   const lease = { assertHeld: () => {} };
   const newRows = () => kernel.mongo.models.collection<Row>(`changing_${randomUUID().slice(0, 8)}`);

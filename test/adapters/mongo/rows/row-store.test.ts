@@ -5,7 +5,7 @@ import type { RecordedEvent } from '../../../../application/ports/index.js';
 import type { Kernel } from '../../../../bin/node/kernel.js';
 import type { DomainEvent } from '../../../../domain/shared/decider.js';
 import type { Projection } from '../../../../projections/kernel/projection.js';
-import { type Ground, startGround } from '../../../support/test-kernel.js';
+import { type OwnKernel, startKernel } from '../../../support/test-kernel.js';
 
 /** As many rows an event as it says, and one that every event touches. */
 const counters: Projection<DomainEvent> = {
@@ -26,14 +26,14 @@ const counters: Projection<DomainEvent> = {
 
 describe('the rows of a read model', function () {
   this.timeout(120_000);
-  let ground: Ground;
+  let own: OwnKernel;
   let kernel: Kernel;
 
   before(async () => {
-    ground = await startGround();
-    kernel = ground.kernel;
+    own = await startKernel();
+    kernel = own.kernel;
   });
-  after(() => ground?.stop());
+  after(() => own?.stop());
 
   const event = (position: bigint, rows: number): RecordedEvent => ({
     id: randomUUID(),

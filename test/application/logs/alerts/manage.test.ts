@@ -175,7 +175,7 @@ describe('alerting', function () {
     child.kill('SIGKILL');
     await once(child, 'exit');
     alerting.receiver.respond = answer(200);
-    const next = await start({ name });
+    const next = await start({ node: name });
     const { alerts } = await projectionProgress(next, (page) => page.alerts[0]?.webhook.delivered);
     expect(alerts).to.have.length(1);
     expect(alerting.receiver.received).to.have.length(2);

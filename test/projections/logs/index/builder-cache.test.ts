@@ -6,23 +6,23 @@ import type { RecordedEvent } from '../../../../application/ports/index.js';
 import type { Build, Row } from '../../../../projections/kernel/projection.js';
 import { records } from '../../../../projections/logs/index/records.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
-import { type IndexGround, startIndexGround } from '../../../support/record-index.js';
+import { type IndexFixture, startIndexFixture } from '../../../support/record-index.js';
 
 const DAY = 'd20261121';
 
 describe('what the record index remembers of blocks that gather', function () {
   this.timeout(120_000);
-  let ground: IndexGround;
+  let fixture: IndexFixture;
 
   before(async () => {
-    ground = await startIndexGround();
+    fixture = await startIndexFixture();
   });
-  after(() => ground?.stop());
+  after(() => fixture?.stop());
 
   /** An index, and how many blocks it has looked for in the store when it has taken so many events. */
   async function looking() {
     const name = `logs_records_v${records.version}_${randomUUID().slice(0, 8)}`;
-    const { mongo, vault } = ground.kernel;
+    const { mongo, vault } = fixture.kernel;
     let looked = 0;
     const collection: Build['collection'] = (part) => {
       if (part === DAY) looked++;
@@ -47,7 +47,7 @@ describe('what the record index remembers of blocks that gather', function () {
   /** One of each producer, in the order of the log. */
   async function requests(producers: readonly string[], note: string) {
     const records = [{ timestamp: NOON, note }];
-    const all = producers.map((producerId) => ground.ingested([{ producerId, receivedAt: NOON, records }]));
+    const all = producers.map((producerId) => fixture.ingested([{ producerId, receivedAt: NOON, records }]));
     return (await Promise.all(all)).flat().sort((a, b) => Number(a.position - b.position));
   }
 

@@ -8,30 +8,30 @@ import { EVERYTHING, type Filter, matches } from '../../../../domain/logs/filter
 import { filter, NOON } from '../../../domain/logs/arbitrary.js';
 import { grouping, keysOf } from '../../../support/log-groupings.js';
 import { foundIn } from '../../../support/log-node.js';
-import { type IndexGround, leisurely, many, requests, startIndexGround } from '../../../support/record-index.js';
+import { type IndexFixture, leisurely, many, requests, startIndexFixture } from '../../../support/record-index.js';
 
 describe('the counts of log records', function () {
   this.timeout(120_000);
-  let ground: IndexGround;
+  let fixture: IndexFixture;
 
   before(async () => {
-    ground = await startIndexGround();
+    fixture = await startIndexFixture();
   });
-  after(() => ground?.stop());
+  after(() => fixture?.stop());
 
   it('counts exactly what a naive filter counts', async () => {
     const pairs = fc.array(fc.tuple(filter, grouping), { minLength: 8, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(requests, pairs, async (all, asked) => {
-        const events = await ground.ingested(all);
-        const truth = await ground.placedRecords(events);
-        const name = await ground.build(events);
+        const events = await fixture.ingested(all);
+        const truth = await fixture.placedRecords(events);
+        const name = await fixture.build(events);
         for (const [some, by] of asked) {
           const counts = new Map<string, number>();
           const passed = truth.filter((each) => matches(some, each));
           for (const each of passed) for (const key of keysOf(by, each)) counts.set(key, (counts.get(key) ?? 0) + 1);
           const { buckets, total } = await aggregate(
-            ground.indexOf(name),
+            fixture.indexOf(name),
             { filter: some, grouping: by, ...leisurely },
             1000,
           );
@@ -40,7 +40,7 @@ describe('the counts of log records', function () {
           const order = buckets.toSorted((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
           expect(buckets).to.deep.equal(order);
         }
-        await ground.kernel.builds.drop(name);
+        await fixture.kernel.builds.drop(name);
       }),
       { numRuns: 6 },
     );
@@ -56,21 +56,21 @@ describe('the counts of log records', function () {
     );
     await fc.assert(
       fc.asyncProperty(full, pairs, async (some, asked) => {
-        const events = await ground.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10);
-        const truth = await ground.placedRecords(events);
-        const name = await ground.build(events);
-        expect(await ground.sectionsCollection(name).countDocuments()).to.equal(3);
+        const events = await fixture.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10);
+        const truth = await fixture.placedRecords(events);
+        const name = await fixture.build(events);
+        expect(await fixture.sectionsCollection(name).countDocuments()).to.equal(3);
         for (const [some, by] of asked) {
           const passed = truth.filter((each) => matches(some, each));
-          expect(await foundIn(ground.indexOf(name), some, 'desc')).to.deep.equal(passed.toReversed());
+          expect(await foundIn(fixture.indexOf(name), some, 'desc')).to.deep.equal(passed.toReversed());
           const counts = new Map<string, number>();
           for (const key of passed.flatMap((each) => keysOf(by, each))) counts.set(key, (counts.get(key) ?? 0) + 1);
           const asking = { filter: some, grouping: by, ...leisurely };
-          const { buckets, total } = await aggregate(ground.indexOf(name), asking, 5000);
+          const { buckets, total } = await aggregate(fixture.indexOf(name), asking, 5000);
           expect(total).to.equal(passed.length);
           expect(new Map(buckets.map(({ key, count }) => [key, count]))).to.deep.equal(counts);
         }
-        await ground.kernel.builds.drop(name);
+        await fixture.kernel.builds.drop(name);
       }),
       { numRuns: 3 },
     );
@@ -84,10 +84,10 @@ describe('the counts of log records', function () {
       event: 'e',
       message: `word${n} ${'x'.repeat(200)}`,
     }));
-    const name = await ground.build(
-      await ground.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10),
+    const name = await fixture.build(
+      await fixture.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10),
     );
-    const sections = ground.sectionsCollection(name);
+    const sections = fixture.sectionsCollection(name);
     const rows = await sections.find().toArray();
     const without = async (kind: string) => {
       const gone = rows.filter(({ _id }) => _id.endsWith(`.${kind}`));
@@ -96,11 +96,11 @@ describe('the counts of log records', function () {
     };
     const count = async (filter: Partial<Filter>, by: Grouping) => {
       const asking = { filter: { fields: [], words: [], ...filter }, grouping: by, ...leisurely };
-      return (await aggregate(ground.indexOf(name), asking, 10)).buckets.map(({ key, count }) => `${key} ${count}`);
+      return (await aggregate(fixture.indexOf(name), asking, 10)).buckets.map(({ key, count }) => `${key} ${count}`);
     };
     const byStatus = { by: 'field', path: 'status' } as const;
     const words = { words: ['word7'] };
-    expect(await foundIn(ground.indexOf(name), { fields: [], ...words }, 'asc')).to.have.length(1);
+    expect(await foundIn(fixture.indexOf(name), { fields: [], ...words }, 'asc')).to.have.length(1);
     // Too long for columns: the records tell.
     const seventh = { path: 'message', value: some[7]!.message };
     expect(await count({ fields: [seventh] }, byStatus)).to.deep.equal(['1 1']);
@@ -114,7 +114,7 @@ describe('the counts of log records', function () {
     expect(await count(words, byStatus)).to.deep.equal([]);
     await without('columns');
     expect(await count({}, byStatus)).to.deep.equal([]);
-    await ground.kernel.builds.drop(name);
+    await fixture.kernel.builds.drop(name);
   });
 
   it('has no more open at once than there is room for, also where it is told late that records must be', async () => {
@@ -127,12 +127,12 @@ describe('the counts of log records', function () {
       receivedAt: NOON,
       records: some,
     }));
-    const name = await ground.build(await ground.ingested(requests, 10));
+    const name = await fixture.build(await fixture.ingested(requests, 10));
     const refs: BlockRef[] = [];
-    for await (const ref of ground.indexOf(name).blocks(EVERYTHING, 'desc', yieldOnly)) refs.push(ref);
+    for await (const ref of fixture.indexOf(name).blocks(EVERYTHING, 'desc', yieldOnly)) refs.push(ref);
     expect(refs).to.have.length(20);
     /** As long as it takes to read all one after the other: whoever else is let in has come by then. */
-    const others = () => foundIn(ground.indexOf(name), { ...EVERYTHING, words: ['519'] }, 'desc');
+    const others = () => foundIn(fixture.indexOf(name), { ...EVERYTHING, words: ['519'] }, 'desc');
     const room = 24 * 1024 * 1024;
     let [open, most] = [0, 0];
     let full = () => {};
@@ -152,6 +152,6 @@ describe('the counts of log records', function () {
       );
     await Promise.all(refs.map(read));
     expect(most).to.be.within(room / 2, room);
-    await ground.kernel.builds.drop(name);
+    await fixture.kernel.builds.drop(name);
   });
 });

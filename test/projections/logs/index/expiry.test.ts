@@ -14,16 +14,16 @@ import { records } from '../../../../projections/logs/index/records.js';
 import type { BlockRow, RequestRow } from '../../../../projections/logs/index/rows.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { foundIn } from '../../../support/log-node.js';
-import { held, type IndexGround, leisurely, requests, startIndexGround } from '../../../support/record-index.js';
+import { held, type IndexFixture, leisurely, requests, startIndexFixture } from '../../../support/record-index.js';
 
 describe('the expiry of log records', function () {
   this.timeout(120_000);
-  let ground: IndexGround;
+  let fixture: IndexFixture;
 
   before(async () => {
-    ground = await startIndexGround();
+    fixture = await startIndexFixture();
   });
-  after(() => ground?.stop());
+  after(() => fixture?.stop());
 
   it('loses what has expired, by instant and by receipt, and nothing else', async () => {
     const cutoffs = fc.tuple(fc.constantFrom(-1, 0, 1, 2), fc.constantFrom(-1, 0, 1, 2));
@@ -31,29 +31,29 @@ describe('the expiry of log records', function () {
       fc.asyncProperty(requests, requests, cutoffs, async (old, later, [days, auditDays]) => {
         const midnight = NOON - 43_200_000;
         const [before, auditBefore] = [midnight + days * 86_400_000, midnight + auditDays * 86_400_000];
-        const first = await ground.ingested(old);
-        const expired = ground.recorded({ before, auditBefore }, 'RecordsExpired');
-        const rest = await ground.ingested(later);
+        const first = await fixture.ingested(old);
+        const expired = fixture.recorded({ before, auditBefore }, 'RecordsExpired');
+        const rest = await fixture.ingested(later);
         const received = new Map(
           first.map(({ position: at, data }) => [recordId(at, 0).slice(0, 13), data.receivedAt]),
         );
-        const kept = (await ground.placedRecords(first)).filter(({ id, instant, audit }) => {
+        const kept = (await fixture.placedRecords(first)).filter(({ id, instant, audit }) => {
           const least = audit ? auditBefore : before;
           return instant >= least && Number(received.get(id.slice(0, 13))) >= least;
         });
-        const name = await ground.build(first, [expired], rest);
-        const expected = [...kept, ...(await ground.placedRecords(rest))].sort(compareRecords);
+        const name = await fixture.build(first, [expired], rest);
+        const expected = [...kept, ...(await fixture.placedRecords(rest))].sort(compareRecords);
         const everything = { fields: [], words: [] };
-        expect(await foundIn(ground.indexOf(name), everything, 'asc')).to.deep.equal(expected);
+        expect(await foundIn(fixture.indexOf(name), everything, 'asc')).to.deep.equal(expected);
         const { total } = await aggregate(
-          ground.indexOf(name),
+          fixture.indexOf(name),
           { filter: everything, grouping: { by: 'level' }, ...leisurely },
           10,
         );
         expect(total).to.equal(expected.length);
-        const again = await ground.build([...first, expired, ...rest]);
-        expect(await ground.rowsOf(again)).to.deep.equal(await ground.rowsOf(name));
-        await Promise.all([ground.kernel.builds.drop(name), ground.kernel.builds.drop(again)]);
+        const again = await fixture.build([...first, expired, ...rest]);
+        expect(await fixture.rowsOf(again)).to.deep.equal(await fixture.rowsOf(name));
+        await Promise.all([fixture.kernel.builds.drop(name), fixture.kernel.builds.drop(again)]);
       }),
       { numRuns: 4 },
     );
@@ -62,18 +62,18 @@ describe('the expiry of log records', function () {
   it('loses with a block what it is made of, and with a day all of it', async () => {
     const ofTomorrow = Array.from({ length: 600 }, (_, n) => ({ timestamp: NOON + DAY_MS + n, n }));
     const received = async (receivedAt: number) =>
-      ground.ingested([{ producerId: 'api', receivedAt, records: ofTomorrow }], 10);
+      fixture.ingested([{ producerId: 'api', receivedAt, records: ofTomorrow }], 10);
     const [early, late] = [await received(NOON), await received(NOON + DAY_MS)];
     const midnight = NOON - (NOON % DAY_MS);
     const before = (days: number) =>
-      ground.recorded({ before: midnight + days * DAY_MS, auditBefore: 0 }, 'RecordsExpired');
+      fixture.recorded({ before: midnight + days * DAY_MS, auditBefore: 0 }, 'RecordsExpired');
     const [receipt, day] = [before(1), before(2)];
     const collectionsOf = async (name: string) => {
-      const all = await ground.kernel.mongo.models.listCollections().toArray();
+      const all = await fixture.kernel.mongo.models.listCollections().toArray();
       return all.map((each) => each.name).filter((each) => each.startsWith(`${name}.d`));
     };
-    const name = await ground.build(early, late);
-    const sections = ground.kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261122.sections`);
+    const name = await fixture.build(early, late);
+    const sections = fixture.kernel.mongo.models.collection<{ _id: string }>(`${name}.d20261122.sections`);
     /** That sections are of, and that registers tell of. */
     const blocks = async () => {
       const rows = await sections.find().toArray();
@@ -84,14 +84,14 @@ describe('the expiry of log records', function () {
       return told;
     };
     expect(await blocks()).to.have.length(2);
-    const apply = await ground.kernel.builds.open(records, name, held);
+    const apply = await fixture.kernel.builds.open(records, name, held);
     await apply([receipt]);
-    const [left] = await ground.kernel.mongo.models.collection(`${name}.d20261122`).find().toArray();
+    const [left] = await fixture.kernel.mongo.models.collection(`${name}.d20261122`).find().toArray();
     expect(await blocks()).to.deep.equal([String(left?._id)]);
     expect(await collectionsOf(name)).to.have.length(2);
     await apply([day]);
     expect(await collectionsOf(name)).to.deep.equal([]);
-    await ground.kernel.builds.drop(name);
+    await fixture.kernel.builds.drop(name);
   });
 
   it('lets scattered records go one by one, and gathers on where they were', async () => {
@@ -105,43 +105,43 @@ describe('the expiry of log records', function () {
       receivedAt: NOON + 60 * DAY_MS,
       records: some,
     });
-    const first = await ground.ingested([request(days.slice(0, 40)), request(days.slice(40))]);
+    const first = await fixture.ingested([request(days.slice(0, 40)), request(days.slice(40))]);
     const midnight = NOON - (NOON % DAY_MS);
-    const expired = ground.recorded({ before: midnight - 50 * DAY_MS, auditBefore: 0 }, 'RecordsExpired');
-    const late = await ground.ingested([request([{ timestamp: NOON - 70 * DAY_MS, n: 200 }])]);
-    const name = await ground.build(first, [expired], late);
+    const expired = fixture.recorded({ before: midnight - 50 * DAY_MS, auditBefore: 0 }, 'RecordsExpired');
+    const late = await fixture.ingested([request([{ timestamp: NOON - 70 * DAY_MS, n: 200 }])]);
+    const name = await fixture.build(first, [expired], late);
     const found = async (correlationId?: string) => {
       const asked = { fields: [], words: [], ...(correlationId && { correlationId }) };
-      return (await foundIn(ground.indexOf(name), asked, 'asc')).map(({ data }) => data.n);
+      return (await foundIn(fixture.indexOf(name), asked, 'asc')).map(({ data }) => data.n);
     };
     expect(await found()).to.deep.equal([200, ...Array.from({ length: 51 }, (_, n) => 50 - n)]);
     expect(await found('r50')).to.deep.equal([50]);
     expect(await found('r51')).to.deep.equal([]);
-    const again = await ground.build([...first, expired], first, late);
-    expect(await ground.rowsOf(again)).to.deep.equal(await ground.rowsOf(name));
+    const again = await fixture.build([...first, expired], first, late);
+    expect(await fixture.rowsOf(again)).to.deep.equal(await fixture.rowsOf(name));
   });
 
   it('lets scattered audit records go by their own time', async () => {
     const days = Array.from({ length: 80 }, (_, n) => ({ timestamp: NOON - n * DAY_MS, n }));
     const received = { producerId: 'api', receivedAt: NOON + 60 * DAY_MS };
     const records = [days, days.map((each) => ({ ...each, audit: true }))];
-    const events = await ground.ingested(records.map((some) => ({ ...received, records: some })));
+    const events = await fixture.ingested(records.map((some) => ({ ...received, records: some })));
     const midnight = NOON - (NOON % DAY_MS);
     for (const [kept, auditKept] of [
       [50, 70],
       [70, 50],
     ] as const) {
       const [before, auditBefore] = [midnight - kept * DAY_MS, midnight - auditKept * DAY_MS];
-      const name = await ground.build(events, [ground.recorded({ before, auditBefore }, 'RecordsExpired')]);
+      const name = await fixture.build(events, [fixture.recorded({ before, auditBefore }, 'RecordsExpired')]);
       const left = async (audit: boolean) =>
-        (await foundIn(ground.indexOf(name), { fields: [], words: [], audit }, 'desc')).length;
+        (await foundIn(fixture.indexOf(name), { fields: [], words: [], audit }, 'desc')).length;
       expect([await left(false), await left(true)]).to.deep.equal([kept + 1, auditKept + 1]);
     }
   });
 
   it('marks the streams of a day piece by piece, each once: a store would not be done with all in one call', async () => {
     const keeping = { producerId: 'api', day: '20261121', audit: false };
-    const rows = ground.kernel.mongo.models.collection<RequestRow>('requests_of_a_day');
+    const rows = fixture.kernel.mongo.models.collection<RequestRow>('requests_of_a_day');
     const row = (n: number, subject: string) => ({
       _id: `${subject}-${n}`,
       _at: Long.fromNumber(n),
@@ -152,7 +152,7 @@ describe('the expiry of log records', function () {
     await rows.insertMany([row(5_000_000, subject), row(1, 'of-another-day')]);
     const { rows: watched, told: marked } = telling(rows, 'updateMany', 'matchedCount');
     const build = { collection: () => watched } as never;
-    const erased = { ...ground.recorded(keeping, 'BatchesErased'), position: 1_000_000n };
+    const erased = { ...fixture.recorded(keeping, 'BatchesErased'), position: 1_000_000n };
     await markErasedRequests(build, [erased] as never);
     expect(marked).to.deep.equal([1000, 1000, 500]);
     expect(await rows.countDocuments({ erasedAt: new Date(erased.recordedAt) })).to.equal(2500);
@@ -161,7 +161,7 @@ describe('the expiry of log records', function () {
   });
 
   it('looks once for the streams of all that ends in a moment, and marks none that came after its own end', async () => {
-    const { kernel } = ground;
+    const { kernel } = fixture;
     const rows = kernel.mongo.models.collection<RequestRow>('requests_of_many');
     const keepings = Array.from({ length: 300 }, (_, n) => ({
       producerId: `p${n}`,
@@ -169,7 +169,7 @@ describe('the expiry of log records', function () {
       audit: false,
     }));
     const ended = keepings.map((data, n) => ({
-      ...ground.recorded(data, 'BatchesErased'),
+      ...fixture.recorded(data, 'BatchesErased'),
       position: BigInt(1000 + n),
       recordedAt: NOON + (n % 2),
     }));
@@ -207,7 +207,7 @@ describe('the expiry of log records', function () {
   });
 
   it('takes blocks out a few at a time: each may be a thousand times in an index', async () => {
-    const rows = ground.kernel.mongo.models.collection<BlockRow>('blocks_of_all_days');
+    const rows = fixture.kernel.mongo.models.collection<BlockRow>('blocks_of_all_days');
     const block = (n: number, to: number) =>
       ({ _id: `b${n}`, _at: Long.fromNumber(n), received: '20261121', from: 0, to, count: 1500 }) as BlockRow;
     const before = NOON - (NOON % DAY_MS);
@@ -218,12 +218,12 @@ describe('the expiry of log records', function () {
     const build = {
       parts: async () => ['dscattered'],
       collection: (part: string) =>
-        part === 'dscattered' ? watched : ground.kernel.mongo.models.collection(`of_none.${part}`),
+        part === 'dscattered' ? watched : fixture.kernel.mongo.models.collection(`of_none.${part}`),
       write: async (part: string, writes: readonly object[]) =>
         void others.push([part, ...writes.flatMap(Object.keys)]),
     };
     const expired = {
-      ...ground.recorded({ before, auditBefore: 0 }, 'RecordsExpired'),
+      ...fixture.recorded({ before, auditBefore: 0 }, 'RecordsExpired'),
       position: 1_000_000n,
     };
     await expire(build as never, expired as never);

@@ -7,7 +7,7 @@ import { FILTER_GROUPS, type FilterGroupRow, headersIn } from '../../../../proje
 import { records } from '../../../../projections/logs/index/records.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { foundIn } from '../../../support/log-node.js';
-import { held, type IndexGround, type Request, startIndexGround } from '../../../support/record-index.js';
+import { held, type IndexFixture, type Request, startIndexFixture } from '../../../support/record-index.js';
 
 const BLOCKS = 37;
 /** As few as make a block of their own. */
@@ -26,35 +26,35 @@ const request = (nth: number, from = NOON): Request => ({
 
 describe('registers of log records', function () {
   this.timeout(120_000);
-  let ground: IndexGround;
+  let fixture: IndexFixture;
 
   before(async () => {
-    ground = await startIndexGround();
+    fixture = await startIndexFixture();
   });
-  after(() => ground?.stop());
+  after(() => fixture?.stop());
 
   const filterGroupsOf = async (name: string) => {
-    const rows = ground.kernel.mongo.models.collection<FilterGroupRow>(`${name}.d20261121.sections`);
+    const rows = fixture.kernel.mongo.models.collection<FilterGroupRow>(`${name}.d20261121.sections`);
     const found = await rows.find(FILTER_GROUPS).toArray();
     return found.map((row) => headersIn(row).length);
   };
   const word = (each: string): Filter => ({ fields: [], words: [each] });
-  const count = async (name: string, filter: Filter) => (await foundIn(ground.indexOf(name), filter, 'desc')).length;
+  const count = async (name: string, filter: Filter) => (await foundIn(fixture.indexOf(name), filter, 'desc')).length;
   /** How many blocks would be opened. */
   const looked = async (name: string, filter: Filter) => {
     let blocks = 0;
     const checkpoint = () => undefined;
-    for await (const _ of ground.indexOf(name).blocks(filter, 'asc', checkpoint)) blocks++;
+    for await (const _ of fixture.indexOf(name).blocks(filter, 'asc', checkpoint)) blocks++;
     return blocks;
   };
 
   it('take in many blocks together, and tell of each alone', async () => {
-    const events = await ground.ingested(
+    const events = await fixture.ingested(
       Array.from({ length: BLOCKS }, (_, nth) => request(nth)),
       10,
     );
     expect(events).to.have.length(BLOCKS);
-    const name = await ground.build(...events.map((event) => [event]));
+    const name = await fixture.build(...events.map((event) => [event]));
     const registers = await filterGroupsOf(name);
     expect(registers.reduce((sum, blocks) => sum + blocks, 0)).to.equal(BLOCKS);
     expect(registers.filter((blocks) => blocks === 1).length).to.be.lessThan(16);
@@ -73,47 +73,47 @@ describe('registers of log records', function () {
     const early: Filter = { fields: [], words: [], to: NOON };
     expect(await count(name, early)).to.equal(Math.ceil(BLOCKS / 3));
 
-    const atOnce = await ground.build(events);
+    const atOnce = await fixture.build(events);
     expect(await filterGroupsOf(atOnce)).to.deep.equal([BLOCKS]);
-    expect(await ground.rowsOf(atOnce)).to.deep.equal(await ground.rowsOf(name));
-    await Promise.all([ground.kernel.builds.drop(name), ground.kernel.builds.drop(atOnce)]);
+    expect(await fixture.rowsOf(atOnce)).to.deep.equal(await fixture.rowsOf(name));
+    await Promise.all([fixture.kernel.builds.drop(name), fixture.kernel.builds.drop(atOnce)]);
   });
 
   it('tell of a block once, though it came again, and of all that were in them before', async () => {
-    const events = await ground.ingested(
+    const events = await fixture.ingested(
       Array.from({ length: BLOCKS }, (_, nth) => request(nth)),
       10,
     );
-    const name = await ground.build(events.slice(0, 20), events.slice(12), events.slice(17, 19), events);
+    const name = await fixture.build(events.slice(0, 20), events.slice(12), events.slice(17, 19), events);
     expect((await filterGroupsOf(name)).reduce((sum, blocks) => sum + blocks, 0)).to.be.greaterThan(BLOCKS);
     expect(await count(name, { fields: [], words: [] })).to.equal(BLOCKS * EACH);
     expect(await count(name, word('only18'))).to.equal(1);
-    const once = await ground.build(events);
-    expect(await ground.rowsOf(name)).to.deep.equal(await ground.rowsOf(once));
-    await Promise.all([ground.kernel.builds.drop(name), ground.kernel.builds.drop(once)]);
+    const once = await fixture.build(events);
+    expect(await fixture.rowsOf(name)).to.deep.equal(await fixture.rowsOf(once));
+    await Promise.all([fixture.kernel.builds.drop(name), fixture.kernel.builds.drop(once)]);
   });
 
   it('go with the records of a receipt that is over, all that belongs to them too', async () => {
     const tomorrow = NOON + DAY_MS;
     const requests = Array.from({ length: BLOCKS }, (_, nth) => request(nth, tomorrow));
-    const name = await ground.build(await ground.ingested(requests, 10));
-    const rows = ground.kernel.mongo.models.collection(`${name}.d20261122.sections`);
+    const name = await fixture.build(await fixture.ingested(requests, 10));
+    const rows = fixture.kernel.mongo.models.collection(`${name}.d20261122.sections`);
     expect(await rows.countDocuments()).to.be.greaterThan(2 * BLOCKS);
     const before = tomorrow - (tomorrow % DAY_MS);
-    const apply = await ground.kernel.builds.open(records, name, held);
-    await apply([ground.recorded({ before, auditBefore: 0 }, 'RecordsExpired')]);
+    const apply = await fixture.kernel.builds.open(records, name, held);
+    await apply([fixture.recorded({ before, auditBefore: 0 }, 'RecordsExpired')]);
     expect(await rows.find().toArray()).to.deep.equal([]);
-    await ground.kernel.builds.drop(name);
+    await fixture.kernel.builds.drop(name);
   });
 
   it('are of so many blocks at most, and hide nothing when their key is gone before they are', async () => {
     const requests = Array.from({ length: 66 }, (_, nth) => request(nth));
-    const events = await ground.ingested(requests, 10);
-    const name = await ground.build(events);
+    const events = await fixture.ingested(requests, 10);
+    const name = await fixture.build(events);
     expect((await filterGroupsOf(name)).sort()).to.deep.equal([2, 64]);
     for (const nth of [0, 63, 64, 65]) expect(await count(name, word(`only${nth}`))).to.equal(1);
-    await ground.kernel.vault.destroy(bucketSubject(events[0]!.data as never));
+    await fixture.kernel.vault.destroy(bucketSubject(events[0]!.data as never));
     expect(await count(name, word('only1'))).to.equal(0);
-    await ground.kernel.builds.drop(name);
+    await fixture.kernel.builds.drop(name);
   });
 });

@@ -20,21 +20,21 @@ import { records } from '../../../../projections/logs/index/records.js';
 import type { BlockRow } from '../../../../projections/logs/index/rows.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { foundIn, recordText } from '../../../support/log-node.js';
-import { type Ground, startGround } from '../../../support/test-kernel.js';
+import { type OwnKernel, startKernel } from '../../../support/test-kernel.js';
 
 const MOST_ROW_BYTES = 4 * 1024 * 1024;
 
 describe('the index of large records', function () {
   this.timeout(120_000);
-  let ground: Ground;
+  let own: OwnKernel;
   let kernel: Kernel;
   let position = 100n;
 
   before(async () => {
-    ground = await startGround([catalog], [records]);
-    kernel = ground.kernel;
+    own = await startKernel([catalog], [records]);
+    kernel = own.kernel;
   });
-  after(() => ground?.stop());
+  after(() => own?.stop());
 
   async function events(all: readonly JsonObject[]): Promise<RecordedEvent[]> {
     const given = all.map(recordText);

@@ -7,7 +7,7 @@ import type { Order } from '../../../../domain/logs/record-id.js';
 import { createRecordIndex } from '../../../../projections/logs/index/reader.js';
 import { records } from '../../../../projections/logs/index/records.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
-import { held, type IndexGround, startIndexGround } from '../../../support/record-index.js';
+import { held, type IndexFixture, startIndexFixture } from '../../../support/record-index.js';
 
 /** More than registers are read at once at first. */
 const PRODUCERS = 12;
@@ -32,16 +32,16 @@ const requests = (first: number, last: number) =>
 
 describe('many registers of log records', function () {
   this.timeout(120_000);
-  let ground: IndexGround;
+  let fixture: IndexFixture;
   let name: string;
   /** Of how many registers the blocks were read. */
   let read = 0;
 
   before(async () => {
-    ground = await startIndexGround();
-    name = await ground.build(await ground.ingested(requests(1, 1 + BLOCKS), 10));
+    fixture = await startIndexFixture();
+    name = await fixture.build(await fixture.ingested(requests(1, 1 + BLOCKS), 10));
   });
-  after(() => ground?.stop());
+  after(() => fixture?.stop());
   beforeEach(() => {
     read = 0;
   });
@@ -55,7 +55,7 @@ describe('many registers of log records', function () {
       },
     });
   const blocks = (order: Order) => {
-    const db = counting(ground.kernel.mongo.models, (member, [collection], made) =>
+    const db = counting(fixture.kernel.mongo.models, (member, [collection], made) =>
       member === 'collection' && String(collection).endsWith('.sections')
         ? counting(made, (call, [filter], answer) => {
             const ids = (filter as { _id?: { $in?: readonly unknown[] } })._id?.$in;
@@ -64,7 +64,7 @@ describe('many registers of log records', function () {
           })
         : made,
     ) as Db;
-    const { vault } = ground.kernel;
+    const { vault } = fixture.kernel;
     const index = createRecordIndex({ db, vault, build: () => name, version: () => 1 });
     return index.blocks(EVERYTHING, order, () => undefined) as AsyncGenerator<BlockRef, undefined>;
   };
@@ -87,9 +87,9 @@ describe('many registers of log records', function () {
     const found: number[] = [];
     const rest = blocks('asc');
     found.push(seconds((await rest.next()).value!.from));
-    const apply = await ground.kernel.builds.open(records, name, held);
+    const apply = await fixture.kernel.builds.open(records, name, held);
     const more = [...requests(0, 1), ...requests(1 + BLOCKS, 1 + BLOCKS + MORE)];
-    await apply(await ground.ingested(more, 10));
+    await apply(await fixture.ingested(more, 10));
     for await (const { from } of rest) found.push(seconds(from));
     // Those from before the first one are too late.
     expect(found).to.deep.equal(numbers(1, 1 + BLOCKS + MORE));

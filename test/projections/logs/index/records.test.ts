@@ -12,26 +12,26 @@ import { records } from '../../../../projections/logs/index/records.js';
 import { BLOCK_INDEXES } from '../../../../projections/logs/index/rows.js';
 import { filter, NOON } from '../../../domain/logs/arbitrary.js';
 import { foundIn } from '../../../support/log-node.js';
-import { held, type IndexGround, requests, startIndexGround } from '../../../support/record-index.js';
+import { held, type IndexFixture, requests, startIndexFixture } from '../../../support/record-index.js';
 
 describe('the index of log records', function () {
   this.timeout(120_000);
-  let ground: IndexGround;
+  let fixture: IndexFixture;
 
   before(async () => {
-    ground = await startIndexGround();
+    fixture = await startIndexFixture();
   });
-  after(() => ground?.stop());
+  after(() => fixture?.stop());
 
   it('is the same however its events are cut into batches and redelivered', async () => {
     await fc.assert(
       fc.asyncProperty(requests, fc.array(fc.nat(11), { maxLength: 6 }), async (all, cuts) => {
-        const events = await ground.ingested(all);
-        const once = await ground.build(events);
+        const events = await fixture.ingested(all);
+        const once = await fixture.build(events);
         const batches = cuts.map((cut) => events.slice(Math.max(0, cut - 3), cut + 2));
-        const redelivered = await ground.build(...inOrder(events, batches), events);
-        expect(await ground.rowsOf(redelivered)).to.deep.equal(await ground.rowsOf(once));
-        await Promise.all([ground.kernel.builds.drop(once), ground.kernel.builds.drop(redelivered)]);
+        const redelivered = await fixture.build(...inOrder(events, batches), events);
+        expect(await fixture.rowsOf(redelivered)).to.deep.equal(await fixture.rowsOf(once));
+        await Promise.all([fixture.kernel.builds.drop(once), fixture.kernel.builds.drop(redelivered)]);
       }),
       { numRuns: 6 },
     );
@@ -44,31 +44,31 @@ describe('the index of log records', function () {
       records: Array.from({ length: 1 + (n % 4) }, () => ({ n, timestamp: NOON - n * 5 * 3_600_000 })),
     }));
     const name = `logs_records_v${records.version}_moving`;
-    const apply = await ground.kernel.builds.open(records, name, held);
+    const apply = await fixture.kernel.builds.open(records, name, held);
     let before = new Set<string>();
-    for (const event of await ground.ingested(trickle)) {
+    for (const event of await fixture.ingested(trickle)) {
       await apply([event]);
-      const rows = (await ground.rowsOf(name)).map((row) => ({ row, text: BSON.EJSON.stringify(row) }));
+      const rows = (await fixture.rowsOf(name)).map((row) => ({ row, text: BSON.EJSON.stringify(row) }));
       for (const { row, text } of rows)
         if (!before.has(text)) expect(row._at.toBigInt(), row._id).to.equal(event.position);
       before = new Set(rows.map(({ text }) => text));
     }
-    await ground.kernel.builds.drop(name);
+    await fixture.kernel.builds.drop(name);
   });
 
   it('finds exactly what a naive filter finds, in order, both ways', async () => {
     await fc.assert(
       fc.asyncProperty(requests, fc.array(filter, { minLength: 8, maxLength: 8 }), async (all, filters) => {
-        const events = await ground.ingested(all);
-        const truth = await ground.placedRecords(events);
-        const name = await ground.build(...events.map((event) => [event]));
-        const index = ground.indexOf(name);
+        const events = await fixture.ingested(all);
+        const truth = await fixture.placedRecords(events);
+        const name = await fixture.build(...events.map((event) => [event]));
+        const index = fixture.indexOf(name);
         for (const some of [...filters, { fields: [], words: [] }]) {
           const expected = truth.filter((each) => matches(some, each));
           expect(await foundIn(index, some, 'asc')).to.deep.equal(expected);
           expect(await foundIn(index, some, 'desc')).to.deep.equal(expected.toReversed());
         }
-        await ground.kernel.builds.drop(name);
+        await fixture.kernel.builds.drop(name);
       }),
       { numRuns: 6 },
     );
@@ -80,20 +80,20 @@ describe('the index of log records', function () {
       receivedAt: NOON,
       records: Array.from({ length: 1 + (n % 11) }, (_, m) => ({ n, m, correlationId: `c${n}` })),
     }));
-    const events = await ground.ingested(trickle);
-    const name = await ground.build(...events.map((event) => [event]));
-    const truth = await ground.placedRecords(events);
+    const events = await fixture.ingested(trickle);
+    const name = await fixture.build(...events.map((event) => [event]));
+    const truth = await fixture.placedRecords(events);
     const everything = { fields: [], words: [] };
-    expect(await foundIn(ground.indexOf(name), everything, 'asc')).to.deep.equal(truth);
+    expect(await foundIn(fixture.indexOf(name), everything, 'asc')).to.deep.equal(truth);
     for (const correlationId of ['c3', 'c150', 'c259']) {
       const some = { ...everything, correlationId };
-      expect(await foundIn(ground.indexOf(name), some, 'asc')).to.deep.equal(
+      expect(await foundIn(fixture.indexOf(name), some, 'asc')).to.deep.equal(
         truth.filter((each) => matches(some, each)),
       );
     }
-    expect(await ground.kernel.mongo.models.collection(`${name}.d20261121`).countDocuments()).to.equal(2);
-    const once = await ground.build(events);
-    expect(await ground.rowsOf(once)).to.deep.equal(await ground.rowsOf(name));
+    expect(await fixture.kernel.mongo.models.collection(`${name}.d20261121`).countDocuments()).to.equal(2);
+    const once = await fixture.build(events);
+    expect(await fixture.rowsOf(once)).to.deep.equal(await fixture.rowsOf(name));
   });
 
   it('gives its blocks in order, those that gather among those that are full, and finds them by indexes', async () => {
@@ -104,42 +104,42 @@ describe('the index of log records', function () {
       { producerId: 'api', receivedAt: NOON, records: own(hour) },
       { producerId: `web-${hour}`, receivedAt: NOON, records: own(hour + 0.5).slice(0, 50) },
     ]);
-    const name = await ground.build(await ground.ingested(all, 10));
+    const name = await fixture.build(await fixture.ingested(all, 10));
     for (const order of ['asc', 'desc'] as const) {
       const bounds: number[] = [];
-      for await (const { from, to } of ground.indexOf(name).blocks(EVERYTHING, order, yieldOnly))
+      for await (const { from, to } of fixture.indexOf(name).blocks(EVERYTHING, order, yieldOnly))
         bounds.push(order === 'asc' ? from : to);
       expect(bounds).to.have.length(10);
       const inOrder = bounds.toSorted((a, b) => (order === 'asc' ? a - b : b - a));
       expect(bounds, order).to.deep.equal(inOrder);
     }
-    const indexes = await ground.kernel.mongo.models.collection(`${name}.d20261121`).indexes();
+    const indexes = await fixture.kernel.mongo.models.collection(`${name}.d20261121`).indexes();
     const wanted = BLOCK_INDEXES.map((each) => each.name);
     expect(indexes.map((each) => each.name)).to.include.members(wanted);
   });
 
   it('shows of a block that fills up meanwhile what was in it when it was asked for, and all of that', async () => {
     const name = `logs_records_v${records.version}_filling`;
-    const apply = await ground.kernel.builds.open(records, name, held);
+    const apply = await fixture.kernel.builds.open(records, name, held);
     const own = Array.from({ length: 600 }, (_, n) => ({ timestamp: NOON + 60_000, n, note: 'own three' }));
-    const [first] = await ground.ingested([{ producerId: 'api', receivedAt: NOON, records: own }], 10);
+    const [first] = await fixture.ingested([{ producerId: 'api', receivedAt: NOON, records: own }], 10);
     const trickle = Array.from({ length: 12 }, (_, n) => ({
       producerId: 'api',
       receivedAt: NOON,
       // What comes later is of later.
       records: Array.from({ length: 100 }, (_, m) => ({ timestamp: NOON + n, n, m, note: `w${n} three` })),
     }));
-    const events = [first!, ...(await ground.ingested(trickle))];
+    const events = [first!, ...(await fixture.ingested(trickle))];
     const asked = events.slice(0, 7);
     await apply(asked);
-    const truth = await ground.placedRecords(asked);
+    const truth = await fixture.placedRecords(asked);
     const filters: readonly Filter[] = [
       EVERYTHING,
       { ...EVERYTHING, words: ['three'] },
       { ...EVERYTHING, fields: [{ path: 'm', value: '7' }] },
     ];
     const asking: AsyncIterator<BlockRef>[] = filters.map((filter) =>
-      ground.indexOf(name).blocks(filter, 'desc', yieldOnly)[Symbol.asyncIterator](),
+      fixture.indexOf(name).blocks(filter, 'desc', yieldOnly)[Symbol.asyncIterator](),
     );
     const blocks: BlockRef[][] = await Promise.all(asking.map(async (some) => [(await some.next()).value]));
     await apply(events);
@@ -157,18 +157,18 @@ describe('the index of log records', function () {
       }
       expect(found).to.deep.equal(truth.filter((each) => matches(filters[nth]!, each)).toReversed());
     }
-    expect(await foundIn(ground.indexOf(name), EVERYTHING, 'asc')).to.have.length(600 + 1200);
-    await ground.kernel.builds.drop(name);
+    expect(await foundIn(fixture.indexOf(name), EVERYTHING, 'asc')).to.have.length(600 + 1200);
+    await fixture.kernel.builds.drop(name);
   });
 
   it('shows no block before what it is made of is there', async () => {
     const some = Array.from({ length: 600 }, (_, n) => ({ timestamp: NOON, n }));
-    const events = await ground.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10);
+    const events = await fixture.ingested([{ producerId: 'api', receivedAt: NOON, records: some }], 10);
     const name = `logs_records_v${records.version}_order`;
     const written: string[] = [];
     const apply = await records.open({
-      vault: ground.kernel.vault,
-      collection: (part) => ground.kernel.mongo.models.collection(`${name}.${part}`),
+      vault: fixture.kernel.vault,
+      collection: (part) => fixture.kernel.mongo.models.collection(`${name}.${part}`),
       async write(part) {
         written.push(`${part} begun`);
         await new Promise(setImmediate);

@@ -7,7 +7,7 @@ import { FILTER_GROUPS } from '../../../../projections/logs/index/filter-group.j
 import { createReceipts } from '../../../../projections/logs/index/ingest-receipts.js';
 import { NOON } from '../../../domain/logs/arbitrary.js';
 import { foundIn } from '../../../support/log-node.js';
-import { type IndexGround, leisurely, startIndexGround } from '../../../support/record-index.js';
+import { type IndexFixture, leisurely, startIndexFixture } from '../../../support/record-index.js';
 
 /** Enough for a register of many. */
 const BLOCKS = 18;
@@ -26,22 +26,22 @@ const recordOf = (block: number, n: number) => ({
 
 describe('full blocks of scattered log records', function () {
   this.timeout(120_000);
-  let ground: IndexGround;
+  let fixture: IndexFixture;
 
   before(async () => {
-    ground = await startIndexGround();
+    fixture = await startIndexFixture();
   });
-  after(() => ground?.stop());
+  after(() => fixture?.stop());
 
-  const expired = (before: number) => ground.recorded({ before, auditBefore: 0 }, 'RecordsExpired');
+  const expired = (before: number) => fixture.recorded({ before, auditBefore: 0 }, 'RecordsExpired');
   const looked = async (name: string, filter: Filter) => {
     let blocks = 0;
-    for await (const _ of ground.indexOf(name).blocks(filter, 'desc', leisurely.checkpoint)) blocks++;
+    for await (const _ of fixture.indexOf(name).blocks(filter, 'desc', leisurely.checkpoint)) blocks++;
     return blocks;
   };
 
   it('lose what is over, by every way in which it is asked for, until there is nothing', async () => {
-    const events = await ground.ingested(
+    const events = await fixture.ingested(
       Array.from({ length: BLOCKS }, (_, block) => ({
         producerId: 'api',
         receivedAt: NOON + 100 * DAY_MS,
@@ -50,12 +50,12 @@ describe('full blocks of scattered log records', function () {
       10,
     );
     const over = expired(MIDNIGHT);
-    const name = await ground.build(events, [over]);
+    const name = await fixture.build(events, [over]);
     const left = Array.from({ length: BLOCKS * EACH }, (_, n) => n).filter(
       (n) => !isEarly(Math.floor(n / EACH), n % EACH),
     );
     const found = async (filter: Partial<Filter>) =>
-      (await foundIn(ground.indexOf(name), { ...EVERYTHING, ...filter }, 'asc')).map(({ data }) => Number(data.n));
+      (await foundIn(fixture.indexOf(name), { ...EVERYTHING, ...filter }, 'asc')).map(({ data }) => Number(data.n));
 
     expect((await found({})).sort((a, b) => a - b)).to.deep.equal(left);
     expect(await found({ correlationId: `r${4 * EACH + 1}` })).to.deep.equal([4 * EACH + 1]);
@@ -67,20 +67,20 @@ describe('full blocks of scattered log records', function () {
     expect(await looked(name, EVERYTHING)).to.equal(BLOCKS - 3);
     const grouping = { by: 'field', path: 'block' } as const;
     const { buckets, total } = await aggregate(
-      ground.indexOf(name),
+      fixture.indexOf(name),
       { filter: EVERYTHING, grouping, ...leisurely },
       100,
     );
     expect(total).to.equal(left.length);
     expect(new Map(buckets.map(({ key, count }) => [Number(key), count])).get(4)).to.equal(EACH / 2);
-    expect(await createReceipts(ground.kernel.mongo.models, () => name).count()).to.equal(left.length);
+    expect(await createReceipts(fixture.kernel.mongo.models, () => name).count()).to.equal(left.length);
 
-    const apart = await ground.build(...events.map((event) => [event]), [over], [over]);
-    expect(await ground.rowsOf(apart)).to.deep.equal(await ground.rowsOf(name));
-    const gone = await ground.build(events, [over, expired(MIDNIGHT + 3 * DAY_MS)]);
-    const rows = ground.kernel.mongo.models.collection<{ _id: string }>(`${gone}.dscattered.sections`);
+    const apart = await fixture.build(...events.map((event) => [event]), [over], [over]);
+    expect(await fixture.rowsOf(apart)).to.deep.equal(await fixture.rowsOf(name));
+    const gone = await fixture.build(events, [over, expired(MIDNIGHT + 3 * DAY_MS)]);
+    const rows = fixture.kernel.mongo.models.collection<{ _id: string }>(`${gone}.dscattered.sections`);
     expect(await rows.countDocuments(FILTER_GROUPS)).to.equal(0);
     expect(await rows.countDocuments()).to.equal(0);
-    await Promise.all([name, apart, gone].map((each) => ground.kernel.builds.drop(each)));
+    await Promise.all([name, apart, gone].map((each) => fixture.kernel.builds.drop(each)));
   });
 });
