@@ -1,7 +1,13 @@
 /** Aggregates of the chat: deciders with their stream options. */
 import { type AuditEvent, audit } from '../../domain/chat/audit-log.js';
 import { catalog } from '../../domain/chat/catalog.js';
-import { type ChannelsCommand, type ChannelsEvent, type ChannelsState, channels } from '../../domain/chat/channels.js';
+import {
+  CHANNELS,
+  type ChannelsCommand,
+  type ChannelsEvent,
+  type ChannelsState,
+  channels,
+} from '../../domain/chat/channels.js';
 import {
   type ConversationEvent,
   type ConversationState,
@@ -29,7 +35,7 @@ import {
 } from '../../domain/chat/one-time-links.js';
 import { type PasswordSet, type PasswordState, password, type SetPassword } from '../../domain/chat/password.js';
 import { type PresenceCommand, type PresenceEvent, type PresenceState, presence } from '../../domain/chat/presence.js';
-import { type RosterCommand, type RosterEvent, type RosterState, roster } from '../../domain/chat/roster.js';
+import { ROSTER, type RosterCommand, type RosterEvent, type RosterState, roster } from '../../domain/chat/roster.js';
 import { type RenameServer, type ServerEvent, type ServerState, server } from '../../domain/chat/server-settings.js';
 import {
   SESSION_EVENTS,
@@ -37,8 +43,10 @@ import {
   type SessionEvent,
   type SessionsState,
   session,
+  sessionStream,
 } from '../../domain/chat/session.js';
-import type { Aggregate } from '../command/index.js';
+import type { Aggregate, AggregateStore } from '../command/index.js';
+import { aggregateAt, type LiveEvent, type StreamCursors } from '../subscription/index.js';
 
 export const rosterAggregate: Aggregate<RosterState, RosterCommand, RosterEvent> = {
   catalog,
@@ -122,3 +130,35 @@ export const auditAggregate: Aggregate<Record<never, never>, AuditEvent, AuditEv
   catalog,
   decider: audit,
 };
+
+interface Folded {
+  readonly roster: RosterState;
+  readonly channels: ChannelsState;
+  readonly reached: StreamCursors;
+}
+
+/** Seeds the cache with the relay's state, so that streams are not read twice. Loading an aggregate reads the events the relay has not received yet. */
+export function seedAggregatesFromRelay(
+  { seed }: Pick<AggregateStore, 'seed'>,
+  { roster, channels, reached }: Folded,
+): void {
+  for (const [stream, state] of [
+    [ROSTER, roster],
+    [CHANNELS, channels],
+  ] as const) {
+    const at = reached[stream];
+    if (at && at.revision >= 0) seed(stream, aggregateAt(state, at));
+  }
+}
+
+/** Creates the handler that drops erased data from the relay's buffer and from cached aggregates. */
+export const forgetErased =
+  (streams: Pick<AggregateStore, 'forget' | 'seed'>, relay: { state(): Folded; clear(): void }) =>
+  (event: LiveEvent<typeof catalog>): void => {
+    if (event.type === 'UserErased') {
+      relay.clear();
+      streams.forget(sessionStream(event.data.userId));
+    }
+    // The relay's state no longer has the erased data.
+    if (event.type === 'UserErased' || event.type === 'ChannelDeleted') seedAggregatesFromRelay(streams, relay.state());
+  };

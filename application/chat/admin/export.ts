@@ -11,7 +11,7 @@ import { channelsAggregate, rosterAggregate, serverAggregate } from '../aggregat
 import { channelView } from '../channels/channels.js';
 import type { MessageRow, ReplyRow, RowMapper } from '../messages/message-rows.js';
 import { messageView, replyView } from '../messages/message-view.js';
-import { userView } from '../people/user-view.js';
+import { userView } from '../people/user-directory.js';
 import { AUDIT_PAGE, type Audit, type AuditRow, entryOf } from './audit-log.js';
 import { webhookView } from './webhooks.js';
 

@@ -7,8 +7,7 @@ import type { AggregateStore, HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, Position } from '../../ports/index.js';
 import { channelsAggregate } from '../aggregates.js';
 import type { MessageView } from '../messages/message-view.js';
-import type { Messages } from '../messages/messages.js';
-import { createMentionFinder } from '../messages/prepare-content.js';
+import { createMentionFinder, type Messages } from '../messages/messages.js';
 import type { Authentication } from '../sign-in/authenticate.js';
 import type { CommandResult } from '../sign-in/sessions.js';
 

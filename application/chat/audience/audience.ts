@@ -1,19 +1,55 @@
 /** Audience of the chat: who may see which event, and when a client's stream ends. */
 import { randomUUID } from 'node:crypto';
 import type { ChatEvent, catalog } from '../../../domain/chat/catalog.js';
+import type { ConversationEvent, RequestEvent } from '../../../domain/chat/conversation.js';
+import type { PresenceEvent } from '../../../domain/chat/presence.js';
+import { userById } from '../../../domain/chat/roster.js';
+import type { ServerEvent } from '../../../domain/chat/server-settings.js';
 import type { Audience, LiveEvent, Message, StreamControl } from '../../subscription/index.js';
+import { conversationView } from '../channels/conversations.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import { channelsOn } from './channels.js';
-import { conversationsOn } from './conversations.js';
 import { messagesOn } from './messages.js';
-import { presenceOn } from './presence.js';
 import { rosterOn } from './roster.js';
-import { settingsOn } from './settings.js';
 import { snapshot } from './snapshot.js';
 import { type ChatState, EVERYBODY, initialState, sessionKey, userKey } from './state.js';
 
 export { isEntitled } from './channels.js';
 export type { ChatState } from './state.js';
+
+/** A new direct conversation, for its two participants. */
+const conversationsOn: Audience<ChatState, ConversationEvent | RequestEvent>['on'] = {
+  ConversationRequested: {},
+  ConversationStarted: {
+    deliver: ({ data: { conversationId: id, participants, startedAt: createdAt } }, { roster }) =>
+      participants.map((each) => ({
+        to: [userKey(each)],
+        message: {
+          type: 'NEW_CONVERSATION',
+          payload: conversationView(roster, each, { id, participants, createdAt, lastMessageAt: null }),
+        },
+      })),
+  },
+};
+
+/** Changes of the server name, for everyone. */
+const settingsOn: Audience<ChatState, ServerEvent>['on'] = {
+  ServerRenamed: {
+    deliver: ({ data: { secret } }) => [
+      { to: [EVERYBODY], message: { type: 'UPDATE_SERVER_SETTINGS', payload: { name: secret.name } } },
+    ],
+  },
+};
+
+/** Presence changes, for everyone. */
+const presenceOn: Audience<ChatState, PresenceEvent>['on'] = {
+  PresenceChanged: {
+    deliver: ({ data: { userId, status, former, lastSeen } }, { roster }) =>
+      status === former || !userById(roster, userId)
+        ? []
+        : [{ to: [EVERYBODY], message: { type: 'PRESENCE_UPDATE', payload: { userId, status, lastSeen } } }],
+  },
+};
 
 export const chat: Audience<ChatState, ChatEvent> = {
   initialState,

@@ -3,7 +3,7 @@ import { type RosterEvent, roster, type User, userById } from '../../../domain/c
 import { evolveOf } from '../../../domain/shared/index.js';
 import type { RevealedEvent } from '../../ports/index.js';
 import { type Audience, advance, type Delivery, type EventRouting } from '../../subscription/index.js';
-import { userView } from '../people/user-view.js';
+import { userView } from '../people/user-directory.js';
 import { deliverRoleVisibility } from './channels.js';
 import { type ChatState, EVERYBODY } from './state.js';
 

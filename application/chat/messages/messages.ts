@@ -1,6 +1,6 @@
 /** Use cases on messages in channels and direct conversations: post, edit, delete, pin, react. */
 import { participantsOf } from '../../../domain/chat/events/conversations.js';
-import { EMPTY_CONTENT } from '../../../domain/chat/events/messages.js';
+import { EMPTY_CONTENT, type MessageContent } from '../../../domain/chat/events/messages.js';
 import {
   type MessageCommand,
   type MessageState,
@@ -8,8 +8,9 @@ import {
   messageStream,
   notAuthor,
 } from '../../../domain/chat/message.js';
+import { mentionsOf } from '../../../domain/chat/names.js';
 import { reactionsOf } from '../../../domain/chat/reactions.js';
-import { threadOf } from '../../../domain/chat/thread.js';
+import { findReply, threadOf } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
 import type { HandleCommand, Idempotency } from '../../command/index.js';
 import type { WritePositions } from '../../consistency/index.js';
@@ -20,8 +21,7 @@ import type { Attachments } from '../files/attachments.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
 import type { CommandResult } from '../sign-in/sessions.js';
 import { type MessageView, messageView } from './message-view.js';
-import type { MessageInput, PrepareContent, PreparedContent } from './prepare-content.js';
-import { isMessageId, type Visibility } from './visibility.js';
+import { isMessageId, parentOf, type Visibility } from './visibility.js';
 
 export interface MessagePorts {
   readonly handle: HandleCommand;
@@ -35,6 +35,36 @@ export interface MessagePorts {
   readonly uploads: Pick<Attachments, 'attach'>;
   readonly writePositions: WritePositions;
 }
+
+/** Content as sent by a client; an edit leaves absent members unchanged. */
+export interface MessageInput {
+  readonly content?: string;
+  readonly attachments?: MessageContent['attachments'];
+  readonly images?: MessageContent['images'];
+  readonly quotedMessageId?: string | null;
+}
+
+interface PreparedContent {
+  readonly body: Partial<MessageContent>;
+  readonly quotedMessageId?: string | null;
+}
+
+/** Message or reply being edited. */
+interface EditTarget {
+  readonly id: string;
+  readonly quotedMessageId: string | null;
+}
+
+const emptyEdit: Rejection = {
+  rejected: 'chat/empty-edit',
+  kind: 'invalid',
+  detail: 'Provide at least one of content, attachments, images and quotedMessageId',
+};
+const badQuote: Rejection = {
+  rejected: 'chat/bad-quote',
+  kind: 'invalid',
+  detail: 'quotedMessageId must be another message of the same channel or conversation',
+};
 
 export interface Success {
   readonly success: true;
@@ -89,13 +119,19 @@ export function createMessages(ports: MessagePorts) {
       quotedMessageId,
     };
     const target = { messageId, holderId: messageId, channelId };
-    const result = await run(messageId, command, context, () => uploads.attach(author, target, body, context));
-    if (isRejection(result)) return result;
-    return { body: { message: await viewOf(messageId, result.state) }, position: result.position };
+    return respond(
+      messageId,
+      await run(messageId, command, context, () => uploads.attach(author, target, body, context)),
+    );
   }
 
-  const viewOf = async (messageId: string, state: MessageState): Promise<MessageView> =>
-    messageView((await admission.roster()).state, snapshotOf(messageId, state));
+  /** Answers with the message as it is after a command. */
+  async function respond(messageId: string, result: Awaited<ReturnType<typeof run>>): ReturnType<typeof postPrepared> {
+    if (isRejection(result)) return result;
+    const { state: roster } = await admission.roster();
+    const message = messageView(roster, snapshotOf(messageId, result.state));
+    return { body: { message }, position: result.position };
+  }
 
   /** Runs a command and returns the resulting state. */
   async function run(
@@ -130,9 +166,7 @@ export function createMessages(ports: MessagePorts) {
     const command = { type: 'EditMessage' as const, ...about, ...prepared };
     const target = { messageId, holderId: messageId, channelId };
     const attachFiles = () => uploads.attach(caller.userId, target, prepared.body, context);
-    const result = await run(messageId, command, context, attachFiles);
-    if (isRejection(result)) return result;
-    return { body: { message: await viewOf(messageId, result.state) }, position: result.position };
+    return respond(messageId, await run(messageId, command, context, attachFiles));
   }
 
   /** Admins may delete any message, also in direct conversations of others. */
@@ -171,9 +205,7 @@ export function createMessages(ports: MessagePorts) {
     const found = await visibility.message(caller, messageId);
     if ('rejected' in found) return found;
     const command = { type, messageId, by: caller.userId, now: clock.now() };
-    const result = await run(messageId, command, context);
-    if (isRejection(result)) return result;
-    return { body: { message: await viewOf(messageId, result.state) }, position: result.position };
+    return respond(messageId, await run(messageId, command, context));
   }
 
   async function react(
@@ -194,4 +226,62 @@ export function createMessages(ports: MessagePorts) {
   }
 
   return { post, postPrepared, edit, remove, pin, react };
+}
+
+interface ContentPorts {
+  readonly admission: Authentication;
+  readonly visibility: Visibility;
+  readonly uploads: Pick<Attachments, 'check'>;
+}
+
+/** Resolves mentions by the current user names. */
+export const createMentionFinder = (admission: Authentication) =>
+  async function findMentions(content: string): Promise<readonly string[]> {
+    if (!content.includes('@')) return [];
+    const { names } = (await admission.roster()).state;
+    return mentionsOf(content, (key) => names.get(key));
+  };
+
+export type PrepareContent = ReturnType<typeof createContentPreparer>;
+
+export function createContentPreparer({ admission, visibility, uploads }: ContentPorts) {
+  const findMentions = createMentionFinder(admission);
+
+  /** Prepares a new message, or with `target` an edit. */
+  return async function prepareContent(
+    by: Caller,
+    channelId: string,
+    input: MessageInput,
+    target?: EditTarget,
+  ): Promise<PreparedContent | Rejection> {
+    const { content, quotedMessageId, attachments, images } = input;
+    const hasChange = [content, quotedMessageId, attachments, images].some((each) => each !== undefined);
+    if (target && !hasChange) return emptyEdit;
+    let body: Partial<MessageContent> = {};
+    if (attachments || images) {
+      const checked = await uploads.check(by, channelId, {
+        attachments: attachments ?? [],
+        images: images ?? [],
+      });
+      if ('rejected' in checked) return checked;
+      body = {
+        ...(attachments && { attachments: checked.attachments }),
+        ...(images && { images: checked.images }),
+      };
+    }
+    if (content !== undefined) body = { ...body, content, mentions: await findMentions(content) };
+    if (quotedMessageId === undefined) return { body };
+    // A quote that an edit does not change may refer to a message deleted since.
+    if (quotedMessageId === null || quotedMessageId === target?.quotedMessageId) return { body, quotedMessageId };
+    const isOtherMessage = quotedMessageId !== target?.id;
+    return isOtherMessage && (await isQuotable(by, channelId, quotedMessageId)) ? { body, quotedMessageId } : badQuote;
+  };
+
+  /** Whether the quoted message or reply is in the same channel and visible to the caller. */
+  async function isQuotable(by: Caller, channelId: string, quoted: string): Promise<boolean> {
+    const parent = parentOf(quoted);
+    const found = await visibility.message(by, parent ?? quoted);
+    if ('rejected' in found || found.state.channelId !== channelId) return false;
+    return parent === undefined || findReply(found.state.replies, quoted) !== undefined;
+  }
 }

@@ -1,4 +1,6 @@
 /** Use cases on replies in message threads: post, edit, delete. */
+
+import { catalog } from '../../../domain/chat/catalog.js';
 import { isDirect } from '../../../domain/chat/events/conversations.js';
 import { EMPTY_CONTENT, type MessageContent } from '../../../domain/chat/events/messages.js';
 import {
@@ -11,18 +13,21 @@ import {
 } from '../../../domain/chat/message.js';
 import { findReply, replyChanged, threadOf } from '../../../domain/chat/thread.js';
 import { isRejection, type Rejection } from '../../../domain/shared/index.js';
-import { type CommandContext, UnavailableError } from '../../ports/index.js';
+import { isEvent, readBackward } from '../../command/index.js';
+import { sliceExpired, yieldToEventLoop } from '../../concurrency/index.js';
+import { type CommandContext, type DecryptEvent, UnavailableError } from '../../ports/index.js';
 import { messageAggregate } from '../aggregates.js';
 import type { Caller } from '../sign-in/authenticate.js';
 import type { CommandResult } from '../sign-in/sessions.js';
-import type { MessageLocation } from './message-location.js';
+import type { PageQueries } from './message-rows.js';
 import { type ReplyView, replyView, type ThreadView, threadView } from './message-view.js';
-import type { MessagePorts, Success } from './messages.js';
-import type { MessageInput } from './prepare-content.js';
-import { createReplyBodyReader, type ReplyBodyPorts } from './reply-body.js';
-import { parentOf, replyIdIn } from './visibility.js';
+import type { MessageInput, MessagePorts, Success } from './messages.js';
+import { type MessageLocation, parentOf, replyIdIn } from './visibility.js';
 
-export interface ReplyPorts extends MessagePorts, ReplyBodyPorts {}
+export interface ReplyPorts extends MessagePorts {
+  readonly decryptEvent: DecryptEvent;
+  readonly pages: Pick<PageQueries, 'reply'>;
+}
 
 export interface PostedReply {
   readonly reply: ReplyView;
@@ -35,14 +40,22 @@ const replyHasNoThread: Rejection = {
   detail: 'Replies cannot have replies',
 };
 
+interface ReplyBody {
+  readonly body: MessageContent;
+  readonly quotedMessageId: string | null;
+  readonly updatedAt: number | null;
+}
+
+type ContentEvent = Extract<MessageEvent, { type: 'ReplyPosted' | 'ReplyEdited' }>;
+
 /** Attempts of an edit that conflicts with other edits. */
 const MAX_EDIT_ATTEMPTS = 10;
 
 export type Replies = ReturnType<typeof createReplies>;
 
 export function createReplies(ports: ReplyPorts) {
-  const { handle, derivation, clock, admission, visibility, prepareContent, uploads, writePositions } = ports;
-  const readReplyBody = createReplyBodyReader(ports);
+  const { handle, derivation, clock, admission, visibility, prepareContent, uploads, writePositions, log } = ports;
+  const { decryptEvent, pages } = ports;
 
   /** Locates the message of a thread that the caller may see. */
   async function parent(caller: Caller, messageId: string, seen?: bigint): Promise<MessageLocation | Rejection> {
@@ -118,7 +131,8 @@ export function createReplies(ports: ReplyPorts) {
     if ('rejected' in found) return found;
     const { channelId, author, createdAt, edits } = found;
     if (author !== caller.userId) return notAuthor;
-    const from = await readReplyBody({ channelId, messageId, replyId, position: found.position });
+    const from =
+      (await pages.reply(channelId, replyId, found.position)) ?? (await readLatestFromLog(messageId, replyId));
     if (!from) return messageNotFound;
     const before = { id: replyId, quotedMessageId: from.quotedMessageId };
     const prepared = await prepareContent(caller, channelId, input, before);
@@ -157,6 +171,22 @@ export function createReplies(ports: ReplyPorts) {
     if (!reply) return messageNotFound;
     const { channelId, edits } = found.state;
     return { ...reply, channelId, edits, position: found.position };
+  }
+
+  /** Content of a reply while the rows are behind; undefined when it was deleted meanwhile. */
+  async function readLatestFromLog(messageId: string, replyId: string): Promise<ReplyBody | undefined> {
+    for await (const page of readBackward(log, messageStream(messageId))) {
+      for (const event of page) {
+        if (sliceExpired()) await yieldToEventLoop();
+        const isContentEvent =
+          isEvent<ContentEvent>('ReplyEdited', event) || isEvent<ContentEvent>('ReplyPosted', event);
+        if (!isContentEvent || event.data.replyId !== replyId) continue;
+        const { data } = await decryptEvent<ContentEvent>(catalog, event);
+        const updatedAt = 'editedAt' in data ? data.editedAt : null;
+        return { body: data.secret, quotedMessageId: data.quotedMessageId, updatedAt };
+      }
+    }
+    return undefined;
   }
 
   async function remove(

@@ -8,19 +8,30 @@ import {
 } from '../../../domain/chat/channels.js';
 import { conversationNotFound } from '../../../domain/chat/conversation.js';
 import { conversationSubject, isDirect, participantsOf } from '../../../domain/chat/events/conversations.js';
-import { type MessageState, messageNotFound, messageStream } from '../../../domain/chat/message.js';
+import { type MessageEvent, type MessageState, messageNotFound, messageStream } from '../../../domain/chat/message.js';
 import type { Rejection } from '../../../domain/shared/index.js';
-import type { AggregateStore, LoadedAggregate } from '../../command/index.js';
+import { type AggregateStore, isEvent, type LoadedAggregate } from '../../command/index.js';
 import type { EventLog, Position } from '../../ports/index.js';
 import { channelsAggregate, conversationAggregate, messageAggregate } from '../aggregates.js';
 import type { Authentication, Caller } from '../sign-in/authenticate.js';
-import { createMessageLocator, type MessageLocation } from './message-location.js';
 
 export interface VisibilityPorts {
   readonly admission: Authentication;
   readonly streams: AggregateStore;
   readonly log: Pick<EventLog, 'read'>;
 }
+
+export interface MessageLocation {
+  /** Channel or conversation id. */
+  readonly channelId: string;
+  /** Position of the message's last known event. */
+  readonly position: Position;
+}
+
+/** Revisions up to which a message is loaded whole and cached. */
+const MAX_FULL_READ = 200;
+
+type Posted = Extract<MessageEvent, { type: 'MessagePosted' }>;
 
 /** A direct conversation of two users. */
 export interface Conversation {
@@ -43,8 +54,6 @@ export const parentOf = (replyId: string): string | undefined => REPLY_ID.exec(r
 export const replyIdIn = (messageId: string, own: string): string => `${messageId}.${own}`;
 
 export function createVisibility({ admission, streams, log }: VisibilityPorts) {
-  const locateMessage = createMessageLocator({ admission, streams, log });
-
   const channels = (seen?: Position): Promise<LoadedAggregate<ChannelsState>> =>
     admission.load(channelsAggregate, CHANNELS, seen);
 
@@ -89,9 +98,30 @@ export function createVisibility({ admission, streams, log }: VisibilityPorts) {
     return loaded.state.status === 'active' && !loaded.deleted ? loaded : messageNotFound;
   }
 
-  /** Location of an existing message, without checking access or loading its content and thread. */
-  const locateAny = async (messageId: string, seen?: Position): Promise<MessageLocation | Rejection> =>
-    isMessageId(messageId) ? locateMessage(messageId, seen) : messageNotFound;
+  /**
+   * Location of an existing message as of `seen` or later, without checking access. Of a long stream only the first event
+   * (the post) and the last (perhaps the deletion) are read.
+   */
+  async function locateAny(messageId: string, seen?: Position): Promise<MessageLocation | Rejection> {
+    if (!isMessageId(messageId)) return messageNotFound;
+    const stream = messageStream(messageId);
+    if (!streams.cached(messageAggregate, stream)) {
+      const [newest] = await readOne(stream, { backwards: true });
+      if (!newest || newest.type === 'MessageDeleted') return messageNotFound;
+      if (newest.revision >= MAX_FULL_READ) {
+        const [first] = await readOne(stream, { from: 0 });
+        if (!first || !isEvent<Posted>('MessagePosted', first)) return messageNotFound;
+        return { channelId: first.data.channelId, position: newest.position };
+      }
+    }
+    const { state, position, deleted } = await admission.load(messageAggregate, stream, seen);
+    return state.status === 'active' && !deleted ? { channelId: state.channelId, position } : messageNotFound;
+  }
+
+  async function readOne(stream: string, at: { readonly backwards: true } | { readonly from: number }) {
+    const events = await log.read(stream, { ...at, limit: 1 });
+    return typeof events === 'string' ? [] : events;
+  }
 
   /** Location of an existing message that the caller may see. */
   async function locate(by: Caller, messageId: string, seen?: Position): Promise<MessageLocation | Rejection> {

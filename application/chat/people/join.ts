@@ -1,10 +1,11 @@
 /** Adds users: by configuration, by an admin, by registration, or at the first sign-in. */
 import { userSubject } from '../../../domain/chat/events/roster.js';
 import { ROSTER, type RosterCommand, type User, userByEmail, userById } from '../../../domain/chat/roster.js';
-import { isRejection, type Rejection } from '../../../domain/shared/index.js';
+import { isRejection, type Rejection, tidyEmail } from '../../../domain/shared/index.js';
 import type { HandleCommand } from '../../command/index.js';
 import type { Clock, CommandContext, Derivation, Position, Vault } from '../../ports/index.js';
 import { rosterAggregate } from '../aggregates.js';
+import type { Passwords } from '../sign-in/password-store.js';
 
 export interface PeoplePorts {
   readonly handle: HandleCommand;
@@ -57,4 +58,32 @@ export function createJoin({ handle, vault, derivation, clock }: PeoplePorts) {
     if (!user) throw new Error('added user is missing from the state');
     return { user, isNew: user.id === userId, position: outcome.position };
   };
+}
+
+export interface InitialUser {
+  readonly email: string;
+  readonly userName: string;
+  readonly password: string | undefined;
+}
+
+/**
+ * Creates the initial admin at start, unless a user with that email exists. Safe on several nodes at once: optimistic
+ * concurrency lets only one create the user and set the password. An existing password stays.
+ */
+export async function createInitialAdmin(
+  { join, passwords }: { readonly join: Join; readonly passwords: Passwords },
+  { email, userName, password }: InitialUser,
+  context: CommandContext,
+): Promise<User> {
+  const admin = { type: 'AdmitUser' as const, isAdmin: true, how: 'initial' as const };
+  const { user } = orThrow(await join({ ...admin, email: tidyEmail(email), userName }, context));
+  if (password === undefined || (await passwords.isSet(user.id))) return user;
+  const hashed = orThrow(await passwords.hash(password));
+  orThrow(await passwords.set(user.id, hashed, { by: 'chat.start', isFirst: true }, context));
+  return user;
+}
+
+function orThrow<Outcome>(outcome: Outcome): Exclude<Outcome, { readonly rejected: string }> {
+  if (isRejection(outcome)) throw new Error(`initial admin was rejected: ${outcome.rejected}`);
+  return outcome as Exclude<Outcome, { readonly rejected: string }>;
 }

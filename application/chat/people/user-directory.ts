@@ -2,7 +2,16 @@
 import type { RosterState, User } from '../../../domain/chat/roster.js';
 import { PersistentMap } from '../../../domain/shared/index.js';
 import { runSliced } from '../../concurrency/index.js';
-import { type UserView, userView } from './user-view.js';
+
+/** User as shown to others. */
+export type UserView = Pick<User, 'id' | 'userName' | 'isAdmin' | 'createdAt'>;
+
+export const userView = ({ id, userName, isAdmin, createdAt }: User): UserView => ({
+  id,
+  userName,
+  isAdmin,
+  createdAt,
+});
 
 /** Users processed per slice. */
 const SLICE = 500;

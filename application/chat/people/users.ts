@@ -6,8 +6,7 @@ import type { Clock, CommandContext, Position } from '../../ports/index.js';
 import { rosterAggregate } from '../aggregates.js';
 import type { Authentication } from '../sign-in/authenticate.js';
 import type { CommandResult } from '../sign-in/sessions.js';
-import { createUserDirectory } from './user-directory.js';
-import { type UserView, userView } from './user-view.js';
+import { createUserDirectory, type UserView, userView } from './user-directory.js';
 
 export interface UserPorts {
   readonly handle: HandleCommand;

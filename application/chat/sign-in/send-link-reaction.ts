@@ -1,11 +1,17 @@
 /** Process manager that mails requested links, also after a crash; addresses that may not have one get no mail. */
 import { type ChatEvent, catalog } from '../../../domain/chat/catalog.js';
 import type { Purpose } from '../../../domain/chat/one-time-links.js';
+import { type EmailContent, type EmailCopy, renderLinkEmail } from '../../mail/link-email.js';
 import type { DecryptEvent, Derivation, Logger, Mailer, RecordedEvent } from '../../ports/index.js';
 import { causedBy, type Reaction } from '../../subscription/index.js';
 import type { Authentication } from './authenticate.js';
-import { renderEmail, type Templates } from './email-templates.js';
 import type { Links } from './one-time-links.js';
+
+/** Configured bodies of the sign-in email. */
+export interface Templates {
+  readonly text?: ((link: string, expiryMinutes: number) => string) | undefined;
+  readonly html?: ((link: string, expiryMinutes: number) => string) | undefined;
+}
 
 export interface MailPorts {
   readonly mailer: Mailer;
@@ -61,4 +67,27 @@ export function mailReaction(ports: MailPorts): Reaction<LinkRequested> {
   }
 
   return { name: 'chat.mail', on: { LinkRequested: mail }, concurrent: true };
+}
+
+const WORDS: { readonly [purpose in Purpose]: EmailCopy } = {
+  'magic-link': { subject: 'Your sign-in link', what: 'Sign in with this link:', button: 'Sign in' },
+  invite: { subject: 'You are invited', what: 'You are invited. Join with this link:', button: 'Join' },
+  reset: { subject: 'Set your password', what: 'Set a password with this link:', button: 'Set a password' },
+};
+
+export function renderEmail(
+  purpose: Purpose,
+  link: string,
+  expiryMinutes: number,
+  { subject, templates }: { readonly subject: string; readonly templates: Templates },
+): EmailContent {
+  const isSignIn = purpose === 'magic-link';
+  const words = isSignIn ? { ...WORDS[purpose], subject } : WORDS[purpose];
+  const email = renderLinkEmail(words, link, expiryMinutes);
+  const own = isSignIn ? templates : {};
+  return {
+    ...email,
+    text: own.text?.(link, expiryMinutes) ?? email.text,
+    html: own.html?.(link, expiryMinutes) ?? email.html,
+  };
 }

@@ -1,4 +1,5 @@
 /** Use cases on sessions: open, refresh, end, list. */
+import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import type { User } from '../../../domain/chat/roster.js';
 import {
   activeSessions,
@@ -12,7 +13,8 @@ import {
 } from '../../../domain/chat/session.js';
 import { isRejection, type Rejection, truncate } from '../../../domain/shared/index.js';
 import type { HandleCommand, Handled, Idempotency } from '../../command/index.js';
-import type { Clock, CommandContext, Derivation, EventLog, Position, Quota } from '../../ports/index.js';
+import type { Clock, CommandContext, Derivation, EventLog, Position, Quota, RecordedEvent } from '../../ports/index.js';
+import { causedBy, type Reaction } from '../../subscription/index.js';
 import { sessionAggregate } from '../aggregates.js';
 import { type Authentication, type Caller, unauthorized } from './authenticate.js';
 import type { Tokens } from './tokens.js';
@@ -234,3 +236,30 @@ const logoutResult = ({ position }: Handled<unknown>) => ({
   body: { success: true, message: 'Signed out' },
   position,
 });
+
+interface DeparturePorts {
+  readonly handle: HandleCommand;
+  readonly derivation: Derivation;
+  readonly clock: Clock;
+}
+
+type Departure = ChatEvent<'UserRemoved' | 'UserLeft' | 'PasswordSet'>;
+
+/** Ends sessions when a user leaves or is removed, or a password changes, also after a crash. */
+export function departureReaction({ handle, derivation, clock }: DeparturePorts): Reaction<Departure> {
+  async function end(event: RecordedEvent<Departure>) {
+    const { type, data } = event;
+    const { userId } = data;
+    const before = type === 'PasswordSet' ? { before: data.setAt } : {};
+    const reason = type === 'PasswordSet' ? ('password' as const) : ('removed' as const);
+    const outcome = await handle(
+      sessionAggregate,
+      sessionStream(userId),
+      { type: 'EndSessions', userId, reason, now: clock.now(), ...before },
+      causedBy(derivation, 'chat.departure', event),
+    );
+    // Streams of erased users are tombstoned.
+    if (isRejection(outcome) && outcome.kind !== 'gone') throw new Error(outcome.rejected);
+  }
+  return { name: 'chat.departure', on: { UserRemoved: end, UserLeft: end, PasswordSet: end } };
+}

@@ -1,6 +1,6 @@
 /** Keeps the headers of all open runs and packs of the search index in memory, in step with the rows. */
 import type { Db } from 'mongodb';
-import { sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
+import { createSingleFlight, sliceExpired, yieldToEventLoop } from '../../../application/concurrency/index.js';
 import type { Position } from '../../../application/ports/index.js';
 import { longOf } from '../../kernel/index.js';
 import { PACKS, type PackRow, RUNS, type RunRow } from './rows.js';
@@ -48,7 +48,7 @@ export const keyOf = (build: string, isPack: boolean, { _id, _at }: Pick<HeaderR
 
 export function createBlockDirectory(db: Db, position: () => Position): BlockDirectory {
   let state: DirectoryState | undefined;
-  let pendingRead: Promise<unknown> | undefined;
+  const singleFlight = createSingleFlight();
   const interned = new Map<string, string>();
 
   /** Interns ids, which repeat. */
@@ -100,19 +100,11 @@ export function createBlockDirectory(db: Db, position: () => Position): BlockDir
     authors: row.authors.map(intern),
   });
 
-  /** Serializes reads: a caller that arrives during a read may need a newer position. */
-  async function readNext(build: string) {
-    if (pendingRead) return pendingRead.catch(() => {});
-    pendingRead = read(build).finally(() => {
-      pendingRead = undefined;
-    });
-    return pendingRead;
-  }
-
   return {
     async all(build) {
       const required = position();
-      while (state?.build !== build || state.until < required) await readNext(build);
+      // A read that others have begun may not have come far enough, or be of another build.
+      while (state?.build !== build || state.until < required) await singleFlight('read', () => read(build));
       return state.sorted;
     },
   };

@@ -1,13 +1,27 @@
 /** Projects the search index, which finds messages by parts of words without decrypting all of them. */
+
+import type { Collection } from 'mongodb';
 import { createYielder } from '../../../application/concurrency/index.js';
-import type { RecordedEvent } from '../../../application/ports/index.js';
+import type { Position, RecordedEvent, Vault } from '../../../application/ports/index.js';
 import type { ChatEvent } from '../../../domain/chat/catalog.js';
 import type { MessageContent } from '../../../domain/chat/events/messages.js';
 import { type EventHandlers, handlerFor } from '../../../domain/shared/index.js';
-import type { Apply, Build, OwnProjection } from '../../kernel/index.js';
+import { type Apply, type Build, longOf, type OwnProjection, type Row } from '../../kernel/index.js';
+import { lineOf } from './blocks.js';
 import { startIndexWriter } from './index-writer.js';
-import { type Doc, PACK_INDEXES, PACKS, RUN_INDEXES, RUNS, subjectOf } from './rows.js';
-import { scan } from './verify-scan.js';
+import { type Line, Texts } from './packed-text.js';
+import {
+  type Doc,
+  idOf,
+  openDocs,
+  PACK_INDEXES,
+  PACKS,
+  type PackRow,
+  RUN_INDEXES,
+  RUNS,
+  type RunRow,
+  subjectOf,
+} from './rows.js';
 
 type Indexed = ChatEvent<
   | 'MessagePosted'
@@ -96,6 +110,47 @@ async function open(build: Build, maxCachedDocs?: number): Promise<Apply> {
       // The cache may be ahead of the rows: starts again from the rows.
       writer = startIndexWriter(build, maxCachedDocs);
       throw error;
+    }
+  };
+}
+
+type Lines = ReadonlyMap<Position, Line>;
+const NO_LINES: Lines = new Map();
+
+/**
+ * Lists the index message by message, to compare builds: by id, decrypted, as two builds seal differently, without
+ * deleted messages. How messages are grouped into runs and packs is not compared: it differs after a scavenge.
+ */
+async function* scan({ vault, collection }: Build): AsyncGenerator<Row> {
+  const linesUpTo = createPackReader(collection(PACKS), vault);
+  for await (const run of collection<RunRow>(RUNS).find({}, { sort: { _id: 1 } })) {
+    const { channel, open } = run;
+    const lines = await linesUpTo(run._id);
+    for (const doc of (await openDocs(vault, run)) ?? []) {
+      const posted = BigInt(doc.posted);
+      // As a search sees it: from the run itself until it is packed.
+      const line = open ? lineOf(doc, 0) : lines.get(posted);
+      const { author, text } = line ?? {};
+      if (doc.gone && !author && !text) continue;
+      yield { _id: idOf(channel, posted), _at: longOf(BigInt(doc.changed)), doc, found: { author, text } };
+    }
+  }
+}
+
+/** Returns the lines of the pack that contains a run, if any. Runs must be passed in ascending order. */
+function createPackReader(rows: Collection<PackRow>, vault: Vault): (run: string) => Promise<Lines> {
+  const packs = rows.find({}, { sort: { _id: 1 } })[Symbol.asyncIterator]();
+  let next: Promise<IteratorResult<PackRow, unknown>> | undefined;
+  let lines = NO_LINES;
+  return async (run) => {
+    for (;;) {
+      next ??= packs.next();
+      const { done, value } = await next;
+      if (done || value._id > run) return lines;
+      next = undefined;
+      const bytes = await vault.openBytes(subjectOf(value.channel), value.texts.buffer);
+      const opened = bytes ? new Texts(bytes, value.authors).lines() : [];
+      lines = new Map(opened.map((line) => [line.posted, line]));
     }
   };
 }

@@ -7,8 +7,7 @@ import type { Cache, ProjectionProgress, Vault } from '../../../application/port
 import { mightContain, ngramsOfWord } from '../../../domain/chat/text-search.js';
 import { type BlockHeader, createBlockDirectory, keyOf } from './block-directory.js';
 import { lineOf } from './blocks.js';
-import { createHitHydrator } from './hydrate-hits.js';
-import { isComplete, type Match, mergeNewest } from './merge-newest.js';
+import { createHitHydrator, isComplete, type Match, mergeNewest } from './matches.js';
 import { encodeTexts, type LineQuery, Texts } from './packed-text.js';
 import { search } from './projection.js';
 import { openDocs, PACKS, type PackRow, RUNS, type RunRow, subjectOf, unique } from './rows.js';

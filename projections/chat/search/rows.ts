@@ -4,8 +4,7 @@
  */
 import { Binary, type IndexDescription, type Long } from 'mongodb';
 import type { Vault } from '../../../application/ports/index.js';
-import { channelSubject } from '../../../domain/chat/events/channels.js';
-import { conversationSubject, isDirect } from '../../../domain/chat/events/conversations.js';
+import { messageSubject } from '../../../domain/chat/events/messages.js';
 import { foldText } from '../../../domain/chat/text-search.js';
 
 /** An indexed message or reply. */
@@ -75,8 +74,7 @@ export const PACK_INDEXES: IndexDescription[] = [
 export const idOf = (channel: string, first: bigint): string => `${channel} ${first.toString(36).padStart(13, '0')}`;
 
 /** Key subject of a channel's or conversation's content. */
-export const subjectOf = (channel: string): string =>
-  isDirect(channel) ? conversationSubject(channel) : channelSubject({ channelId: channel });
+export const subjectOf = (channel: string): string => messageSubject({ channelId: channel });
 
 /**
  * Maximum size of a folded text, in bytes plus characters: 256 texts and their filter fit into one document. Only

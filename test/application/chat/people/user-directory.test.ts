@@ -1,8 +1,7 @@
 /** Everybody in the order in which they came, whatever has been done since they were listed last. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createUserDirectory } from '../../../../application/chat/people/user-directory.js';
-import { userView } from '../../../../application/chat/people/user-view.js';
+import { createUserDirectory, userView } from '../../../../application/chat/people/user-directory.js';
 import { type RosterState, roster, type User, withUser } from '../../../../domain/chat/roster.js';
 
 const user = (id: string, createdAt: number, isGone: boolean): User => ({

@@ -6,10 +6,9 @@ import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js
 import { sessionAggregate } from '../../../../application/chat/aggregates.js';
 import { createJoin } from '../../../../application/chat/people/join.js';
 import { createAuthentication } from '../../../../application/chat/sign-in/authenticate.js';
-import { departureReaction } from '../../../../application/chat/sign-in/end-sessions-reaction.js';
 import { createPasswordSignIn } from '../../../../application/chat/sign-in/password-sign-in.js';
 import { createPasswords } from '../../../../application/chat/sign-in/password-store.js';
-import { createSessions, type SignedIn } from '../../../../application/chat/sign-in/sessions.js';
+import { createSessions, departureReaction, type SignedIn } from '../../../../application/chat/sign-in/sessions.js';
 import { createTokens } from '../../../../application/chat/sign-in/tokens.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { catalog } from '../../../../domain/chat/catalog.js';

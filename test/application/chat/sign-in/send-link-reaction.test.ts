@@ -6,7 +6,7 @@ import { createDerivation } from '../../../../adapters/crypto/derivation.js';
 import { createSignedTokens } from '../../../../adapters/crypto/signed-tokens.js';
 import type { Authentication } from '../../../../application/chat/sign-in/authenticate.js';
 import { createOneTimeLinks } from '../../../../application/chat/sign-in/one-time-links.js';
-import { mailReaction } from '../../../../application/chat/sign-in/send-link-reaction.js';
+import { mailReaction, renderEmail } from '../../../../application/chat/sign-in/send-link-reaction.js';
 import type { Mail } from '../../../../application/ports/identity.js';
 import type { RecordedEvent } from '../../../../application/ports/index.js';
 import { type ChatEvent, catalog } from '../../../../domain/chat/catalog.js';
@@ -96,5 +96,41 @@ describe('the mail of the chat', () => {
     await react(event);
     expect(sent).to.have.length(1);
     expect(await told(ADA)).to.deep.equal(['LinkRequested', 'LinkNotMailed']);
+  });
+});
+
+const LINK = 'https://chat.example/?token=a.b-c&email=ada%40example.org';
+const plain = { subject: 'Come in', templates: {} };
+
+describe('the letters of the chat', () => {
+  it('carry their link in both bodies, and say how long it lasts', () => {
+    for (const purpose of ['magic-link', 'invite', 'reset'] as const) {
+      const { subject, text, html } = renderEmail(purpose, LINK, 15, plain);
+      expect(subject).to.be.a('string').and.not.equal('');
+      expect(text).to.contain(LINK).and.contain('15 minutes');
+      expect(html)
+        .to.contain(`href="${LINK.replace('&', '&amp;')}"`)
+        .and.contain('15 minutes');
+    }
+    expect(renderEmail('invite', LINK, 10_080, plain).text).to.contain('7 days');
+    expect(renderEmail('reset', LINK, 1, plain).text).to.contain('1 minute.');
+  });
+
+  it('are of the configured subject and words where they are for signing in, and only there', () => {
+    const text = (link: string, minutes: number) => `text ${link} ${minutes}`;
+    const html = (link: string, minutes: number) => `html ${link} ${minutes}`;
+    const own = { subject: 'Come in', templates: { text, html } };
+    expect(renderEmail('magic-link', LINK, 15, own)).to.deep.equal({
+      subject: 'Come in',
+      text: `text ${LINK} 15`,
+      html: `html ${LINK} 15`,
+    });
+    expect(renderEmail('reset', LINK, 15, own)).to.deep.equal(renderEmail('reset', LINK, 15, plain));
+    expect(renderEmail('magic-link', LINK, 15, { ...plain, templates: { text } }).html).to.contain('<a href=');
+  });
+
+  it('let no link out of its quotes', () => {
+    const { html } = renderEmail('magic-link', 'https://x/"><script>&', 15, plain);
+    expect(html).to.contain('href="https://x/&quot;&gt;&lt;script&gt;&amp;"').and.not.to.contain('<script>');
   });
 });

@@ -1,8 +1,7 @@
 /** What the relay has folded is what commands are decided on, with what has come since, and no more of the log is read. */
 import { expect } from 'chai';
-import { rosterAggregate } from '../../../application/chat/aggregates.js';
+import { rosterAggregate, seedAggregatesFromRelay } from '../../../application/chat/aggregates.js';
 import { chat } from '../../../application/chat/audience/audience.js';
-import { seedAggregatesFromRelay } from '../../../application/chat/seed-aggregates.js';
 import { createAggregateStore } from '../../../application/command/aggregate-store.js';
 import type { EventLog } from '../../../application/ports/index.js';
 import { catalog } from '../../../domain/chat/catalog.js';
