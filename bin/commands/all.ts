@@ -1,9 +1,5 @@
 /** Lists all commands of the program. */
-import { analyticsCommands } from './analytics/all.js';
-import { chatCommands } from './chat/all.js';
 import type { Listed } from './command.js';
-import { eraseCommands } from './erase/all.js';
-import { logsCommands } from './logs/all.js';
 
 export const commands: readonly Listed[] = [
   {
@@ -51,24 +47,78 @@ export const commands: readonly Listed[] = [
     summary: 'Erase personal data',
     description:
       'Destroys encryption keys: their data becomes unreadable in the log, in its backups and everywhere else.',
-    commands: eraseCommands,
+    commands: [
+      {
+        name: 'user',
+        summary: 'Erase a user of the chat',
+        load: async () => (await import('./erase.js')).eraseUser,
+      },
+      {
+        name: 'meeting',
+        summary: 'Erase the ended meetings of a room',
+        load: async () => (await import('./erase.js')).eraseMeeting,
+      },
+    ],
   },
   {
     name: 'chat',
     summary: 'Export chat data',
     description: 'Works on the stores, with or without a running server.',
-    commands: chatCommands,
+    commands: [
+      {
+        name: 'export',
+        summary: 'Export all chat data as JSON',
+        load: async () => (await import('./chat-export.js')).exportChat,
+      },
+    ],
   },
   {
     name: 'logs',
     summary: 'Query, count, tail and import log records',
     description: 'Uses the API of a log service, local or remote.',
-    commands: logsCommands,
+    commands: [
+      {
+        name: 'query',
+        summary: 'Find log records',
+        load: async () => (await import('./logs/query.js')).query,
+      },
+      {
+        name: 'aggregate',
+        summary: 'Count log records by level, event, field, correlation or time',
+        load: async () => (await import('./logs/aggregate.js')).aggregate,
+      },
+      {
+        name: 'tail',
+        summary: 'Show new log records as they arrive',
+        load: async () => (await import('./logs/tail.js')).tail,
+      },
+      {
+        name: 'import',
+        summary: 'Send log records from files and pipes',
+        load: async () => (await import('./logs/import.js')).importLogs,
+      },
+    ],
   },
   {
     name: 'analytics',
     summary: 'Import past hits and create demo sites',
     description: 'Works on the stores, with or without a running server.',
-    commands: analyticsCommands,
+    commands: [
+      {
+        name: 'import',
+        summary: 'Import past hits from files',
+        load: async () => (await import('./analytics/import.js')).importHits,
+      },
+      {
+        name: 'raw',
+        summary: 'Show the stored raw hits of a site',
+        load: async () => (await import('./analytics/raw.js')).raw,
+      },
+      {
+        name: 'seed',
+        summary: 'Create three demo sites with a year of hits',
+        load: async () => (await import('./analytics/seed.js')).seed,
+      },
+    ],
   },
 ];

@@ -20,8 +20,7 @@ import { copyNodeName } from '../node/locate-servers.js';
 import type { AnnalsValues } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed } from './failure.js';
-import { createCommandLogger } from './logger.js';
-import { noData } from './stores.js';
+import { createCommandLogger, noData } from './stores.js';
 
 export const backup: CommandSpec = {
   description:

@@ -5,6 +5,11 @@ import { flagNames, suggestion } from '../../adapters/platform/config/setting-na
 import type { Setting } from '../../application/config/setting.js';
 import { type AnnalsConfig, rulesOf, type ServiceName, STORE_SETTINGS, settings } from '../settings.js';
 
+/** Exit code: everything was processed, but some lines of the input were rejected. */
+export const SOME_REJECTED = 3;
+/** Exit code: ended by Ctrl-C, by the convention of shells. */
+export const INTERRUPTED = 130;
+
 /** A command as the help lists it. Its module is loaded when it is called, as most import much. */
 export type Listed = {
   readonly name: string;

@@ -5,6 +5,7 @@ import { envName, flagName } from '../../adapters/platform/config/setting-names.
 import type { Entry } from '../../adapters/platform/config/validate.js';
 import { settings } from '../settings.js';
 import type { Call, CommandSpec } from './command.js';
+import { table } from './output.js';
 
 export const config: CommandSpec = {
   description:
@@ -41,9 +42,7 @@ function asTable(entries: readonly Entry[], file: string | undefined): string {
     ['SETTING', 'VALUE', 'FROM'],
     ...entries.map((entry) => [entry.key, format(maskEntry(entry)), sourceOf(entry)]),
   ];
-  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const lines = rows.map(([key, value, from]) => `${key!.padEnd(widths[0]!)}  ${value!.padEnd(widths[1]!)}  ${from}`);
-  return `${lines.join('\n')}\n\nConfiguration file: ${file ?? 'none'}\n`;
+  return `${table(rows)}\nConfiguration file: ${file ?? 'none'}\n`;
 }
 
 const format = (value: unknown) =>

@@ -12,8 +12,7 @@ import { type Lease, type Leases, UnavailableError } from '../../application/por
 import { secretSource } from '../node/secret.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed, outsideCause } from './failure.js';
-import { createCommandLogger } from './logger.js';
-import { findStores } from './stores.js';
+import { createCommandLogger, findStores } from './stores.js';
 
 const FLAG = '--new-secret-file';
 

@@ -3,13 +3,12 @@ import { SingleBar } from 'cli-progress';
 import { Argument, Option } from 'commander';
 import { onEnd } from '../../adapters/platform/process/signals.js';
 import { BuildInProgress, type Progress, type ReadModel } from '../../projections/kernel/index.js';
-import { type Kernel, openKernel } from '../node/kernel.js';
+import type { Kernel } from '../node/kernel.js';
 import { loadServices } from '../services/all.js';
 import type { Call, CommandSpec } from './command.js';
-import { createCommandLogger } from './logger.js';
+import { printError, table } from './output.js';
 import { createStoreRetries } from './retry-store.js';
-import { findStores } from './stores.js';
-import { table } from './table.js';
+import { withKernel } from './stores.js';
 
 const services = await loadServices();
 
@@ -31,27 +30,21 @@ export const reindex: CommandSpec = {
     new Option('--list', 'List the read models').conflicts('check'),
   ],
   async run({ config: { values }, args, options }: Call) {
-    const logger = createCommandLogger(values);
     const selected = args.length > 0 ? projections.filter(({ name }) => args.includes(name)) : projections;
-    const servers = await findStores(values, logger);
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();
     onEnd(interrupt, () => process.exit(1));
-    const kernel = await openKernel(servers, values, services, logger);
-    try {
-      if (options.list) return await list(kernel, selected);
+    return withKernel(values, async ({ kernel }) => {
+      if (options.list) return list(kernel, selected);
       let code = 0;
       for (const projection of selected)
         code = Math.max(code, await run(kernel, projection, Boolean(options.check), interrupted.signal));
       return code;
-    } catch (error) {
+    }).catch((error) => {
       if (!interrupted.signal.aborted) throw error;
-      process.stderr.write('annals: stopped; run the same command again to continue\n');
+      printError('stopped; run the same command again to continue');
       return 1;
-    } finally {
-      await kernel.close();
-      await servers.stop();
-    }
+    });
   },
 };
 
@@ -59,7 +52,7 @@ async function run(kernel: Kernel, projection: ReadModel, check: boolean, signal
   const { name } = projection;
   const started = performance.now();
   const retries = createStoreRetries(signal, ({ message }) => {
-    process.stderr.write(`annals: ${name}: ${message}, trying again\n`);
+    printError(`${name}: ${message}, trying again`);
   });
   const bar = progressBar(name);
   let events = 0;
@@ -86,7 +79,7 @@ async function run(kernel: Kernel, projection: ReadModel, check: boolean, signal
     return differences.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof BuildInProgress)) throw error;
-    process.stderr.write(`annals: ${error.message}\n`);
+    printError(error.message);
     return 1;
   } finally {
     bar.stop();

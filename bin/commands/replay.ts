@@ -7,15 +7,12 @@ import { onEnd } from '../../adapters/platform/process/signals.js';
 import { NoSuchStream, type ReplayFilter, replay as replayLog } from '../../application/audit/index.js';
 import type { RevealedEvent } from '../../application/ports/index.js';
 import { servedEvents } from '../../domain/shared/index.js';
-import { openKernel } from '../node/kernel.js';
 import { loadServices } from '../services/all.js';
+import { INSTANT, instant } from './argument-parsers.js';
 import type { Call, CommandSpec } from './command.js';
 import { Failed } from './failure.js';
-import { INSTANT, instant } from './instants.js';
-import { createCommandLogger } from './logger.js';
-import { print } from './print.js';
-import { tablePrinter } from './replay-table.js';
-import { findStores } from './stores.js';
+import { print, tablePrinter } from './output.js';
+import { withKernel } from './stores.js';
 
 const services = await loadServices();
 
@@ -24,7 +21,7 @@ const names = services.map(({ name }) => name);
 export const replay: CommandSpec = {
   description:
     'Prints the events of the log in order, decrypted where the key of their subject still exists. Erased data is ' +
-    'formatEvent as a placeholder and marked as erased.',
+    'shown as a placeholder and marked as erased.',
   examples: [
     ['replay --service rooms', 'all events of the room service'],
     ['replay --stream rooms.room-8Yt... --format ndjson', 'the events of one room, for programs'],
@@ -46,35 +43,29 @@ export const replay: CommandSpec = {
   async run({ config: { values }, options }: Call) {
     const filter = filterOf(options);
     const format = options.format ?? (process.stdout.isTTY ? 'table' : 'ndjson');
-    const logger = createCommandLogger(values);
-    const servers = await findStores(values, logger);
     const interrupted = new AbortController();
+    const { signal } = interrupted;
     const interrupt = () => interrupted.abort();
     onEnd(interrupt, () => process.exit(1));
     process.stdout.once('error', interrupt);
-    const kernel = await openKernel(servers, values, services, logger);
-    try {
-      const formatEvent =
-        format === 'table'
-          ? tablePrinter(process.stdout.columns)
-          : (event: RevealedEvent) => `${escapeControls(JSON.stringify(plain(event)))}\n`;
+    const formatEvent =
+      format === 'table'
+        ? tablePrinter(process.stdout.columns)
+        : (event: RevealedEvent) => `${escapeControls(JSON.stringify(plain(event)))}\n`;
+    return withKernel(values, async ({ kernel }) => {
       // Fails early if the store does not answer; with --follow it is awaited.
       if (!options.follow) await kernel.head();
       const ports = { ...kernel, decryptEvent: kernel.decryptEventOnce };
       const start = filter.after === undefined ? 'start' : await findStartPosition(kernel.client, filter.after);
-      const { signal } = interrupted;
       const eventPages = replayLog(ports, filter, { live: Boolean(options.follow), start, signal });
       for await (const page of eventPages) {
         for (const chunk of chunks(page, formatEvent)) await print(chunk, signal);
         if (signal.aborted) break;
       }
       return 0;
-    } catch (error) {
+    }).catch((error) => {
       throw error instanceof NoSuchStream ? new Failed(describeMissing(error)) : error;
-    } finally {
-      await kernel.close();
-      await servers.stop();
-    }
+    });
   },
 };
 

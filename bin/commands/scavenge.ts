@@ -1,8 +1,7 @@
 /** `annals scavenge`: removes deleted and expired events from the disk of the event store. */
 import { scavenge as scavengeStore } from '../../adapters/eventstore/scavenge.js';
 import type { Call, CommandSpec } from './command.js';
-import { createCommandLogger } from './logger.js';
-import { findStores } from './stores.js';
+import { createCommandLogger, findStores } from './stores.js';
 
 export const scavenge: CommandSpec = {
   description:

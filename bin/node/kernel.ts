@@ -1,5 +1,5 @@
 /** Connects the ports of the application to their adapters, for all commands of the program. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { aes256gcm } from '../../adapters/crypto/cipher.js';
 import { createDerivation } from '../../adapters/crypto/derivation.js';
@@ -34,10 +34,6 @@ import { encryptSnapshots } from '../../application/subscription/index.js';
 import { createStoreClock } from '../../application/time/index.js';
 import { type Catalog, servedEvents } from '../../domain/shared/index.js';
 import { createActiveBuilds, createRebuilder, newRun, type ReadModel } from '../../projections/kernel/index.js';
-import type { AnnalsValues } from '../settings.js';
-import type { Servers } from './locate-servers.js';
-import { release } from './release.js';
-import { secretSource } from './secret.js';
 
 export interface KernelOptions {
   readonly eventStoreUrl: string;
@@ -62,28 +58,6 @@ export const noMetrics: KernelMetrics = {
   conflicted() {},
   countUndecryptable() {},
 };
-
-/** Opens a kernel for a command that serves nothing. Stops the servers if that fails. */
-export const openKernel = (
-  servers: Servers,
-  values: AnnalsValues,
-  services: readonly { readonly catalog: Catalog; readonly projections: readonly ReadModel[] }[],
-  logger: Logger,
-): Promise<Kernel> =>
-  createKernel({
-    ...servers,
-    mongoDatabase: values['mongo.database'],
-    secret: (keys) => secretSource(values, servers, keys),
-    node: randomUUID(),
-    release,
-    catalogs: services.map(({ catalog }) => catalog),
-    projections: services.flatMap(({ projections }) => projections),
-    logger,
-    metrics: noMetrics,
-  }).catch(async (error) => {
-    await servers.stop();
-    throw error;
-  });
 
 export type Kernel = Awaited<ReturnType<typeof createKernel>>;
 
@@ -160,7 +134,7 @@ export async function createKernel(options: KernelOptions) {
 
   return {
     node,
-    release,
+    release: options.release,
     catalogs,
     mongo,
     client,

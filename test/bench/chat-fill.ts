@@ -5,8 +5,10 @@
 import { loadConfig } from '../../adapters/platform/config/config.js';
 import { messageAggregate } from '../../application/chat/aggregates.js';
 import type { Logger } from '../../application/ports/index.js';
-import { openKernel } from '../../bin/node/kernel.js';
+import { createKernel, noMetrics } from '../../bin/node/kernel.js';
 import { findServers } from '../../bin/node/locate-servers.js';
+import { release } from '../../bin/node/release.js';
+import { secretSource } from '../../bin/node/secret.js';
 import { chat } from '../../bin/services/chat.js';
 import { settings } from '../../bin/settings.js';
 import { EMPTY_CONTENT } from '../../domain/chat/events/messages.js';
@@ -34,7 +36,17 @@ export async function fill({ dataDir, channels, author, amount }: Filling): Prom
   const { values } = await loadConfig(settings, { flags: {}, env: {}, directory: dataDir });
   const own = { ...values, dataDir };
   const servers = await findServers(own, silent, { passing: true });
-  const kernel = await openKernel(servers, own, [chat], silent);
+  const kernel = await createKernel({
+    ...servers,
+    mongoDatabase: own['mongo.database'],
+    secret: (keys) => secretSource(own, servers, keys),
+    node: 'bench',
+    release,
+    catalogs: [chat.catalog],
+    projections: chat.projections,
+    logger: silent,
+    metrics: noMetrics,
+  });
   let begun = 0;
   const some = async () => {
     while (begun < amount) {

@@ -1,7 +1,7 @@
 /** What is asked before anything is erased, and what counts as yes. */
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
-import { confirm } from '../../bin/commands/erase/confirm.js';
+import { confirm } from '../../bin/commands/erase.js';
 
 const QUESTION = 'Erase the user ada?';
 

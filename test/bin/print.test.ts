@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
-import { print } from '../../bin/commands/print.js';
+import { print } from '../../bin/commands/output.js';
 
 describe('printing', () => {
   it('waits for its reader, and leaves nothing behind each time', async () => {

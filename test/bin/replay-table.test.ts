@@ -1,7 +1,7 @@
 /** The table of a replay: what an auditor sees of each event, on any terminal. */
 import { expect } from 'chai';
 import type { RevealedEvent } from '../../application/ports/index.js';
-import { tablePrinter } from '../../bin/commands/replay-table.js';
+import { tablePrinter } from '../../bin/commands/output.js';
 
 const event = (data: object, actor = 'ada'): RevealedEvent =>
   ({

@@ -1,7 +1,7 @@
 /** Times after a flag: read as the log service reads them, and refused rather than guessed. */
 import { expect } from 'chai';
 import { InvalidArgumentError } from 'commander';
-import { instant } from '../../bin/commands/instants.js';
+import { instant } from '../../bin/commands/argument-parsers.js';
 
 const from = instant(false);
 const to = instant(true);

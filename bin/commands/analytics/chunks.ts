@@ -5,8 +5,8 @@ import type { Chunk } from '../../../application/analytics/import-hits.js';
 import type { HistoricalHit } from '../../../application/analytics/store-imported-hits.js';
 import { dayOf } from '../../../domain/analytics/hit-batch.js';
 import { type ImportedHit, importedHit } from '../../../domain/analytics/imported-hit.js';
+import { parseTimestamp } from '../argument-parsers.js';
 import { batchesOf } from '../input/lines.js';
-import { parseTimestamp } from '../instants.js';
 
 /** Longer lines are rejected: the limit of a request to the API. */
 const LINE_BYTES = 32 * 1024;

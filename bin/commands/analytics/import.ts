@@ -1,24 +1,22 @@
 /** `annals analytics import`: imports past hits from files and pipes. */
 import { Argument, Option } from 'commander';
 import { createUserAgentParser } from '../../../adapters/outbound/user-agent-parser.js';
-import { escapeControls } from '../../../adapters/platform/observability/safe-text.js';
 import { type Chunk, createHitImporter, type HitImporter } from '../../../application/analytics/import-hits.js';
-import { Failed } from '../failure.js';
+import { SOME_REJECTED } from '../command.js';
 import { createBoundedParallel } from '../input/bounded-parallel.js';
 import { showProgress } from '../input/progress.js';
-import { openSource, type Source, Unreadable } from '../input/source.js';
+import { inputPaths, openSource, type Source, Unreadable } from '../input/source.js';
+import { printError } from '../output.js';
 import { chunksOf } from './chunks.js';
-import { analyticsCommand, SOME_REJECTED } from './run.js';
+import { analyticsCommand } from './run.js';
 
 const CONCURRENCY = 4;
-const MAX_COMPLAINTS = 20;
 
 interface Tally {
   accepted: number;
   /** Imported before. */
   known: number;
   rejected: number;
-  complaints: number;
 }
 
 export const importHits = analyticsCommand(
@@ -39,8 +37,7 @@ export const importHits = analyticsCommand(
     options: [new Option('--source <name>', 'Distinguishes sources with equal first lines').default('', 'none')],
   },
   async ({ args, config: { values }, options }, { kernel, store, stop }) => {
-    const paths = args.length > 0 ? args : process.stdin.isTTY ? [] : ['-'];
-    if (paths.length === 0) throw new Failed('nothing to import: pass files, or - for standard input');
+    const paths = inputPaths(args);
     const importing = await createHitImporter({
       ...kernel,
       agents: createUserAgentParser(),
@@ -48,7 +45,7 @@ export const importHits = analyticsCommand(
       retentionDays: values['analytics.retentionDays'],
       filterBots: values['analytics.filterBots'],
     });
-    const tally: Tally = { accepted: 0, known: 0, rejected: 0, complaints: 0 };
+    const tally: Tally = { accepted: 0, known: 0, rejected: 0 };
     let unreadable = 0;
     for (const path of paths) {
       if (stop.aborted) break;
@@ -77,8 +74,7 @@ async function importSource({ validate, importChunk }: HitImporter, source: Sour
 
   function reject(lines: string, reason: string, count = 1) {
     tally.rejected += count;
-    if (++tally.complaints <= MAX_COMPLAINTS) progress.print(`${source.name}:${lines}: ${reason}`);
-    else if (tally.complaints === MAX_COMPLAINTS + 1) progress.print('further lines are only counted');
+    progress.onRejected(`${source.name}:${lines}: ${reason}`);
   }
 
   async function store(chunk: Chunk) {
@@ -103,8 +99,6 @@ async function importSource({ validate, importChunk }: HitImporter, source: Sour
 const refusal = (lines: number) =>
   `a line like this was imported before, followed by other lines: ${lines === 1 ? 'it is' : `${lines} lines of its day from here are`} ` +
   'not imported; import the new lines separately, or pass another --source';
-
-const printError = (text: string) => void process.stderr.write(`annals: ${escapeControls(text)}\n`);
 
 function summary({ accepted, known, rejected }: Tally): string {
   const parts = [`${accepted.toLocaleString('en')} ${accepted === 1 ? 'hit' : 'hits'} imported`];

@@ -4,9 +4,11 @@ import { readNewestRawHits } from '../../../application/analytics/raw-hits.js';
 import { createSiteDirectory } from '../../../application/analytics/site-directory.js';
 import { parseSiteId } from '../../../domain/analytics/site-fields.js';
 import { raw as rawModel } from '../../../projections/analytics/raw.js';
+import { between } from '../argument-parsers.js';
 import { Failed } from '../failure.js';
-import { print } from '../print.js';
-import { analyticsCommand, between } from './run.js';
+import { print } from '../output.js';
+import { adoptActiveBuilds } from '../stores.js';
+import { analyticsCommand } from './run.js';
 
 const MAX_HITS = 10_000;
 
@@ -27,8 +29,7 @@ export const raw = analyticsCommand(
     const directory = createSiteDirectory(kernel.streams);
     const site = (await directory.find([id]))(id);
     if (!site) throw new Failed(`there is no site ${siteId}`);
-    const { state, revision } = await kernel.lifecycle.current(rawModel);
-    if (state) kernel.served.adopt({ ...state, revision });
+    await adoptActiveBuilds(kernel, [rawModel]);
     const hits = await readNewestRawHits(kernel, site.instance, Number(options.limit));
     await print(hits.map((hit) => `${JSON.stringify(hit)}\n`).join(''), stop);
     return 0;

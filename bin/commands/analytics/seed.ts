@@ -9,12 +9,14 @@ import { isRejection } from '../../../domain/shared/index.js';
 import { days as daysModel } from '../../../projections/analytics/daily-counts.js';
 import { createDayReader } from '../../../projections/analytics/daily-counts-reader.js';
 import type { Kernel } from '../../node/kernel.js';
+import { between } from '../argument-parsers.js';
 import { Failed } from '../failure.js';
 import { createBoundedParallel } from '../input/bounded-parallel.js';
 import { showProgress } from '../input/progress.js';
+import { adoptActiveBuilds } from '../stores.js';
 import { hitsOfDay } from './demo.js';
 import { DEMO_SITES, type DemoSite } from './demo-sites.js';
-import { analyticsCommand, between } from './run.js';
+import { analyticsCommand } from './run.js';
 
 /** Hits per append. */
 const BATCH_HITS = 1000;
@@ -84,13 +86,12 @@ export const seed = analyticsCommand(
 
 /** Removes and creates the demo sites. */
 async function createDemoSites(kernel: Kernel) {
-  const { streams, served, vault, lifecycle, systemContext } = kernel;
-  const { state, revision } = await lifecycle.current(daysModel);
-  if (state) served.adopt({ ...state, revision });
-  const build = () => served.collection(daysModel.name);
+  const { streams, served, vault, systemContext } = kernel;
+  const hasDays = await adoptActiveBuilds(kernel, [daysModel]);
+  const build = served.collectionOf(daysModel.name);
   const dayReader = createDayReader({ db: kernel.mongo.models, vault, build });
   const directory = createSiteDirectory(streams);
-  const countDays = async (instance: string) => (state ? dayReader.countDays(instance) : 0);
+  const countDays = async (instance: string) => (hasDays ? dayReader.countDays(instance) : 0);
   const sites = createSites({ ...kernel, directory, countDays, appUrl: () => 'http://localhost' });
   const context = () => systemContext('operator');
 

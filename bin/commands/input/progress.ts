@@ -1,6 +1,7 @@
 /** Shows the progress of an import: a bar on a terminal if the size is known, and messages above it. */
 import { SingleBar } from 'cli-progress';
 import { escapeControls } from '../../../adapters/platform/observability/safe-text.js';
+import { printError } from '../output.js';
 import type { Source } from './source.js';
 
 export interface ImportProgress {
@@ -8,10 +9,13 @@ export interface ImportProgress {
   print(text: string): void;
   /** Prints a retry; repeated ones only every 10 s. */
   onRetry(error: Error): void;
+  /** Prints why a line was rejected; after some, they are only counted. */
+  onRejected(text: string): void;
   end(): void;
 }
 
 const RETRY_NOTICE_MS = 10_000;
+const MAX_REJECTIONS = 20;
 
 /**
  * @param tally Read whenever the bar is drawn.
@@ -24,11 +28,12 @@ export function showProgress(
 ): ImportProgress {
   const bar = process.stderr.isTTY && size ? startBar(name, size, unit) : undefined;
   let lastNotice = Number.NEGATIVE_INFINITY;
+  let rejections = 0;
   const update = () => bar?.update(read(), { accepted: tally.accepted.toLocaleString('en') });
   const print = (text: string) => {
     // Clears the line of the bar, which is drawn again below the message.
     if (bar) process.stderr.write('\r\u001b[K');
-    process.stderr.write(`annals: ${escapeControls(text)}\n`);
+    printError(text);
   };
   return {
     update,
@@ -37,6 +42,11 @@ export function showProgress(
       if (performance.now() - lastNotice < RETRY_NOTICE_MS) return;
       lastNotice = performance.now();
       print(`${error.message}, trying again`);
+    },
+    onRejected(text) {
+      rejections++;
+      if (rejections <= MAX_REJECTIONS) print(text);
+      else if (rejections === MAX_REJECTIONS + 1) print('further rejected lines are only counted');
     },
     end() {
       update();

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { Failed } from '../failure.js';
 
 export interface Source {
   /** For people. */
@@ -24,6 +25,13 @@ export class Unreadable extends Error {
 
 /** How long input is still read after an interrupt: Ctrl-C also stops the writer of the pipe, which may flush. */
 const FLUSH_MS = 1000;
+
+/** The paths of an import: as given, or standard input unless it is a terminal. */
+export function inputPaths(args: readonly string[]): readonly string[] {
+  if (args.length === 0 && process.stdin.isTTY)
+    throw new Failed('nothing to import: pass files, or - for standard input');
+  return args.length > 0 ? args : ['-'];
+}
 
 /** Opens a file, or standard input for `-`. Rejects with `Unreadable`, as reading it does later. */
 export async function openSource(path: string): Promise<Source> {

@@ -4,10 +4,10 @@ import picocolors from 'picocolors';
 import { ConfigError } from '../../../adapters/platform/config/config-error.js';
 import { escapeControls } from '../../../adapters/platform/observability/safe-text.js';
 import { INTERVAL_FORMAT, parseInterval } from '../../../domain/logs/timestamp.js';
-import { print } from '../print.js';
-import { table } from '../table.js';
+import { wholeNumber } from '../argument-parsers.js';
+import { print, table } from '../output.js';
 import { connectionOf, fetchJson } from './connection.js';
-import { filterArguments, filterOptions, filterParameters, wholeNumber } from './filters.js';
+import { filterArguments, filterOptions, filterParameters } from './filters.js';
 import { logsCommand } from './run.js';
 
 interface Counts {

@@ -1,8 +1,8 @@
 /** Filters of queries: arguments and options, and their query parameters of the API. */
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { isUsualLevel, USUAL_LEVELS } from '../../../domain/logs/levels.js';
+import { INSTANT, instant } from '../argument-parsers.js';
 import type { Call } from '../command.js';
-import { INSTANT, instant } from '../instants.js';
 
 export const filterArguments: readonly Argument[] = [
   new Argument('[word...]', 'Words that must all occur in the message or another text of the record'),
@@ -45,13 +45,3 @@ export function filterParameters({ args, options }: Pick<Call, 'args' | 'options
   }
   return parameters;
 }
-
-/** Parses whole numbers of options. */
-export const wholeNumberFrom =
-  (min: 0 | 1) =>
-  (text: string): number => {
-    if (/^(?:0|[1-9]\d{0,8})$/.test(text) && Number(text) >= min) return Number(text);
-    throw new InvalidArgumentError(`It must be a whole number of at least ${min}.`);
-  };
-
-export const wholeNumber = wholeNumberFrom(1);

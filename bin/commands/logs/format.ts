@@ -1,7 +1,8 @@
-/** Formats log records for a terminal: one line each, colored by level, without control characters. */
+/** Reads pages of log records, and formats records for a terminal: colored by level, without control characters. */
 import picocolors from 'picocolors';
 import { escapeControls } from '../../../adapters/platform/observability/safe-text.js';
 import { type JsonObject, parseExact } from '../../../domain/logs/json.js';
+import { scanItems } from '../../../domain/logs/json-scanner.js';
 
 /** A record as the API returns it. */
 export type Entry = {
@@ -56,3 +57,19 @@ const quoted = (text: string) =>
 
 export const entryFormatFor = (options: { readonly [name: string]: unknown }): EntryFormat =>
   options.json || !process.stdout.isTTY ? ndjson : pretty;
+
+/** A page of records as raw JSON of its entries; parsing would lose digits of large numbers. */
+export interface Page {
+  /** The JSON text of every entry. */
+  readonly entries: readonly string[];
+  readonly nextCursor?: string;
+}
+
+export function readPage(text: string): Page {
+  const { nextCursor } = JSON.parse(text) as { readonly nextCursor?: string };
+  const entries: string[] = [];
+  for (const member of scanItems(text, 0))
+    if (member?.key === 'entries')
+      for (const entry of scanItems(text, member.from)) if (entry) entries.push(text.slice(entry.from, entry.to));
+  return { entries, ...(nextCursor === undefined ? {} : { nextCursor }) };
+}

@@ -2,28 +2,27 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { Argument, Option } from 'commander';
-import { escapeControls } from '../../../adapters/platform/observability/safe-text.js';
-import { Failed } from '../failure.js';
+import { sleep } from '../../../application/concurrency/index.js';
+import { wholeNumber } from '../argument-parsers.js';
+import { SOME_REJECTED } from '../command.js';
+import { createBoundedParallel } from '../input/bounded-parallel.js';
 import { batchesOf, type Line } from '../input/lines.js';
 import { showProgress } from '../input/progress.js';
-import { openSource, type Source, Unreadable } from '../input/source.js';
-import { type Connection, connectionOf, Refused } from './connection.js';
-import { wholeNumber } from './filters.js';
-import { FAILED, logsCommand, SOME_REJECTED } from './run.js';
-import { send } from './send.js';
+import { inputPaths, openSource, type Source, Unreadable } from '../input/source.js';
+import { printError } from '../output.js';
+import { type Connection, connectionOf, fetchJson, Refused } from './connection.js';
+import { FAILED, logsCommand } from './run.js';
 
 const BATCH = { lineBytes: 1024 * 1024, batchLines: 1000, batchBytes: 1024 * 1024 };
 const LINGER_MS = 250;
 /** Batches sent in parallel. Live input is sent one by one, to keep its order. */
 const CONCURRENCY = { files: 4, live: 1 };
-const MAX_COMPLAINTS = 20;
 
 interface Tally {
   accepted: number;
   rejected: number;
   /** Lines of batches that could not be sent. */
   unsent: number;
-  complaints: number;
 }
 
 export const importLogs = logsCommand(
@@ -42,11 +41,9 @@ export const importLogs = logsCommand(
   async (call, stop) => {
     const connection = connectionOf(call);
     const timeoutMs = Number(call.options.patience) * 1000;
-    const paths = call.args.length > 0 ? call.args : process.stdin.isTTY ? [] : ['-'];
-    if (paths.length === 0) throw new Failed('nothing to import: pass files, or - for standard input');
-    const tally: Tally = { accepted: 0, rejected: 0, unsent: 0, complaints: 0 };
+    const tally: Tally = { accepted: 0, rejected: 0, unsent: 0 };
     let unreadable = 0;
-    for (const path of paths) {
+    for (const path of inputPaths(call.args)) {
       if (stop.aborted) break;
       try {
         await importSource(connection, await openSource(path), { tally, timeoutMs, stop });
@@ -72,8 +69,7 @@ interface Import {
 async function importSource(connection: Connection, source: Source, { tally, timeoutMs, stop }: Import) {
   const { live, name } = source;
   const progress = showProgress(source, tally, 'records');
-  const pending = new Set<Promise<void>>();
-  let fatalError: unknown;
+  const jobs = createBoundedParallel(live ? CONCURRENCY.live : CONCURRENCY.files);
 
   async function deliver(lines: readonly Line[]) {
     const sendable = lines.filter((line) => line.bytes !== undefined);
@@ -88,31 +84,25 @@ async function importSource(connection: Connection, source: Source, { tally, tim
       for (const { line, error } of result.errors) reject(sendable[line - 1]?.number, error);
     } catch (error) {
       tally.unsent += sendable.length;
-      if (isFatal(error)) fatalError ??= error;
-      else progress.print(`${sendable.length} lines of ${name} could not be sent: ${messageOf(error)}`);
+      if (isFatal(error)) throw error;
+      progress.print(`${sendable.length} lines of ${name} could not be sent: ${messageOf(error)}`);
     }
   }
 
   function reject(line: number | undefined, error: string) {
     tally.rejected++;
-    if (++tally.complaints <= MAX_COMPLAINTS) progress.print(`${name}:${line ?? '?'}: ${error}`);
-    else if (tally.complaints === MAX_COMPLAINTS + 1) progress.print('further rejected lines are only counted');
+    progress.onRejected(`${name}:${line ?? '?'}: ${error}`);
   }
 
   try {
     const options = live ? { ...BATCH, lingerMs: LINGER_MS } : BATCH;
     for await (const lines of batchesOf(source.chunks(stop), options)) {
-      while (pending.size >= (live ? CONCURRENCY.live : CONCURRENCY.files)) await Promise.race(pending);
-      if (fatalError) break;
-      const delivery = deliver(lines).finally(() => pending.delete(delivery));
-      pending.add(delivery);
+      await jobs.start(() => deliver(lines));
       progress.update();
     }
   } finally {
-    await Promise.all(pending);
-    progress.end();
+    await jobs.finish().finally(progress.end);
   }
-  if (fatalError) throw fatalError;
 }
 
 /** Errors that every other batch would get too: of credentials or address, not of content. */
@@ -129,11 +119,56 @@ const withNewline = (line: Buffer) => (line.at(-1) === 0x0a ? line : Buffer.conc
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-const printError = (text: string) => void process.stderr.write(`annals: ${escapeControls(text)}\n`);
-
 function summary({ accepted, rejected, unsent }: Tally): string {
   const parts = [`${accepted.toLocaleString('en')} ${accepted === 1 ? 'record' : 'records'} imported`];
   if (rejected > 0) parts.push(`${rejected.toLocaleString('en')} rejected`);
   if (unsent > 0) parts.push(`${unsent.toLocaleString('en')} not sent`);
   return parts.join(', ');
+}
+
+export interface IngestResult {
+  readonly accepted: number;
+  readonly rejected: number;
+  /** `line` counts from 1 within the batch. */
+  readonly errors: readonly { readonly line: number; readonly error: string }[];
+}
+
+export interface SendOptions {
+  /** Idempotency key, the same for every attempt: a batch is stored once. */
+  readonly key: string;
+  readonly timeoutMs: number;
+  /** Prevents further attempts. */
+  readonly stop: AbortSignal;
+  readonly onRetry: (error: Error) => void;
+  /** Waits between attempts. For tests. */
+  readonly pause?: typeof sleep;
+}
+
+const RESPONSE_MS = 60_000;
+const BACKOFF_MS = { first: 200, max: 15_000 };
+/** Other statuses would not change on a retry. */
+const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** Rejects with the last error after the timeout, or immediately if a retry can not help. */
+export async function send(connection: Connection, body: Buffer, options: SendOptions): Promise<IngestResult> {
+  const { key, timeoutMs, stop, onRetry, pause = sleep } = options;
+  const deadline = performance.now() + timeoutMs;
+  for (let backoff = BACKOFF_MS.first; ; backoff = Math.min(backoff * 2, BACKOFF_MS.max)) {
+    try {
+      return await fetchJson<IngestResult>(connection, '/api/ingest', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/x-ndjson', 'Idempotency-Key': key },
+        body: new Uint8Array(body),
+        signal: AbortSignal.timeout(RESPONSE_MS),
+      });
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      const retryAfterMs = error instanceof Refused ? (error.retryAfterMs ?? 0) : 0;
+      const wait = Math.max(retryAfterMs, backoff * (0.5 + Math.random()));
+      const isFinal = error instanceof Refused && !RETRYABLE.has(error.status);
+      if (isFinal || stop.aborted || performance.now() + wait > deadline) throw error;
+      onRetry(error);
+      await pause(wait, stop);
+    }
+  }
 }

@@ -1,10 +1,10 @@
 /** `annals logs query`: finds log records by filters, newest first. */
 import { Option } from 'commander';
-import { print } from '../print.js';
+import { wholeNumber } from '../argument-parsers.js';
+import { print } from '../output.js';
 import { connectionOf, fetchApi } from './connection.js';
-import { filterArguments, filterOptions, filterParameters, wholeNumber } from './filters.js';
-import { entryFormatFor, formatEntry } from './format.js';
-import { readPage } from './page.js';
+import { filterArguments, filterOptions, filterParameters } from './filters.js';
+import { entryFormatFor, formatEntry, readPage } from './format.js';
 import { logsCommand } from './run.js';
 
 /** Maximum page size of the API. */

@@ -1,17 +1,14 @@
 /** Runs the commands of the log service: exit codes, interrupts and closed pipes. */
 import { onEnd } from '../../../adapters/platform/process/signals.js';
-import type { Call, CommandSpec } from '../command.js';
+import { type Call, type CommandSpec, INTERRUPTED, SOME_REJECTED } from '../command.js';
 import { Failed } from '../failure.js';
+import { printError } from '../output.js';
 import { CONNECTION_SETTINGS, connectionOptions, Refused } from './connection.js';
 
 /** The command failed and has printed why. */
 export const FAILED = 1;
 /** Invalid arguments, found by this program or by the service. */
 const WRONG_USAGE = 2;
-/** Everything was sent, but the service rejected some records. */
-export const SOME_REJECTED = 3;
-/** Ended by Ctrl-C, by the convention of shells. */
-export const INTERRUPTED = 130;
 
 const EXIT_CODES =
   `\n\nExit codes: 0 success (also when the reader of a pipe closed it), ${FAILED} failed, ${WRONG_USAGE} wrong usage, ` +
@@ -50,7 +47,7 @@ async function runInterruptible(work: (stop: AbortSignal) => Promise<number>): P
   } catch (error) {
     if (exitCode !== undefined) return exitCode;
     if (!(error instanceof Failed)) throw error;
-    process.stderr.write(`annals: ${error.message}\n`);
+    printError(error.message);
     return error instanceof Refused && error.status === 400 ? WRONG_USAGE : FAILED;
   } finally {
     unwatch();

@@ -1,12 +1,14 @@
 /** `annals logs tail`: shows new records as they arrive, across restarts and broken connections. */
+
+import { addAbortSignal, Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Option } from 'commander';
-import { print } from '../print.js';
+import { wholeNumberFrom } from '../argument-parsers.js';
+import { print, printError } from '../output.js';
 import { type Connection, connectionOf, fetchApi, Refused, Unreachable } from './connection.js';
-import { eventsOf } from './event-stream.js';
-import { filterArguments, filterOptions, filterParameters, wholeNumberFrom } from './filters.js';
-import { type Entry, type EntryFormat, entryFormatFor, formatEntry } from './format.js';
-import { readPage } from './page.js';
+import { filterArguments, filterOptions, filterParameters } from './filters.js';
+import { type Entry, type EntryFormat, entryFormatFor, formatEntry, readPage } from './format.js';
 import { logsCommand } from './run.js';
 
 const BACKOFF_MS = { first: 250, max: 10_000 };
@@ -97,9 +99,7 @@ async function follow(
       if (stop.aborted) return;
       // Before the first connection a wrong address is more likely than a restarting service.
       if (!connected || (error instanceof Refused && !BUSY.includes(error.status))) throw error;
-      process.stderr.write(
-        `annals: ${error instanceof Unreachable ? error.message : 'the connection was lost'}, trying again\n`,
-      );
+      printError(`${error instanceof Unreachable ? error.message : 'the connection was lost'}, trying again`);
     }
     await delay(wait * (0.5 + Math.random()), undefined, { signal: stop }).catch(() => {});
     wait = Math.min(wait * 2, BACKOFF_MS.max);
@@ -120,6 +120,42 @@ async function show(
     printedIds.add(message.id);
     await print(formatEntry(format, data), stop);
   } else if (message.type === 'RESET') {
-    process.stderr.write('annals: the connection was lost for too long; some records are missing here\n');
+    printError('the connection was lost for too long; some records are missing here');
   }
 }
+
+interface StreamEvent {
+  /** Empty for a block that only moves the cursor. */
+  readonly data: string;
+  /** Cursor to resume from after this event. */
+  readonly id?: string;
+}
+
+/** Maximum characters of a line; no record is longer. */
+const LINE_LIMIT = 4 * 1024 * 1024;
+
+/** Reads server-sent events (HTML standard, 9.2). Ends with the stream; throws when it breaks, and when the signal is aborted. */
+async function* eventsOf({ body }: Response, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+  if (!body) return;
+  // The signal of fetch is not enough: before Node 24 it is lost on garbage collection.
+  const chunks = addAbortSignal(signal, Readable.fromWeb(body as ReadableStream));
+  const decoder = new TextDecoder();
+  let rest = '';
+  let data: string[] = [];
+  let id: string | undefined;
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split(/\r\n|\n/);
+    rest = lines.pop() ?? '';
+    if (rest.length > LINE_LIMIT) throw new Error('a line of the event stream is too long');
+    for (const line of lines) {
+      if (line.startsWith('data:')) data.push(fieldValue(line));
+      else if (line.startsWith('id:')) id = fieldValue(line);
+      else if (line === '') {
+        if (data.length > 0 || id !== undefined) yield { data: data.join('\n'), ...(id === undefined ? {} : { id }) };
+        [data, id] = [[], undefined];
+      }
+    }
+  }
+}
+
+const fieldValue = (line: string) => line.slice(line.indexOf(':') + 1).replace(/^ /, '');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { type SendOptions, send } from '../../../bin/commands/logs/send.js';
+import { type SendOptions, send } from '../../../bin/commands/logs/import.js';
 
 describe('a batch that is sent', () => {
   let server: Server;

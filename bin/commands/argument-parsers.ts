@@ -1,4 +1,4 @@
-/** Parses points in time on the command line. */
+/** Parses times and numbers of the command line. */
 import { InvalidArgumentError } from 'commander';
 import { parseQueryTime, parseTimestamp } from '../../domain/logs/timestamp.js';
 
@@ -20,4 +20,24 @@ export const instant =
     const time = count === undefined ? parseQueryTime(text, end) : Date.now() - Number(count) * UNITS[unit]!;
     if (time === undefined) throw new InvalidArgumentError(`It must be a time: ${INSTANT}.`);
     return time;
+  };
+
+/** Parses a whole number. */
+export const wholeNumberFrom =
+  (min: 0 | 1) =>
+  (text: string): number => {
+    if (/^(?:0|[1-9]\d{0,8})$/.test(text) && Number(text) >= min) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number of at least ${min}.`);
+  };
+
+export const wholeNumber = wholeNumberFrom(1);
+
+/** Parses a number of the command line within a range. */
+export const between =
+  (min: number, max: number, isWhole: boolean) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (/^\d+(\.\d+)?$/.test(text) && value >= min && value <= max && (!isWhole || Number.isInteger(value)))
+      return value;
+    throw new InvalidArgumentError(`It must be between ${min} and ${max}.`);
   };

@@ -1,0 +1,112 @@
+/** `annals erase user` and `annals erase meeting`: erase personal data, after a confirmation on the terminal. */
+import { createInterface } from 'node:readline/promises';
+import type { Readable, Writable } from 'node:stream';
+import { Argument, InvalidArgumentError, Option } from 'commander';
+import { ConfigError } from '../../adapters/platform/config/config-error.js';
+import { rosterAggregate } from '../../application/chat/aggregates.js';
+import { createEraseUser } from '../../application/chat/people/erase-user.js';
+import { createEraseMeetings } from '../../application/meeting/erase-meetings.js';
+import { ROSTER, userByEmail } from '../../domain/chat/roster.js';
+import { roomIdOf } from '../../domain/meeting/room-id.js';
+import { isRejection, tidyEmail } from '../../domain/shared/index.js';
+import type { Kernel } from '../node/kernel.js';
+import type { Call, CommandSpec } from './command.js';
+import { Failed } from './failure.js';
+import { withKernel } from './stores.js';
+
+const YES_FLAG = '--yes';
+
+const yesOption = new Option(YES_FLAG, 'Erase without confirmation, for scripts');
+
+export const eraseUser: CommandSpec = {
+  description:
+    'Removes a user of the chat, if still present, and destroys the key of their personal data: email, name, password ' +
+    'and session addresses become unreadable in the log, in its backups and everywhere else. Their messages stay, by ' +
+    '"Deleted user". Works with or without a running server. This can not be undone: it asks for confirmation, unless ' +
+    '--yes is given.',
+  examples: [
+    ['erase user 50A3pRYmCZAMcAL3t1ECtA', 'by the id from GET /users'],
+    ['erase user ada@example.org', 'by the email of a current user'],
+    ['erase user --yes ada@example.org', 'in a script'],
+  ],
+  arguments: [new Argument('<id>', 'Id or email; put an id that starts with - last, after --')],
+  options: [yesOption],
+  async run({ config: { values }, args: [idOrEmail = ''], options }: Call) {
+    await confirm(`Erase the user ${idOrEmail}?`, options);
+    return withKernel(values, async ({ kernel }) => {
+      const userId = await resolveUserId(kernel, idOrEmail);
+      const outcome = await createEraseUser(kernel)(userId, kernel.systemContext('operator'));
+      if (isRejection(outcome)) throw new Failed(outcome.detail ?? outcome.rejected);
+      process.stdout.write(`${userId} is erased
+`);
+      return 0;
+    });
+  },
+};
+
+async function resolveUserId({ streams }: Kernel, idOrEmail: string): Promise<string> {
+  if (!idOrEmail.includes('@')) return idOrEmail;
+  const { state } = await streams.load(rosterAggregate, ROSTER);
+  const user = userByEmail(state, tidyEmail(idOrEmail));
+  if (!user) throw new Failed('there is no user with this email');
+  return user.id;
+}
+
+export const eraseMeeting: CommandSpec = {
+  description:
+    'Destroys the encryption keys of all ended meetings of a room: participants, their names and their messages become ' +
+    'unreadable in the log, in its backups and everywhere else. A running meeting is not affected. Works with or ' +
+    'without a running server. This can not be undone: it asks for confirmation, unless --yes is given.',
+  examples: [
+    ['erase meeting ABC234', 'by the id of the room'],
+    ['erase meeting --yes ABC234', 'in a script'],
+  ],
+  arguments: [new Argument('<roomId>', 'Id of the room').argParser(parseRoomId)],
+  options: [yesOption],
+  async run({ config: { values }, args: [roomIdText = ''], options }: Call) {
+    const roomId = parseRoomId(roomIdText);
+    await confirm(`Erase all ended meetings of ${roomId}?`, options);
+    return withKernel(values, async ({ kernel }) => {
+      const erased = await createEraseMeetings(kernel)(roomId, () => kernel.systemContext('operator'));
+      if (isRejection(erased)) throw new Failed(erased.detail ?? erased.rejected);
+      process.stdout.write(`${erased} ${erased === 1 ? 'meeting' : 'meetings'} of ${roomId} erased
+`);
+      return 0;
+    });
+  },
+};
+
+function parseRoomId(text: string): string {
+  const roomId = roomIdOf(text);
+  if (roomId) return roomId;
+  throw new InvalidArgumentError('A room id is six characters of A-Z and 0-9.');
+}
+
+export interface Terminal {
+  readonly input: Readable & { readonly isTTY?: boolean };
+  readonly output: Writable;
+}
+
+/**
+ * Resolves when the question is answered with yes, or immediately with `--yes`. Rejects for any other answer and without
+ * a terminal.
+ */
+export async function confirm(
+  question: string,
+  options: Call['options'],
+  { input, output }: Terminal = { input: process.stdin, output: process.stderr },
+): Promise<void> {
+  if (options.yes) return;
+  if (!input.isTTY) throw new ConfigError(YES_FLAG, 'is required without a terminal to ask for confirmation');
+  const answer = await ask(`${question} This can not be undone. [y/N] `, { input, output });
+  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Failed('nothing was erased');
+}
+
+/** Reads one line; empty if the input ends or is interrupted before. */
+async function ask(question: string, terminal: Terminal): Promise<string> {
+  const readline = createInterface(terminal);
+  readline.setPrompt(question);
+  readline.prompt();
+  for await (const line of readline) return line;
+  return '';
+}
