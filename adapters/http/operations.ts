@@ -8,7 +8,6 @@ import { type ServicePolicy, sameOrigin } from './server/policy.js';
 import { type Problem, problem } from './server/problem.js';
 import type { Request, Route } from './server/route.js';
 
-/** Source of the data that the operations port serves. */
 export interface Status {
   /** Whether the process can work now, with the checks that decide it. */
   ready(): Promise<{ readonly ok: boolean; readonly checks: readonly Check[] }>;
@@ -28,7 +27,6 @@ export interface ProjectionStatus {
   readonly position?: bigint;
   /** Distance from the head of the log, in positions. */
   readonly lag?: bigint;
-  /** The node that runs the projector. */
   readonly owner?: string;
   readonly status: string;
 }
@@ -43,13 +41,11 @@ export const operationsPolicy = (version: string): ServicePolicy => ({
 });
 
 export interface OperationsAccess {
-  /** Listening address. */
   readonly host: string;
   /** Bearer token for callers on other machines; without it only this machine has access. */
   readonly token?: string | undefined;
 }
 
-/** Describes access, for the start-up output. */
 export const operationsSignIn = ({ token }: OperationsAccess): string =>
   token === undefined
     ? 'this machine only (set operations.token to allow others)'
@@ -123,7 +119,6 @@ export function operationsRoutes(
   return [...guarded, openapiRoute(policy, guarded, guard)];
 }
 
-/** Suggested delay before readiness is checked again. */
 const RETRY_MS = 1000;
 
 const DENIED = problem(401, 'Unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } });

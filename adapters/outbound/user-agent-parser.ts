@@ -6,10 +6,7 @@ import { estimateBytes } from '../../application/memory/estimate-size.js';
 import type { Cache, UserAgent, UserAgentParser } from '../../application/ports/index.js';
 
 const AGENTS_BYTES = 2 * 1024 * 1024;
-/**
- * Known browser names. For an unknown browser bowser returns part of the user agent itself, which may contain
- * personal data.
- */
+/** For other browsers bowser returns part of the user agent itself, which may contain personal data. */
 const BROWSERS = new Set<string>([
   ...Object.values(bowser.BROWSER_MAP),
   'Miui',

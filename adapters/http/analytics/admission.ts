@@ -5,11 +5,8 @@ import { isSameOrigin } from '../hardening/cross-site-guard.js';
 import { type Problem, problem } from '../server/problem.js';
 import type { Request } from '../server/route.js';
 
-/** An authenticated caller. */
 export interface Admin {
-  /** Recorded in event metadata. */
   readonly actor: string;
-  /** Set for callers with a session cookie. */
   readonly session?: DashboardSession;
 }
 
@@ -18,7 +15,6 @@ export const SESSION_COOKIE = 'annals_analytics_session';
 /** Alternative security schemes. */
 export const SECURITY = ['admin', 'session'] as const;
 
-/** Header of every 401. */
 export const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="analytics"' };
 
 /** The extra members are part of the contract of `/api/auth/me`. */
@@ -27,7 +23,6 @@ const UNAUTHORIZED = problem(401, 'Sign in first', {
   extra: { authEnabled: true, authenticated: false },
 });
 export const FORGED = problem(403, 'Requests that change data must come from a page of this service');
-/** OpenAPI response of all routes that change data. */
 export const CROSS_ORIGIN_ANSWER = { description: 'The request came from a page of another origin' };
 const ADMIN: Admin = { actor: 'admin' };
 const SAFE_METHODS = ['GET', 'HEAD'];

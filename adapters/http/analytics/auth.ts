@@ -13,7 +13,6 @@ export interface AuthRouteDeps {
   readonly logins: Logins;
   readonly admit: Admit<Admin>;
   readonly linksPerNetwork: RateLimit;
-  /** Public URL of the service, if configured. */
   readonly appUrl: string | undefined;
   readonly time?: StepTime;
 }

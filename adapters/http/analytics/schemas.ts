@@ -10,7 +10,6 @@ const instant = { type: 'string', format: 'date-time' } as const;
 const list = <const Item extends Schema>(items: Item) => ({ type: 'array', items }) as const;
 const orNull = { type: ['string', 'null'] } as const;
 
-/** Maximum payloads per request. */
 export const MAX_PAYLOADS = 100;
 
 /** One payload, or a list of payloads that are validated one by one. */

@@ -8,7 +8,6 @@ import { type Admit, type Route, route } from '../server/route.js';
 import { type Admin, CROSS_ORIGIN_ANSWER, SECURITY } from './admission.js';
 import * as schemas from './schemas.js';
 
-/** Privacy settings shown in the dashboard. */
 export interface Privacy {
   readonly honorDoNotTrack: boolean;
   readonly filterBots: boolean;

@@ -43,10 +43,7 @@ const exportSchema = object({
 
 const tags = ['administration'];
 
-/**
- * Passes chunks on while the reader is an admin, as they may include new messages and a slow reader may take hours.
- * Otherwise rejects, which closes the connection.
- */
+/** Closes the connection when the reader is no longer an admin, as reading may take hours. */
 async function* whileAdmin(
   admit: () => ReturnType<AuthGuards['admin']>,
   pieces: AsyncIterable<string>,

@@ -40,12 +40,7 @@ export function contextWithQuota(
   return quota && !caller.isAdmin ? { ...unlimited, quota } : unlimited;
 }
 
-/**
- * Context of a command before sign-in.
- *
- * @param credential Token sent besides the body. Callers of one address with different tokens are different callers, so
- *   that their idempotency keys do not collide.
- */
+/** Context of a command before sign-in. Idempotency keys of one address with different credentials do not collide. */
 export const anonymousContext = (
   { context, address, bearer }: Pick<Request, 'context' | 'address' | 'bearer'>,
   credential = bearer ?? '',

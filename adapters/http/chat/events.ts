@@ -27,7 +27,6 @@ export interface EventsDeps {
 }
 
 const participants = schemas.list(text);
-/** Additional members of events of direct messages. */
 const direct = { conversationId: text, participants };
 const { reactions, threadMeta } = schemas;
 const message = object(schemas.messageFields, { reactions, threadMeta });
@@ -79,7 +78,6 @@ const reset = {
   ...object({ type: { const: 'RESET' } }),
 };
 
-/** The JSON of one `data:` line. */
 const frame = {
   description: 'Each `data:` line of the stream is the JSON of one of these',
   oneOf: [...frames, reset],

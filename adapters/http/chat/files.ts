@@ -7,8 +7,7 @@ import { type Budget, createBudget } from '../../../application/concurrency/inde
 import type { SealedFiles } from '../../../application/files/encrypted-blobs.js';
 import { MAX_BYTES } from '../../../domain/chat/file-types.js';
 import { isRejection, object, type Rejection } from '../../../domain/shared/index.js';
-import type { Answer } from '../server/answer.js';
-import type { Problem } from '../server/problem.js';
+import { isProblem, type Problem } from '../server/problem.js';
 import { type Request, type Route, route } from '../server/route.js';
 import { type AuthGuards, contextWithQuota } from './auth.js';
 import type { ChatQuotas } from './quotas.js';
@@ -21,7 +20,6 @@ export interface FileDeps {
   readonly visibility: Visibility;
   readonly replies: Pick<Replies, 'parent'>;
   readonly sealedFiles: Pick<SealedFiles, 'receive'>;
-  /** Concurrent uploads. */
   readonly uploads: Budget;
   readonly downloads: Budget;
   readonly quotas: Pick<ChatQuotas, 'uploads'>;
@@ -33,7 +31,6 @@ const bodySizeFor = (...bytes: readonly number[]): number =>
 
 /** Maximum concurrent uploads of some hundred kilobytes of memory each. A caller may use two thirds. */
 const MAX_UPLOADS = 60;
-/** Maximum concurrent downloads. */
 const MAX_DOWNLOADS = 300;
 
 export const createFileBudgets = (): Pick<FileDeps, 'uploads' | 'downloads'> => ({
@@ -88,36 +85,11 @@ interface ImageAccess {
   readonly channelId: string;
 }
 
-type ImageAccessResult = Promise<ImageAccess | Rejection | Problem>;
-type FileRequest = Pick<Request, 'bearer' | 'ifPosition'>;
+type ImageRequest = Pick<Request, 'bearer' | 'ifPosition' | 'params'>;
 
 export function fileRoutes(deps: FileDeps): readonly Route[] {
   const { guards, files, visibility, replies, sealedFiles, uploads, downloads, quotas } = deps;
   const { receive } = sealedFiles;
-
-  /** Checks access before anything is stored. */
-  async function checkAccess(
-    request: FileRequest,
-    find: (caller: Caller) => Promise<{ readonly id: string } | Rejection>,
-  ): ImageAccessResult {
-    const caller = await guards.user(request);
-    if ('rejected' in caller || 'problem' in caller) return caller;
-    const channel = await find(caller);
-    return 'rejected' in channel ? channel : { caller, channelId: channel.id };
-  }
-  const inChannel = (request: FileRequest & Pick<Request<unknown, unknown, { channelId: string }>, 'params'>) =>
-    checkAccess(request, (caller) => visibility.channel(caller, request.params.channelId, request.ifPosition));
-  const inConversation = (
-    request: FileRequest & Pick<Request<unknown, unknown, { conversationId: string }>, 'params'>,
-  ) =>
-    checkAccess(request, (caller) =>
-      visibility.conversation(caller, request.params.conversationId, request.ifPosition),
-    );
-  const inThread = (request: FileRequest & Pick<Request<unknown, unknown, { messageId: string }>, 'params'>) =>
-    checkAccess(request, async (caller) => {
-      const parent = await replies.parent(caller, request.params.messageId, request.ifPosition);
-      return 'rejected' in parent ? parent : { id: parent.channelId };
-    });
 
   const uploadFile = route({
     method: 'POST',
@@ -164,105 +136,90 @@ export function fileRoutes(deps: FileDeps): readonly Route[] {
     },
   });
 
-  const imageUpload = {
-    method: 'POST',
-    tags,
-    security: 'access',
-    body: imageBody,
-    bodyLimit: bodySizeFor(MAX_BYTES.image, MAX_BYTES.image),
-    uploads: { members: { image: MAX_BYTES.image, thumbnail: MAX_BYTES.image }, receive },
-    budget: uploads,
-    quota: quotas.uploads,
-    answers: {
-      200: { description: 'Uploaded', schema: uploadedImage },
-      400: BAD_FILE,
-      404: { description: 'The caller can not see the channel or conversation' },
-    },
-    callerKey: ({ caller }: ImageAccess) => caller.userId,
-    async handle(
-      request: Pick<Request<{ readonly filename: string }>, 'body' | 'received' | 'context'>,
-      { caller, channelId }: ImageAccess,
-    ): Promise<Answer> {
-      const { body, received } = request;
-      const [content, thumbnail] = [received.get('image'), received.get('thumbnail')];
-      const upload = { filename: body.filename, channelId, content, thumbnail };
-      const result = await files.upload(caller, upload, contextWithQuota(caller, request));
-      if (isRejection(result)) return result;
-      return {
-        status: 200,
-        body: { success: true, filename: result.body.filename },
-        position: result.position,
-      };
-    },
-  } as const;
+  /** `find` checks access before anything is stored. */
+  function imageRoutes(
+    path: string,
+    summaries: { readonly upload: string; readonly download: string },
+    find: (caller: Caller, request: ImageRequest) => Promise<{ readonly id: string } | Rejection>,
+  ): readonly Route[] {
+    async function admit(request: ImageRequest): Promise<ImageAccess | Rejection | Problem> {
+      const caller = await guards.user(request);
+      if (isRejection(caller) || isProblem(caller)) return caller;
+      const channel = await find(caller, request);
+      return isRejection(channel) ? channel : { caller, channelId: channel.id };
+    }
+    const common = { tags, security: 'access', admit } as const;
 
-  const imageDownload = {
-    method: 'GET',
-    tags,
-    security: 'access',
-    query: imageQuery,
-    answers: {
-      200: {
-        description: 'The content; of the thumbnail if it is requested and exists',
-        type: 'image/*',
+    const upload = route({
+      ...common,
+      method: 'POST',
+      path,
+      summary: summaries.upload,
+      body: imageBody,
+      bodyLimit: bodySizeFor(MAX_BYTES.image, MAX_BYTES.image),
+      uploads: { members: { image: MAX_BYTES.image, thumbnail: MAX_BYTES.image }, receive },
+      budget: uploads,
+      quota: quotas.uploads,
+      answers: {
+        200: { description: 'Uploaded', schema: uploadedImage },
+        400: BAD_FILE,
+        404: { description: 'The caller can not see the channel or conversation' },
       },
-      206: PARTIAL,
-      304: NOT_MODIFIED,
-      404: NO_IMAGE,
-      416: BAD_RANGE,
-    },
-    async handle(
-      request: Pick<
-        Request<unknown, { readonly size?: string }, { readonly filename: string }>,
-        'method' | 'headers' | 'logger' | 'params' | 'query' | 'ifPosition' | 'signal'
-      >,
-      { caller, channelId }: ImageAccess,
-    ): Promise<Answer> {
-      const image = await files.image(channelId, request.params.filename, request.ifPosition);
-      if ('rejected' in image) return image;
-      const download = await files.download(image, request.query.size === 'thumb');
-      return sendDownload(request, 'inline', download, downloads, caller.userId);
-    },
-  } as const;
+      callerKey: ({ caller }) => caller.userId,
+      async handle(request, { caller, channelId }) {
+        const { body, received } = request;
+        const [content, thumbnail] = [received.get('image'), received.get('thumbnail')];
+        const image = { filename: body.filename, channelId, content, thumbnail };
+        const result = await files.upload(caller, image, contextWithQuota(caller, request));
+        if (isRejection(result)) return result;
+        return { body: { success: true, filename: result.body.filename }, position: result.position };
+      },
+    });
+
+    const download = route({
+      ...common,
+      method: 'GET',
+      path: `${path}/:filename`,
+      summary: summaries.download,
+      query: imageQuery,
+      answers: {
+        200: { description: 'The content; of the thumbnail if it is requested and exists', type: 'image/*' },
+        206: PARTIAL,
+        304: NOT_MODIFIED,
+        404: NO_IMAGE,
+        416: BAD_RANGE,
+      },
+      async handle(request, { caller, channelId }) {
+        const image = await files.image(channelId, request.params.filename!, request.ifPosition);
+        if (isRejection(image)) return image;
+        const content = await files.download(image, request.query.size === 'thumb');
+        return sendDownload(request, 'inline', content, downloads, caller.userId);
+      },
+    });
+
+    return [upload, download];
+  }
 
   return [
     uploadFile,
     downloadFile,
-    route({
-      ...imageUpload,
-      path: '/channels/:channelId/messages/image',
-      summary: 'Upload an image to a channel',
-      admit: inChannel,
-    }),
-    route({
-      ...imageDownload,
-      path: '/channels/:channelId/messages/image/:filename',
-      summary: 'Download an image of a channel or its threads',
-      admit: inChannel,
-    }),
-    route({
-      ...imageUpload,
-      path: '/messages/:messageId/thread/image',
-      summary: 'Upload an image to a thread',
-      admit: inThread,
-    }),
-    route({
-      ...imageDownload,
-      path: '/messages/:messageId/thread/image/:filename',
-      summary: 'Download an image of the channel of a thread',
-      admit: inThread,
-    }),
-    route({
-      ...imageUpload,
-      path: '/conversations/:conversationId/messages/image',
-      summary: 'Upload an image to a conversation',
-      admit: inConversation,
-    }),
-    route({
-      ...imageDownload,
-      path: '/conversations/:conversationId/messages/image/:filename',
-      summary: 'Download an image of a conversation',
-      admit: inConversation,
-    }),
+    ...imageRoutes(
+      '/channels/:channelId/messages/image',
+      { upload: 'Upload an image to a channel', download: 'Download an image of a channel or its threads' },
+      (caller, { params, ifPosition }) => visibility.channel(caller, params.channelId!, ifPosition),
+    ),
+    ...imageRoutes(
+      '/messages/:messageId/thread/image',
+      { upload: 'Upload an image to a thread', download: 'Download an image of the channel of a thread' },
+      async (caller, { params, ifPosition }) => {
+        const parent = await replies.parent(caller, params.messageId!, ifPosition);
+        return isRejection(parent) ? parent : { id: parent.channelId };
+      },
+    ),
+    ...imageRoutes(
+      '/conversations/:conversationId/messages/image',
+      { upload: 'Upload an image to a conversation', download: 'Download an image of a conversation' },
+      (caller, { params, ifPosition }) => visibility.conversation(caller, params.conversationId!, ifPosition),
+    ),
   ];
 }

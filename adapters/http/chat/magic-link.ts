@@ -46,7 +46,6 @@ export interface MagicLinkDeps {
   readonly linksPerNetwork: RateLimit;
 }
 
-/** Routes of magic-link mode. */
 export function magicLinkRoutes({ links, signIn, linksPerNetwork }: MagicLinkDeps): readonly Route[] {
   const login = route({
     method: 'POST',

@@ -59,7 +59,6 @@ const quotedMessageId = {
 
 /** A posted or edited message or reply: content, an attachment or an image is required. */
 export const messageInput = object({}, { content, ...attachmentFields, quotedMessageId });
-/** Reasons for rejecting an edit. */
 export const BAD_EDIT = {
   description: 'No field is given, the message would be empty, or an attachment or the quoted message does not exist',
 };

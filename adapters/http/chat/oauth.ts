@@ -12,7 +12,6 @@ export interface OAuthDeps {
   readonly oauth: OAuth;
   /** Counts sign-ins, and callbacks that no sign-in started. */
   readonly attempts: RateLimit;
-  /** The application to redirect to at the end. */
   readonly appUrl: () => string;
 }
 

@@ -14,14 +14,12 @@ const headers = { 'Content-Type': JSON_TYPE };
 /** The user waiting for a page, and the signal of their disconnect. */
 export const readerOf = ({ userId }: Caller, request: Pick<Request, 'signal'>): Reader => ({ userId, request });
 
-/** The request for a page, with what is needed to authenticate its caller again. */
 export interface PageRequest {
   readonly caller: Caller;
   readonly request: Parameters<AuthGuards['user']>[0];
   readonly guards: Pick<AuthGuards, 'user'>;
 }
 
-/** Finds the requested object if the caller may see it, by the state at `minPosition` or later. */
 type Find<Target extends object> = (caller: Caller, minPosition: Position) => Promise<Target | Rejection>;
 
 /** Responds with a page, if the caller still has access when it is rendered. */
@@ -37,10 +35,7 @@ export async function respondWithPage<Target extends object>(
   return (await recheckAccess(reader, find, page.position)) ?? pageReply(page);
 }
 
-/**
- * Checks access again after the caller has waited, possibly for seconds, for a page that includes later events. Uses the
- * state at the position of the page or later: rows may include commands of other nodes that this node has not received yet.
- */
+/** Checks access again by the state at the position of the page, which may be later than what this node had received. */
 export async function recheckAccess(
   reader: PageRequest,
   find: Find<object>,
@@ -52,7 +47,6 @@ export async function recheckAccess(
   return isRejection(target) ? target : undefined;
 }
 
-/** Authenticates the caller again, by the state at this position or later. */
 export const reauthenticate = (
   { request: { bearer, ifPosition = 0n }, guards }: Pick<PageRequest, 'request' | 'guards'>,
   position: Position,

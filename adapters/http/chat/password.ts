@@ -19,9 +19,7 @@ export interface PasswordDeps {
   readonly registersPerNetwork: RateLimit;
   /** Requests that need password hashing, running and queued. */
   readonly hashing: Budget;
-  /** Whether an email server is configured. */
   readonly hasEmail: boolean;
-  /** Whether registration is open. */
   readonly isOpen: boolean;
 }
 

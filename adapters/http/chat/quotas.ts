@@ -11,9 +11,7 @@ export interface ChatQuotas {
   readonly uploads: RouteQuota;
   /** Messages, replies, edits, pins and reactions of a user, in channels and conversations. */
   readonly messages: RouteQuota;
-  /** Messages of a webhook. */
   readonly webhookMessages: RouteQuota;
-  /** Opened and refreshed sessions of a user. */
   readonly sessions: (userId: string) => Quota;
 }
 

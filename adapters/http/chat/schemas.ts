@@ -30,7 +30,6 @@ export const signedIn = object({
   tokenType: { const: 'Bearer' },
 });
 
-/** The signed-in user. */
 export const self = object({ id: text, userName: text, isAdmin: flag });
 export const devSignedIn = object({
   user: self,

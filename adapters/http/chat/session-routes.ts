@@ -12,7 +12,6 @@ export interface AuthDeps {
   readonly sessions: Sessions;
 }
 
-/** The origin of a sign-in, recorded in the session. */
 export const fromOf = ({ address, headers }: Pick<Request, 'address' | 'headers'>): SignInOrigin => ({
   ip: address,
   network: networkOf(address),

@@ -21,12 +21,7 @@ const tooManyChunks = problem(400, 'The body is sent in too many small chunks');
 /** Closes the connection, as the rest of the body is not awaited. */
 const tooSlow = problem(408, TOO_SLOW, { headers: { Connection: 'close' } });
 
-/**
- * Watches a body while something else reads it.
- *
- * @param reject Called, perhaps repeatedly, when the body must not be read any further.
- * @returns Stops watching.
- */
+/** Watches a body while something else reads it, until the returned function is called. May reject repeatedly. */
 export function watchBody(
   request: IncomingMessage,
   reject: (problem: Problem) => void,
@@ -55,10 +50,7 @@ export interface ChunkListener {
   onTooMany(): void;
 }
 
-/**
- * Observes chunks from the moment something else starts to read. (A 'data' listener would itself start the flow and lose
- * chunks.)
- */
+/** Observes chunks once something else reads: a 'data' listener would itself start the flow and lose chunks. */
 export function watchChunks(body: Readable, { onChunk, onTooMany }: ChunkListener): () => void {
   let [chunks, bytes] = [0, 0];
   const onData = (chunk: Buffer) => {
@@ -79,7 +71,6 @@ export function watchChunks(body: Readable, { onChunk, onTooMany }: ChunkListene
   return () => body.off('newListener', join).off('data', onData);
 }
 
-/** Calls `onTooSlow` once when a window brings too few bytes. */
 function watchProgress(socket: Socket, onTooSlow: () => void, after: After = systemTimer): () => void {
   let countedBytes = socket.bytesRead;
   let pendingCheck: NodeJS.Immediate | undefined;

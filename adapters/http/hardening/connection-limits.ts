@@ -13,7 +13,6 @@ export interface ConnectionLimit {
   join(socket: Socket): void;
   /** Marks a connection with a request in progress; returns the shortage if the request must be rejected. */
   busy(socket: Socket): Shortage | undefined;
-  /** Marks a connection without a request in progress. */
   idle(socket: Socket): void;
 }
 
@@ -105,10 +104,7 @@ type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 /** Pipelined requests after which the connection is closed; no common client sends more. */
 const MAX_QUEUED = 100;
 
-/**
- * Starts each request of a connection when the previous one was answered. Node would start all requests it has read:
- * thousands fit into a few kilobytes and would block all other clients.
- */
+/** Starts each request of a connection when the previous one was answered; node would start thousands at once. */
 export function limitPipelining(respond: Respond): Respond {
   const queues = new WeakMap<Socket, (() => void)[]>();
   return (request, response) => {
@@ -140,7 +136,6 @@ export const STALLED_MS = 15_000;
 export interface UnreadOptions {
   /** Bytes of all responses that are not read yet. */
   readonly budget: Budget;
-  /** Returns the network of the client of a response. */
   readonly networkOf: (response: ServerResponse) => string;
   readonly stalledMs?: number;
 }
@@ -150,10 +145,7 @@ interface UnreadResponse {
   readonly reservation: Reservation;
 }
 
-/**
- * Creates a function to be called with every response before it is sent. When the budget is used up, the oldest unread
- * responses are dropped: those of the same network if it has used its share, otherwise of any.
- */
+/** When the budget is used up, drops the oldest unread responses: of the same network if it has used its share, else of any. */
 export function limitUnreadResponses({
   budget,
   networkOf,

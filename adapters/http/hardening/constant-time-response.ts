@@ -2,7 +2,6 @@
 import { type After, systemTimer } from '../../platform/process/timer.js';
 
 export interface StepTime {
-  /** Monotonic clock in ms. */
   now(): number;
   readonly after: After;
 }

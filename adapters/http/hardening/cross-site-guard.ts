@@ -11,12 +11,10 @@ const FOREIGN_ORIGIN = problem(403, 'Pages of that origin may not call this serv
 export interface CsrfGuardOptions {
   /** Public address of the service, if it differs from the listening address. */
   readonly appUrl?: string | undefined;
-  /** Origins trusted to send anything. */
   readonly origins?: readonly string[] | undefined;
 }
 
 export interface HostGuardOptions extends CsrfGuardOptions {
-  /** Listening address, as configured. */
   readonly host: string;
 }
 
@@ -32,9 +30,8 @@ const rejectEmbedding: Guard = ({ headers }) => {
 };
 
 /**
- * For services with Basic authentication, as browsers add these credentials to requests of any page: rejects embedded
- * resources, and commands of other origins that were sent without a preflight. `*` has no effect in `origins`: it only
- * permits reading.
+ * For Basic authentication, which browsers add to requests of any page: rejects embedded resources, and commands of
+ * other origins sent without a preflight. `*` in `origins` only permits reading.
  */
 export function createCsrfGuard({ appUrl, origins = [] }: CsrfGuardOptions): Guard {
   return (request) => {
@@ -49,9 +46,8 @@ export function createCsrfGuard({ appUrl, origins = [] }: CsrfGuardOptions): Gua
 }
 
 /**
- * For services without sign-in. Rejects with 403: a `Host` that is neither a name of this machine, nor the listening
- * address, nor the host of `appUrl` (any DNS name can point here); an `Origin` that is neither of this machine nor listed
- * (`*` allows all); and embedded resources.
+ * For services without sign-in: rejects a `Host` other than this machine, the listening address and `appUrl`, as any DNS
+ * name can point here; an `Origin` neither of this machine nor listed (`*` allows all); and embedded resources.
  */
 export function createHostGuard({ host, appUrl, origins = [] }: HostGuardOptions): Guard {
   const isConfigured = isOneOf(appUrl === undefined ? [host] : [host, new URL(appUrl).hostname]);
@@ -68,11 +64,7 @@ export function createHostGuard({ host, appUrl, origins = [] }: HostGuardOptions
   };
 }
 
-/**
- * Whether a request was sent by a page of the service itself.
- *
- * @param appUrl Public address of the service, if it differs from the listening address.
- */
+/** Whether a request was sent by a page of the service itself, or of its public address `appUrl`. */
 export function isSameOrigin(headers: GuardedRequest['headers'], appUrl: string | undefined): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers;
   if (origin === undefined) return site === 'same-origin';

@@ -5,9 +5,7 @@ import type { Request, Route } from '../server/route.js';
 import { LOG_SECURITY } from './policy.js';
 
 export interface LogCaller {
-  /** Recorded with events. */
   readonly actor: string;
-  /** Producer id of records the caller sends. */
   readonly producerId: string;
 }
 
@@ -29,15 +27,11 @@ const DEFAULT_PRODUCER = 'default';
 export interface LogAdmission {
   ingest(request: Request): LogCaller | Problem;
   query(request: Request): LogCaller | Problem;
-  /** OpenAPI security schemes; empty without configured credentials. */
   readonly security: readonly string[];
-  /** Section of `/health`. */
   readonly mode: { readonly required: boolean; readonly bearer: boolean; readonly basic: boolean };
-  /** How callers sign in, for the startup message. */
   readonly signIn: string;
 }
 
-/** Documents the 403 of routes that producer tokens cannot use. */
 export const withProducerRejection = (route: Route): Route => ({
   ...route,
   answers: {
@@ -46,10 +40,7 @@ export const withProducerRejection = (route: Route): Route => ({
   },
 });
 
-/**
- * Without token and password, anyone has full access. A wrong bearer token is rejected even then, because its sender
- * relies on it.
- */
+/** Without token and password, anyone has full access, except senders of a wrong bearer token, who rely on it. */
 export function createLogAdmission({ apiToken, username, password, producers }: Credentials): LogAdmission {
   const bearer = apiToken !== undefined;
   const basic = username !== undefined && password !== undefined;

@@ -9,9 +9,7 @@ import { listLimit } from '../server/validate.js';
 import { withProducerRejection } from './admission.js';
 import { alertPage, policyBody, policyChanges, testBody, testOutcome } from './alert-schemas.js';
 
-/** The authenticated caller. */
 export interface AlertCaller {
-  /** Recorded with changes. */
   readonly actor: string;
 }
 
@@ -19,7 +17,6 @@ export interface AlertRouteDeps {
   readonly alerts: Alerts;
   readonly history: AlertHistory;
   readonly tryWebhook: WebhookTester;
-  /** Authenticates callers of all routes here. */
   readonly admit: Admit<AlertCaller>;
   readonly security: readonly string[];
 }

@@ -13,7 +13,6 @@ export interface HealthDeps {
   readonly sections: () => Promise<{ readonly [section: string]: object }>;
 }
 
-/** Seconds after which to ask again. */
 const RETRY_AFTER = { 'Retry-After': '5' };
 
 export function healthRoute({ version, index, storage, sections }: HealthDeps): Route {

@@ -3,14 +3,11 @@
 import { createCsrfGuard, createHostGuard, type HostGuardOptions } from '../hardening/cross-site-guard.js';
 import { COMMON_ANSWER_HEADERS, COMMON_REQUEST_HEADERS, cors, type ServicePolicy } from '../server/policy.js';
 
-/** OpenAPI security schemes: a bearer token, or username and password. */
 export const LOG_SECURITY = ['token', 'basic'] as const;
 
 /** Access control: `host` and `appUrl` are the own addresses; default origins are all, or none if `open`. */
 export interface LogsAccess extends HostGuardOptions {
-  /** No credentials are required. */
   readonly open: boolean;
-  /** Basic authentication is configured. */
   readonly password: boolean;
 }
 

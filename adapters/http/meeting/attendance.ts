@@ -13,7 +13,6 @@ import { attendanceReport } from './schemas.js';
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
 
-/** Limits attendance reports that are read at the same time. */
 export const createAttendanceBudget = (): Budget => createBudget('meeting.attendance', MAX_ATTENDANCES);
 
 export const attendanceRoute = (attendance: Attendance, budget: Budget): Route =>
@@ -62,7 +61,6 @@ async function* withCleanup<Each>(all: AsyncIterable<Each>, cleanup: () => void)
   }
 }
 
-/** Serializes the report as one JSON object and streams its participants. */
 async function* serializeReport(meeting: object, visits: AsyncIterable<readonly object[]>): AsyncGenerator<string> {
   yield* streamList(`${JSON.stringify(meeting).slice(0, -1)},"participants":`, visits);
   yield '}';

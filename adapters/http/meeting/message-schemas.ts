@@ -1,7 +1,6 @@
 /** JSON Schemas of all messages of the meeting WebSocket, with every limit the contract sets on client messages. */
 import { object, type Properties } from '../../../domain/shared/index.js';
 
-/** Messages a client may send per second. */
 export const PER_SECOND = 200;
 /** Maximum characters of a name after trimming. */
 export const NAME_LENGTH = 50;

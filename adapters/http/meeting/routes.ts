@@ -20,10 +20,8 @@ export interface MeetingDeps {
   readonly iceServers: () => readonly IceServer[];
   readonly limitCreates: RateLimit;
   readonly callerOf: CallerDigest;
-  /** Demo page for meetings. */
   readonly page: WebPage;
   readonly release: string;
-  /** Milliseconds since the process started. */
   readonly uptimeMs: () => number;
 }
 
@@ -126,7 +124,6 @@ const MAX_TITLE_LENGTH = 80;
 
 const invalid = (error: string) => problem(400, error);
 
-/** Counts code points, not UTF-16 units. */
 const lengthOf = (text: string) => [...text].length;
 
 const DATE = /^\d{4}-\d\d-\d\d$/;

@@ -12,10 +12,7 @@ export interface SocketLimit {
 
 const OPEN_RETRY_MS = 60_000;
 
-/**
- * Creates the limit. A network at `maxOpen` connections spends nothing of its connection rate. A network that
- * tried too many unknown rooms (`unknownRooms`) has to wait.
- */
+/** A network that tried too many unknown rooms has to wait; one at `maxOpen` spends nothing of its connection rate. */
 export function createSocketLimit(
   connectRate: RateLimit,
   maxOpen: number,

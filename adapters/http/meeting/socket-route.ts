@@ -16,12 +16,9 @@ import type { SocketSessionDeps } from './socket-session-deps.js';
 export interface SignalingDeps extends Omit<SocketSessionDeps, 'onSeatTaken' | 'isClosing'> {
   readonly socketLimit: SocketLimit;
   readonly callerOf: CallerDigest;
-  /** Id of this process in the cluster. */
   readonly run: string;
   readonly systemContext: (actor: string) => CommandContext;
-  /** Rate limit of created rooms. */
   readonly limitCreates: RateLimit;
-  /** Rate limit of attempts to join rooms that do not exist. */
   readonly limitUnknown: RateLimit;
 }
 

@@ -17,10 +17,7 @@ export interface TakenSeat extends Seat {
   readonly sink: Sink;
   /** Ends the wait of a returning participant: messages are delivered to this seat from now on. */
   welcome(): void;
-  /**
-   * Closes the connection because the participant moved to another socket. Ignored while this seat awaits its own
-   * welcome, which comes later in the log.
-   */
+  /** Closes the connection, as the participant moved to another socket; ignored until `welcome`. */
   yield(): void;
 }
 

@@ -14,9 +14,7 @@ import type { TakenSeat } from './socket-seat.js';
 
 /** Counts clients; each call adds 1 or -1. */
 export interface SocketObserver {
-  /** Counts open connections. */
   open(change: 1 | -1): void;
-  /** Counts clients delayed by a rate limit. */
   slowed(change: 1 | -1): void;
 }
 
@@ -30,14 +28,11 @@ export interface SocketSessionDeps {
   /** Resolves to true once the relay has delivered every event up to the position, to false on a timeout. */
   readonly awaitPosition: (position: Position) => Promise<boolean>;
   readonly clock: Clock;
-  /** Monotonic clock. */
   readonly monotonic?: Clock | undefined;
   readonly observe?: SocketObserver | undefined;
-  /** Called for every seat that is taken. */
   readonly onSeatTaken: (seat: TakenSeat) => void;
   /** Milliseconds a disconnected participant keeps their place. */
   readonly returnMs: number;
-  /** True once the process is stopping. */
   readonly isClosing: () => boolean;
 }
 
@@ -50,20 +45,13 @@ export interface UnknownRooms {
 
 export interface Client {
   readonly speaker: SessionControl;
-  /** Keyed digest of the client's network. */
   readonly caller: string;
-  /** Limits attempts of the client's network to join rooms that do not exist. */
   readonly unknownRooms: UnknownRooms;
-  /**
-   * Quota of rooms opened by joining. The first room of a connection is free, since the connection itself was rate
-   * limited.
-   */
+  /** Rooms opened by joining, except the first of a connection, which itself was rate limited. */
   readonly roomQuota: Quota;
   /** Limits chat and reactions of the client's network, in bytes of the log. */
   readonly chatRate: RateLimiter;
-  /** Limits room changes of the client's network. */
   readonly changeRate: RateLimiter;
   readonly logger: Logger;
-  /** Creates the context of one command. */
   readonly context: () => CommandContext;
 }

@@ -37,12 +37,8 @@ interface Membership {
 
 type CommandInput<Command> = Command extends unknown ? Omit<Command, 'roomId' | 'by' | 'now'> : never;
 
-/**
- * Close codes of lost connections, which keep their place for a while; all others leave immediately. 1006 means that
- * no close frame came.
- */
+/** Close codes of lost connections, which keep their place for a while. 1006 means that no close frame came. */
 const DISCONNECT_CODES: ReadonlySet<number> = new Set([1006, CLOSE.failed, CLOSE.restart, CLOSE.later]);
-/** Wrong passwords after which the connection is closed. */
 const MAX_WRONG_PASSWORDS = 5;
 /** Chat messages and reactions not yet flushed; beyond this the next message waits for one of them. */
 const MAX_PENDING_MESSAGES = 32;
@@ -84,10 +80,7 @@ export const createSocketSession =
       speaker.sink.send({ json: JSON.stringify(errorMessage(header, code, text)) });
     }
 
-    /**
-     * Closes the connection on a failure; 1013 asks the client to reconnect when the event log may be available
-     * again.
-     */
+    /** 1013 asks the client to reconnect when the event log may be available again. */
     function closeOnError(error: unknown) {
       if (error instanceof UnavailableError)
         logger.warn({ err: error }, 'meeting connection closed: a store is unavailable');
@@ -177,17 +170,13 @@ export const createSocketSession =
       await Promise.all(deliveries);
     }
 
-    /** Waits for the given time, or until the connection is closed. */
     async function delay(ms: number) {
       observe?.slowed(1);
       await sleep(ms, closed.signal);
       observe?.slowed(-1);
     }
 
-    /**
-     * Runs work after all pending messages, within the room-change rate limit. The caller waits at most
-     * `REQUEST_MS` for the result and closes the connection then; the work itself continues.
-     */
+    /** Runs work after all pending messages, within the room-change rate limit. After `REQUEST_MS` the connection is closed. */
     async function runInOrder(work: () => Promise<void>) {
       const ready = Promise.allSettled(pendingMessages).then(async () => {
         const ms = changePace.wait();

@@ -23,7 +23,6 @@ export interface RoomsDeps {
 
 type Newcomer = Omit<DataOf<typeof schemas.joinBody>, 'inviteToken'>;
 
-/** The request fields that identify the room and the caller. */
 type RoomRequest = Pick<Request<unknown, unknown, { readonly roomId: string }>, 'params' | 'bearer' | 'ifPosition'>;
 
 const NOT_FOUND = { description: 'The room does not exist or has ended' };

@@ -15,7 +15,6 @@ import { fromRejection, isProblem, type Problem } from './problem.js';
 export interface Reply extends Partial<Consistency> {
   /** Default 200. */
   readonly status?: number;
-  /** JSON. */
   readonly body?: unknown;
   /** Instead of `body`: `text/plain` unless `headers` says otherwise. */
   readonly text?: string | Uint8Array;
@@ -25,7 +24,6 @@ export interface Reply extends Partial<Consistency> {
 }
 
 export interface Bytes {
-  /** If known in advance. */
   readonly length?: number;
   /** Not called for HEAD. */
   content(): AsyncIterable<Uint8Array | string>;
@@ -48,7 +46,6 @@ export type Answer = Reply | Problem | Rejection | Streaming | SocketAnswer;
 /** Result of the route pipeline. */
 export type RouteResult = Exclude<Answer, SocketAnswer> | AcceptedSocket;
 
-/** Writes the response. */
 export function writeAnswer(
   ctx: Context,
   answer: RouteResult,

@@ -15,11 +15,8 @@ import type { Route } from './route.js';
 import { createEndpoint } from './route-pipeline.js';
 
 export interface AppDeps extends Omit<RequestDeps, 'service'> {
-  /** Called for every response. */
   readonly onResponse?: (response: ResponseRecord) => void;
-  /** Connection limit shared with other ports. Default: no limit. */
   readonly connections?: ConnectionLimit | undefined;
-  /** Called for every event stream that is opened. */
   readonly onStreamOpened?: (sink: Sink) => void;
 }
 
@@ -117,7 +114,6 @@ function createRouter(policy: ServicePolicy, routes: readonly Route[], deps: App
   return router;
 }
 
-/** 405 if the router matched only the path, otherwise 404. */
 function noRoute(ctx: Ctx & { matched?: readonly { methods: readonly string[] }[] }): Problem {
   const methods = new Set(ctx.matched?.flatMap((layer) => layer.methods));
   if (methods.size === 0) return NOT_FOUND;

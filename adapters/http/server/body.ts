@@ -19,7 +19,6 @@ export interface ReadResult {
 
 /** Maximum bytes of a body, decompressed, unless the route sets its own. */
 export const DEFAULT_LIMIT = 64 * 1024;
-/** Size of decompressed chunks. */
 const CHUNK_BYTES = 64 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 const JSON_LIKE = /^[\w!#$&^.+-]+\/(?:[\w!#$&^.+-]+\+)?json\b/i;
@@ -56,7 +55,6 @@ export function announcedBody(
   return bytes > limit ? tooLarge : { isCompressed, bytes };
 }
 
-/** @param after Times the detection of slow bodies. */
 export function createBodyReader(
   route: Pick<Route, 'body' | 'anyContentType' | 'bodyLimit' | 'budget'>,
   after?: After,
@@ -165,7 +163,6 @@ async function decompress(
   return Buffer.concat(chunks);
 }
 
-/** Parses JSON. */
 export function parse(bytes: Buffer, allowLoneSurrogates = false): ReadResult | Problem {
   if (bytes.length === 0) return { bytes, json: {} };
   try {

@@ -2,20 +2,13 @@
 import { type Budget, createBudget, type Shortage } from '../../../application/concurrency/index.js';
 import { type Problem, problem } from './problem.js';
 
-/**
- * A network is often one household: fifty people with four streams each, who all post. The share of one network, two
- * thirds of a budget while others need little, is sized for that, also at the usual limit of 1024 open files: 384
- * streams and 128 other connections. Loopback may be an untrusted proxy and has the share of one network; it suffices
- * for hundreds of people behind it.
- */
+/** The share of one network (often one household), two thirds of a budget, suffices for fifty people with four streams each. */
 export interface Budgets {
   /** Requests in progress, until their work ends, also after a timeout or disconnect. */
   readonly requests: Budget;
   /** Bytes in memory of bodies and WebSocket messages, except for routes with a separate budget. */
   readonly bodies: Budget;
-  /** Open event streams. */
   readonly streams: Budget;
-  /** Bytes of responses that clients have not read yet. */
   readonly unread: Budget;
 }
 
@@ -28,7 +21,6 @@ const UNREAD_BYTES = 256 * 1024 * 1024;
 /** Share of the connections that may be streams; the rest remains for requests. */
 const STREAM_SHARE = 0.75;
 
-/** @param connections The connection limit. */
 export const createBudgets = (connections = Number.POSITIVE_INFINITY): Budgets => ({
   requests: createBudget('requests', REQUESTS),
   bodies: createBudget('bodies', BODY_BYTES),
@@ -39,7 +31,6 @@ export const createBudgets = (connections = Number.POSITIVE_INFINITY): Budgets =
 /** Memory of a body while it is processed, as a multiple of its bytes: bytes, text and parsed data. */
 export const BODY_COST = 4;
 
-/** The response when a budget is used up. */
 export const overBudgetProblem = (shortage: Shortage, retryAfterMs = 1000): Problem =>
   shortage === 'share'
     ? problem(429, 'Too many requests in progress from your network, try again in a moment', { retryAfterMs })

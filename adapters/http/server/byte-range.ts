@@ -4,7 +4,6 @@ import { type Problem, problem } from './problem.js';
 export interface Tagged {
   /** In quotes; changes with the content. */
   readonly etag: string;
-  /** In bytes. */
   readonly size: number;
 }
 

@@ -5,10 +5,7 @@ import { LRUCache } from 'lru-cache';
 
 export type ClientAddress = (socketAddress: string, forwardedFor: string | undefined) => string;
 
-/**
- * `trusted` are addresses and CIDR blocks; throws on anything else. `onUntrustedProxy` is called once if a local
- * proxy is not trusted: all its clients then count as one.
- */
+/** `trusted` are addresses and CIDR blocks. `onUntrustedProxy` is called once if a local proxy is not one of them. */
 export function createClientAddress(trusted: readonly string[], onUntrustedProxy = () => {}): ClientAddress {
   const isTrusted = createProxyCheck(trusted);
   let warned = false;
@@ -50,7 +47,6 @@ export function createProxyCheck(trusted: readonly string[]): (address: string) 
   };
 }
 
-/** Whether an IPv4 or IPv6 address is loopback. */
 export function isLoopback(address: string): boolean {
   const bare = bareAddress(address);
   const version = isIP(bare);
@@ -58,10 +54,7 @@ export function isLoopback(address: string): boolean {
   return version !== 0 && ipaddr.IPv6.parse(bare).range() === 'loopback';
 }
 
-/**
- * Returns the network to count a client under: an IPv4 address (also if mapped to IPv6), or the /64 of an IPv6
- * address, since a client has a whole /64. Other text is returned unchanged.
- */
+/** The network to count a client under: an IPv4 address, the /64 of an IPv6 address, other text unchanged. */
 export function networkOf(address: string): string {
   const bare = bareAddress(address);
   if (isIP(bare) !== 6) return bare;

@@ -17,18 +17,13 @@ export interface ListenOptions extends Omit<AppDeps, 'budgets'> {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
-  /** Budgets shared with other ports. Default: new ones. */
   readonly budgets?: Budgets;
 }
 
 export interface Listening {
-  /** For example `http://127.0.0.1:3004`. */
   readonly url: string;
   readonly port: number;
-  /**
-   * Stops accepting connections, asks streams to reconnect, and resolves when all requests are answered and all
-   * connections closed. After 7 s the remaining ones are dropped.
-   */
+  /** Asks streams to reconnect; resolves when all connections are closed, at the latest after 7 s. */
   close(): Promise<void>;
 }
 

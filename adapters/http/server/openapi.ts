@@ -6,7 +6,6 @@ import type { AnswerDoc, Route } from './route.js';
 
 export type OpenApiDocument = { readonly [member: string]: unknown };
 
-/** @param servers Addresses of the service. */
 export function openapi(
   policy: ServicePolicy,
   routes: readonly Route[],

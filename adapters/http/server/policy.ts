@@ -6,13 +6,10 @@ import type { FieldError } from './validate.js';
 /** The part of a request that guards check: which page sent it, and to which host. */
 export interface GuardedRequest {
   readonly method: string;
-  /** By lower-case name. */
   readonly headers: { readonly [name: string]: string | undefined };
-  /** Local address of the connection. */
   readonly localAddress: string | undefined;
 }
 
-/** Returns a problem if a request is rejected regardless of its route. */
 export type Guard = (request: GuardedRequest) => Problem | undefined;
 
 export interface ServicePolicy {
@@ -26,7 +23,6 @@ export interface ServicePolicy {
   readonly guard?: Guard | undefined;
   /** Sent with every response, also errors. */
   readonly headers?: { readonly [name: string]: string };
-  /** Default: `{error}`. */
   readonly errorBody?: (problem: Problem) => object;
   readonly errorSchema?: JsonSchema;
   /** Maps a rejection to a problem of the service. Default: `fromRejection`. */
@@ -57,7 +53,6 @@ export interface CorsRules {
   readonly maxAgeSeconds?: number;
 }
 
-/** Request headers that every route accepts. */
 export const COMMON_REQUEST_HEADERS = [
   'Authorization',
   'Content-Type',
@@ -71,7 +66,6 @@ export const COMMON_REQUEST_HEADERS = [
 /** Response headers that every route may send. Pages can read only exposed headers. */
 export const COMMON_ANSWER_HEADERS = ['X-Request-Id', 'Position', 'Consistency', 'Retry-After'];
 
-/** No CORS headers, for same-origin services. */
 export const sameOrigin: Cors = () => ({});
 
 export function cors({ origins, methods, headers, expose = [], maxAgeSeconds = 86_400 }: CorsRules): Cors {

@@ -2,7 +2,6 @@
 import type { Rejection, RejectionKind } from '../../../domain/shared/index.js';
 
 export interface Problem {
-  /** The HTTP status. */
   readonly problem: number;
   /** Sentence for people. Never an internal message, a stack, a stream name or a query. */
   readonly error: string;
@@ -10,7 +9,6 @@ export interface Problem {
   readonly code?: string;
   readonly retryAfterMs?: number | undefined;
   readonly headers?: { readonly [name: string]: string } | undefined;
-  /** Additional members of the body. */
   readonly extra?: object;
 }
 
@@ -23,7 +21,6 @@ export const problem = (status: number, error: string, more: Omit<Problem, 'prob
 export const isProblem = (answer: unknown): answer is Problem =>
   typeof answer === 'object' && answer !== null && 'problem' in answer;
 
-/** Message for requests that arrive too slowly. */
 export const TOO_SLOW = 'The request took too long to arrive';
 
 const RESPONSES: { readonly [kind in RejectionKind]: readonly [status: number, sentence: string] } = {
@@ -39,7 +36,6 @@ const RESPONSES: { readonly [kind in RejectionKind]: readonly [status: number, s
   unavailable: [503, 'Temporarily unavailable, try again'],
 };
 
-/** Maps a rejection to a problem by its kind. */
 export function fromRejection({ kind, detail, retryAfterMs }: Rejection): Problem {
   const [status, sentence] = RESPONSES[kind];
   return problem(status, detail ?? sentence, {

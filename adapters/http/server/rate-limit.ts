@@ -26,7 +26,6 @@ const unlimited: RateLimit = {
 
 /** Rate limit of a route, by network or by caller. Requests beyond it are answered 429. */
 export type RouteQuota = QuotaScope & {
-  /** Error message of requests beyond the limit. */
   readonly description: string;
 };
 
@@ -36,11 +35,7 @@ type QuotaScope = ({ readonly perNetwork: RateLimit } | { readonly perCaller: Ra
   readonly description?: string;
 };
 
-/**
- * Creates the quota that commands of a caller count towards.
- *
- * @param caller Any text that identifies the caller.
- */
+/** Creates the quota that commands of a caller, identified by any text, count towards. */
 export function quotaOf(quota: QuotaScope, address: string, caller = ''): Quota {
   const { rejected, description } = quota;
   const detail = description === undefined ? {} : { detail: description };
@@ -72,19 +67,11 @@ function limitNetworks(create: () => RateLimiter): RateLimit {
   };
 }
 
-/**
- * Allows `limit` actions within any `perMs`; 0 means no limit.
- *
- * @param clock Monotonic.
- */
+/** Allows `limit` actions within any `perMs`; 0 means no limit. The clock is monotonic. */
 export const createRateLimit = (limit: number, perMs: number, clock?: Clock): RateLimit =>
   limit === 0 ? unlimited : limitNetworks(() => createSlidingWindow(limit, perMs, clock));
 
-/**
- * Allows `perMinute` on average, and half of that in one burst; 0 means no limit.
- *
- * @param clock Monotonic.
- */
+/** Allows `perMinute` on average, and half of that in one burst; 0 means no limit. The clock is monotonic. */
 export function createBurstLimit(perMinute: number, clock?: Clock): RateLimit {
   if (perMinute === 0) return unlimited;
   const options = { burst: Math.ceil(perMinute / 2), perSecond: perMinute / 60 };

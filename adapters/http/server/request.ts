@@ -18,9 +18,7 @@ export interface RequestDeps {
   readonly budgets: Budgets;
   /** Deadline of admission and handler together in ms, unless the route sets its own. */
   readonly answerMs?: number;
-  /** Timer for slow bodies. Default: system time. */
   readonly after?: After;
-  /** Monotonic clock for the message rate of WebSockets. */
   readonly clock?: Clock;
 }
 
@@ -190,7 +188,6 @@ function parseQuery(text: string): { [name: string]: unknown } {
 export const requestIdOf = (value: string | undefined): string =>
   value !== undefined && /^[\w.:-]{1,128}$/.test(value) ? value : randomUUID();
 
-/** The token of `Authorization: Bearer`, unverified. */
 const bearerOf = (authorization: string | undefined): string | undefined =>
   /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
 
@@ -226,7 +223,6 @@ function cursorOf(lastEventId: string | undefined): Position | undefined {
   return toPosition(lastEventId) ?? -1n;
 }
 
-/** Positions fit into 64 bits. */
 function toPosition(text: string): Position | undefined {
   const position = /^\d{1,19}$/.test(text) ? BigInt(text) : undefined;
   return position !== undefined && position < 2n ** 63n ? position : undefined;

@@ -21,21 +21,17 @@ type NamesIn<Path extends string> = Path extends `${string}/:${infer Rest}`
     : Rest
   : never;
 
-/** Body as the handler receives it: data of its schema, or bytes. */
 type BodyOf<Body> = Body extends 'bytes' ? Buffer : DataOf<Body>;
 
 type MaybePromise<T> = Promise<T> | T;
 
-/** Authenticates and authorizes a caller, or returns why not. */
 export type Admit<Caller, Input = Request> = (request: Input) => MaybePromise<Caller | Problem | Rejection>;
 
-/** A route of any input. */
 export type Route = RouteOf<string, JsonSchema | 'bytes' | undefined, JsonSchema | undefined, unknown>;
 
 /**
  * Defines a route with typed functions: parameters from the path, body and query from their schemas (inline, or `as
- * const`), the caller from `admit`, which must therefore precede its users. The types are erased in the result: the
- * pipeline passes each route what its own schemas and `admit` have accepted.
+ * const`), the caller from `admit`, which must therefore precede its users.
  */
 export const route = <
   const Path extends string,
@@ -57,15 +53,9 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
   readonly security?: string | readonly string[];
   /** Object schema; values are converted from text to its types. */
   readonly query?: Query;
-  /**
-   * A schema: JSON, from which members not in the schema are dropped. Or `bytes`: the handler receives the body itself,
-   * decompressed if it was sent with gzip.
-   */
+  /** A schema: JSON, from which members not in the schema are dropped. Or `bytes`, without gzip. */
   readonly body?: Body;
-  /**
-   * Keeps members not in the schema, unless the schema rejects them. For schemas with alternatives (one would drop what
-   * another requires), and to reject unknown members.
-   */
+  /** Keeps members not in the schema unless it rejects them: for schemas with alternatives, and to reject unknown members. */
   readonly strictBody?: boolean;
   /** Accepts JSON with any content type (beacons send text). Otherwise types other than JSON are answered 415. */
   readonly anyContentType?: boolean;
@@ -90,9 +80,8 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
   /** Identifies the caller. Runs before the body is read, and again after a body that had not arrived yet. Has no side effects. */
   readonly admit?: Admit<Caller, Request<unknown, { readonly [name: string]: unknown }, ParamsOf<Path>>>;
   /**
-   * For commands that end the access of their caller. When `admit` rejects a request with an `Idempotency-Key`, returns
-   * the response of its first run, or undefined to keep the rejection. The caller is not authenticated here: it must
-   * have no side effects, and find only commands of the same caller.
+   * For commands that end the access of their caller: when `admit` rejects a request with an `Idempotency-Key`, returns
+   * the response of its first run, if any. Has no side effects, and finds only commands of the same caller.
    */
   readonly previousAnswer?: (
     request: Request<BodyOf<Body>, DataOf<Query>, ParamsOf<Path>>,
@@ -109,20 +98,15 @@ export interface RouteOf<Path extends string, Body, Query, Caller> {
 export interface Uploads {
   /** Maximum decoded bytes by name. Longer content and invalid base64 are answered 400. */
   readonly members: { readonly [name: string]: number };
-  /** Opens the storage for one member. */
   receive(): Promise<Receiving>;
 }
 
-/** Received content by member name. */
 export type ReceivedBlobs = ReadonlyMap<string, IncomingBlob>;
 
 /** The messages of a WebSocket in both directions; closed lists. */
 export interface SocketSpec {
-  /** Messages of the client. */
   readonly clientMessages: MessageSchemas;
-  /** Messages of the server. */
   readonly serverMessages: MessageSchemas;
-  /** Maximum messages of a client per second. */
   readonly perSecond: number;
 }
 
@@ -141,11 +125,9 @@ export interface Request<Body = unknown, Query = unknown, PathParams = Params> {
   readonly params: PathParams;
   /** Validated, except in `admit`, which runs before. */
   readonly query: Query;
-  /** Validated; undefined in `admit`. */
   readonly body: Body;
   /** Uploads by member name; those the handler does not take over are deleted. */
   readonly received: ReceivedBlobs;
-  /** By lower-case name. */
   readonly headers: { readonly [name: string]: string | undefined };
   /** Address of the client: of the socket, or forwarded by a trusted proxy. */
   readonly address: string;
@@ -160,13 +142,9 @@ export interface Request<Body = unknown, Query = unknown, PathParams = Params> {
   readonly ifPosition?: Position | undefined;
   /** Resume position of a stream: `Last-Event-ID`, or `lastEventId` of the query. Negative if invalid. */
   readonly cursor?: Position;
-  /** Adds the request id. */
   readonly logger: Logger;
   /** Aborted when the client disconnects before the response, or after a timeout. */
   readonly signal: AbortSignal;
-  /**
-   * Creates the context of a command. With an `Idempotency-Key`, the same request of the same `caller` (any text that
-   * identifies the caller; never stored) yields the same `commandId`.
-   */
+  /** With an `Idempotency-Key`, the same request of the same `caller` (any text, never stored) has the same `commandId`. */
   context(actor: string, caller: string): CommandContext;
 }

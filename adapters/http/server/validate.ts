@@ -18,7 +18,6 @@ const bodies = prepare(new Ajv2020(OPTIONS));
 const strictBodies = prepare(new Ajv2020({ ...OPTIONS, removeAdditional: false }));
 const queries = prepare(new Ajv2020({ ...OPTIONS, coerceTypes: true }));
 
-/** Validates WebSocket messages. */
 export const messageValidator = (schema: JsonSchema): Validate => validator('message', bodies, schema);
 
 export const bodyValidator = (schema: JsonSchema, strict = false): Validate =>
@@ -94,9 +93,7 @@ export interface FieldError {
   readonly field: string;
   /** Name of the field for people: the schema's `title`, or derived from its name: `Signing public key`. */
   readonly label: string;
-  /** The violated JSON Schema keyword: `required`, `type`, `maxLength`, ... */
   readonly keyword: string;
-  /** `is required`, as in the message. */
   readonly complaint: string;
   /** `<label> is required`, `is invalid`, `is too short`, `is too long`, `is not known`. */
   readonly message: string;

@@ -52,7 +52,6 @@ export function readOnce<Content>(read: () => Promise<Content>): () => Promise<C
   };
 }
 
-/** @param name Folder of `web/`. */
 export function createWebPage(name: string): WebPage {
   const files = readOnce(() => readPage(new URL(`${name}/`, WEB_DIRECTORY)));
   return {

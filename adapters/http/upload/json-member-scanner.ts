@@ -1,16 +1,11 @@
-/**
- * Extracts large string members of the outermost object from JSON while it arrives: their text goes to a sink in
- * chunks and leaves an empty string. Only their positions are scanned for; the small rest is parsed as usual.
- */
+/** Extracts large string members of the outermost JSON object while it arrives; each leaves an empty string. */
 
 export interface MemberScanner {
   /** Resolves when the sink has taken all text of large members in these bytes. */
   feed(bytes: Buffer): Promise<void>;
-  /** The JSON without the large members. */
   rest(): Buffer;
 }
 
-/** Receives the text of a large member in chunks, without escapes. */
 export interface MemberSink {
   begin(name: string): Promise<void>;
   text(chunk: Buffer): Promise<void>;
@@ -40,7 +35,6 @@ export function createMemberScanner(names: readonly string[], sink: MemberSink, 
   const restChunks: Buffer[] = [];
   let restBytes = 0;
   let depth = 0;
-  /** Within a string of the rest. */
   let inText = false;
   let isEscaped = false;
   /** Bytes of the current string, if it may be a member name. */
@@ -52,7 +46,6 @@ export function createMemberScanner(names: readonly string[], sink: MemberSink, 
   let isLarge = false;
   /** State of an incomplete escape: 0, `EXPECT_KIND` or the number of digits expected. */
   let escapeState = 0;
-  /** Value of the digits so far. */
   let code = 0;
 
   function addRest(bytes: Buffer) {

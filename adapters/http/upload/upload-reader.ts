@@ -41,7 +41,6 @@ export function createUploadReader(
       for (const each of received.values()) await each.drop();
     };
 
-    /** Decodes each large member into storage. */
     function sink(): MemberSink {
       let name = '';
       let base64 = createBase64();
@@ -74,7 +73,6 @@ export function createUploadReader(
       const announced = announcedBody(ctx.req, limit);
       if (!announced) return { bytes: NO_BYTES, json: {} };
       if (isProblem(announced)) return announced;
-      // The reservation counts uploads.
       const shortage = reservation.acquire(1);
       if (shortage) return { ...overBudgetProblem(shortage), problem: 429 };
       const scanner = createMemberScanner(Object.keys(members), sink(), MAX_REST_BYTES);
@@ -96,7 +94,6 @@ export function createUploadReader(
   };
 }
 
-/** Aborts reading a body. */
 class UploadRejected extends Error {
   override readonly name = 'UploadRejected';
   constructor(readonly problem: Problem) {

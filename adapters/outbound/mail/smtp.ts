@@ -67,10 +67,7 @@ export function createMailer(options: SmtpOptions): Mailer & { close(): Promise<
 const REFUSALS = ['EENVELOPE', 'EMESSAGE'];
 const PERMANENT = 500;
 
-/**
- * Whether the recipient or the mail itself is refused permanently, by the server (RFC 5321, section 4.2.1) or by
- * the library. Errors of the connection or the credentials are not the mail's fault and may be fixed meanwhile.
- */
+/** Whether recipient or mail is refused permanently (RFC 5321, 4.2.1); errors of the connection may be fixed meanwhile. */
 const isRefused = (error: unknown): boolean => {
   const { code, responseCode = PERMANENT } = error as {
     readonly code?: string;

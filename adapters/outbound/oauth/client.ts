@@ -68,10 +68,7 @@ const first = (answer: Answer, ...names: readonly string[]) =>
 /** Fields in which providers return the email address. */
 const EMAIL_FIELDS = ['email', 'mail', 'userPrincipalName'] as const;
 
-/**
- * Returns the profile. Ignores an address that the provider marks as unverified, and fields other than
- * `addresses`.
- */
+/** Ignores an address that the provider marks as unverified, and fields other than `addresses`. */
 export function profileOf(answer: Answer, addresses: readonly string[] = EMAIL_FIELDS): Profile {
   return {
     email: isUnverified(answer) ? undefined : first(answer, ...addresses),
@@ -79,10 +76,7 @@ export function profileOf(answer: Answer, addresses: readonly string[] = EMAIL_F
   };
 }
 
-/**
- * Whether the provider marks the address as unverified, in any of the known fields. Without such a field it is
- * trusted.
- */
+/** By any of the known fields; without one the address is trusted. */
 const isUnverified = ({ email_verified, emailVerified, verified_email, confirmed_at }: Answer): boolean =>
   [email_verified, emailVerified, verified_email].some((flag) => flag !== undefined && !TRUE_VALUES.includes(flag)) ||
   (confirmed_at !== undefined && text(confirmed_at) === undefined);

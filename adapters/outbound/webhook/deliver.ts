@@ -7,14 +7,11 @@ import { systemResolve, TargetRefused, type TargetRules, targetOf } from './targ
 
 export interface WebhookOptions extends Partial<TargetRules> {
   readonly allowPrivate: boolean;
-  /** Signs every message, if set. */
   readonly secret?: string;
   readonly userAgent: string;
-  /** Sleeps between attempts. */
   readonly pause?: typeof sleep;
 }
 
-/** Result of a failed attempt. */
 interface Failure {
   readonly reason: string;
   readonly status?: number;
@@ -23,7 +20,6 @@ interface Failure {
   readonly waitMs?: number;
 }
 
-/** Maximum delay between attempts: other deliveries wait in the queue. */
 const MAX_DELAY_MS = 60_000;
 const REFUSAL_LOOKUP_MS = 2000;
 

@@ -9,17 +9,14 @@ export interface Post {
   readonly url: string;
   readonly body: string;
   readonly headers: { readonly [name: string]: string };
-  /** Aborts the attempt. */
   readonly signal: AbortSignal;
 }
 
 export interface Answer {
   readonly status: number;
-  /** Raw `Retry-After` header. */
   readonly retryAfter?: string;
 }
 
-/** Bytes of a response body that are read. */
 const DRAINED_BYTES = 64 * 1024;
 
 /** Resolves with the status once the body has ended or was long enough; rejects without a response. */

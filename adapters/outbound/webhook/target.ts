@@ -9,7 +9,6 @@ import { readUrl } from '../../../domain/shared/index.js';
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export interface TargetRules {
-  /** Also allows private and loopback addresses. */
   readonly allowPrivate: boolean;
   readonly resolve: Resolve;
 }
@@ -54,7 +53,6 @@ function parseTarget(text: string): URL {
   return url;
 }
 
-/** `forbidden` is the reason, for users. */
 export type Reach = 'public' | 'private' | { readonly forbidden: string };
 
 const PRIVATE = new Set(['private', 'loopback', 'carrierGradeNat', 'uniqueLocal']);
