@@ -73,7 +73,6 @@ const OPTIONS: { readonly [call in keyof Collection]?: number } = {
   updateOne: 2,
 };
 
-/** Adds the call's deadline to its options as the server-side time limit. */
 function withTimeLimit(name: string | symbol, args: readonly unknown[]): readonly unknown[] {
   const index = OPTIONS[name as keyof Collection];
   if (index === undefined) return args;
@@ -101,7 +100,6 @@ async function readAll<T>(cursor: AbstractCursor<T>): Promise<T[]> {
     }
     return all;
   } finally {
-    // Not awaited; closing an ended cursor does nothing.
     cursor.close().catch(() => {});
   }
 }
@@ -130,10 +128,8 @@ const UNAVAILABLE_ERRORS = [
   MongoExpiredSessionError,
 ];
 
-/** Error classes that the driver does not export. */
 const UNAVAILABLE_NAMES: ReadonlySet<string> = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClosedError']);
 
-/** Server error codes of temporary conditions. */
 const UNAVAILABLE_CODES: ReadonlySet<unknown> = new Set([
   6, // HostUnreachable
   7, // HostNotFound
@@ -176,7 +172,6 @@ function isUnavailable(error: unknown): boolean {
   if (UNAVAILABLE_ERRORS.some((unavailable) => error instanceof unavailable)) return true;
   if (error.hasErrorLabel(MongoErrorLabel.RetryableWriteError)) return true;
   if (UNAVAILABLE_NAMES.has(error.name)) return true;
-  // A bulk write error wraps its cause.
   if (error instanceof MongoBulkWriteError && isUnavailable(error.errorResponse)) return true;
   return error instanceof MongoServerError && UNAVAILABLE_CODES.has(error.code);
 }

@@ -17,7 +17,6 @@ const CONCERNS: DbOptions = {
 };
 
 export interface Mongo {
-  /** Read models, checkpoints, leases. */
   readonly models: Db;
   /** Encryption keys of subjects. A separate database, to be backed up apart from the log or not at all. */
   readonly keys: Db;

@@ -9,7 +9,6 @@ import {
   type Writing,
 } from '../../application/ports/index.js';
 
-/** An upload that is not settled yet. */
 interface PendingUpload {
   readonly _id: ObjectId;
   /** Owner to ask about the file. */

@@ -24,7 +24,6 @@ export interface Setting {
 /** Characters allowed in a bearer token: those that a header transmits unchanged. */
 export const VISIBLE = '[!-~]';
 
-/** Returns the schema of a bearer-token setting. */
 export const tokenOf = <const MinLength extends number>(minLength: MinLength) =>
   ({
     type: 'string',
@@ -35,7 +34,6 @@ export const tokenOf = <const MinLength extends number>(minLength: MinLength) =>
 /** Settings by key, for example `rooms.createPerHour`; the first part is the service. */
 export type Settings = { readonly [key: string]: Setting };
 
-/** The values of a table of settings written `as const satisfies Settings`. */
 export type ValuesOf<S extends Settings> = {
   readonly [key in keyof S]: S[key] extends { readonly default: unknown }
     ? ValueOf<S[key]>

@@ -3,7 +3,6 @@ import { serviceOf } from '../../domain/shared/index.js';
 import type { Checkpoints, Position, ProjectionProgress, Subscribe } from '../ports/index.js';
 import { maxPosition } from './positions.js';
 
-/** Writes that a reader must see. */
 export interface RequiredWrites {
   /** Streams of the query: every reader must see what this node has acknowledged of them. */
   readonly streams?: readonly string[];
@@ -13,7 +12,6 @@ export interface RequiredWrites {
   readonly seenByCaller?: Position | undefined;
 }
 
-/** Consistency of a response. */
 export interface Consistency {
   /** The rows include everything up to here. */
   readonly position: Position;
@@ -50,7 +48,6 @@ export const withRows = (consistency: Consistency, rows: readonly PositionedRow[
   position: maxPosition(consistency.position, newestOf(rows)),
 });
 
-/** Returns the position of the newest row; 0 for no rows. */
 const newestOf = (rows: readonly PositionedRow[]): Position =>
   rows.map(({ _at }) => _at.toBigInt()).reduce(maxPosition, 0n);
 
@@ -58,7 +55,6 @@ export interface CaughtUpPorts {
   readonly follow: Subscribe;
   readonly checkpoints: Pick<Checkpoints, 'read'>;
   readonly projectionProgress: Pick<ProjectionProgress, 'wait'>;
-  /** Returns the active build. */
   readonly build: () => string | undefined;
 }
 

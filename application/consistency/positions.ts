@@ -7,7 +7,6 @@ const READ_TIMEOUT_MS = 2000;
 /** Keys tracked individually. The others share the latest evicted position: their readers may wait longer than needed. */
 const MAX_KEYS = 10_000;
 
-/** Returns the later of two positions. */
 export const maxPosition = (a: Position, b: Position): Position => (a > b ? a : b);
 
 /** A position that only advances, and those waiting for it. */

@@ -14,13 +14,11 @@ const POLL_MS = 25;
 const SKIPPED_POLLS = 20;
 
 export interface ProjectionProgressTracker extends ProjectionProgress {
-  /** Records an acknowledged append of this node. */
   appended(stream: string, position: Position): void;
   /** Records the last event of a service when this node started, which every reader must see. */
   startedAt(service: string, position: Position): void;
   /** Whether a projection has reached the end of the log as of the start of this node. */
   caughtUp(projection: string): Promise<boolean>;
-  /** Records that a projection has applied everything up to here. */
   advanced(projection: string, position: Position): void;
   /**
    * Debounces a projector: resolves after `ms`, or immediately while a reader waits for one of its projections. Batches
@@ -31,7 +29,6 @@ export interface ProjectionProgressTracker extends ProjectionProgress {
 
 interface Progress {
   readonly applied: PositionTracker;
-  /** Ends the current debounce of its projector. */
   flush?: (() => void) | undefined;
   isPolled: boolean;
   pollsToSkip: number;

@@ -23,7 +23,6 @@ export function createIndexHealth({
 }) {
   let latest: Position = 0n;
   let behindSince: number | undefined;
-  /** Last observed index position, and when it was first observed. */
   let [lastPosition, changedAt] = [-1n, clock.now()];
 
   function observe() {
@@ -32,7 +31,6 @@ export function createIndexHealth({
   }
 
   return {
-    /** Records a new event of the service. */
     onEvent({ position }: { readonly position: Position }) {
       if (position <= latest) return;
       if (behindSince === undefined || projectionProgress.position('logs.records') >= latest) behindSince = clock.now();

@@ -24,7 +24,6 @@ export type Column =
   | { readonly by: 'level' | 'event' | 'correlation' }
   | { readonly by: 'field'; readonly path: string };
 
-/** Parts of a block to decrypt. */
 export interface Needs {
   readonly instants?: boolean;
   /** Ids and sizes. */
@@ -53,7 +52,6 @@ export interface Block {
   id(index: number): string;
   /** Characters of the record's own JSON text. */
   size(index: number): number;
-  /** The record's own JSON text. */
   line(index: number): string;
   record(index: number): IdentifiedRecord;
   /** Undefined when only the records themselves have the values; they are readable then. */
@@ -64,7 +62,6 @@ export interface Block {
 
 /** Number of records of one level and event in one hour of a producer. */
 export interface HourCount {
-  /** Unix ms of its start. */
   readonly hour: number;
   /** Undefined where the levels of an hour are not counted separately. */
   readonly level: string | undefined;
@@ -94,7 +91,6 @@ export interface RecordIndex {
    * that are `not counted` are in none of them.
    */
   hours(range: HourRange, checkpoint: Checkpoint): Promise<HourCounts>;
-  /** When the newest record was received, Unix ms. */
   lastReceived(): Promise<number | undefined>;
 }
 

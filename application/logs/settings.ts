@@ -91,7 +91,6 @@ export const alertSettings = {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
-/** Whether a host is the loopback interface. */
 export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
 interface Producer {
@@ -124,7 +123,6 @@ type LogsSettings = typeof logsSettings & {
   readonly host: { readonly type: 'string'; readonly default: string; readonly description: string };
 };
 
-/** Rejects invalid combinations of settings. */
 export const logsRules: readonly Rule<LogsSettings>[] = [
   (values) => missingHalf(values['logs.basic.username'], values['logs.basic.password']),
   (values) =>

@@ -10,7 +10,6 @@ export interface EmailCopy {
   readonly subject: string;
   /** Text before the link. */
   readonly what: string;
-  /** Label of the link. */
   readonly button: string;
 }
 

@@ -25,7 +25,6 @@ const integer = { type: 'integer' } as const;
 const instant = { type: 'integer', minimum: 0 } as const;
 const rule = { enum: RULES } as const;
 
-/** An object without additional properties. */
 const closed = <const Required extends Properties, const Optional extends Properties = Record<never, never>>(
   needed: Required,
   optional?: Optional,
@@ -36,7 +35,6 @@ const numberSettings = Object.fromEntries(Object.keys(LIMITS).map((key) => [key,
 };
 
 const delivery = { rule, alertId: text, at: instant, attempts: instant } as const;
-/** HTTP status of the receiver's last response. */
 const status = integer;
 
 export const alertEvents = {

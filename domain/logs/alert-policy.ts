@@ -59,7 +59,6 @@ function changed(from: AlertPolicy, to: AlertPolicy, alwaysRecord: boolean): rea
   return [{ type: 'AlertPolicyChanged', data: { settings, secret: { webhookUrl } } }];
 }
 
-/** Turns validated changes into settings; an empty URL means null. */
 function normalize(changes: ChangeAlertPolicy['changes']): Partial<AlertPolicy> {
   const { webhookUrl, ...rest } = changes as Partial<AlertPolicy>;
   return webhookUrl === undefined ? rest : { ...rest, webhookUrl: webhookUrl?.trim() || null };

@@ -6,7 +6,6 @@ const MINUTE_MS = 60_000;
 
 /** Input of the rules; undefined where the policy does not need it. */
 export interface RuleCounts {
-  /** Unix ms. */
   readonly now: number;
   /** Records of level ERROR or FATAL within the policy's window. */
   readonly errors?: number;

@@ -8,7 +8,6 @@ export type Rule = Raised['rule'];
 export type Severity = Raised['severity'];
 export type Details = Raised['details'];
 
-/** Result of evaluating a rule. */
 export type Verdict =
   | { readonly breached: true; readonly severity: Severity; readonly details: Details }
   | { readonly breached: false; readonly reason: LogsEvent<'AlertResolved'>['data']['reason'] };
@@ -26,10 +25,8 @@ export interface JudgeRule {
   readonly type: 'JudgeRule';
   readonly rule: Rule;
   readonly verdict: Verdict;
-  /** Unix ms. */
   readonly at: number;
   readonly cooldownMs: number;
-  /** Id of the alert, if one is raised. */
   readonly alertId: string;
 }
 
@@ -37,7 +34,6 @@ export interface RecordDelivery {
   readonly type: 'RecordDelivery';
   readonly rule: Rule;
   readonly alertId: string;
-  /** Unix ms. */
   readonly at: number;
   readonly attempts: number;
   /** HTTP status of the receiver's last response. */

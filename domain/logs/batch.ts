@@ -17,17 +17,14 @@ export type RequestReceipt = NonNullable<RecordsIngested['data']['request']>;
 /** File id, and the offset up to which the file was read. */
 export type Source = NonNullable<RecordsIngested['data']['source']>;
 
-/** JSON texts of a batch's records, in order. */
 export function recordTexts(secret: BatchSecret): readonly string[] {
   if ('records' in secret) return secret.records.map((record) => JSON.stringify(record));
   return secret.lines === '' ? [] : secret.lines.split('\n');
 }
 
-/** A validated record, ready to be stored. */
 export interface RecordText {
   /** As written by `exactText`, without line breaks. */
   readonly json: string;
-  /** UTF-8 length of `json`. */
   readonly bytes: number;
   readonly audit: boolean;
 }

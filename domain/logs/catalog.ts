@@ -53,5 +53,4 @@ export const catalog = {
 
 type Logs = typeof catalog;
 
-/** Events of the log service: all, or the given types. */
 export type LogsEvent<Type extends keyof Logs['events'] = keyof Logs['events']> = EventOf<Logs, Type>;

@@ -59,7 +59,6 @@ export function leavesAt(data: JsonObject, path: string): readonly Leaf[] {
   return found;
 }
 
-/** Marks a fully matched path, in place of an offset into it. */
 const END = -1;
 
 function collect(value: Json, offsets: readonly number[], path: string, found: Leaf[]) {
@@ -80,7 +79,6 @@ function collect(value: Json, offsets: readonly number[], path: string, found: L
   }
 }
 
-/** Offsets in the path after a key, for each offset at which the key matches. */
 function offsetsAfterKey(key: string, offsets: readonly number[], path: string): number[] | undefined {
   let next: number[] | undefined;
   for (const offset of offsets) {

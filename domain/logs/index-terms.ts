@@ -14,7 +14,6 @@ function hash(text: string, seed = SEED): number {
   return value | 0;
 }
 
-/** The terms of an event and of a correlation id. */
 export const eventTerm = (event: string): number => hash(event, SEED ^ 2);
 export const correlationTerm = (id: string): number => hash(id, SEED ^ 3);
 
@@ -27,7 +26,6 @@ export interface Path {
 
 /** Characters cached of paths, which repeat across records; keys made of ids would fill memory, so it starts over. */
 const CACHE_CHARACTERS = 2_000_000;
-/** Overhead of a cached path, as characters. */
 const PATH_CHARACTERS = 100;
 export const root: Path = { text: '', seed: 0, children: new Map() };
 let cachedCharacters = 0;
@@ -35,7 +33,6 @@ let cachedCharacters = 0;
 /** Array indexes and numeric keys are left out of paths, because a query cannot tell them apart. */
 const INDEX = /(?:^|\.)\d+(?=\.|$)/g;
 
-/** The path of a member. */
 export function childPath(path: Path, key: string): Path {
   const cached = path.children.get(key);
   if (cached) return cached;
@@ -50,14 +47,12 @@ export function childPath(path: Path, key: string): Path {
   return child;
 }
 
-/** Calls `onTerm` for every term of a record, possibly repeatedly. */
 export function termsOf(record: LogRecord, onTerm: (term: number) => void): void {
   if (record.event !== undefined) onTerm(eventTerm(record.event));
   if (record.correlationId !== undefined) onTerm(correlationTerm(record.correlationId));
   termsAt(root, record.data, onTerm);
 }
 
-/** Calls `onTerm` for every term of the value at a path. */
 export function termsAt(path: Path, value: Json, onTerm: (term: number) => void): void {
   if (typeof value === 'string') {
     onTerm(hash(value, path.seed));
@@ -90,7 +85,6 @@ function wordTerms(text: string, onTerm: (term: number) => void): void {
   if (inWord) onTerm(value | 0);
 }
 
-/** Terms that every matching record has. */
 export function termsOfFilter({ event, correlationId, fields, words }: Filter): number[] {
   return [
     ...(event === undefined ? [] : [eventTerm(event)]),

@@ -2,10 +2,8 @@
 
 /** An element of an array or a member of an object. */
 export interface JsonItem {
-  /** Key of an object member. */
   readonly key?: string;
   readonly from: number;
-  /** Offset after its last character. */
   readonly to: number;
 }
 
@@ -24,7 +22,6 @@ const NON_BLANK = /[^ \n\r\t]/g;
 const SHORT_RUN = 64;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
-/** Offset of the next non-blank character. */
 export function skipBlanks(text: string, from: number): number {
   for (let at = from; at < from + SHORT_RUN; at++) {
     const char = text.charCodeAt(at);
@@ -122,7 +119,6 @@ export function* scanItems(text: string, from: number): Generator<JsonItem | und
   }
 }
 
-/** Offset after the colon. */
 function endOfKey(text: string, from: number): number {
   const start = skipBlanks(text, from);
   const end = text.charCodeAt(start) === QUOTE ? endOfString(text, start, text.length) : -1;
@@ -131,7 +127,6 @@ function endOfKey(text: string, from: number): number {
   return text.charCodeAt(colon) === COLON ? colon + 1 : -1;
 }
 
-/** Pauses in long strings. */
 function* scanString(text: string, from: number): Generator<undefined, number> {
   let end = endOfString(text, from, from + PAUSE_CHARACTERS);
   for (; end < -1; end = endOfString(text, -end, PAUSE_CHARACTERS - end)) yield;

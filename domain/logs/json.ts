@@ -37,7 +37,6 @@ function mayLosePrecision(text: string): boolean {
   return EXPONENT_HINT.test(text) && EXPONENT.test(text);
 }
 
-/** Digit or decimal point. */
 const isDigitOrPoint = (code: number) => (code >= 0x30 && code <= 0x39) || code === 0x2e;
 
 /** Strings, numbers and whitespace of valid JSON; all else stays unchanged. */

@@ -3,7 +3,6 @@
 export interface RecordPosition {
   /** Unix ms. */
   readonly instant: number;
-  /** Made by `idOf`. */
   readonly id: string;
 }
 
@@ -20,10 +19,8 @@ export const recordId = (position: bigint, index: number): string =>
 export const compareRecords = (a: RecordPosition, b: RecordPosition): number =>
   a.instant - b.instant || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
-/** Formats a position as the cursor of the next page. */
 export const formatCursor = ({ instant, id }: RecordPosition): string => `${instant.toString(36)}-${id}`;
 
-/** Undefined for invalid cursors. */
 export function parseCursor(cursor: string): RecordPosition | undefined {
   const [, instant = '', id = ''] = /^([0-9a-z]{1,10})-([0-9a-z]{17})$/.exec(cursor) ?? [];
   return id === '' ? undefined : { instant: Number.parseInt(instant, 36), id };

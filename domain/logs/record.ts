@@ -27,7 +27,6 @@ export interface IdentifiedRecord extends LogRecord {
 const PINO = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 const SYSLOG = ['FATAL', 'FATAL', 'FATAL', 'ERROR', 'WARN', 'INFO', 'INFO', 'DEBUG'];
 
-/** Parses the JSON text of a record, as written by `exactText`. */
 export const parseRecord = (json: string, producerId: string, receivedAt: number): LogRecord =>
   normalizeRecord(parseExact(json) as JsonObject, producerId, receivedAt, json);
 
@@ -54,7 +53,6 @@ export function normalizeRecord(
 
 export const isAudit = (data: JsonObject): boolean => data.audit === true;
 
-/** Fields that may hold the time of a record; the first valid one is used. */
 export const TIMESTAMP_FIELDS = ['timestamp', 'time', '@timestamp', 'ts', '__REALTIME_TIMESTAMP'] as const;
 
 const timestampOf = ({ timestamp, time, '@timestamp': at, ts, __REALTIME_TIMESTAMP: real }: JsonObject) =>

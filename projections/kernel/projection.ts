@@ -59,7 +59,6 @@ export interface Projection<Event extends DomainEvent> {
   /** Increase it whenever the shape or meaning of rows changes: a new build is created and then activated. */
   readonly version: number;
   readonly indexes: readonly IndexDescription[];
-  /** See `OwnProjection`. */
   readonly debounceMs?: number;
   /** Runs in a projector of its own, because it is slow: readers of the service's other models do not wait for it. */
   readonly isolated?: true;
@@ -97,15 +96,12 @@ export function newRun(after: string, now: number, random: string): string {
   return time.toString(36).padStart(TIME_LENGTH, '0') + random;
 }
 
-/** Returns the run id of a build; sorts by start time. */
 export const runOf = (collection: string): string => collection.slice(collection.lastIndexOf('_') + 1);
 
-/** Returns the writes of an event; repeating them has no effect. */
 export function writesOf({ on }: AnyProjection, event: RecordedEvent): RowWrite[] {
   return (handlerFor(on, event)?.(event) ?? []).map((change) => positionGuarded(change, event));
 }
 
-/** Revives a removed row on `put`. */
 const UNSET_GONE = { gone: '', goneAt: '' } as const;
 
 /**
@@ -147,7 +143,6 @@ export interface Pieces {
   readonly deletePieces: { readonly filter: Filter<Row> };
 }
 
-/** Applies events in log order; events applied before have no effect. */
 export type Apply = (events: readonly RecordedEvent[]) => Promise<void>;
 
 /** Build of a read model with several collections; their names start with that of the build. */
@@ -172,7 +167,6 @@ export interface OwnProjection {
    * Milliseconds that events are collected before a write, unless a reader waits; for writes with a high fixed cost.
    */
   readonly debounceMs?: number;
-  /** See `Projection`. */
   readonly isolated?: true;
   /** Creates collections and indexes. State in the returned `Apply` belongs to this build and leader. */
   open(build: Build): Promise<Apply>;
@@ -180,7 +174,6 @@ export interface OwnProjection {
   scan(build: Build): AsyncIterable<Row>;
 }
 
-/** Projection without its event types, as the projector sees it. */
 export type AnyProjection = Projection<DomainEvent>;
 
 export type ReadModel = AnyProjection | OwnProjection;
@@ -207,24 +200,20 @@ export function groupsOf(service: string, projections: readonly ReadModel[]): re
   }));
 }
 
-/** Returns the events a read model uses; the store filters by type where it lists its types. */
 export function selectionOf(model: ReadModel): Selection {
   const service = serviceOf(model.name);
   const types = 'open' in model ? model.types : Object.keys(model.on);
   return types ? { service, types } : { prefixes: [`${service}.`] };
 }
 
-/** Returns the largest batch size that all of these read models accept. */
 export function atOnceOf(models: readonly ReadModel[]): { readonly atOnce?: number } {
   const limits = models.flatMap((model) => ('open' in model ? (model.batchSize ?? []) : []));
   return limits.length > 0 ? { atOnce: Math.min(...limits) } : {};
 }
 
-/** Returns the shortest debounce time of these read models, ms. */
 export const debounceMsOf = (models: readonly ReadModel[], defaultMs: number): number =>
   Math.min(...models.map(({ debounceMs = defaultMs }) => debounceMs));
 
-/** Collections of builds. */
 export interface Builds {
   /**
    * Creates missing collections and indexes, and returns the function that applies events. Writes require the lease: a
@@ -234,7 +223,6 @@ export interface Builds {
   /** Yields all rows that are not removed, ordered by `_id`. */
   scan(model: ReadModel, collection: string): AsyncIterable<Row>;
   list(prefix: string): Promise<readonly string[]>;
-  /** Returns the approximate number of rows. */
   count(collection: string): Promise<number>;
   drop(collection: string): Promise<void>;
 }

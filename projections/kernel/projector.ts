@@ -34,7 +34,6 @@ export interface ProjectorOptions {
   readonly checkpoints: Checkpoints;
   readonly leases: Leases;
   readonly served: Served;
-  /** Returns the position of the last event of the log. */
   readonly head: () => Promise<Position>;
   /** Called as soon as the rows of a projection include everything up to a position. */
   readonly advanced: (projection: string, position: Position) => void;
@@ -67,7 +66,6 @@ interface Target {
   apply: Apply;
   position: Position;
   readonly lease: Lease;
-  /** Called when there is a position to save. */
   onAdvance(): void;
 }
 
@@ -195,7 +193,6 @@ export function runProjector(options: ProjectorOptions): Projector {
     );
   }
 
-  /** Switches a target to a new build, which contains all events before the switch. */
   async function switchTo(target: Target, event: Switch, stop: AbortSignal) {
     const build = event.data;
     const { collection } = build;

@@ -39,7 +39,6 @@ export interface RebuildPorts {
   readonly leases: Leases;
   readonly streams: AggregateStore;
   readonly handle: HandleCommand;
-  /** Returns the position of the last event of the log. */
   readonly head: () => Promise<Position>;
   /** Returns a new unique run id that sorts after the given one. */
   readonly newRun: (after: string) => string;
@@ -49,7 +48,6 @@ export interface RebuildPorts {
 export interface BuildOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress, head: Position) => void;
-  /** Called once the build lease is acquired. */
   readonly onBegun?: () => void;
 }
 
@@ -58,7 +56,6 @@ export interface EnsureOptions extends BuildOptions {
   readonly onAhead?: (projection: ReadModel) => void;
 }
 
-/** Progress of a running build: its position and the end of the log. */
 export interface RunningBuild {
   readonly position: Position;
   readonly until: Position;
@@ -69,9 +66,7 @@ export class BuildInProgress extends Error {
   override readonly name = 'BuildInProgress';
 }
 
-/** Milliseconds between checks for a build by another node. */
 const POLL_MS = 500;
-/** Milliseconds between checks for the switch of this node. */
 const SERVED_POLL_MS = 20;
 
 export type Rebuilder = ReturnType<typeof createRebuilder>;
@@ -165,7 +160,6 @@ export function createRebuilder(ports: RebuildPorts) {
     return collectionName(projection, ports.newRun(runOf(state?.collection ?? '')));
   }
 
-  /** Activates an empty build, because readers need an existing collection. */
   async function activateEmpty(projection: ReadModel): Promise<void> {
     const collection = await newCollection(projection);
     await builds.open(projection, collection, { assertHeld() {} });
@@ -201,7 +195,6 @@ export function createRebuilder(ports: RebuildPorts) {
       await buildUntil(ports, { projection, collection, until, lease, signal, onProgress: reportProgress });
     };
     await buildTo(await head());
-    // A stopped build is resumed later.
     if (signal.aborted) throw buildStopped(signal);
     lease.assertHeld();
     await buildTo(await activate(projection, collection));
@@ -245,7 +238,6 @@ export function createRebuilder(ports: RebuildPorts) {
     return undefined;
   }
 
-  /** Returns the progress of a running build, of any process. */
   async function underWay(projection: ReadModel): Promise<RunningBuild | undefined> {
     if (!(await leases.holder(buildLease(projection.name)))) return undefined;
     const collection = await findUnfinished(projection);

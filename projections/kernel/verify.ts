@@ -22,9 +22,7 @@ export interface CheckPorts {
   readonly follow: Subscribe;
   readonly builds: Builds;
   readonly checkpoints: Checkpoints;
-  /** Returns the position of the last event of the log. */
   readonly head: () => Promise<Position>;
-  /** See `RebuildPorts`. */
   readonly newRun: (after: string) => string;
 }
 
@@ -32,7 +30,6 @@ const DEFAULT_DELAYS_MS = [0, 100, 500, 2000, 5000];
 
 const checkPrefix = ({ name }: ReadModel) => `${name.replaceAll('.', '_')}_check_`;
 
-/** Returns the differences of the active build. Drops the rebuilt copy at the end. */
 export async function differences(
   ports: CheckPorts,
   projection: ReadModel,

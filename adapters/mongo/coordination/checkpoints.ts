@@ -15,7 +15,6 @@ interface CheckpointRow {
 
 const DUPLICATE_KEY = 11000;
 
-/** Stores checkpoints, fenced by the lease of the writer. */
 export function createCheckpoints(db: Db): Checkpoints {
   const rows = db.collection<CheckpointRow>('checkpoints');
   return {

@@ -12,11 +12,9 @@ export interface LeaseRow {
   readonly until: Date;
 }
 
-/** Fields that identify a held lease. */
 type LeaseIdentity = Omit<LeaseRow, 'until'>;
 
 interface Holder {
-  /** Aborted when the lease must not be onRenewed any more. */
   readonly signal: AbortSignal;
   /** Called with the new expiry, by the monotonic clock. */
   onRenewed(until: number): void;
@@ -34,7 +32,6 @@ interface RenewedLease extends Holder {
   renewal?: Promise<void> | undefined;
 }
 
-/** Renews each lease three times per lease duration. */
 export function createLeaseRenewal(
   rows: Collection<LeaseRow>,
   times: {
@@ -79,7 +76,6 @@ export function createLeaseRenewal(
     }
   }
 
-  /** Finds leases that changed since they were claimed, with their rows. */
   async function findTakenOver(due: readonly RenewedLease[]): Promise<Map<RenewedLease, LeaseRow | undefined>> {
     const found = await rows.find({ _id: { $in: due.map(({ identity }) => identity._id) } }).toArray();
     const current = new Map(found.map((row) => [row._id, row]));

@@ -7,7 +7,6 @@ import { type After, systemTimer } from '../../platform/process/timer.js';
 import { createLeaseRenewal, type LeaseRow, type Renewals } from './lease-renewal.js';
 
 export interface LeaseOptions {
-  /** Milliseconds an unrenewed lease lasts; leases are renewed three times as often. */
   readonly leaseMs?: number;
   /** Wall clock, for the expiry that other nodes see. It may be wrong. */
   readonly clock?: Clock;
@@ -84,7 +83,6 @@ type LeaseState = Pick<LeaseRow, 'fence' | 'until'>;
 function observeLeases(rows: Collection<LeaseRow>, { leaseMs, monotonic }: Times) {
   const states = new Map<string, LeaseState & { readonly since: number }>();
   return {
-    /** The lease, if it has not changed for a whole lease duration. */
     unchanged(name: string): LeaseState | undefined {
       const { since, ...unchanged } = states.get(name) ?? { since: Number.POSITIVE_INFINITY };
       return monotonic.now() - since >= leaseMs ? (unchanged as LeaseState) : undefined;

@@ -9,12 +9,10 @@ export interface MembersOptions {
   readonly beatMs?: number;
   /** Milliseconds without a heartbeat after which a process counts as dead. */
   readonly lostMs?: number;
-  /** Called after each refresh. */
   readonly onRefresh?: () => void;
   readonly onError?: (error: unknown) => void;
   /** Live nodes that this one cannot connect to; published in its row. */
   readonly listUnreachable?: () => readonly string[];
-  /** Monotonic clock. */
   readonly clock?: Clock;
   readonly after?: After;
 }
@@ -25,11 +23,9 @@ export interface OpenMembers extends Members {
 }
 
 interface Row {
-  /** Id of the process. */
   readonly _id: string;
   readonly address: string;
   readonly beats: number;
-  /** Nodes it cannot connect to. */
   readonly unreached: readonly string[];
 }
 

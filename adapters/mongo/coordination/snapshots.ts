@@ -13,7 +13,6 @@ interface SnapshotRow {
   readonly from: Long;
   readonly fence: Long;
   readonly version: number;
-  /** Prefix of the ids of its pieces. */
   readonly pieces: string;
   readonly count: number;
 }
@@ -72,7 +71,6 @@ export function createSnapshots(db: Db): Snapshots {
         await rows.updateOne({ _id, ...outdated }, { $set }, { upsert: true });
       } catch (error) {
         if (!(error instanceof MongoServerError) || error.code !== DUPLICATE_KEY) throw error;
-        // Another node has written a newer one.
         await pieces.deleteMany(withPrefix(prefix));
         return false;
       }

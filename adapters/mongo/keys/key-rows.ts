@@ -9,7 +9,6 @@ export const INSTALLATION = 'installation';
 export interface KeyRow {
   readonly _id: string;
   readonly wrapped?: Binary;
-  /** Id of the secret that wraps it. */
   readonly under?: string;
   readonly createdAt?: Date;
   readonly destroyedAt?: Date;
@@ -35,7 +34,6 @@ export async function* keyRows(rows: Collection<KeyRow>): AsyncGenerator<readonl
   }
 }
 
-/** Finds the first key that matches and is not destroyed. */
 export async function findKey(
   rows: Collection<KeyRow>,
   matches: (row: KeyRow) => boolean,
@@ -53,7 +51,6 @@ export const rewrapUpdate = (current: Wrapping, { _id, wrapped }: KeyRow, plain:
   update: { $set: wrappedFields(current, _id, plain) },
 });
 
-/** Returns the stored fields of a key under the current secret. */
 export const wrappedFields = (current: Wrapping, subject: string, key: Buffer) => ({
   wrapped: new Binary(current.wrap(subject, key)),
   under: current.id,

@@ -15,7 +15,6 @@ const MAJORITY = new ReadConcern('majority');
 const REPLICA_MS = 500;
 
 export interface SecretSource {
-  /** The configured secret. */
   readonly configured?: string | undefined;
   /** Used, and created at the first start, if no secret is configured. */
   readonly stored: StoredSecret;

@@ -23,7 +23,6 @@ interface SecretRow {
 export class UnknownSecret extends UnavailableError {}
 
 export interface Keyring {
-  /** Wraps new keys. */
   readonly current: Wrapping;
   /** Wrappings by secret id, the current one included. */
   readonly known: ReadonlyMap<string, Wrapping>;
@@ -91,7 +90,6 @@ export async function wasEverUsed(db: Db, id: string): Promise<boolean> {
   return (await db.collection<KeyRow>(KEYS).findOne({ _id: INSTALLATION, under: id })) !== null;
 }
 
-/** Adds a link, so that `next` opens all that `secret` opens. */
 export async function link(db: Db, secret: string, next: Wrapping): Promise<void> {
   const { id } = wrappingUnder(secret);
   const wrapped = new Binary(next.wrap(linkName(id), Buffer.from(secret)));

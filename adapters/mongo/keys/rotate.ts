@@ -81,11 +81,9 @@ export async function rotate(db: Db, options: RotationOptions): Promise<Rotation
 
 const OVERTAKEN = 'another process has rotated the secret meanwhile; nothing to do';
 
-/** Id of the secret that wraps the installation's key. */
 const currentSecretId = async (rows: Collection<KeyRow>): Promise<string> =>
   (await rows.findOne({ _id: INSTALLATION }))?.under ?? '';
 
-/** Chooses the new secret if none was named. */
 async function chooseSecret(
   db: Db,
   currentId: string,
@@ -129,7 +127,6 @@ async function rewrapAll(
   }
 }
 
-/** Re-wraps one key. */
 async function rewrapOne(rows: Collection<KeyRow>, ring: Keyring, _id: string): Promise<RewrapResult> {
   const row = await rows.findOne({ _id });
   const needsRewrap = row && row.under !== ring.current.id && !row.destroyedAt;

@@ -6,7 +6,6 @@ import type { Pieces, Row, RowWrite } from '../../../projections/kernel/index.js
 /** Rows per write: takes a fraction of a call's deadline, so that other calls are not delayed. */
 export const CHUNK_ROWS = 1000;
 
-/** Deletes all matching rows in chunks. */
 export async function deleteInChunks(
   rows: Collection<Row>,
   { deletePieces: { filter } }: Pieces,

@@ -196,7 +196,6 @@ async function filterPending(rows: Collection<Row>, writes: readonly RowWrite[])
   const positions = new Map(found.map((row) => [row._id, row._at]));
   return writes.filter((entry) => {
     const storedAt = positions.get(idOf(entry) ?? '');
-    // An insert is done if its row exists.
     return !storedAt || !('insertOne' in entry || guardOf(entry)?.lessThanOrEqual(storedAt));
   });
 }

@@ -36,7 +36,6 @@ export interface ReindexProgress {
   readonly reset?: ReindexReport['reset'];
 }
 
-/** Progress of a build in another process. */
 export type RemoteReindexProgress = Pick<ReindexProgress, 'state' | 'position' | 'until'>;
 
 export interface ReindexPorts {
@@ -45,33 +44,25 @@ export interface ReindexPorts {
     job: () => void,
     report: (events: number, position: Position, until: Position) => void,
   ) => Promise<string>;
-  /** Progress of the build that any process runs now. */
   readonly underWay: () => Promise<{ readonly position: Position; readonly until: Position } | undefined>;
-  /** Resolves when this node serves the build. */
   readonly serving: (build: string) => Promise<void>;
-  /** Number of records in the served build. */
   readonly count: () => Promise<number>;
-  /** Whether an error means that another process is rebuilding. */
   readonly isElsewhere: (error: unknown) => boolean;
   readonly clock: Clock;
   readonly handle: HandleCommand;
   readonly streams: AggregateStore;
   readonly derivation: Derivation;
-  /** Context of commands the program issues itself. */
   readonly context: (actor: string) => CommandContext;
 }
 
 export interface FinishedReindex {
   readonly report: ReindexReport;
-  /** Position of the event that records the result. */
   readonly position: Position;
 }
 
 export interface StartedReindex {
   readonly id: string;
-  /** Position of the event that records the start. */
   readonly position: Position;
-  /** Rejects when the build fails. */
   readonly done: Promise<FinishedReindex | Rejection>;
 }
 
@@ -184,7 +175,6 @@ export function createReindex(ports: ReindexPorts) {
       });
       const running = run(job, exclusive);
       done = running;
-      // Another process may have taken the lock meanwhile.
       if ((await Promise.race([lockAcquired, running])) === RUNNING) {
         current = previous;
         return RUNNING;

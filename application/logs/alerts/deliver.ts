@@ -26,7 +26,6 @@ interface AlertNotice {
   readonly alertId?: string;
 }
 
-/** JSON body sent to the webhook; a public contract. */
 export const alertPayload = (serviceUrl: string, { raisedAt, rule, severity, details, alertId }: AlertNotice) => ({
   source: 'annals-logs',
   rule,

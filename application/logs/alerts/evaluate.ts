@@ -9,7 +9,6 @@ import { sleep } from '../../concurrency/index.js';
 import type { Clock, CommandContext, Derivation } from '../../ports/index.js';
 import { alertAggregate, currentAlertPolicy } from './aggregates.js';
 
-/** Counts for alert rules. */
 export interface RecordCounts {
   /** Number of records of level ERROR or FATAL with an instant in `[from, to]`, Unix ms. */
   errorsBetween(from: number, to: number): Promise<number>;
@@ -28,7 +27,6 @@ export interface EvaluationPorts {
 
 export interface Evaluation {
   readonly policy: AlertPolicy;
-  /** Revision of the policy's stream. */
   readonly revision: number;
 }
 
@@ -83,7 +81,6 @@ export function createEvaluation(ports: EvaluationPorts) {
   return { evaluate, watch };
 }
 
-/** Queries only the counts the policy needs. */
 async function count(counts: RecordCounts, policy: AlertPolicy, now: number): Promise<RuleCounts> {
   if (!policy.enabled) return { now };
   const { from, to } = windowOf(policy, now);

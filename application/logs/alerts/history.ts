@@ -34,13 +34,11 @@ export interface HistoryPage extends Consistency {
 
 export interface HistoryQuery {
   readonly limit: number;
-  /** `nextCursor` of the previous page. */
   readonly cursor?: string;
   /** Position the page must reflect. */
   readonly seen?: Position;
 }
 
-/** Cursor of a page: time and id of its last alert. */
 const CURSOR = /^(\d{1,16})\.([\w-]{1,64})$/;
 
 const badCursor: Rejection = {

@@ -33,7 +33,6 @@ export function createAlerts({ handle, streams, vault, webhooks, evaluate, logge
     return { policy: state, position };
   }
 
-  /** Validates and applies `changes`, then evaluates the rules. */
   async function change(
     changes: ChangeAlertPolicy['changes'],
     context: CommandContext,

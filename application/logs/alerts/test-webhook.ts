@@ -20,7 +20,6 @@ export interface WebhookTestRequest {
 
 export interface WebhookTestResult {
   readonly outcome: WebhookOutcome;
-  /** ISO 8601. */
   readonly sentAt: string;
   readonly targetUrl: string;
 }

@@ -5,7 +5,6 @@ import { recordId } from '../../../domain/logs/record-id.js';
 import { bucketSubject } from '../../../domain/logs/retention-bucket.js';
 import type { RecordedEvent, Vault } from '../../ports/index.js';
 
-/** A stored batch event with encrypted records. */
 export type StoredBatch = Pick<RecordedEvent<RecordsIngested>, 'position' | 'data'>;
 
 /** JSON texts of a batch's records in order; undefined once its key is destroyed. */

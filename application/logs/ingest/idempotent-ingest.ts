@@ -23,7 +23,6 @@ import {
 export interface IdempotentRequest {
   readonly producerId: string;
   readonly records: readonly RecordText[];
-  /** Receipt to answer with if this is the first request. */
   readonly request: RequestReceipt;
   readonly ended: EndedDays;
 }
@@ -40,7 +39,6 @@ export interface RequestPorts {
   readonly log: EventLog;
   readonly vault: Vault;
   readonly origin: EventOrigin;
-  /** Called after every append, before the request is answered. */
   readonly appended: (stream: string, position: Position, events: number) => void;
 }
 
@@ -127,7 +125,6 @@ export function createIdempotentIngest({ log, vault, origin, appended: onAppende
     if (found === 'missing') throw new StreamEndedError(stream);
   }
 
-  /** Appends the batches from an index on, one by one; `taken` on a conflict with another writer. */
   async function appendBatches(
     stream: string,
     batches: readonly RecordsIngested[],

@@ -32,7 +32,6 @@ export interface IngestPorts {
   readonly release: string;
   /** Bytes of all requests being ingested, including bodies still being received. */
   readonly budget: Budget;
-  /** Called after every append that bypasses the appender, before the request is answered. */
   readonly appended: (stream: string, position: Position, events: number) => void;
 }
 
@@ -71,7 +70,6 @@ const FULL: Rejection = {
   retryAfterMs: 1000,
 };
 
-/** Records of a file, with the offset up to which it was read. */
 export type Records = Omit<Ingestion, 'receivedAt' | 'ended'> & { readonly source: Source };
 
 export type Ingest = ReturnType<typeof createIngest>;
@@ -80,7 +78,6 @@ export function createIngest(ports: IngestPorts) {
   const { log, appender, vault, streams, projectionProgress, clock, release, budget, appended } = ports;
   const origin = { service: 'logs', release };
   const storeOnce = createIdempotentIngest({ log, vault, origin, appended });
-  /** Counts since process start. */
   const totals = { accepted: 0, rejected: 0 };
   let latest: Position = 0n;
   /** Closed days, reloaded when an append meets a deleted stream. */
@@ -189,7 +186,6 @@ export function createIngest(ports: IngestPorts) {
     take,
     /** Budget that bodies count against while they are received. */
     bodies: budget,
-    /** Position of the last append; a query on this node must reflect it. */
     latest: () => latest,
     totals: () => ({ ...totals, waitingBytes: budget.used() }),
   };

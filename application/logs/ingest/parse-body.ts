@@ -40,7 +40,6 @@ const TOO_LARGE = 'is larger than 64 KiB';
 const TOO_DEEP = `is nested more than ${DEPTH} deep`;
 const INVALID_JSON = 'is not valid JSON';
 
-/** Why a body is rejected as a whole. */
 export type BodyError = 'not-json' | 'too-many';
 
 /**
@@ -63,7 +62,6 @@ export async function parseBody(
   return lines.records.length === 0 ? 'not-json' : lines;
 }
 
-/** Parses NDJSON; blank lines are ignored. */
 export function parseLines(text: string, producerId: string): ParsedBody {
   const collector = createRecordCollector(producerId);
   for (const piece of linesOf(text)) if (piece) collector.take(text, piece);
@@ -77,7 +75,6 @@ interface Piece extends Pick<JsonItem, 'from' | 'to'> {
 /** Yields a record's range, or undefined where it may pause; returns -1 if the text has another format. */
 type Pieces = Generator<Piece | undefined, number>;
 
-/** Undefined if the text as a whole is not JSON. */
 async function parsePieces(
   text: string,
   pieces: Pieces,
@@ -95,7 +92,6 @@ async function parsePieces(
   }
 }
 
-/** Blank lines after which to pause. */
 const BLANK_LINES = 1024;
 
 function* linesOf(text: string): Pieces {
@@ -185,7 +181,6 @@ const MAX_INDENT_FACTOR = 8;
 const stripBlanks = (text: string): string =>
   text.length > MAX_INDENT_FACTOR * RECORD_BYTES || endOfValue(text, 0) < 0 ? text : compactJson(text);
 
-/** Replaces the record's `producerId`, if it has one. */
 function setProducer(producerId: string, json: string, value: JsonObject): string {
   if (!Object.hasOwn(value, 'producerId')) return json;
   let [result, from] = ['', 0];

@@ -28,7 +28,6 @@ export interface WatchPorts<File extends OpenFile> {
   readonly ingest: Pick<Ingest, 'take'>;
   /** Bytes of a file that are ingested, according to the index. */
   readonly offset: (id: string) => Promise<number | undefined>;
-  /** Resolves when the index has caught up with the log. */
   readonly caughtUp: (stop: AbortSignal) => Promise<void>;
   readonly context: (actor: string) => CommandContext;
   readonly logger: Logger;
@@ -42,7 +41,6 @@ export function createFileTailer<File extends OpenFile>(ports: WatchPorts<File>)
   /** A forgotten file may reappear before the index has its last offset. */
   let hasEvicted = false;
   let scannedAt = Number.NEGATIVE_INFINITY;
-  /** Unreadable paths of the last scan. */
   let unreadable: ReadonlySet<string> = new Set();
 
   async function ingestFile(file: File, stop: AbortSignal) {
@@ -87,7 +85,6 @@ export function createFileTailer<File extends OpenFile>(ports: WatchPorts<File>)
       }
   }
 
-  /** Returns false if stopped first. */
   async function take(file: File, { records, rejected, end }: Run, stop: AbortSignal): Promise<boolean> {
     const source = { id: file.id, offset: end };
     const batch = { producerId: producerOf(file.path), records, rejected, source };
@@ -110,7 +107,6 @@ export function createFileTailer<File extends OpenFile>(ports: WatchPorts<File>)
     const missing = new Set<string>();
     const reportUnreadable = (path: string, err: unknown) => {
       missing.add(path);
-      // Scanned repeatedly, but logged once.
       if (!unreadable.has(path)) logger.warn({ err, path }, 'watched path cannot be read; retrying');
     };
     for (const directory of directories) {
@@ -129,7 +125,6 @@ export function createFileTailer<File extends OpenFile>(ports: WatchPorts<File>)
   };
 }
 
-/** Offset up to which a file was ingested, and the scan that saw it last. */
 interface FileState {
   readonly at: number;
   readonly seen: number;
@@ -141,7 +136,6 @@ interface Run {
   readonly end: number;
 }
 
-/** Maximum lines of a batch. */
 const RUN_LINES = 5000;
 
 const bytesOf = (records: readonly RecordText[]) => records.reduce((sum, { bytes }) => sum + bytes + 1, 0);

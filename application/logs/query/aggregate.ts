@@ -10,9 +10,7 @@ import { type Bucket, createTopKCounter, type KeyBudget, type Tally } from './to
 
 export type Grouping = Column | { readonly by: 'time'; readonly intervalMs: number };
 
-/** Result of an aggregation. */
 export interface Counts {
-  /** By count from the highest, then by key. */
   readonly buckets: readonly Bucket[];
   /** Records that match the filter; one with several values of a field counts in several buckets. */
   readonly total: number;
@@ -39,7 +37,6 @@ export async function aggregate(index: RecordIndex, query: Aggregation, limit: n
   }
 }
 
-/** A part of the query that hourly counts cannot answer. */
 interface SearchRemainder {
   readonly filter: Filter;
   readonly coverage?: Coverage;
@@ -152,7 +149,6 @@ async function countIn(ref: BlockRef, { filter, grouping, checkpoint }: Aggregat
   );
 }
 
-/** Counts by the column's dictionary, so each distinct value is added once. */
 async function countValues(block: Block, search: Search, { at, texts }: Values, tally: Tally) {
   const counts = new Uint32Array(texts.length);
   await forEachMatch(block, search, (index) => {

@@ -5,7 +5,6 @@ import type { Clock } from '../../ports/index.js';
 /** Called for every record and block examined. Throws to stop the query; a returned promise must be awaited. */
 export type Checkpoint = () => Promise<void> | undefined;
 
-/** The query exceeded its time budget. */
 export class TimedOut extends Error {
   override readonly name = 'TimedOut';
 }
@@ -15,10 +14,8 @@ export class Abandoned extends Error {
   override readonly name = 'Abandoned';
 }
 
-/** Only yields to the event loop. */
 export const yieldOnly: Checkpoint = () => (sliceExpired() ? yieldToEventLoop() : undefined);
 
-/** Yields, and throws when the signal is aborted. */
 export const untilAborted =
   (signal: AbortSignal | undefined): Checkpoint =>
   () => {

@@ -8,21 +8,17 @@ import type { Checkpoint } from './query-budget.js';
 export interface Search {
   readonly filter: Filter;
   readonly order: Order;
-  /** Only what comes after it in the order. */
   readonly after?: RecordPosition;
   readonly checkpoint: Checkpoint;
 }
 
 /** Blocks read concurrently: 1, then 2, 4, ... because a rare record may be in any of many blocks. */
 const MAX_BLOCKS = 16;
-/** Characters read concurrently. */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
-/** A matching record and where it is. */
 export interface Hit extends RecordPosition {
   readonly ref: BlockRef;
   readonly index: number;
-  /** Characters of its JSON text. */
   readonly size: number;
 }
 
@@ -32,7 +28,6 @@ interface Run {
   next: number;
 }
 
-/** The first `limit` matching records, by instant and id. */
 export async function* search(
   index: RecordIndex,
   { filter, order, after, checkpoint }: Search,
@@ -81,7 +76,6 @@ const narrowFilter = (filter: Filter, order: Order, { instant }: RecordPosition)
     ? { ...filter, to: Math.min(instant, filter.to ?? instant) }
     : { ...filter, from: Math.max(instant, filter.from ?? instant) };
 
-/** Whether every record of the block sorts after the position. */
 const isBeyond = ({ from, to }: BlockRef, { instant }: RecordPosition, order: Order) =>
   order === 'desc' ? to < instant : from > instant;
 
@@ -134,7 +128,6 @@ export function needsOf(filter: Filter): Needs & { readonly columns: readonly Co
 
 const LEVEL: Column = { by: 'level' };
 
-/** Conditions of a filter that require one value in one column. */
 const testsOf = ({ event, correlationId, fields }: Filter) => [
   ...(event === undefined ? [] : [{ column: { by: 'event' } as const, value: event }]),
   ...(correlationId === undefined ? [] : [{ column: { by: 'correlation' } as const, value: correlationId }]),

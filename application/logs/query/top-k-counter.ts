@@ -6,7 +6,6 @@ export interface Bucket {
   readonly count: number;
 }
 
-/** There are too many distinct keys to count. */
 export class TooManyKeys extends Error {
   override readonly name = 'TooManyKeys';
 }
@@ -16,7 +15,6 @@ export interface KeyBudget {
   remaining: number;
 }
 
-/** Overhead of a key, as characters. */
 const ENTRY_CHARACTERS = 64;
 /** Characters of keys in a result: keys are never cut, so long ones mean fewer buckets. */
 const RESULT_CHARACTERS = 4 * 1024 * 1024;
@@ -26,7 +24,6 @@ export interface Tally {
   add(keys: readonly string[], count: number): void;
   /** Records counted; one with several keys is in several buckets. */
   total(): number;
-  /** By count from the highest, then by key. */
   largest(limit: number, checkpoint: Checkpoint): Promise<readonly Bucket[]>;
   /** Returns its characters to the budget. */
   release(): void;

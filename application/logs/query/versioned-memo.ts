@@ -16,14 +16,11 @@ export interface VersionedMemo<Result> {
 }
 
 export interface MemoOptions<Result> {
-  /** Name of the cache in metrics. */
   readonly name: string;
   /** Changes with the data; a result reflects at least the version at the time of the query. */
   readonly version: () => unknown;
-  /** Size of the cache in bytes, and the size of one result. */
   readonly limitBytes: number;
   readonly sizeOf: (result: Result) => number;
-  /** Monotonic clock, ms. */
   readonly now?: () => number;
 }
 

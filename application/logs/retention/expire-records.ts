@@ -13,7 +13,6 @@ export interface RetentionPorts {
   readonly clock: ConfirmedClock;
   readonly days: number;
   readonly auditDays: number;
-  /** Retention buckets in the index that were received before a day. */
   readonly receivedBefore: (day: string, audit: boolean) => Promise<readonly RetentionBucket[]>;
   readonly context: (actor: string) => CommandContext;
 }
@@ -56,7 +55,6 @@ export const createRetention =
 export interface EraseDeps {
   readonly vault: Vault;
   readonly log: EventLog;
-  /** Streams of a bucket that hold one keyed request each. */
   readonly requestStreams: (bucket: RetentionBucket) => AsyncIterable<string>;
 }
 

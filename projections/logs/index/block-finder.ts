@@ -35,7 +35,6 @@ function nextSize(pageSize: PageSize, max = BLOCK_PAGE.max): number {
   pageSize.size = Math.min(size * 2, max);
   return size;
 }
-/** Bytes of query results cached until the rows change, and the size of one row. */
 const CACHE_BYTES = 4 * 1024 * 1024;
 const ROW_BYTES = 500;
 
@@ -52,12 +51,10 @@ export interface BlockFinderPorts {
   readonly db: Db;
   readonly vault: Vault;
   readonly blockReader: BlockReader;
-  /** Changes with the rows, as far as this node knows. */
   readonly version: () => unknown;
 }
 
 export interface BlockFinder {
-  /** Blocks of a build that may hold matches; see `RecordIndex.blocks`. */
   blocks(
     name: string,
     filter: Filter,

@@ -19,11 +19,9 @@ const FILTER_CACHE_BYTES = 16 * 1024 * 1024;
 /** Bytes of blocks being read concurrently, cached or not. */
 const MAX_READ_BYTES = 24 * 1024 * 1024;
 const RECORD_BYTES = 100;
-/** Bytes of decrypted columns, per block and per record. */
 const OPEN_COLUMN = { block: 64 * 1024, record: 32 };
 
 export interface BlockReader {
-  /** Undefined when the block has expired. */
   read<T>(block: BlockRef, look: (block: Block) => Promise<T>, needs?: Needs): Promise<T | undefined>;
   /** For each block whether it may hold all of the terms; only open blocks have a filter in their row. */
   mayHold(
@@ -90,7 +88,6 @@ export function createBlockReader(db: Db, vault: Vault): BlockReader {
     return retried === 'needs-records' ? undefined : retried.found;
   }
 
-  /** Filters by block id: those of open blocks are in their rows, those of full blocks in filter groups. */
   async function filtersInRows(name: string, part: Partition, headers: readonly BlockHeader[]) {
     const entries = new Map<string, Uint8Array>();
     const missing = new Map<string, BlockHeader>();
@@ -150,7 +147,6 @@ export function createBlockReader(db: Db, vault: Vault): BlockReader {
   };
 }
 
-/** Bytes needed to read a block, or only columns of it. */
 function costOf({ size, count, chunks }: BlockHeader, needs?: Needs): number {
   const wholeCost = 2 * size + 1;
   if (!chunks || !needs || needs.records) return wholeCost;

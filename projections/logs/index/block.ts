@@ -19,52 +19,37 @@ interface Head {
 }
 
 const COLUMNS = 4;
-/** Offsets in a record's four numbers. */
 const [EVENT, PLACE] = [1, 2];
 
-/** Log positions of records. */
 export interface Places {
-  /** Log positions of the records' events. */
   readonly events: readonly string[];
   /** Three numbers per run of consecutive records: index in `events`, batch index of the first, and length. */
   readonly runs: readonly number[];
-  /** Characters of every record. */
   readonly sizes: readonly number[];
 }
 
-/** Properties of a block that can be known without decrypting it. */
 export interface BlockSummary {
-  /** Unix ms of the earliest and latest record. */
   readonly from: number;
   readonly to: number;
   readonly count: number;
-  /** Characters of its records. */
   readonly size: number;
-  /** Bitwise or of the `levelBit` of its levels. */
   readonly levels: number;
   readonly correlations: readonly string[];
 }
 
-/** Accumulates records in log order. */
 export interface BlockBuilder {
   readonly producerId: string;
   readonly count: number;
-  /** Characters of its records. */
   readonly size: number;
   readonly columns: Columns;
   readonly terms: TermSet;
-  /** The records' own JSON texts. */
   readonly lines: readonly string[];
-  /** Unix ms, of every record. */
   readonly instants: readonly number[];
-  /** Approximate bytes in memory. */
   readonly memory: number;
-  /** `line` is the record's own JSON text. */
   add(record: LogRecord, line: string, position: bigint, place: number): void;
   summary(): BlockSummary;
   /** Bloom filter of its terms. `growing`: more will be added, and the filter requested again. */
   filter(growing?: boolean): Uint8Array;
-  /** Text of all records, or of those from an index on. */
   text(from?: number): string;
   places(): Places;
 }
@@ -163,12 +148,9 @@ export interface DecodedBlock {
   instant(index: number): number;
   level(index: number): string;
   id(index: number): string;
-  /** Characters of the record's JSON text. */
   size(index: number): number;
-  /** The record's JSON text. */
   line(index: number): string;
   record(index: number): IdentifiedRecord;
-  /** Position of its event. */
   position(index: number): bigint;
   place(index: number): number;
 }
@@ -212,7 +194,6 @@ export function decodeBlock(texts: readonly string[], until?: bigint): DecodedBl
   };
 }
 
-/** Appends the lines of a text; returns the producer. */
 function appendLines(text: string, lines: Line[]): string {
   const headEnd = text.indexOf('\n');
   const { producerId, events, levels, before, columns }: Head = JSON.parse(text.slice(0, headEnd));
@@ -229,7 +210,6 @@ function appendLines(text: string, lines: Line[]): string {
   return producerId;
 }
 
-/** Parses a base-36 bigint. */
 export const parsePosition = (digits: string) =>
   Array.from(digits).reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n);
 

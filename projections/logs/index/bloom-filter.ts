@@ -5,7 +5,6 @@ import { createTermSet } from './term-set.js';
 const BITS_PER_TERM = 12;
 const PROBES = 5;
 
-/** `capacity`: number of terms to size it for. */
 export function makeTermFilter(terms: Iterable<number>, capacity: number): Uint8Array {
   const filter = emptyTermFilter(capacity);
   for (const term of terms) putTerm(filter, term);
@@ -60,7 +59,6 @@ export function mayHold(filter: Uint8Array, term: number): boolean {
   return true;
 }
 
-/** The finalizer of MurmurHash3. */
 function mix(term: number): number {
   let value = Math.imul(term ^ (term >>> 16), 0x85ebca6b);
   value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);

@@ -10,7 +10,6 @@ const PATH_BYTES = 400;
 /** Timestamps differ in every record and are never grouped or searched as text, so they get no column. */
 const TIMESTAMP_PATHS = new Set<string>(TIMESTAMP_FIELDS);
 
-/** Trie of object keys; arrays end a path. */
 interface Node {
   /** Dotted path; undefined for the root. */
   readonly path: string | undefined;
@@ -26,13 +25,10 @@ export interface Columns {
   readonly level: Column;
   readonly event: Column;
   readonly correlation: Column;
-  /** Strings, numbers, booleans and nulls, by path. */
   readonly scalars: ReadonlyMap<string, Column>;
-  /** Arrays as JSON text, by path. */
   readonly arrays: ReadonlyMap<string, Column>;
   /** Whether some paths have no column. */
   readonly incomplete: boolean;
-  /** Approximate bytes in memory. */
   readonly memory: number;
 }
 

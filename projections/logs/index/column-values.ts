@@ -35,7 +35,6 @@ export function prefixesOf(path: string): string[] {
   return prefixes;
 }
 
-/** Merges the values of several columns. */
 export function mergeValues(columns: readonly Values[], count: number): Values {
   const [first] = columns;
   if (!first) return { at: new Uint16Array(count), texts: [NO_VALUES] };

@@ -7,7 +7,6 @@ export type Entry = string | number | boolean | null;
 const MAX_CHARACTERS = 40 * 1024;
 /** Bytes in memory of a distinct value besides its characters, and of a record. */
 const MEMORY = { entry: 80, record: 4 };
-/** Initial capacity in records. */
 const INITIAL_RECORDS = 1024;
 
 export interface Column {
@@ -16,7 +15,6 @@ export interface Column {
   readonly entries: readonly Entry[];
   /** Exceeded its size limit; only the records have the values. */
   readonly dropped: boolean;
-  /** Approximate bytes in memory. */
   readonly memory: number;
   /** Sets the value of a record after all earlier ones. Returns false if the value was known. */
   add(record: number, value: Entry): boolean;
@@ -26,7 +24,6 @@ export interface Column {
 export function createColumn(): Column {
   const entryByValue = new Map<Entry, number>();
   let at = new Uint16Array(0);
-  /** Used length of `at`. */
   let length = 0;
   let entries: Entry[] = [];
   let characters = 0;
@@ -89,7 +86,6 @@ export function createColumn(): Column {
   };
 }
 
-/** Whether two columns have the same texts in every record. */
 export function hasSameTexts(a: Column, b: Column): boolean {
   const [left, right] = [a.at, b.at];
   return (
@@ -127,12 +123,10 @@ export function encodeColumn({ at, entries }: Column, arrays: boolean): Buffer {
 }
 
 export interface DecodedColumn<Value> {
-  /** Per record of the block. */
   readonly at: Uint16Array;
   readonly entries: readonly Value[];
 }
 
-/** `count`: records of the block. */
 export function decodeColumn<Value>(bytes: Buffer, count: number): DecodedColumn<Value> {
   const width = bytes[HEAD.width]!;
   const length = bytes.readUInt32LE(HEAD.count);

@@ -20,7 +20,6 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_CACHED = 1000;
 
 export interface FilterCompactor {
-  /** Reports that a single-block group was added. */
   note(part: string, subject: string): void;
   /** Compacts where worthwhile; to be called when the rows are written. */
   compact(): Promise<void>;
@@ -29,7 +28,6 @@ export interface FilterCompactor {
 interface PendingGroups {
   readonly part: string;
   readonly subject: string;
-  /** Undefined until counted. */
   count: number | undefined;
 }
 

@@ -21,7 +21,6 @@ const LARGE = { ...LEVEL, chunkSize: 64 * 1024 };
 const SMALL = { ...LEVEL, windowBits: 10, memLevel: 2, chunkSize: SHORT_BYTES };
 const MIDDLE = { ...LEVEL, windowBits: 13, memLevel: 6, chunkSize: 4096 };
 
-/** Undefined when the key is destroyed. */
 export async function compressAndSeal(
   vault: Vault,
   subject: string,
@@ -30,13 +29,11 @@ export async function compressAndSeal(
   return sealBytes(vault, subject, compressSync(text) ?? (await deflate(text, LARGE)));
 }
 
-/** Undefined if the text is too long to compress synchronously. */
 function compressSync(text: string | Uint8Array): Buffer | undefined {
   if (text.length > SHORT_CHARACTERS) return undefined;
   return deflateRawSync(text, text.length > SHORT_BYTES ? MIDDLE : SMALL);
 }
 
-/** Undefined when the key is destroyed. */
 export async function decryptAndInflate(vault: Vault, subject: string, from: Binary): Promise<Buffer | undefined> {
   const compressed = await vault.openBytes(subject, from.buffer);
   if (!compressed || compressed.length > SHORT_BYTES / MAX_COMPRESSION) return compressed && inflate(compressed);
@@ -56,7 +53,6 @@ export async function sealBytes(vault: Vault, subject: string, bytes: Uint8Array
   return ciphertext && new Binary(ciphertext);
 }
 
-/** 32 bits in hexadecimal. */
 const DIGEST_DIGITS = 8;
 
 /** Digests correlation ids to 32 bits, which is enough for lookups; a collision only costs reading a block. */

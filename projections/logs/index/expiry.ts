@@ -70,7 +70,6 @@ export async function expire(
   }
 }
 
-/** Deletes blocks that no later event has changed, with their sections. */
 async function deleteBlocks(build: Build, part: string, criteria: Filter<BlockRow>, at: Long): Promise<void> {
   const blocks = build.collection<BlockRow>(part);
   const sections = build.collection<SectionsRow>(sectionsCollection(part));
@@ -110,7 +109,6 @@ async function deleteFilterGroup(
   await rows.deleteMany(filterGroup);
 }
 
-/** Removes expired records from blocks that also hold others. */
 async function trimBlocks(build: Build, part: string, before: number, at: Long): Promise<void> {
   const expiring = { from: { $lt: before } };
   const options = { batchSize: READ_BATCH };

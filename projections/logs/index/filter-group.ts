@@ -9,12 +9,9 @@ import type { BlockHeader, SectionsRow } from './rows.js';
  * in no group are still open. Changes only when records of its blocks expire one by one.
  */
 export interface FilterGroupRow {
-  /** Made of its subject and its first block. */
   readonly _id: string;
-  /** Position of its latest block. */
   readonly _at: Long;
   readonly received: string;
-  /** Key subject of it and all of its blocks. */
   readonly subject: string;
   /** Unix ms of the earliest and latest record in its blocks. */
   readonly from: number;
@@ -32,7 +29,6 @@ export interface SealedTerms {
 
 /** One term section of a group of many blocks. */
 export interface TermsRow extends Pick<FilterGroupRow, '_at' | 'received' | 'subject'> {
-  /** Made by `termsId`. */
   readonly _id: string;
   readonly sections: SealedTerms;
 }
@@ -48,28 +44,23 @@ export type ListedBlock = Omit<BlockHeader, '_at' | 'subject'> & { readonly _at:
 
 /** Prefixes of ids; block ids never start with them. Compacted groups sort last, so a scan in id order misses none. */
 const PREFIX = { one: 'register/', many: 'registers/' };
-/** Sorts after every other character. */
 const MAX_CHARACTER = '\uffff';
 
 type GroupSize = keyof typeof PREFIX;
 
-/** Query for all filter groups in a sections collection. */
 export const FILTER_GROUPS: Filter<{ _id: string }> = { _id: { $gte: PREFIX.one, $lt: PREFIX.many + MAX_CHARACTER } };
 
 /** Id of a term row; shares no prefix with blocks and groups. */
 export const termsId = (filterGroup: string, section: string): string => `terms/${section}/${filterGroup}`;
 
-/** Query for the groups of a subject. */
 export const filterGroupsOf = (subject: string, size: GroupSize): Filter<{ _id: string }> => {
   const prefix = `${PREFIX[size]}${subject}/`;
   return { _id: { $gte: prefix, $lt: prefix + MAX_CHARACTER } };
 };
 
-/** Groups are stored in the sections collection. */
 export const filterGroupsIn = (sections: Collection<SectionsRow>): Collection<FilterGroupRow> =>
   sections as unknown as Collection<FilterGroupRow>;
 
-/** A block's header and its filters by term section. */
 export interface BlockFilters {
   readonly header: BlockHeader;
   readonly filters: ReadonlyMap<string, Uint8Array>;
@@ -139,7 +130,6 @@ export async function decryptFilters(
   return filters;
 }
 
-/** Headers of matching blocks, in the order of the filters. */
 export function headersIn(
   { blocks, subject }: Pick<FilterGroupRow, 'blocks' | 'subject'>,
   passes: (listed: ListedBlock, nth: number) => boolean = () => true,
@@ -148,7 +138,6 @@ export function headersIn(
   return listed.map((each) => ({ ...each, subject, _at: Long.fromString(each._at) }));
 }
 
-/** Bytes of the length prefix of a filter. */
 const LENGTH_BYTES = 4;
 
 function joinFilters(filters: readonly Uint8Array[]): Uint8Array {
@@ -160,7 +149,6 @@ function joinFilters(filters: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(filters.flatMap((filter, nth) => [lengths[nth]!, filter]));
 }
 
-/** Splits a decrypted term section into the filters of its blocks. */
 function splitFilters(section: Uint8Array): readonly Uint8Array[] {
   const view = new DataView(section.buffer, section.byteOffset, section.length);
   const filters: Uint8Array[] = [];

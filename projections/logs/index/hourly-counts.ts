@@ -26,14 +26,12 @@ const subjectOf = ({ producerId, audit, received }: HourKey) => bucketSubject({ 
 /** Accumulates one hour's counts; ignores events up to its stored position. */
 export interface HourTally {
   add(position: bigint, records: readonly LogRecord[]): void;
-  /** Undefined when the key is destroyed. */
   row(): Promise<HourRow | undefined>;
 }
 
 /** Mutable, because it is updated for every record. */
 type MutableCount = { -readonly [Member in keyof HourRowCount]: HourRowCount[Member] };
 
-/** Undefined when the key is destroyed. */
 export async function decryptCounts(vault: Vault, row: HourRow): Promise<readonly HourRowCount[] | undefined> {
   const text = await decryptAndInflate(vault, subjectOf(row), row.counts);
   return text && JSON.parse(text.toString());

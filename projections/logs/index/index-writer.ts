@@ -36,7 +36,6 @@ const MAX_CACHED_BYTES = 24 * 1024 * 1024;
 /** Bytes buffered before an early write, to bound memory during a rebuild. */
 const FLUSH_BYTES = 4 * 1024 * 1024;
 
-/** An open block, and its bytes in memory when last measured. */
 interface CachedOpenBlock {
   readonly part: string;
   readonly block: OpenBlock;
@@ -45,7 +44,6 @@ interface CachedOpenBlock {
 
 export interface IndexWriter {
   take(event: RecordedEvent<RecordsIngested>): Promise<void>;
-  /** Writes everything buffered. */
   flush(): Promise<void>;
 }
 
@@ -114,7 +112,6 @@ export function createIndexWriter(build: Build): IndexWriter {
     else if (bytes > FLUSH_BYTES) await writeAll();
   }
 
-  /** Registers a retention bucket and the partition that has its records. */
   function registerBucket(subject: string, event: RecordedEvent<RecordsIngested>, part?: string) {
     const key = `${subject} ${part ?? ''}`;
     if (!knownBuckets.has(key)) write(BUCKETS, [bucketWrite(event, part)]);
@@ -158,7 +155,6 @@ export function createIndexWriter(build: Build): IndexWriter {
     openBlockBytes += cached.bytes;
   }
 
-  /** Loads missing hours into the cache. */
   async function readHours(keys: readonly HourKey[]) {
     const missing = keys.filter((key) => !hours.has(hourId(key)));
     if (missing.length === 0) return;
@@ -230,7 +226,6 @@ export function createIndexWriter(build: Build): IndexWriter {
   return { take, flush };
 }
 
-/** Approximate bytes. */
 function sizeOf({ row, sections, filterGroup }: SealedBlock): number {
   const values = [
     row.terms,

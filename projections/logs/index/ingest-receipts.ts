@@ -31,7 +31,6 @@ export function requestWrites(event: Ingested): RowWrite[] {
   return [positionGuarded({ put: event.stream, update: { $set } }, event)];
 }
 
-/** `part`: a partition that has some of its records. */
 export function bucketWrite({ data, position }: Ingested, part?: string): RowWrite {
   const { producerId, audit, day: received } = data;
   const row = { _at: longOf(position), producerId, received, audit };
@@ -41,15 +40,11 @@ export function bucketWrite({ data, position }: Ingested, part?: string): RowWri
   };
 }
 
-/** Last receipt of a retention bucket. */
 export interface Receipt {
-  /** Position of its batch. */
   readonly position: Position;
-  /** Unix ms of the latest receipt. */
   readonly last: number;
 }
 
-/** `subject` is that of an existing bucket. */
 export const receiptWrite = ([subject, { position, last }]: readonly [string, Receipt]): RowWrite => ({
   updateOne: { filter: { _id: subject }, update: { $max: { last, _at: longOf(position) } } },
 });
@@ -90,13 +85,11 @@ export async function markErasedRequests(
 
 /** All methods reject with `UnavailableError` if the build is dropped meanwhile. */
 export interface Receipts {
-  /** Streams of a bucket that hold one keyed request each. */
   requestStreams(bucket: RetentionBucket): AsyncIterable<string>;
   /** Bytes of a file that are ingested. */
   offset(source: string): Promise<number | undefined>;
   /** Buckets received before a day. */
   receivedBefore(day: string, audit: boolean): Promise<readonly RetentionBucket[]>;
-  /** Number of records in the index. */
   count(): Promise<number>;
 }
 

@@ -2,7 +2,6 @@
 import type { Order } from '../../../domain/logs/record-id.js';
 
 export interface Source<Item> {
-  /** Lower bound of its items in the order. */
   readonly bound: number;
   readonly items: AsyncIterable<Item>;
 }

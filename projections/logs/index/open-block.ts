@@ -12,7 +12,6 @@ const FULL = { records: 1000, characters: 1024 * 1024 };
 
 export interface BatchRecord {
   readonly record: LogRecord;
-  /** Its own JSON text. */
   readonly line: string;
   readonly index: number;
 }
@@ -23,7 +22,6 @@ export interface OpenBlock {
   add(position: bigint, records: readonly BatchRecord[]): PlainBlock | undefined;
   /** What changed since the last call. */
   pack(): PlainBlock | undefined;
-  /** Approximate bytes in memory. */
   size(): number;
 }
 

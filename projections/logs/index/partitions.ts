@@ -6,7 +6,6 @@ const MAX_DISTANCE_MS = 45 * DAY_MS;
 /** Maximum counted hours per event, because a sender could put every record into another one. */
 const MAX_HOURS = 240;
 const SCATTERED = 'scattered';
-/** Partitions without hourly counts. */
 export const SCATTERED_PARTS = [`d${SCATTERED}`, `a${SCATTERED}`];
 
 export const HOURS = 'hours';
@@ -37,7 +36,6 @@ export function partitionOf(instant: number, hoursWithCounts: ReadonlySet<number
   return (audit ? 'a' : 'd') + (hoursWithCounts.has(hourOf(instant)) ? dayName(instant) : SCATTERED);
 }
 
-/** Collection of a partition's sections. */
 export const sectionsCollection = (part: string): string => part + SECTIONS;
 export const isSectionsCollection = (name: string): boolean => name.endsWith(SECTIONS);
 const SECTIONS = '.sections';
@@ -52,7 +50,6 @@ export interface Partition {
   readonly to: number;
 }
 
-/** Undefined for collections of another kind. */
 export function parsePartition(name: string): Partition | undefined {
   const [, kind, year, month, day] = /^([ad])(?:scattered|(\d{4})(\d\d)(\d\d))$/.exec(name) ?? [];
   if (!kind) return undefined;

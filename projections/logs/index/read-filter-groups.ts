@@ -18,10 +18,8 @@ import type { Partition } from './partitions.js';
 import type { BlockHeader } from './rows.js';
 import { termSection } from './sections.js';
 
-/** Id and time range of a group. */
 export type FilterGroupRange = Pick<FilterGroupRow, '_id' | 'from' | 'to'>;
 
-/** Groups with blocks in the queried time range. */
 export function findFilterGroups(
   rows: Collection<FilterGroupRow>,
   part: Partition,
@@ -40,7 +38,6 @@ export function findFilterGroups(
 export interface FilterGroupBlocks {
   /** Unordered and possibly duplicated, because groups may be compacted meanwhile. */
   readonly headers: readonly BlockHeader[];
-  /** Whether all requested groups were found. */
   readonly isWhole: boolean;
 }
 

@@ -17,9 +17,7 @@ const COUNT_BYTES = 100;
 export interface ReaderPorts {
   readonly db: Db;
   readonly vault: Vault;
-  /** Name of the served build. */
   readonly build: () => string | undefined;
-  /** Changes with the rows, as far as this node knows. */
   readonly version: () => unknown;
 }
 

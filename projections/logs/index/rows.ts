@@ -11,18 +11,13 @@ export interface BlockRow {
   /** Position of its first event; further blocks of a large event are numbered. */
   readonly _id: string;
   readonly _at: Long;
-  /** Key subject. */
   readonly subject: string;
   readonly producerId: string;
-  /** Day of receipt, `20261121`. */
   readonly received: string;
-  /** Unix ms of the earliest and latest record. */
   readonly from: number;
   readonly to: number;
   readonly count: number;
-  /** Characters of its records. */
   readonly size: number;
-  /** Bitwise or of the `levelBit` of its levels. */
   readonly levels: number;
   /**
    * Digests of correlation ids under the subject's key, in a multikey index. Absent while the block is open: it is
@@ -59,9 +54,7 @@ export type BlockHeader = Pick<
   | 'gathering'
 >;
 
-/** A block in a collection. */
 export interface BlockRef {
-  /** Build name. */
   readonly name: string;
   readonly part: Partition;
   readonly header: BlockHeader;
@@ -69,7 +62,6 @@ export interface BlockRef {
 
 /** Content of a full block, of one kind. */
 export interface SectionsRow {
-  /** Made by `sectionsId`. */
   readonly _id: string;
   readonly _at: Long;
   readonly received: string;
@@ -89,12 +81,10 @@ export const BLOCK_INDEXES: IndexDescription[] = [
 export interface HourRow {
   readonly _id: string;
   readonly _at: Long;
-  /** Unix ms of its start. */
   readonly hour: number;
   readonly producerId: string;
   readonly audit: boolean;
   readonly received: string;
-  /** Number of records. */
   readonly total: number;
   /** Detail of the counts; reduced when there are too many kinds. */
   readonly detail: Detail;
@@ -119,7 +109,6 @@ export const HOUR_INDEXES: IndexDescription[] = [
 /** Retention bucket: records of a producer and day of receipt, until they expire. */
 export interface BucketRow {
   readonly _id: string;
-  /** Position of the last batch with records. */
   readonly _at: Long;
   readonly producerId: string;
   readonly received: string;
@@ -130,22 +119,17 @@ export interface BucketRow {
   readonly parts: readonly string[];
 }
 
-/** Offset up to which a file was ingested. */
 export interface SourceRow {
   readonly _id: string;
   readonly _at: Long;
-  /** In bytes. */
   readonly offset: number;
 }
 
 /** Stream of one request with an `Idempotency-Key`; deleted some time after its records. */
 export interface RequestRow {
-  /** Stream name. */
   readonly _id: string;
   readonly _at: Long;
-  /** Key subject. */
   readonly subject: string;
-  /** When its records were erased. */
   readonly erasedAt?: Date;
 }
 

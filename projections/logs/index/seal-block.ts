@@ -22,23 +22,19 @@ export type Owner = Pick<BlockRow, 'subject' | 'producerId' | 'received'>;
 
 export interface PlainBlock {
   readonly row: Omit<BlockRow, 'records' | 'terms' | 'correlations'>;
-  /** Plain correlation ids, to be digested. */
   readonly correlations?: readonly string[];
   /** Stored in the block's row while it is open, else in sections. */
   readonly content: OpenContent | { readonly builder: BlockBuilder };
 }
 
 export interface OpenContent {
-  /** Plain term filter, to be encrypted. */
   readonly terms: Uint8Array;
   /** New text, to be appended to the existing pieces. */
   readonly text: string;
   readonly pieces: readonly Binary[];
-  /** Called with the encrypted piece. */
   readonly onSealed?: (piece: Binary) => void;
 }
 
-/** Rows of a block. */
 export interface SealedBlock {
   readonly row: BlockRow;
   /** Must be written before `row`, like the filter group. */
@@ -53,7 +49,6 @@ export function packBlock(id: string, at: bigint, owner: Owner, block: BlockBuil
   return { row: { ...row, chunks: chunkStarts(block.lines) }, correlations, content: { builder: block } };
 }
 
-/** Unencrypted properties of a block's row. */
 export const rowOf = (id: string, at: bigint, { subject, producerId, received }: Owner, block: BlockBuilder) => ({
   _id: id,
   _at: longOf(at),
@@ -63,7 +58,6 @@ export const rowOf = (id: string, at: bigint, { subject, producerId, received }:
   ...block.summary(),
 });
 
-/** Undefined when the key is destroyed. */
 export async function sealBlock(vault: Vault, block: PlainBlock): Promise<SealedBlock | undefined> {
   const { row, content, correlations } = block;
   const digest = correlations && (await correlationDigester(vault, row.subject));

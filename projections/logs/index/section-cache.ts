@@ -16,7 +16,6 @@ import {
 import type { SectionLoader } from './section-loader.js';
 import { createSectionNames, type Kind, type Names } from './sections.js';
 
-/** Bytes cached of decoded pieces. */
 const CACHE_BYTES = 16 * 1024 * 1024;
 /** Producer-days with cached column names. */
 const MAX_CACHED_SUBJECTS = 500;
@@ -24,7 +23,6 @@ const PIECE_BYTES = 200;
 /** Memory of a decoded piece relative to its section's bytes. */
 const MEMORY_FACTOR = 3;
 
-/** Everything a block has. */
 export const ALL: Needs = { instants: true, places: true, records: true };
 
 export interface SectionCache {
@@ -49,7 +47,6 @@ export function createSectionCache(vault: Vault, sectionLoader: SectionLoader): 
     return names;
   }
 
-  /** Decoded pieces by key; undefined when the block is gone. */
   async function read(ref: BlockRef, pieces: readonly Piece<unknown>[]) {
     const { name, part, header } = ref;
     const keyOf = ({ key }: Piece<unknown>) => `${name} ${part.name} ${header._id} ${key}`;

@@ -12,14 +12,12 @@ export type DecryptedSections = ReadonlyMap<string, Buffer | true>;
 
 /** A value decoded from one or more sections. */
 export interface Piece<Value> {
-  /** Unique within a block. */
   readonly key: string;
   readonly kind: Kind;
   readonly sections: readonly string[];
   read(sections: DecryptedSections): Value;
 }
 
-/** Unix ms of every record. */
 export const INSTANTS_PIECE: Piece<readonly number[]> = {
   key: INSTANTS,
   kind: 'columns',
@@ -30,10 +28,8 @@ export const INSTANTS_PIECE: Piece<readonly number[]> = {
   },
 };
 
-/** Log positions of records. */
 export interface DecodedPlaces {
   id(index: number): string;
-  /** Characters of its text. */
   size(index: number): number;
   position(index: number): bigint;
   place(index: number): number;
@@ -61,7 +57,6 @@ export const PLACES_PIECE: Piece<DecodedPlaces> = {
 
 const jsonIn = <T>(sections: DecryptedSections, name: string): T => JSON.parse(String(sections.get(name)));
 
-/** JSON texts of the records of a chunk. */
 export const chunkPiece = (nth: number): Piece<readonly string[]> => {
   const name = String(nth);
   return {

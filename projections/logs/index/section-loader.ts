@@ -13,7 +13,6 @@ import type { Kind } from './sections.js';
 /** Queries with a batch loader in memory. */
 const MAX_LOADERS = 1000;
 
-/** Stored form of sections. */
 type StoredSections = SectionsRow['sections'];
 
 export interface SectionLoader {
@@ -24,9 +23,7 @@ export interface SectionLoader {
   sections(block: BlockRef, kind: Kind, names: readonly string[]): Promise<DecryptedSections | undefined>;
 }
 
-/** `rowsOf`: returns a collection by name. */
 export function createSectionLoader(rowsOf: (name: string) => Collection<SectionsRow>, vault: Vault): SectionLoader {
-  /** By query. */
   const loaders = new LRUCache<string, (id: string) => Promise<StoredSections | undefined>>({ max: MAX_LOADERS });
 
   const createLoader = (collection: string, names: readonly string[]) =>
@@ -63,7 +60,6 @@ export function createSectionLoader(rowsOf: (name: string) => Collection<Section
         const section = reads[name];
         const content = typeof section === 'string' ? reads[section] : section;
         const bytes = content instanceof Binary ? await decryptAndInflate(vault, subject, content) : content;
-        // The key is destroyed.
         if (content !== undefined && bytes === undefined) return undefined;
         if (bytes !== undefined && typeof bytes !== 'string') decrypted.set(name, bytes);
       }

@@ -12,7 +12,6 @@ import type { TermSet } from './term-set.js';
 export const KINDS = ['columns', 'records'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Sections of kind `columns`, besides those of fields. */
 export const INSTANTS = 'instants';
 export const PLACES = 'places';
 const DERIVED = ['level', 'event', 'correlation'] as const;
@@ -27,7 +26,6 @@ export type Sections = { readonly [Each in Kind]: ReadonlyMap<string, Section> }
 /** Approximate characters per chunk: smaller ones compress much worse. */
 const CHUNK_CHARACTERS = 32 * 1024;
 
-/** Indexes of the first records of chunks of about equal size. */
 export function chunkStarts(lines: readonly string[]): number[] {
   const characters = lines.reduce((sum, { length }) => sum + length, 0);
   const each = characters / Math.max(1, Math.round(characters / CHUNK_CHARACTERS));
@@ -46,7 +44,6 @@ export function chunkStarts(lines: readonly string[]): number[] {
 /** Terms are partitioned by some of their bits, so that a query decrypts only the sections of its own terms. */
 const TERM_SECTIONS = 16;
 const termPartition = (term: number): number => Math.imul(term ^ (term >>> 15), 0x2c1b3c6d) >>> 28;
-/** Names of all term sections. */
 export const TERM_SECTION_NAMES: readonly string[] = Array.from({ length: TERM_SECTIONS }, (_, nth) => String(nth));
 export const termSection = (term: number): string => String(termPartition(term));
 
@@ -56,7 +53,6 @@ export interface Names {
   arrays(path: string): string;
 }
 
-/** Hexadecimal digits; enough to avoid collisions within a block. */
 const DIGEST_DIGITS = 18;
 
 /** Creates digests of paths under the subject's key; undefined when the key is destroyed. */

@@ -2,16 +2,12 @@
 
 export interface TermSet extends Iterable<number> {
   readonly size: number;
-  /** Returns false if the term was present. */
   add(term: number): boolean;
-  /** Terms from an insertion index on. */
   since(from: number): Int32Array;
-  /** Bytes in memory. */
   readonly memory: number;
 }
 
 const INITIAL_SIZE = 256;
-/** Maximum load factor. */
 const LOAD_FACTOR = 0.5;
 /** Growth factor; large, because most blocks reach thousands of terms. */
 const GROWTH = 4;
@@ -23,7 +19,6 @@ export function createTermSet(): TermSet {
   let table = new Uint32Array(INITIAL_SIZE);
   let size = 0;
 
-  /** Slot of a term, or the free slot for it. */
   const find = (term: number) => {
     const mask = table.length - 1;
     let at = (Math.imul(term, HASH_MULTIPLIER) >>> 8) & mask;

@@ -16,10 +16,8 @@ import type { BlockHeader, BlockRow, SectionsRow } from './rows.js';
 import { sectionsId } from './seal-block.js';
 import { KINDS, TERM_SECTION_NAMES } from './sections.js';
 
-/** Access to content stored outside block rows. */
 export interface BlockContents {
   readonly sections: Collection<SectionsRow>;
-  /** Entry of a block in its filter group. */
   readonly filterGroupEntry: (block: string) => Promise<unknown>;
 }
 
@@ -43,7 +41,6 @@ export async function readableBlock(
   };
 }
 
-/** Sections by kind and name. */
 async function readableSections(
   vault: Vault,
   rows: Collection<SectionsRow>,
